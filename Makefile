@@ -1,0 +1,78 @@
+# Every target sets up what it needs: python3 (3.11 or newer) with venv is enough.
+#
+#   make run [ARGS=…]    start agent-tui here; in a pipe, print the demo conversation
+#   make test [ARGS=…]   run the tests
+#   make check           style, strict types, import contracts
+#   make bench [ARGS=…]  measure the installed program
+#   make demo            record the demo into docs/images/
+#   make console         Textual's developer console (start the app with TEXTUAL=devtools)
+#   make soak            the property tests, at length
+#   make format          let ruff format the tree
+#   make lock            bring the lock files up to date with pyproject.toml (LOCK_ARGS=--upgrade for newer)
+
+PYTHON ?= python3
+VENV ?= .venv
+ARGS ?=
+LOCK_ARGS ?=
+TEST_WORKERS ?= 2
+
+BIN := $(VENV)/bin
+RUN_READY := $(VENV)/.ready-to-run
+DEV_READY := $(VENV)/.ready-to-develop
+PIP_INSTALL := $(BIN)/python -m pip --disable-pip-version-check --quiet install
+
+.PHONY: run test check bench demo docs-assets console soak format lock
+.DEFAULT_GOAL := run
+
+run: $(RUN_READY)
+	@if [ -t 1 ]; then exec $(BIN)/agent-tui $(ARGS); else exec $(BIN)/agent-tui --demo $(ARGS); fi
+
+test: $(DEV_READY)
+	$(BIN)/python -m pytest -q -n $(TEST_WORKERS) $(ARGS)
+
+check: $(DEV_READY)
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(DEV_READY)
+	$(BIN)/python -m benchmarks $(ARGS)
+
+demo docs-assets: $(DEV_READY)
+	$(BIN)/python -m benchmarks.record docs/images
+
+console: $(DEV_READY)
+	$(BIN)/textual console $(ARGS)
+
+soak: $(DEV_READY)
+	HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -q -n $(TEST_WORKERS) --timeout=1800 $(ARGS)
+
+format: $(DEV_READY)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+# uv resolves for every platform at once; it lives in a folder of its own and never in the project.
+# Its index settings are not passed on, and the file has no header: neither may end up in the lock.
+lock:
+	@tools=$$(mktemp -d) && trap 'rm -rf "$$tools"' EXIT && \
+	$(PYTHON) -m venv "$$tools" && "$$tools"/bin/pip --disable-pip-version-check --quiet install uv && \
+	compile="env -u UV_INDEX -u UV_DEFAULT_INDEX $$tools/bin/uv pip compile --quiet pyproject.toml \
+	  --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	  --no-emit-index-url --no-emit-find-links $(LOCK_ARGS)" && \
+	$$compile --group build -o requirements.lock && \
+	$$compile --group build --group dev -c requirements.lock -o requirements-dev.lock
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "agent-tui needs Python 3.11 or newer; name one with: make PYTHON=python3.13 …" >&2; exit 1; }
+	@echo "Setting up $(VENV) (once)…" >&2
+	@$(PYTHON) -m venv $(VENV)
+
+$(RUN_READY): requirements.lock pyproject.toml | $(BIN)/python
+	@$(PIP_INSTALL) --require-hashes -r requirements.lock
+	@$(PIP_INSTALL) --no-build-isolation --no-deps -e .
+	@touch $@
+
+$(DEV_READY): requirements-dev.lock $(RUN_READY)
+	@$(PIP_INSTALL) --require-hashes -r requirements-dev.lock
+	@touch $@

@@ -1,0 +1,1 @@
+"""The agent: loop, model, tools, sessions and settings, usable without a screen."""

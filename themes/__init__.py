@@ -1,0 +1,1 @@
+"""Themes: colours by meaning, one TOML file each, read by the screen alone."""

@@ -1,0 +1,1 @@
+"""The terminal program: command line, screen, input and dialogs around the agent."""
