@@ -1,0 +1,67 @@
+"""What a tool call shows a person: small frozen values the screen renders and the dialog previews."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class TextDisplay:
+    """Plain text output; `language` names a highlighter lexer or is None."""
+
+    text: str
+    language: str | None = None
+    type: Literal["text"] = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class DiffDisplay:
+    """One file's change, whole texts; the screen makes hunks and word marks from them."""
+
+    path: str
+    """As shown to people: relative to the launch folder where it lies inside."""
+    old: str
+    """Empty for a new file (see `is_new`)."""
+    new: str
+    is_new: bool = False
+    type: Literal["diff"] = "diff"
+
+
+@dataclass(frozen=True, slots=True)
+class CommandDisplay:
+    """A shell command with its output so far and, once it ended, its exit status."""
+
+    command: str
+    output: str = ""
+    exit_code: int | None = None
+    background_id: str | None = None
+    type: Literal["command"] = "command"
+
+
+@dataclass(frozen=True, slots=True)
+class TodoItem:
+    """One line of the task list."""
+
+    content: str
+    status: Literal["pending", "in_progress", "completed"]
+    active_form: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TodoDisplay:
+    """The task list as a whole."""
+
+    items: tuple[TodoItem, ...]
+    type: Literal["todos"] = "todos"
+
+
+@dataclass(frozen=True, slots=True)
+class PlanDisplay:
+    """A plan proposed for approval, in Markdown."""
+
+    plan: str
+    type: Literal["plan"] = "plan"
+
+
+Display = TextDisplay | DiffDisplay | CommandDisplay | TodoDisplay | PlanDisplay

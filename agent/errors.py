@@ -1,0 +1,43 @@
+"""The exceptions of the agent package.
+
+    AgentError
+    ├── UsageError          the command line or a setting asks for something impossible
+    ├── ConfigError         a settings file that must count cannot be used
+    ├── SessionError        a transcript cannot be opened, read or appended to
+    │   └── SessionLocked   another process appends to this session
+    └── ModelError          one model request failed (agent.model.client)
+
+A tool never raises through the loop: its failures are results (`agent.tools.lifecycle`).
+"""
+
+from __future__ import annotations
+
+
+class AgentError(Exception):
+    """Base of every error this package raises on purpose; the text is for people."""
+
+
+class UsageError(AgentError):
+    """What was asked for cannot be done; says what to type instead."""
+
+
+class ConfigError(AgentError):
+    """A settings file that must not be skipped (policy, `--settings`) is unusable."""
+
+
+class SessionError(AgentError):
+    """A session's transcript cannot be opened, read or appended to."""
+
+
+class SessionLocked(SessionError):
+    """Another process has this session open for appending."""
+
+    def __init__(self, session_id: str, holder_pid: int | None) -> None:
+        """`holder_pid` is None where the platform does not tell."""
+        self.session_id = session_id
+        self.holder_pid = holder_pid
+        who = f"process {holder_pid}" if holder_pid else "another process"
+        super().__init__(
+            f"Session {session_id} is open in {who}. "
+            f"Close it there, or use --fork-session to continue in a copy."
+        )

@@ -1,0 +1,362 @@
+"""The agent event stream: one frozen dataclass per kind, one union, `AgentEvent`.
+
+Order within one prompt (one `turn_id`): `MessageCommitted` of the person's message, then per model
+request `RequestStart`, deltas, `Complete`, `MessageCommitted`; then per tool call `ToolDispatch` …
+`ToolResult`; `Terminal` is always last, exactly once. Consumers subscribe through `agent.stream`.
+The terminal's input events are another bus and never appear here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from agent.display import Display
+from agent.messages import Message
+from permissions.decision import Decision
+
+TerminalReason = Literal[
+    "completed",
+    "max_turns",
+    "aborted_streaming",
+    "aborted_tools",
+    "stop_hook_prevented",
+    "prompt_too_long",
+    "budget_exceeded",
+    "refusal",
+    "error",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Token counts of one response, or a sum of several. Cache tokens are not part of `input_tokens`."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_5m_tokens: int = 0
+    cache_write_1h_tokens: int = 0
+    thinking_tokens: int = 0
+    """Part of `output_tokens`, not in addition to them."""
+
+    @property
+    def prompt_tokens(self) -> int:
+        """Everything the endpoint read: fresh, cache writes and cache reads."""
+        return (
+            self.input_tokens
+            + self.cache_read_tokens
+            + self.cache_write_5m_tokens
+            + self.cache_write_1h_tokens
+        )
+
+    def __add__(self, other: Usage) -> Usage:
+        """Return the field-wise sum."""
+        return Usage(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.cache_read_tokens + other.cache_read_tokens,
+            self.cache_write_5m_tokens + other.cache_write_5m_tokens,
+            self.cache_write_1h_tokens + other.cache_write_1h_tokens,
+            self.thinking_tokens + other.thinking_tokens,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RequestStart:
+    """A model request is about to leave. Followed by deltas, `RetryScheduled`, or `Complete`."""
+
+    turn_id: str
+    step: int
+    """1 for the first model request of this prompt."""
+    model: str
+    attempt: int = 1
+    agent_id: str | None = None
+    type: Literal["request_start"] = "request_start"
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """More text of the answer; the deltas of one block concatenate to its text."""
+
+    turn_id: str
+    message_uid: str
+    block_index: int
+    text: str
+    agent_id: str | None = None
+    type: Literal["text_delta"] = "text_delta"
+
+
+@dataclass(frozen=True, slots=True)
+class ThinkingDelta:
+    """More of the summarised thinking. May be absent altogether."""
+
+    turn_id: str
+    message_uid: str
+    block_index: int
+    text: str
+    agent_id: str | None = None
+    type: Literal["thinking_delta"] = "thinking_delta"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolInputDelta:
+    """A tool call is being written; the first one, with empty `partial_json`, announces it."""
+
+    turn_id: str
+    message_uid: str
+    tool_use_id: str
+    name: str
+    partial_json: str
+    agent_id: str | None = None
+    type: Literal["tool_input_delta"] = "tool_input_delta"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDispatch:
+    """A call passed validation and enters its lifecycle. Exactly one `ToolResult` follows."""
+
+    turn_id: str
+    tool_use_id: str
+    name: str
+    input: Mapping[str, Any]
+    identifier: str
+    """The fixed line of the card, such as `Read src/a.py:10-40`."""
+    agent_id: str | None = None
+    type: Literal["tool_dispatch"] = "tool_dispatch"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolProgress:
+    """Live output of a running call, sanitised; between its `ToolDispatch` and `ToolResult`."""
+
+    turn_id: str
+    tool_use_id: str
+    text: str
+    """Text to append to what was shown so far."""
+    agent_id: str | None = None
+    type: Literal["tool_progress"] = "tool_progress"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """One call ended: exactly one per tool_use, also when it never ran."""
+
+    turn_id: str
+    tool_use_id: str
+    name: str
+    text: str
+    """What the model is told, as text, bounded; images and documents appear as a short note."""
+    is_error: bool
+    elapsed_s: float
+    """Wall time of the run itself, without the wait for permission."""
+    outcome: Literal["ok", "failed", "denied", "interrupted", "invalid"]
+    identifier: str = ""
+    display: Display | None = None
+    structured: Mapping[str, Any] | None = None
+    agent_id: str | None = None
+    type: Literal["tool_result"] = "tool_result"
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionRequested:
+    """A call waits for an answer. Exactly one `PermissionResolved` follows."""
+
+    turn_id: str
+    request_id: str
+    tool_use_id: str
+    tool: str
+    input: Mapping[str, Any]
+    pending: Decision
+    """The ask of steps 1 to 4, with its trace."""
+    display: Display | None = None
+    agent_id: str | None = None
+    type: Literal["permission_requested"] = "permission_requested"
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionResolved:
+    """The answer to a `PermissionRequested`, or to a call that needed no question (same decision object)."""
+
+    turn_id: str
+    request_id: str
+    tool_use_id: str
+    decision: Decision
+    agent_id: str | None = None
+    type: Literal["permission_resolved"] = "permission_resolved"
+
+
+@dataclass(frozen=True, slots=True)
+class HookStarted:
+    """Handlers of a hook event were started."""
+
+    turn_id: str
+    event: str
+    status_message: str | None = None
+    tool_use_id: str | None = None
+    agent_id: str | None = None
+    type: Literal["hook_started"] = "hook_started"
+
+
+@dataclass(frozen=True, slots=True)
+class HookFinished:
+    """Handlers of a hook event ended; `notices` are lines for people, failures included."""
+
+    turn_id: str
+    event: str
+    outcome: str
+    notices: tuple[str, ...] = ()
+    tool_use_id: str | None = None
+    agent_id: str | None = None
+    type: Literal["hook_finished"] = "hook_finished"
+
+
+@dataclass(frozen=True, slots=True)
+class UsageUpdate:
+    """New totals after a model response."""
+
+    turn_id: str
+    usage: Usage
+    """Of this response."""
+    session_usage: Usage
+    session_cost_usd: float
+    context_tokens: int
+    """What the next request starts from."""
+    context_window: int
+    agent_id: str | None = None
+    type: Literal["usage_update"] = "usage_update"
+
+
+@dataclass(frozen=True, slots=True)
+class RetryScheduled:
+    """The request failed and is tried again after a wait that the person can end with Esc."""
+
+    turn_id: str
+    attempt: int
+    """The attempt that comes next; 2 after the first failure."""
+    max_attempts: int | None
+    delay_s: float
+    reason: str
+    agent_id: str | None = None
+    type: Literal["retry_scheduled"] = "retry_scheduled"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFallback:
+    """Another model takes over for the rest of the turn."""
+
+    turn_id: str
+    from_model: str
+    to_model: str
+    reason: str
+    agent_id: str | None = None
+    type: Literal["model_fallback"] = "model_fallback"
+
+
+@dataclass(frozen=True, slots=True)
+class Compacted:
+    """Earlier history was replaced by a summary for the model; the transcript keeps everything."""
+
+    turn_id: str
+    trigger: Literal["manual", "auto", "reactive"]
+    tokens_before: int
+    tokens_after: int
+    summary: str
+    agent_id: str | None = None
+    type: Literal["compacted"] = "compacted"
+
+
+@dataclass(frozen=True, slots=True)
+class Tombstone:
+    """A partial message of a failed attempt is withdrawn; renderers and history drop it."""
+
+    turn_id: str
+    message_uid: str
+    reason: str
+    agent_id: str | None = None
+    type: Literal["tombstone"] = "tombstone"
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A line for the person; never sent to the model."""
+
+    turn_id: str
+    level: Literal["info", "warning", "error"]
+    text: str
+    agent_id: str | None = None
+    type: Literal["notice"] = "notice"
+
+
+@dataclass(frozen=True, slots=True)
+class MessageCommitted:
+    """A message entered the history: every one exactly once, in order. Transcripts subscribe to this."""
+
+    turn_id: str
+    message: Message
+    agent_id: str | None = None
+    type: Literal["message_committed"] = "message_committed"
+
+
+@dataclass(frozen=True, slots=True)
+class Complete:
+    """One model response ended. Its `MessageCommitted` follows, then its tools or `Terminal`."""
+
+    turn_id: str
+    message_uid: str
+    stop_reason: str | None
+    usage: Usage
+    agent_id: str | None = None
+    type: Literal["complete"] = "complete"
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorEvent:
+    """The turn cannot go on; `Terminal(reason="error")` or `prompt_too_long` follows."""
+
+    turn_id: str
+    kind: str
+    message: str
+    """What failed and what to do about it, for people."""
+    request_id: str | None = None
+    agent_id: str | None = None
+    type: Literal["error"] = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Terminal:
+    """The prompt is done: always last, exactly one per prompt (and per sub-agent run)."""
+
+    turn_id: str
+    reason: TerminalReason
+    detail: str = ""
+    turns: int = 0
+    """Model responses used."""
+    agent_id: str | None = None
+    type: Literal["terminal"] = "terminal"
+
+
+AgentEvent = (
+    RequestStart
+    | TextDelta
+    | ThinkingDelta
+    | ToolInputDelta
+    | ToolDispatch
+    | ToolProgress
+    | ToolResult
+    | PermissionRequested
+    | PermissionResolved
+    | HookStarted
+    | HookFinished
+    | UsageUpdate
+    | RetryScheduled
+    | ModelFallback
+    | Compacted
+    | Tombstone
+    | Notice
+    | MessageCommitted
+    | Complete
+    | ErrorEvent
+    | Terminal
+)

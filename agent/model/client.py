@@ -1,0 +1,160 @@
+"""The seam to a model: what a request holds, what a response streams, what a failure says.
+
+`agent.model.anthropic` is the one implementation; it is imported on first use, because its SDK costs
+most of a second. Next: `agent.model.fold` (events to a message), `agent.recovery.classify`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from agent.errors import AgentError
+from agent.events import Usage
+from agent.messages import Block, Message
+
+Effort = Literal["low", "medium", "high", "xhigh", "max"]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """One request. `system` and `tools` are the same objects for a whole conversation."""
+
+    model: str
+    system: tuple[Block, ...]
+    tools: tuple[dict[str, Any], ...]
+    messages: Sequence[Message]
+    max_tokens: int
+    effort: Effort | None = None
+    thinking: bool = True
+    """Ask for adaptive thinking with summaries where the model has it."""
+    tool_choice: dict[str, Any] | None = None
+    betas: tuple[str, ...] = ()
+    extra_body: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class MessageStart:
+    """First event of a response."""
+
+    api_id: str
+    model: str
+    usage: Usage
+    type: Literal["message_start"] = "message_start"
+
+
+@dataclass(frozen=True, slots=True)
+class BlockStart:
+    """A content block opens; `block` is as received (`tool_use` has id and name)."""
+
+    index: int
+    block: Block
+    type: Literal["block_start"] = "block_start"
+
+
+@dataclass(frozen=True, slots=True)
+class BlockDelta:
+    """More of the block at `index`; `delta` is as received (`text_delta`, `thinking_delta`, …)."""
+
+    index: int
+    delta: dict[str, Any]
+    type: Literal["block_delta"] = "block_delta"
+
+
+@dataclass(frozen=True, slots=True)
+class BlockStop:
+    """The block at `index` is whole."""
+
+    index: int
+    type: Literal["block_stop"] = "block_stop"
+
+
+@dataclass(frozen=True, slots=True)
+class MessageDelta:
+    """Stop reason and cumulative usage; numbers overwrite those of `MessageStart`."""
+
+    stop_reason: str | None
+    stop_details: Mapping[str, Any] | None
+    usage: Mapping[str, Any]
+    """As received: absent counts keep their earlier value."""
+    type: Literal["message_delta"] = "message_delta"
+
+
+@dataclass(frozen=True, slots=True)
+class MessageStop:
+    """The response is whole. A stream that ends without it was cut."""
+
+    type: Literal["message_stop"] = "message_stop"
+
+
+ModelEvent = MessageStart | BlockStart | BlockDelta | BlockStop | MessageDelta | MessageStop
+
+
+class ModelError(AgentError):
+    """One request failed.
+
+    `kind` is the error code or type of the endpoint (`overloaded_error`, `rate_limit_error`,
+    `authentication_error`, …) or one of ours: `connection`, `timeout`, `stalled`, `cut`,
+    `malformed`, `not_configured`. `status` is None where no response came (or the error arrived
+    inside a stream). `phase` says how far the response had got.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        message: str,
+        *,
+        status: int | None = None,
+        headers: Mapping[str, str] | None = None,
+        request_id: str | None = None,
+        phase: Literal["connect", "headers", "stream"] = "connect",
+    ) -> None:
+        """`message` is the endpoint's own text or a sentence of ours, without secrets."""
+        self.kind = kind
+        self.status = status
+        self.headers = {k.lower(): v for k, v in (headers or {}).items()}
+        self.request_id = request_id
+        self.phase = phase
+        super().__init__(message)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCapabilities:
+    """What a model can take; `source` says who told us."""
+
+    model: str
+    context_window: int
+    max_output_tokens: int
+    adaptive_thinking: bool
+    can_disable_thinking: bool
+    efforts: tuple[Effort, ...]
+    mid_conversation_system: bool
+    """Whether a `system` role is accepted inside `messages`."""
+    prompt_caching: bool = True
+    count_tokens: bool = True
+    source: Literal["endpoint", "table", "guess"] = "table"
+
+
+class ModelClient(Protocol):
+    """A model endpoint."""
+
+    def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        """Stream one response. Never retries, never swallows a cut.
+
+        Raises:
+            ModelError: for every failure of the endpoint or the connection.
+        """
+        ...
+
+    async def capabilities(self, model: str) -> ModelCapabilities:
+        """Return what the model can take; falls back to a built-in table, never raises ModelError."""
+        ...
+
+    async def count_tokens(self, request: ModelRequest) -> int | None:
+        """Return the prompt's token count, or None where the endpoint cannot say."""
+        ...
+
+    async def aclose(self) -> None:
+        """Release connections."""
+        ...

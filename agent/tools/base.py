@@ -1,0 +1,217 @@
+"""What a tool is: a typed function plus metadata, built fail-closed by `build_tool`.
+
+Next: `agent.tools.registry` (which tools a conversation has), `agent.tools.lifecycle` (one call, step
+by step), `agent.tools.dispatch` (many calls of one turn). Source: the pattern "tool-system".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
+
+from pydantic import BaseModel
+
+from agent.abort import AbortSignal
+from agent.display import Display
+from agent.errors import AgentError
+from agent.messages import Block
+
+if TYPE_CHECKING:
+    from agent.tools.services import ToolServices
+
+InputT = TypeVar("InputT", bound=BaseModel)
+
+DEFAULT_MAX_RESULT_CHARS: Final = 30_000
+_NAME: Final = re.compile(r"^[A-Za-z0-9_-]{1,128}$")
+
+
+class Concurrency(StrEnum):
+    """Whether a call may run beside its neighbours; decided from its input."""
+
+    READ_ONLY = "read_only"
+    WRITE_EXCLUSIVE = "write_exclusive"
+    UNSAFE = "unsafe"
+
+
+class InterruptBehavior(StrEnum):
+    """What Esc does to a running call: end it, or let it finish first."""
+
+    CANCEL = "cancel"
+    BLOCK = "block"
+
+
+class ToolError(AgentError):
+    """A tool could not do what was asked; the text goes to the model as an error result."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOutcome:
+    """What one run produced."""
+
+    content: str | tuple[Block, ...]
+    """For the model: text, or text, image and document blocks."""
+    is_error: bool = False
+    display: Display | None = None
+    """For the person; None shows the text."""
+    structured: Mapping[str, Any] | None = None
+    """`tool_response` of hooks, in the shape hooks know for this tool."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolContext:
+    """What one call may use. Tools read nothing global: everything comes in here."""
+
+    tool_use_id: str
+    turn_id: str
+    agent_id: str | None
+    abort: AbortSignal
+    progress: Callable[[str], None]
+    """Append live output for the person; cheap, never blocks, already sanitised or not."""
+    services: ToolServices
+    """Shared state and ports of the conversation: cwd, file state, shells, the person, sub-agents."""
+
+
+class RunTool(Protocol[InputT]):
+    """The body of a tool."""
+
+    def __call__(self, tool_input: Any, context: ToolContext, /) -> Awaitable[ToolOutcome]:
+        """Do the work. Raise `ToolError` for expected failures; observe `context.abort`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool(Generic[InputT]):
+    """One tool. Make it with `build_tool`, which fills every unset flag with the strictest value."""
+
+    name: str
+    description: str
+    """For the model: what it does, when to use it, when not."""
+    input_schema: Mapping[str, Any]
+    """JSON schema without `$ref`."""
+    parse: Callable[[Mapping[str, Any]], InputT]
+    """Schema validation; raises pydantic's ValidationError."""
+    run: Callable[[InputT, ToolContext], Awaitable[ToolOutcome]]
+    validate: Callable[[InputT, ToolContext], Awaitable[str | None]]
+    """Semantic validation without side effects: the error for the model, or None."""
+    concurrency: Callable[[InputT], Concurrency]
+    is_read_only: Callable[[InputT], bool]
+    is_destructive: Callable[[InputT], bool]
+    requires_permission: bool
+    requires_user_interaction: bool
+    interrupt_behavior: InterruptBehavior
+    should_defer: bool
+    always_load: bool
+    aliases: tuple[str, ...]
+    strict: bool
+    max_result_size_chars: int
+    identifier: Callable[[InputT, Path], str]
+    """The fixed line of the card; the path is the launch folder, for relative names."""
+    preview: Callable[[InputT, ToolContext], Awaitable[Display | None]]
+    """What the permission dialog shows: a diff for edits, nothing for most."""
+    permission_input: Callable[[InputT, Mapping[str, Any], ToolContext], Mapping[str, Any]]
+    """The input that rules and hooks see: file paths absolute, `~` expanded, nothing else changed."""
+
+    def to_wire(self) -> dict[str, Any]:
+        """Return the tool as the Messages API takes it."""
+        wire: dict[str, Any] = {
+            "name": self.name,
+            "description": self.description,
+            "input_schema": dict(self.input_schema),
+        }
+        if self.strict:
+            wire["strict"] = True
+        return wire
+
+
+async def _no_objection(_input: Any, _context: ToolContext) -> str | None:
+    return None
+
+
+async def _no_preview(_input: Any, _context: ToolContext) -> Display | None:
+    return None
+
+
+def build_tool(
+    *,
+    name: str,
+    description: str,
+    input_model: type[InputT],
+    run: Callable[[InputT, ToolContext], Awaitable[ToolOutcome]],
+    validate: Callable[[InputT, ToolContext], Awaitable[str | None]] = _no_objection,
+    concurrency: Callable[[InputT], Concurrency] = lambda _: Concurrency.UNSAFE,
+    is_read_only: Callable[[InputT], bool] = lambda _: False,
+    is_destructive: Callable[[InputT], bool] = lambda _: True,
+    requires_permission: bool = True,
+    requires_user_interaction: bool = False,
+    interrupt_behavior: InterruptBehavior = InterruptBehavior.BLOCK,
+    should_defer: bool = False,
+    always_load: bool = False,
+    aliases: tuple[str, ...] = (),
+    strict: bool = False,
+    max_result_size_chars: int = DEFAULT_MAX_RESULT_CHARS,
+    identifier: Callable[[InputT, Path], str] | None = None,
+    preview: Callable[[InputT, ToolContext], Awaitable[Display | None]] = _no_preview,
+    permission_input: (
+        Callable[[InputT, Mapping[str, Any], ToolContext], Mapping[str, Any]] | None
+    ) = None,
+    input_schema: Mapping[str, Any] | None = None,
+) -> Tool[InputT]:
+    """Build a tool whose every undeclared flag is the strictest one (pattern "Fail-Closed Defaults").
+
+    Raises:
+        ValueError: the name is not one the API accepts.
+    """
+    if not _NAME.match(name):
+        raise ValueError(f"tool name {name!r} must match {_NAME.pattern}")
+    schema = input_schema if input_schema is not None else schema_of(input_model)
+    return Tool(
+        name=name,
+        description=description,
+        input_schema=schema,
+        parse=input_model.model_validate,
+        run=run,
+        validate=validate,
+        concurrency=concurrency,
+        is_read_only=is_read_only,
+        is_destructive=is_destructive,
+        requires_permission=requires_permission,
+        requires_user_interaction=requires_user_interaction,
+        interrupt_behavior=interrupt_behavior,
+        should_defer=should_defer,
+        always_load=always_load,
+        aliases=aliases,
+        strict=strict,
+        max_result_size_chars=max_result_size_chars,
+        identifier=identifier or (lambda _input, _root: name),
+        preview=preview,
+        permission_input=permission_input or (lambda _input, raw, _context: raw),
+    )
+
+
+def schema_of(model: type[BaseModel]) -> dict[str, Any]:
+    """Return the model's JSON schema with every `$ref` resolved in place and titles removed."""
+    schema = model.model_json_schema()
+    definitions = schema.pop("$defs", {})
+
+    def resolve(node: Any, *, names_fields: bool = False) -> Any:
+        if isinstance(node, list):
+            return [resolve(item) for item in node]
+        if not isinstance(node, dict):
+            return node
+        if "$ref" in node and not names_fields:
+            target = definitions[str(node["$ref"]).rsplit("/", 1)[-1]]
+            rest = {k: v for k, v in node.items() if k != "$ref"}
+            return resolve({**target, **rest})
+        return {
+            key: resolve(value, names_fields=key == "properties" and not names_fields)
+            for key, value in node.items()
+            if names_fields or key != "title"
+        }
+
+    resolved = resolve(schema)
+    assert isinstance(resolved, dict)
+    return resolved

@@ -1,0 +1,165 @@
+"""What the tools of one conversation share: where they are, what was read, and ports to the rest.
+
+A sub-agent gets its own `ToolServices` with the same ports. Ports are protocols that the composition
+root fills in; a port that is None means that the ability is not there (headless: nobody to ask).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from agent.abort import AbortSignal
+from agent.display import TodoItem
+
+if TYPE_CHECKING:
+    from agent.tools.file_state import FileState
+    from agent.tools.shells import ShellRegistry
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionOption:
+    """One answer offered."""
+
+    label: str
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question of `AskUserQuestion`; a free-text answer is always possible."""
+
+    question: str
+    header: str
+    options: tuple[QuestionOption, ...]
+    multi_select: bool = False
+
+
+class AskPerson(Protocol):
+    """Puts questions or a plan before the person."""
+
+    async def ask(
+        self, questions: Sequence[Question], abort: AbortSignal
+    ) -> Mapping[str, str] | None:
+        """Return answers by question text, or None when the person declined."""
+        ...
+
+    async def approve_plan(self, plan: str, abort: AbortSignal) -> PlanAnswer:
+        """Show a plan and return what the person decided."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class PlanAnswer:
+    """The person's answer to a plan."""
+
+    approved: bool
+    mode: str = "default"
+    """The mode to continue in when approved."""
+    feedback: str = ""
+
+
+class SubagentPort(Protocol):
+    """Runs an isolated agent on the same loop."""
+
+    async def run(
+        self,
+        *,
+        description: str,
+        prompt: str,
+        subagent_type: str,
+        model: str | None,
+        abort: AbortSignal,
+        parent_tool_use_id: str,
+    ) -> SubagentReport:
+        """Return the sub-agent's report; never raises for its failures."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SubagentReport:
+    """What comes back from a sub-agent: its last words, nothing else of its history."""
+
+    text: str
+    outcome: str
+    """A `TerminalReason`."""
+    turns: int
+    total_tokens: int
+    agent_id: str
+
+
+class SmallModelPort(Protocol):
+    """One question to the small model, without tools, history or hooks."""
+
+    async def ask(self, *, system: str, prompt: str, max_tokens: int, abort: AbortSignal) -> str:
+        """Return the answer's text. Raises ModelError."""
+        ...
+
+
+class CheckpointPort(Protocol):
+    """Keeps a copy of a file before it is changed."""
+
+    async def before_change(self, path: Path, *, tool_use_id: str) -> None:
+        """Snapshot the file as it is (or its absence). Raises ToolError when it cannot be kept."""
+        ...
+
+
+class ModePort(Protocol):
+    """The conversation's permission mode as tools see it."""
+
+    @property
+    def mode(self) -> str:
+        """The mode's name."""
+        ...
+
+    def enter_plan_mode(self) -> None:
+        """Switch to plan mode (always allowed: it only tightens)."""
+        ...
+
+    def leave_plan_mode(self, mode: str) -> None:
+        """Continue in the mode the person chose when approving the plan."""
+        ...
+
+
+class Scope(Protocol):
+    """Read side of the working directories, checked again at the moment of use."""
+
+    def is_inside(self, path: Path) -> bool:
+        """Whether the path, links resolved, lies inside the working directories."""
+        ...
+
+    def may_write(self, path: Path) -> bool:
+        """Whether a write there can be allowed at all (scope only; rules were asked before)."""
+        ...
+
+
+@dataclass(slots=True)
+class ToolServices:
+    """Shared state of one agent's tools. Only tools of this agent touch it."""
+
+    launch_dir: Path
+    cwd: Path
+    """The shell's current directory: `cd` moves it, the scope stays at `launch_dir`."""
+    home: Path
+    scratch_dir: Path
+    """Private to the session, inside scope, exported to commands as TMPDIR."""
+    results_dir: Path
+    """Where oversized results and background output go (0700)."""
+    env: Mapping[str, str]
+    """For child processes: secrets already removed."""
+    files: FileState
+    shells: ShellRegistry
+    scope: Scope
+    mode: ModePort
+    session_id: str
+    person: AskPerson | None = None
+    subagents: SubagentPort | None = None
+    small_model: SmallModelPort | None = None
+    checkpoints: CheckpointPort | None = None
+    todos: tuple[TodoItem, ...] = ()
+    blocked_hosts: tuple[str, ...] = ()
+    env_files: list[Path] = field(default_factory=list)
+    """Shell files that hooks wrote (`CLAUDE_ENV_FILE`), sourced before each command."""
+    sandbox: Literal["none"] = "none"
