@@ -1,0 +1,33 @@
+"""What every test stands on: a fresh home, no credentials, repeatable property tests."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "default",
+    max_examples=60,
+    deadline=None,  # shared machines pause; a slow example is not a wrong one
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.register_profile("soak", settings.get_profile("default"), max_examples=3000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+_PERSONAL_PREFIXES = ("AGENT_TUI_", "ANTHROPIC_", "CLAUDE_")
+_PERSONAL_NAMES = frozenset({"NO_COLOR", "FORCE_COLOR", "EDITOR", "VISUAL", "TEXTUAL"})
+
+
+@pytest.fixture(autouse=True)
+def fresh_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give each test an empty home folder and an environment without the person's settings."""
+    home = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("HOME", str(home))
+    for name in list(os.environ):
+        if name.startswith(_PERSONAL_PREFIXES) or name in _PERSONAL_NAMES:
+            monkeypatch.delenv(name)
+    return home

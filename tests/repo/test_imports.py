@@ -1,0 +1,49 @@
+"""Importing is cheap and does nothing: no heavy library before it is needed, no side effect."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.repo.checkout import PACKAGES, ROOT, tracked_files
+
+HEAVY = {"anthropic", "httpx2", "mcp", "pydantic", "pygments", "rich", "textual", "tree_sitter"}
+
+
+def _run_python(code: str, *arguments: str, cwd: Path) -> str:
+    """Run code in a fresh interpreter; its standard output. Any standard error fails the test."""
+    child = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code, *arguments],
+        cwd=cwd,
+        env={"PATH": os.defpath, "PYTHONPATH": str(ROOT), "HOME": str(cwd / "no-home")},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert (child.returncode, child.stderr) == (0, "")
+    return child.stdout
+
+
+def _modules() -> list[str]:
+    sources = [p for p in tracked_files() if p.suffix == ".py" and p.parts[0] in PACKAGES]
+    return [
+        ".".join(path.with_suffix("").parts).removesuffix(".__init__")
+        for path in sources
+        if not any("sample" in part for part in path.parts) and path.name != "__main__.py"
+    ]
+
+
+def test_the_command_line_loads_no_heavy_library(tmp_path: Path) -> None:
+    code = "import json, sys, tui.cli; print(json.dumps(sorted(sys.modules)))"
+    loaded = {name.partition(".")[0] for name in json.loads(_run_python(code, cwd=tmp_path))}
+    assert loaded & HEAVY == set()
+
+
+def test_importing_every_module_prints_nothing_and_writes_nothing(tmp_path: Path) -> None:
+    code = "import importlib, sys\nfor name in sys.argv[1:]: importlib.import_module(name)"
+    output = _run_python(code, *_modules(), cwd=tmp_path)
+    assert (output, list(tmp_path.iterdir())) == ("", [])

@@ -1,0 +1,93 @@
+"""The tree holds what belongs to the product, where it is expected, and nothing of a machine."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.repo.checkout import PACKAGES, ROOT, tracked_files, tracked_texts
+
+TOP_LEVEL = {
+    ".ci",
+    ".gitignore",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "LICENSE",
+    "Makefile",
+    "README.md",
+    "benchmarks",
+    "docs",
+    "pyproject.toml",
+    "requirements-dev.lock",
+    "requirements.lock",
+    "tests",
+    *PACKAGES,
+}
+VAGUE_NAMES = {"common", "helpers", "misc", "types", "utils"}
+# Spelt so that this file does not match itself.
+PACKAGE_HOSTS = re.compile(r"pythonhosted[.]org|pypi[.]org/simple|registry[.]npmjs[.]org/\w")
+MARKDOWN_LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+
+
+def _product_files() -> list[Path]:
+    return [path for path in tracked_files() if path.parts[0] in PACKAGES]
+
+
+def _python_folders() -> set[Path]:
+    return {path.parent for path in _product_files() if path.suffix == ".py"}
+
+
+def test_nothing_new_at_the_top_level() -> None:
+    assert {path.parts[0] for path in tracked_files()} - TOP_LEVEL == set()
+
+
+def test_no_text_names_this_machine() -> None:
+    here = [str(ROOT)]
+    home = Path.home()
+    if home.parent != Path("/"):
+        here.append(str(home))
+    leaks = [path for path, text in tracked_texts().items() for name in here if name in text]
+    assert leaks == []
+
+
+def test_no_text_names_a_package_host() -> None:
+    assert [path for path, text in tracked_texts().items() if PACKAGE_HOSTS.search(text)] == []
+
+
+def test_no_module_has_a_name_that_says_nothing() -> None:
+    vague = [p for p in _product_files() if VAGUE_NAMES & {p.stem, *p.parent.parts}]
+    assert vague == []
+
+
+def test_every_folder_of_modules_is_a_package() -> None:
+    """A folder without `__init__.py` would be missing from the wheel."""
+    sample = {p for p in _python_folders() if any("sample" in part for part in p.parts)}
+    plain = [p for p in _python_folders() - sample if not (ROOT / p / "__init__.py").is_file()]
+    assert plain == []
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_package_is_marked_as_typed(package: str) -> None:
+    assert Path(package, "py.typed") in tracked_files()
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_package_has_tests(package: str) -> None:
+    assert [path for path in tracked_files() if path.match(f"tests/{package}/**/test_*.py")] or [
+        path for path in tracked_files() if path.match(f"tests/{package}/test_*.py")
+    ]
+
+
+def test_links_between_documents_lead_somewhere() -> None:
+    dead = [
+        (str(path), target)
+        for path, text in tracked_texts().items()
+        if path.suffix == ".md" and path.parts[0] not in PACKAGES
+        for target in MARKDOWN_LINK.findall(text)
+        if "://" not in target
+        and not target.startswith(("#", "mailto:"))
+        and not (ROOT / path.parent / target.split("#")[0]).exists()
+    ]
+    assert dead == []

@@ -1,0 +1,33 @@
+"""The wheel is complete: whatever the packages hold in the tree is installed with them."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+from tests.repo.checkout import PACKAGES, ROOT, tracked_files
+
+
+def _built_wheel(tmp_path: Path) -> Path:
+    """Build from a copy of the tracked files, since a build leaves folders beside them."""
+    source, target = tmp_path / "source", tmp_path / "dist"
+    target.mkdir()
+    for path in tracked_files():
+        if path.parts[0] in (*PACKAGES, "pyproject.toml", "README.md", "LICENSE"):
+            (source / path).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / path, source / path)
+    code = "import sys; from setuptools import build_meta; build_meta.build_wheel(sys.argv[1])"
+    subprocess.run(
+        [sys.executable, "-c", code, str(target)], cwd=source, check=True, capture_output=True
+    )
+    (wheel,) = target.iterdir()
+    return wheel
+
+
+def test_wheel_holds_every_file_of_the_packages_and_no_other(tmp_path: Path) -> None:
+    with zipfile.ZipFile(_built_wheel(tmp_path)) as wheel:
+        installed = {name for name in wheel.namelist() if ".dist-info/" not in name}
+    assert installed == {path.as_posix() for path in tracked_files() if path.parts[0] in PACKAGES}
