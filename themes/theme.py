@@ -1,0 +1,193 @@
+"""A theme: one colour for every role, roles named by what they mean rather than by how they look.
+
+Next: `themes.registry`, which finds and loads the TOML files.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+
+class ThemeError(ValueError):
+    """A theme file cannot be used; the text says which key, what it held and what is expected."""
+
+
+class Role(StrEnum):
+    """What a colour is for. Every theme answers all of them, or inherits the answer."""
+
+    BACKGROUND = "background"
+    """Behind everything."""
+    SURFACE = "surface"
+    """Behind dialogs and the person's own messages."""
+    SURFACE_RAISED = "surface_raised"
+    """Behind the highlighted row of a list."""
+    TEXT = "text"
+    MUTED = "muted"
+    """Secondary text: still meant to be read."""
+    FAINT = "faint"
+    """Rules, gutters, separators: meant to be seen, not read."""
+    ACCENT = "accent"
+    """The one colour that draws the eye: the caret's prompt sign, the selected answer."""
+    PERSON = "person"
+    """The sign before the person's messages."""
+    ASSISTANT = "assistant"
+    """The sign before the answer."""
+    SUCCESS = "success"
+    WARNING = "warning"
+    ERROR = "error"
+    SHELL = "shell"
+    """The prompt while it holds a shell command."""
+    SELECTION = "selection"
+    """Background of selected text."""
+    HEADING = "heading"
+    CODE = "code"
+    """Inline code."""
+    CODE_BACKGROUND = "code_background"
+    QUOTE = "quote"
+    LINK = "link"
+    MODE_DEFAULT = "mode_default"
+    MODE_ACCEPT_EDITS = "mode_accept_edits"
+    MODE_PLAN = "mode_plan"
+    MODE_DONT_ASK = "mode_dont_ask"
+    MODE_BYPASS = "mode_bypass"
+    MODE_AUTO = "mode_auto"
+    DIFF_ADDED = "diff_added"
+    """Background of an added line."""
+    DIFF_REMOVED = "diff_removed"
+    DIFF_ADDED_WORD = "diff_added_word"
+    """Background of the words that changed inside an added line."""
+    DIFF_REMOVED_WORD = "diff_removed_word"
+    DIFF_ADDED_SIGN = "diff_added_sign"
+    """Foreground of the plus sign and of the count of added lines."""
+    DIFF_REMOVED_SIGN = "diff_removed_sign"
+    SYNTAX_KEYWORD = "syntax_keyword"
+    SYNTAX_STRING = "syntax_string"
+    SYNTAX_NUMBER = "syntax_number"
+    SYNTAX_COMMENT = "syntax_comment"
+    SYNTAX_FUNCTION = "syntax_function"
+    SYNTAX_TYPE = "syntax_type"
+    SYNTAX_OPERATOR = "syntax_operator"
+
+
+ANSI_NAMES: Final = (
+    "black",
+    "red",
+    "green",
+    "yellow",
+    "blue",
+    "magenta",
+    "cyan",
+    "white",
+    "bright_black",
+    "bright_red",
+    "bright_green",
+    "bright_yellow",
+    "bright_blue",
+    "bright_magenta",
+    "bright_cyan",
+    "bright_white",
+)
+"""In the order of the terminal's own palette."""
+
+_HEX: Final = re.compile(r"#(?:[0-9a-f]{3}|[0-9a-f]{6})", re.IGNORECASE)
+_RGB: Final = re.compile(r"rgb\(\s*(\d{1,3})\s*,\s*(\d{1,3})\s*,\s*(\d{1,3})\s*\)")
+_INDEXED: Final = re.compile(r"ansi256\(\s*(\d{1,3})\s*\)")
+
+
+@dataclass(frozen=True, slots=True)
+class Theme:
+    """One complete theme."""
+
+    name: str
+    """As written in settings."""
+    label: str
+    """As shown to people."""
+    dark: bool
+    roles: Mapping[Role, str]
+    """Every role, in canonical form: `#rrggbb`, `ansi:<name>`, `ansi256(n)` or `default`."""
+
+    @property
+    def uses_terminal_palette(self) -> bool:
+        """Whether any colour is the terminal's own, so that none may be converted to true colour."""
+        return any(not value.startswith("#") for value in self.roles.values())
+
+
+def parse_color(text: str) -> str:
+    """Return a colour in canonical form.
+
+    Raises:
+        ThemeError: it is none of `#rgb`, `#rrggbb`, `rgb(r,g,b)`, `ansi256(n)`, `ansi:<name>`, `default`.
+    """
+    value = text.strip().lower()
+    if value == "default":
+        return value
+    if _HEX.fullmatch(value):
+        digits = value[1:]
+        return "#" + ("".join(d * 2 for d in digits) if len(digits) == 3 else digits)
+    if match := _RGB.fullmatch(value):
+        channels = [int(group) for group in match.groups()]
+        if max(channels) <= 255:
+            return "#" + "".join(f"{channel:02x}" for channel in channels)
+    if (match := _INDEXED.fullmatch(value)) and int(match[1]) <= 255:
+        return f"ansi256({int(match[1])})"
+    if value.startswith("ansi:") and value[5:].replace("-", "_") in ANSI_NAMES:
+        return "ansi:" + value[5:].replace("-", "_")
+    raise ThemeError(
+        f"{text!r} is not a colour: expected #rrggbb, #rgb, rgb(r,g,b), ansi256(0-255), "
+        "ansi:<name> or default"
+    )
+
+
+def build_theme(
+    name: str, data: Mapping[str, object], *, base: Theme | None
+) -> tuple[Theme, tuple[str, ...]]:
+    """Return a theme made from a file's content over `base`, and warnings about what was ignored.
+
+    Unknown roles and bad colours fall back to the base and are reported; without a base every role
+    must be there.
+
+    Raises:
+        ThemeError: the content has no usable `roles` table, or a role has no colour at all.
+    """
+    raw_roles = data.get("roles", {})
+    if not isinstance(raw_roles, Mapping):
+        raise ThemeError(f"theme {name!r}: 'roles' must be a table of role = colour")
+    warnings: list[str] = []
+    roles: dict[Role, str] = dict(base.roles) if base else {}
+    for key, value in raw_roles.items():
+        try:
+            role = Role(key)
+        except ValueError:
+            warnings.append(f"theme {name!r}: no role is called {key!r}; ignored")
+            continue
+        try:
+            roles[role] = parse_color(str(value))
+        except ThemeError as error:
+            warnings.append(f"theme {name!r}: {key} = {error}; ignored")
+    missing = [role.value for role in Role if role not in roles]
+    if missing:
+        raise ThemeError(
+            f"theme {name!r} has no colour for {', '.join(missing)}; add them, or base = \"dark\""
+        )
+    label = data.get("label", name)
+    dark = data.get("dark", base.dark if base else True)
+    return Theme(name=name, label=str(label), dark=bool(dark), roles=roles), tuple(warnings)
+
+
+def contrast(first: str, second: str) -> float:
+    """Return the WCAG contrast ratio (1 to 21) of two `#rrggbb` colours."""
+    lighter, darker = sorted((_luminance(first), _luminance(second)), reverse=True)
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def _luminance(color: str) -> float:
+    channels = [int(color[index : index + 2], 16) / 255 for index in (1, 3, 5)]
+    red, green, blue = (
+        channel / 12.92 if channel <= 0.03928 else ((channel + 0.055) / 1.055) ** 2.4
+        for channel in channels
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
