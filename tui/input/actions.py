@@ -1,0 +1,238 @@
+"""The one table of actions: ids, what they do, where they apply, their default keys.
+
+Help, footer, keybindings file and dispatch all read it. Ids, contexts and defaults are Claude
+Code's, so that a keybindings file written for it works here; the few of our own say so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+
+class Context(StrEnum):
+    """Where a binding applies; the innermost active context is asked first, Global last."""
+
+    GLOBAL = "Global"
+    CHAT = "Chat"
+    AUTOCOMPLETE = "Autocomplete"
+    SETTINGS = "Settings"
+    CONFIRMATION = "Confirmation"
+    TABS = "Tabs"
+    HELP = "Help"
+    TRANSCRIPT = "Transcript"
+    HISTORY_SEARCH = "HistorySearch"
+    TASK = "Task"
+    THEME_PICKER = "ThemePicker"
+    ATTACHMENTS = "Attachments"
+    FOOTER = "Footer"
+    MESSAGE_SELECTOR = "MessageSelector"
+    DIFF_DIALOG = "DiffDialog"
+    MODEL_PICKER = "ModelPicker"
+    SELECT = "Select"
+    PLUGIN = "Plugin"
+    SCROLL = "Scroll"
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """Something a key can do."""
+
+    id: str
+    """"namespace:name", as in a keybindings file."""
+    description: str
+    """For help and footer: an imperative phrase without a full stop."""
+    context: Context
+    keys: tuple[str, ...] = ()
+    """Default bindings as people spell them; empty means unbound."""
+    is_ours: bool = False
+    """Whether Claude Code has no such action."""
+
+
+def _actions(context: Context, *rows: tuple[str, str, str]) -> tuple[Action, ...]:
+    """Build the actions of a context from rows of id, description and keys separated by ", "."""
+    return tuple(
+        Action(
+            id=action_id.removesuffix("*"),
+            description=description,
+            context=context,
+            keys=tuple(keys.split(", ")) if keys else (),
+            is_ours=action_id.endswith("*"),
+        )
+        for action_id, description, keys in rows
+    )
+
+
+ACTIONS: Final[tuple[Action, ...]] = (
+    *_actions(
+        Context.GLOBAL,
+        ("app:interrupt", "Interrupt; twice to leave", "ctrl+c"),
+        ("app:exit", "Leave when the prompt is empty", "ctrl+d"),
+        ("app:redraw", "Redraw the screen", ""),
+        ("app:toggleTodos", "Show or hide the task list", "ctrl+t"),
+        ("app:toggleTranscript", "Show the transcript in detail", "ctrl+o"),
+        ("app:suspend*", "Suspend to the shell", "ctrl+z"),
+        ("app:commandPalette*", "Open the command palette", "ctrl+p"),
+        ("history:search", "Search the prompt history", "ctrl+r"),
+    ),
+    *_actions(
+        Context.CHAT,
+        ("chat:submit", "Send the prompt", "enter"),
+        ("chat:newline", "Insert a line break", "ctrl+j, shift+enter, alt+enter"),
+        ("chat:cancel", "Interrupt the turn", "escape"),
+        ("chat:rewind*", "Clear the draft, or rewind", "escape escape"),
+        ("chat:clearInput", "Redraw the screen", "ctrl+l"),
+        ("chat:clearScreen", "Clear the screen", "cmd+k"),
+        ("chat:killAgents", "Stop background agents", "ctrl+x ctrl+k"),
+        ("chat:cycleMode", "Switch the permission mode", "shift+tab"),
+        ("chat:modelPicker", "Choose the model", "meta+p"),
+        ("chat:fastMode", "Switch fast mode", "meta+o"),
+        ("chat:thinkingToggle", "Switch thinking", "meta+t"),
+        ("chat:undo", "Undo the last edit of the prompt", "ctrl+_, ctrl+shift+-"),
+        ("chat:externalEditor", "Edit the prompt in $EDITOR", "ctrl+g, ctrl+x ctrl+e"),
+        ("chat:stash", "Stash or restore the prompt", "ctrl+s"),
+        ("chat:imagePaste", "Paste an image", "ctrl+v, alt+v"),
+        ("chat:copyAnswer*", "Copy the last answer", ""),
+        ("chat:help*", "Show the keys (on an empty prompt)", "?"),
+        ("history:previous", "Previous prompt; take back queued messages", "up"),
+        ("history:next", "Next prompt", "down"),
+        ("voice:pushToTalk", "Dictate", ""),
+    ),
+    *_actions(
+        Context.AUTOCOMPLETE,
+        ("autocomplete:accept", "Take the suggestion", "tab"),
+        ("autocomplete:dismiss", "Close the suggestions", "escape"),
+        ("autocomplete:previous", "Previous suggestion", "up"),
+        ("autocomplete:next", "Next suggestion", "down"),
+    ),
+    *_actions(
+        Context.CONFIRMATION,
+        ("confirm:yes", "Yes", "y, enter"),
+        ("confirm:no", "No", "n, escape"),
+        ("confirm:previous", "Previous answer", "up"),
+        ("confirm:next", "Next answer", "down"),
+        ("confirm:nextField", "Next field; comment on an answer", "tab"),
+        ("confirm:previousField", "Previous field", ""),
+        ("confirm:toggle", "Mark or unmark", "space"),
+        ("confirm:cycleMode", "Switch the permission mode", "shift+tab"),
+        ("confirm:toggleExplanation", "Explain this call", "ctrl+e"),
+        ("permission:toggleDebug", "Show how the decision came about", "ctrl+y"),
+    ),
+    *_actions(
+        Context.TRANSCRIPT,
+        ("transcript:toggleShowAll", "Show everything", "ctrl+e"),
+        ("transcript:exit", "Back to the prompt", "q, ctrl+c, escape"),
+        ("transcript:search*", "Search", "/"),
+        ("transcript:searchNext*", "Next hit", "n"),
+        ("transcript:searchPrevious*", "Previous hit", "N"),
+        ("transcript:previousPrompt*", "Previous prompt", "{"),
+        ("transcript:nextPrompt*", "Next prompt", "}"),
+        ("transcript:dump*", "Write it to the terminal's own scrollback", "["),
+        ("transcript:editor*", "Open it in $EDITOR", "v"),
+    ),
+    *_actions(
+        Context.HISTORY_SEARCH,
+        ("historySearch:next", "Next hit", "ctrl+r"),
+        ("historySearch:accept", "Take it into the prompt", "escape, tab"),
+        ("historySearch:cancel", "Close the search", "ctrl+c"),
+        ("historySearch:execute", "Send it", "enter"),
+        ("historySearch:cycleScope", "Session, project or everywhere", "ctrl+s"),
+    ),
+    *_actions(
+        Context.TASK,
+        ("task:background", "Send the running tool to the background", "ctrl+b, ctrl+x ctrl+b"),
+    ),
+    *_actions(
+        Context.THEME_PICKER,
+        ("theme:toggleSyntaxHighlighting", "Switch syntax colours", "ctrl+t"),
+    ),
+    *_actions(Context.HELP, ("help:dismiss", "Close the help", "escape")),
+    *_actions(
+        Context.TABS,
+        ("tabs:next", "Next tab", "tab, right"),
+        ("tabs:previous", "Previous tab", "shift+tab, left"),
+    ),
+    *_actions(
+        Context.ATTACHMENTS,
+        ("attachments:next", "Next attachment", "right"),
+        ("attachments:previous", "Previous attachment", "left"),
+        ("attachments:remove", "Remove the attachment", "backspace, delete"),
+        ("attachments:exit", "Back to the prompt", "down, escape"),
+    ),
+    *_actions(
+        Context.FOOTER,
+        ("footer:next", "Next item", "right"),
+        ("footer:previous", "Previous item", "left"),
+        ("footer:up", "Up", "up"),
+        ("footer:down", "Down", "down"),
+        ("footer:openSelected", "Open", "enter"),
+        ("footer:clearSelection", "Back to the prompt", "escape"),
+        ("footer:dismiss", "Hide the item", ""),
+    ),
+    *_actions(
+        Context.MESSAGE_SELECTOR,
+        ("messageSelector:up", "Previous message", "up, k, ctrl+p"),
+        ("messageSelector:down", "Next message", "down, j, ctrl+n"),
+        ("messageSelector:top", "First message", "ctrl+up, shift+up, meta+up, shift+k"),
+        ("messageSelector:bottom", "Last message", "ctrl+down, shift+down, meta+down, shift+j"),
+        ("messageSelector:select", "Choose the message", "enter"),
+    ),
+    *_actions(
+        Context.DIFF_DIALOG,
+        ("diff:dismiss", "Close the diff", "escape"),
+        ("diff:previousSource", "Previous source", "left"),
+        ("diff:nextSource", "Next source", "right"),
+        ("diff:previousFile", "Previous file", "up"),
+        ("diff:nextFile", "Next file", "down"),
+        ("diff:viewDetails", "Open the file", "enter"),
+        ("diff:back", "Back", ""),
+    ),
+    *_actions(
+        Context.MODEL_PICKER,
+        ("modelPicker:decreaseEffort", "Less effort", "left"),
+        ("modelPicker:increaseEffort", "More effort", "right"),
+        ("modelPicker:thisSessionOnly", "For this session only", "s"),
+    ),
+    *_actions(
+        Context.SELECT,
+        ("select:next", "Next", "down, j, ctrl+n"),
+        ("select:previous", "Previous", "up, k, ctrl+p"),
+        ("select:accept", "Choose", "enter"),
+        ("select:cancel", "Cancel", "escape"),
+    ),
+    *_actions(
+        Context.PLUGIN,
+        ("plugin:toggle", "Switch on or off", "space"),
+        ("plugin:install", "Install", "i"),
+        ("plugin:favorite", "Mark", "f"),
+    ),
+    *_actions(
+        Context.SETTINGS,
+        ("settings:search", "Search the settings", "/"),
+        ("settings:retry", "Try again", "r"),
+    ),
+    *_actions(
+        Context.SCROLL,
+        ("scroll:lineUp", "One line up", ""),
+        ("scroll:lineDown", "One line down", ""),
+        ("scroll:pageUp", "One page up", "pageup"),
+        ("scroll:pageDown", "One page down", "pagedown"),
+        ("scroll:top", "To the start", "ctrl+home"),
+        ("scroll:bottom", "To the end", "ctrl+end"),
+        ("scroll:halfPageUp", "Half a page up", ""),
+        ("scroll:halfPageDown", "Half a page down", ""),
+        ("scroll:fullPageUp", "A full page up", ""),
+        ("scroll:fullPageDown", "A full page down", ""),
+        ("selection:copy", "Copy the selection", "ctrl+shift+c, cmd+c"),
+        ("selection:clear", "Clear the selection", ""),
+        ("selection:extendLeft", "Extend the selection left", "shift+left"),
+        ("selection:extendRight", "Extend the selection right", "shift+right"),
+        ("selection:extendUp", "Extend the selection up", "shift+up"),
+        ("selection:extendDown", "Extend the selection down", "shift+down"),
+        ("selection:extendLineStart", "Extend to the start of the line", "shift+home"),
+        ("selection:extendLineEnd", "Extend to the end of the line", "shift+end"),
+    ),
+)
+
+ACTIONS_BY_ID: Final[dict[str, Action]] = {action.id: action for action in ACTIONS}

@@ -1,0 +1,155 @@
+"""Keys to actions: bindings per context, chords included.
+
+`Keymap` is immutable; a changed keybindings file makes a new one. `ChordReader` holds the only
+state, the keys of a chord typed so far.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+from tui.input.actions import ACTIONS, Context
+from tui.input.key_names import Chord, canonical_key, display_chord, parse_chord
+
+CHORD_LIMIT_S: Final = 1.0
+"""How long the first key of a chord waits for the next one."""
+
+Bindings = Mapping[Context, Mapping[Chord, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class BindingChange:
+    """One line of a keybindings file: bind a chord to an action, or to nothing."""
+
+    context: Context
+    chord: Chord
+    action_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """The keys typed so far are a binding."""
+
+    action_id: str
+    context: Context
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """The keys typed so far begin a chord; the key is consumed."""
+
+    chord: Chord
+
+
+class Keymap:
+    """All bindings in force."""
+
+    __slots__ = ("_bindings", "_prefixes")
+
+    def __init__(self, bindings: Bindings) -> None:
+        """Take complete bindings; `default_keymap` and `changed` make them."""
+        self._bindings = MappingProxyType(
+            {context: dict(chords) for context, chords in bindings.items()}
+        )
+        self._prefixes = {
+            context: {chord[:length] for chord in chords for length in range(1, len(chord))}
+            for context, chords in self._bindings.items()
+        }
+
+    def changed(self, changes: Iterable[BindingChange]) -> Keymap:
+        """Return the keymap with the changes applied in order; a None action unbinds."""
+        bindings = {context: dict(chords) for context, chords in self._bindings.items()}
+        for change in changes:
+            chords = bindings.setdefault(change.context, {})
+            if change.action_id is None:
+                chords.pop(change.chord, None)
+            else:
+                chords[change.chord] = change.action_id
+        return Keymap(bindings)
+
+    def resolve(self, chord: Chord, contexts: Sequence[Context]) -> Match | Pending | None:
+        """Return what the keys mean in these contexts, innermost first; Global is asked last.
+
+        A whole binding in an inner context beats the beginning of a chord further out; within
+        one context a binding beats a longer chord that begins with it.
+        """
+        for context in (*contexts, Context.GLOBAL):
+            action_id = self._bindings.get(context, {}).get(chord)
+            if action_id is not None:
+                return Match(action_id, context)
+            if chord in self._prefixes.get(context, ()):
+                return Pending(chord)
+        return None
+
+    def begins_chord(self, chord: Chord, contexts: Sequence[Context]) -> bool:
+        """Return whether a longer binding begins with these keys."""
+        return any(
+            chord in self._prefixes.get(context, ()) for context in (*contexts, Context.GLOBAL)
+        )
+
+    def keys_of(self, action_id: str) -> tuple[Chord, ...]:
+        """Return the chords bound to an action, in the order they were bound; for help."""
+        return tuple(
+            chord
+            for chords in self._bindings.values()
+            for chord, bound_id in chords.items()
+            if bound_id == action_id
+        )
+
+    def display(self, action_id: str) -> str:
+        """Return the first key of an action as people read it; "" when it is unbound."""
+        chords = self.keys_of(action_id)
+        return display_chord(chords[0]) if chords else ""
+
+    def bindings_of(self, context: Context) -> Mapping[Chord, str]:
+        """Return the bindings of one context."""
+        return MappingProxyType(self._bindings.get(context, {}))
+
+
+def default_keymap() -> Keymap:
+    """Return the keymap of the action table."""
+    bindings: dict[Context, dict[Chord, str]] = {context: {} for context in Context}
+    for action in ACTIONS:
+        for keys in action.keys:
+            bindings[action.context].setdefault(parse_chord(keys), action.id)
+    return Keymap(bindings)
+
+
+class ChordReader:
+    """Reads single keys and says when they add up to a binding."""
+
+    def __init__(self, keymap: Keymap, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self.keymap = keymap
+        """Replace it when the keybindings file changes."""
+        self._clock = clock
+        self._typed: Chord = ()
+        self._typed_at_s = float("-inf")
+
+    @property
+    def pending(self) -> Chord:
+        """The keys of an unfinished chord; empty when there is none. For the footer."""
+        return self._typed
+
+    def press(self, textual_key: str, contexts: Sequence[Context]) -> Match | Pending | None:
+        """Return what a key reported by Textual means now.
+
+        A key that does not continue an unfinished chord, or comes too late, starts afresh.
+        """
+        key = canonical_key(textual_key)
+        now_s = self._clock()
+        typed = self._typed if now_s - self._typed_at_s <= CHORD_LIMIT_S else ()
+        self._typed = ()
+        meaning = self.keymap.resolve((*typed, key), contexts)
+        if meaning is None and typed:
+            meaning = self.keymap.resolve((key,), contexts)
+        if isinstance(meaning, Pending):
+            self._typed = meaning.chord
+        elif meaning is not None and self.keymap.begins_chord((key,), contexts):
+            # Esc is an action, and Esc Esc another: the first acts and still counts.
+            self._typed = (key,)
+        self._typed_at_s = now_s
+        return meaning
