@@ -1,0 +1,166 @@
+"""One settings file: read, parsed, validated, with the file and line of everything it says."""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from agent.errors import ConfigError
+from agent.settings.positions import JsonValue, Node, parse
+from agent.settings.schema import SettingsFile, check, unknown_keys
+from permissions.rule import RuleSource
+
+MAX_BYTES: Final = 5_000_000
+"""A settings file larger than this is not read."""
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsWarning:
+    """Something in the settings that does not count, or counts differently than it may look."""
+
+    message: str
+    """What is wrong and what is expected, for people."""
+    file: Path | None = None
+    line: int | None = None
+    key: str = ""
+    level: Literal["error", "warning", "info"] = "warning"
+    """`error`: the file itself is broken; `info`: nothing needs to be done."""
+
+    def __str__(self) -> str:
+        """Return `file:line: key: message` with what is known."""
+        place = f"{self.file}:{self.line}: " if self.file and self.line else ""
+        if self.file and not self.line:
+            place = f"{self.file}: "
+        return f"{place}{self.key}: {self.message}" if self.key else f"{place}{self.message}"
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedFile:
+    """A file as it counts so far; trust is not applied yet."""
+
+    source: RuleSource
+    path: Path | None
+    """None for settings given as text on the command line."""
+    model: SettingsFile
+    root: Node
+    warnings: tuple[SettingsWarning, ...] = ()
+    broken: bool = False
+    """The text ended in a syntax error: only what restricts counts (see `read_settings`)."""
+
+    def line_of(self, *path: str | int) -> int:
+        """Return the line of a key, or of the deepest part of its path that exists."""
+        return self.root.line_of(*path)
+
+
+def read_text(path: Path) -> str | None:
+    """Return a file's text, or None when there is no such file.
+
+    Raises:
+        OSError: it exists but cannot be read, or is no regular file.
+        UnicodeDecodeError: it is not UTF-8.
+    """
+    try:
+        # Non-blocking: a named pipe in place of a settings file must not hang the start.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    with os.fdopen(descriptor, "rb") as stream:
+        status = os.fstat(stream.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(f"{path} is not a regular file")
+        if status.st_size > MAX_BYTES:
+            raise OSError(f"{path} is larger than {MAX_BYTES:,} bytes")
+        return stream.read().decode("utf-8")
+
+
+def read_settings(
+    path: Path, source: RuleSource
+) -> tuple[LoadedFile | None, tuple[SettingsWarning, ...]]:
+    """Read one file; None when it is absent or unreadable. Raises nothing."""
+    try:
+        text = read_text(path)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        return None, (SettingsWarning(f"cannot be read: {reason}", path, level="error"),)
+    except UnicodeDecodeError:
+        return None, (SettingsWarning("is not UTF-8 text", path, level="error"),)
+    if text is None:
+        return None, ()
+    loaded = parse_settings(text, source, path)
+    return loaded, loaded.warnings
+
+
+def parse_settings(text: str, source: RuleSource, path: Path | None) -> LoadedFile:
+    """Parse and validate one settings text. Raises nothing.
+
+    After a syntax error the part before it counts, except what widens access: the deny and ask
+    rules that might limit an allow rule may stand in the part that could not be read.
+    """
+    if not text.strip():
+        return LoadedFile(source, path, SettingsFile(), Node({}, 1))
+    parsed = parse(text)
+    warnings: list[SettingsWarning] = []
+    if parsed.error is not None:
+        warnings.append(
+            SettingsWarning(
+                f"not valid JSON: {parsed.error.message}; allow rules, directories and mode of "
+                "this file do not count until it is repaired",
+                path,
+                parsed.error.line,
+                level="error",
+            )
+        )
+    warnings.extend(SettingsWarning(note.message, path, note.line) for note in parsed.notes)
+    root = parsed.root
+    if root is None or not isinstance(root.value, dict):
+        if parsed.error is None:
+            message = 'expected a JSON object such as {"permissions": {…}}'
+            warnings.append(SettingsWarning(message, path, 1, level="error"))
+        empty = Node({}, 1)
+        return LoadedFile(source, path, SettingsFile(), empty, tuple(warnings), broken=True)
+    value = _restricting_part(root.value) if parsed.error else root.value
+    model, problems = check(value)
+    for where, message in problems:
+        key = ".".join(str(step) for step in where)
+        warnings.append(SettingsWarning(message, path, root.line_of(*where), key))
+    for key, near in unknown_keys(root.value):
+        hint = f'unknown key; did you mean "{near}"?' if near else "unknown key, kept but not used"
+        level: Literal["warning", "info"] = "warning" if near else "info"
+        warnings.append(SettingsWarning(hint, path, root.line_of(key), key, level))
+    return LoadedFile(source, path, model, root, tuple(warnings), parsed.error is not None)
+
+
+def check_owner(path: Path, *, uid: int) -> None:
+    """Refuse a managed file that somebody else could have written.
+
+    Raises:
+        ConfigError: not owned by root or the person, or writable by others.
+    """
+    try:
+        status = path.stat()
+    except OSError as error:
+        raise ConfigError(
+            f"The managed settings {path} cannot be read: {error.strerror}."
+        ) from error
+    if status.st_uid not in (0, uid):
+        raise ConfigError(
+            f"The managed settings {path} belong to user id {status.st_uid}. "
+            "They must belong to root or to you: correct the owner or remove the file."
+        )
+    if status.st_mode & 0o022:
+        raise ConfigError(
+            f"The managed settings {path} can be written by others. "
+            f"Take that right away: chmod go-w '{path}'."
+        )
+
+
+def _restricting_part(value: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    permissions = value.get("permissions")
+    if not isinstance(permissions, dict):
+        return value
+    widening = {"allow", "additionalDirectories", "defaultMode"}
+    kept = {key: part for key, part in permissions.items() if key not in widening}
+    return {**value, "permissions": kept}

@@ -1,0 +1,421 @@
+"""All settings of a start: six sources read, trust applied, merged into one frozen value.
+
+Next: `agent.settings.schema` (what a file may say), `agent.settings.trust` (what a project may do).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+from agent.errors import ConfigError
+from agent.settings.file import (
+    LoadedFile,
+    SettingsWarning,
+    check_owner,
+    parse_settings,
+    read_settings,
+)
+from agent.settings.mcp_file import McpServerText, read_mcp_file, servers_of
+from agent.settings.merge import Merged, Origin, by_precedence, merge
+from agent.settings.places import (
+    POLICY_DIR,
+    expand_home,
+    find_project_root,
+    policy_files,
+    settings_files,
+)
+from agent.settings.project_items import (
+    WAITING_SETTINGS,
+    handlers,
+    hook_item,
+    items_of_file,
+    items_of_folders,
+    server_item,
+    setting_item,
+    status_line_item,
+    variable_item,
+)
+from agent.settings.rules import flag_rules, rules_of
+from agent.settings.schema import (
+    FORBIDDEN_IN_PROJECT,
+    FORBIDDEN_PERMISSIONS_IN_PROJECT,
+    SettingsFile,
+    is_forbidden_variable,
+)
+from agent.settings.trust import TrustState, TrustStore, allow_rule_item
+from permissions.rule import RuleBehavior, RuleSource, RuleText
+
+_PROJECT_SOURCES: Final = (RuleSource.PROJECT, RuleSource.LOCAL)
+
+
+@dataclass(frozen=True, slots=True)
+class CliSettings:
+    """What the command line sets."""
+
+    allow: tuple[str, ...] = ()
+    ask: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+    settings: str | None = None
+    """`--settings`: a file, or settings as JSON text."""
+    model: str | None = None
+    effort: str | None = None
+    permission_mode: str | None = None
+    add_dirs: tuple[str, ...] = ()
+    mcp_configs: tuple[str, ...] = ()
+    trust: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class HookText:
+    """The `hooks` object of one file, with handlers that wait for trust already taken out."""
+
+    raw: Mapping[str, Any]
+    source: RuleSource
+    file: Path | None
+
+
+@dataclass(frozen=True, slots=True)
+class ModeRequest:
+    """A mode that settings or a flag ask for, as written: it may be unknown."""
+
+    text: str
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything settings say for one launch folder. Replaced as a whole on reload."""
+
+    launch_dir: Path
+    project_root: Path
+    home: Path
+    agent_home: Path
+    rules: tuple[RuleText, ...]
+    """Rules in force, by source order; allow rules that wait for trust are in `waiting_rules`."""
+    waiting_rules: tuple[RuleText, ...]
+    hooks: tuple[HookText, ...]
+    """Per file, policy first."""
+    mcp_servers: tuple[McpServerText, ...]
+    """One per name; `in_force` is False while it waits for trust."""
+    env: Mapping[str, str]
+    """For child processes, and for the endpoint (projects cannot set those variables)."""
+    additional_dirs: tuple[Path, ...]
+    mode: ModeRequest | None
+    merged: Merged
+    policy: Mapping[str, object]
+    """Managed keys, for the permission context."""
+    trust: TrustState
+    warnings: tuple[SettingsWarning, ...]
+    watched: tuple[Path, ...] = ()
+    """Files whose change means loading again; they need not exist."""
+
+    @property
+    def values(self) -> SettingsFile:
+        """The merged scalars and lists."""
+        return self.merged.values
+
+    @property
+    def broken_files(self) -> tuple[Path, ...]:
+        """Files with a syntax error or that cannot be read."""
+        return tuple(w.file for w in self.warnings if w.level == "error" and w.file is not None)
+
+
+def load_settings(
+    *,
+    launch_dir: Path,
+    home: Path,
+    agent_home: Path,
+    cli: CliSettings | None = None,
+    env: Mapping[str, str] | None = None,
+    policy_dir: Path = POLICY_DIR,
+    uid: int | None = None,
+) -> Settings:
+    """Read all sources and return what is in force.
+
+    Raises:
+        ConfigError: a managed file or the `--settings` file cannot be used.
+    """
+    flags = cli or CliSettings()
+    user_id = os.getuid() if uid is None else uid
+    project_root = find_project_root(launch_dir)
+    warnings: list[SettingsWarning] = []
+    files = _policy(policy_dir, user_id)
+    watched: list[Path] = list(policy_files(policy_dir))
+    for source in (RuleSource.PROJECT, RuleSource.LOCAL, RuleSource.USER):
+        for path in settings_files(
+            source, project_root=project_root, home=home, agent_home=agent_home
+        ):
+            watched.append(path)
+            loaded, found = read_settings(path, source)
+            warnings.extend(found)
+            if loaded is not None:
+                files.append(loaded)
+    if flags.settings is not None:
+        files.append(_from_flag(flags.settings, home))
+    project_servers, mcp_warnings = read_mcp_file(project_root / ".mcp.json", RuleSource.PROJECT)
+    watched.append(project_root / ".mcp.json")
+    warnings.extend(mcp_warnings)
+
+    state = TrustStore(agent_home / "trust.json").state(
+        project_root, _items(files, project_servers, project_root), everything=flags.trust
+    )
+    counted: list[LoadedFile] = []
+    for loaded in files:
+        kept, refused = _trusted_part(loaded, state)
+        warnings.extend(refused)
+        counted.append(kept)
+    counted = list(by_precedence(counted))
+    rules, waiting, rule_warnings = _rules(files, flags, state)
+    warnings.extend(rule_warnings)
+    return Settings(
+        launch_dir=launch_dir,
+        project_root=project_root,
+        home=home,
+        agent_home=agent_home,
+        rules=rules,
+        waiting_rules=waiting,
+        hooks=tuple(
+            HookText(MappingProxyType(f.model.hooks), f.source, f.path)
+            for f in counted
+            if f.model.hooks
+        ),
+        mcp_servers=_servers(files, project_servers, flags, state, home),
+        env=_env(counted),
+        additional_dirs=_directories(counted, flags, launch_dir, home),
+        mode=_mode(counted, flags),
+        merged=_with_flags(merge(counted), flags),
+        policy=_policy_keys(counted),
+        trust=state,
+        warnings=tuple(warnings),
+        watched=tuple(watched),
+    )
+
+
+def _policy(folder: Path, uid: int) -> list[LoadedFile]:
+    """Read the managed files, the one that wins first: later drop-ins override earlier ones."""
+    try:
+        paths = policy_files(folder)
+    except OSError as error:
+        raise ConfigError(
+            f"The managed settings in {folder} cannot be listed: {error.strerror}."
+        ) from error
+    files: list[LoadedFile] = []
+    for path in paths:
+        check_owner(path, uid=uid)
+        check_owner(path.parent, uid=uid)
+        loaded, warnings = read_settings(path, RuleSource.POLICY)
+        bad = [w for w in warnings if w.level != "info"]
+        if loaded is None or bad:
+            reason = str(bad[0]) if bad else f"{path}: cannot be read"
+            raise ConfigError(
+                f"The managed settings cannot be used, and must not be skipped. {reason}. "
+                "Whoever manages this machine can correct them."
+            )
+        files.insert(0, loaded)
+    return files
+
+
+def _from_flag(argument: str, home: Path) -> LoadedFile:
+    if argument.lstrip().startswith("{"):
+        loaded = parse_settings(argument, RuleSource.CLI, None)
+        warnings = loaded.warnings
+    else:
+        path = expand_home(argument, home).absolute()
+        found, warnings = read_settings(path, RuleSource.CLI)
+        if found is None:
+            reason = warnings[0].message if warnings else "there is no such file"
+            raise ConfigError(f"--settings {argument}: {reason}.")
+        loaded = found
+    for warning in warnings:
+        if warning.level == "error":
+            raise ConfigError(f"--settings: {warning}")
+    return loaded
+
+
+def _items(
+    files: Iterable[LoadedFile], servers: Iterable[McpServerText], project_root: Path
+) -> Iterator[Any]:
+    for loaded in files:
+        if loaded.source in _PROJECT_SOURCES:
+            yield from items_of_file(loaded)
+    for server in servers:
+        yield server_item(server.name, server.raw, file=server.file, line=server.line)
+    yield from items_of_folders(project_root)
+
+
+def _trusted_part(
+    loaded: LoadedFile, state: TrustState
+) -> tuple[LoadedFile, list[SettingsWarning]]:
+    """Return what of a file counts now, with a warning for each key that never will."""
+    if loaded.source not in _PROJECT_SOURCES:
+        return loaded, []
+    warnings: list[SettingsWarning] = []
+
+    def refuse(key: str, *path: str) -> None:
+        message = "does not count from a project: set it in your own settings"
+        line = loaded.line_of(*path)
+        warnings.append(SettingsWarning(message, loaded.path, line, key))
+
+    model = loaded.model
+    update: dict[str, Any] = {}
+    for key in sorted(FORBIDDEN_IN_PROJECT & loaded.root.members.keys()):
+        refuse(key, key)
+        update[key] = None
+    if model.permissions is not None:
+        bad = sorted(FORBIDDEN_PERMISSIONS_IN_PROJECT & model.permissions.model_fields_set)
+        for key in bad:
+            refuse(f"permissions.{key}", "permissions", key)
+        update["permissions"] = model.permissions.model_copy(update=dict.fromkeys(bad))
+    env: dict[str, str] = {}
+    for name, value in (model.env or {}).items():
+        if is_forbidden_variable(name):
+            refuse(f"env.{name}", "env", name)
+        elif state.in_force(variable_item(name, value, file=None, line=None)):
+            env[name] = value
+    update["env"] = env or None
+    update["hooks"] = _trusted_hooks(model.hooks or {}, state) or None
+    if model.statusLine is not None:
+        found = status_line_item(model.statusLine.command, file=None, line=None)
+        update["statusLine"] = model.statusLine if state.in_force(found) else None
+    for key in WAITING_SETTINGS:
+        value = getattr(model, key)
+        if value is not None and not state.in_force(setting_item(key, value, file=None, line=None)):
+            update[key] = None
+    return replace(loaded, model=model.model_copy(update=update)), warnings
+
+
+def _trusted_hooks(hooks: Mapping[str, Any], state: TrustState) -> dict[str, Any]:
+    kept: dict[str, Any] = {}
+    for event, groups in hooks.items():
+        accepted: list[dict[str, Any]] = []
+        for group, handler in handlers(groups):
+            if state.in_force(hook_item(event, group, handler, file=None, line=None)):
+                accepted.append({**group, "hooks": [handler]})
+        if accepted:
+            kept[event] = accepted
+    return kept
+
+
+def _rules(
+    files: Iterable[LoadedFile], flags: CliSettings, state: TrustState
+) -> tuple[tuple[RuleText, ...], tuple[RuleText, ...], list[SettingsWarning]]:
+    in_force: list[RuleText] = []
+    waiting: list[RuleText] = []
+    warnings: list[SettingsWarning] = []
+    for loaded in files:
+        rules, found = rules_of(loaded)
+        warnings.extend(found)
+        for rule in rules:
+            waits = (
+                loaded.source in _PROJECT_SOURCES
+                and rule.behavior is RuleBehavior.ALLOW
+                and not state.in_force(allow_rule_item(rule.text))
+            )
+            (waiting if waits else in_force).append(rule)
+    in_force.extend(
+        flag_rules(
+            {
+                RuleBehavior.DENY: flags.deny,
+                RuleBehavior.ASK: flags.ask,
+                RuleBehavior.ALLOW: flags.allow,
+            }
+        )
+    )
+    order = list(RuleSource)
+    in_force.sort(key=lambda rule: order.index(rule.source))
+    return tuple(in_force), tuple(waiting), warnings
+
+
+def _servers(
+    files: Iterable[LoadedFile],
+    project_servers: Iterable[McpServerText],
+    flags: CliSettings,
+    state: TrustState,
+    home: Path,
+) -> tuple[McpServerText, ...]:
+    found: list[McpServerText] = []
+    for config in flags.mcp_configs:
+        path = expand_home(config, home).absolute()
+        servers, warnings = read_mcp_file(path, RuleSource.CLI)
+        if warnings or not path.exists():
+            reason = str(warnings[0]) if warnings else "there is no such file"
+            raise ConfigError(f"--mcp-config {config}: {reason}.")
+        found.extend(servers)
+    settings_servers = [s for loaded in by_precedence(files) for s in servers_of(loaded)]
+    for server in (*settings_servers, *project_servers):
+        waits = server.source in _PROJECT_SOURCES and not state.in_force(
+            server_item(server.name, server.raw, file=None, line=None)
+        )
+        found.append(replace(server, in_force=not waits))
+    # A server that waits must not take the name of one that the person configured.
+    found.sort(key=lambda server: not server.in_force)
+    by_name: dict[str, McpServerText] = {}
+    for server in found:
+        by_name.setdefault(server.name, server)
+    return tuple(by_name.values())
+
+
+def _env(files: Iterable[LoadedFile]) -> Mapping[str, str]:
+    merged: dict[str, str] = {}
+    for loaded in files:
+        for name, value in (loaded.model.env or {}).items():
+            merged.setdefault(name, value)
+    return MappingProxyType(merged)
+
+
+def _directories(
+    files: Iterable[LoadedFile], flags: CliSettings, launch_dir: Path, home: Path
+) -> tuple[Path, ...]:
+    texts = list(flags.add_dirs)
+    for loaded in files:
+        if loaded.model.permissions is not None:
+            texts.extend(loaded.model.permissions.additionalDirectories or [])
+    return tuple(dict.fromkeys(launch_dir / expand_home(text, home) for text in texts))
+
+
+def _mode(files: Iterable[LoadedFile], flags: CliSettings) -> ModeRequest | None:
+    if flags.permission_mode is not None:
+        return ModeRequest(flags.permission_mode, Origin(RuleSource.CLI, None, None))
+    for loaded in files:
+        permissions = loaded.model.permissions
+        if permissions is not None and permissions.defaultMode is not None:
+            line = loaded.line_of("permissions", "defaultMode")
+            return ModeRequest(permissions.defaultMode, Origin(loaded.source, loaded.path, line))
+    return None
+
+
+def _with_flags(merged: Merged, flags: CliSettings) -> Merged:
+    given = {"model": flags.model, "effortLevel": flags.effort}
+    update = {
+        key: value
+        for key, value in given.items()
+        if value is not None and _source_of(merged, key) is not RuleSource.POLICY
+    }
+    origins = {**merged.origins, **{k: Origin(RuleSource.CLI, None, None) for k in update}}
+    return Merged(merged.values.model_copy(update=update), MappingProxyType(origins))
+
+
+def _source_of(merged: Merged, key: str) -> RuleSource | None:
+    origin = merged.origins.get(key)
+    return origin.source if origin else None
+
+
+def _policy_keys(files: Iterable[LoadedFile]) -> Mapping[str, object]:
+    """Return the managed keys. Any source may close the bypass gate: that only restricts."""
+    keys: dict[str, object] = {}
+    for loaded in files:
+        permissions = loaded.model.permissions
+        for name in ("disableBypassPermissionsMode", "disableAutoMode"):
+            value = getattr(permissions, name) if permissions is not None else None
+            if value in (True, "disable"):
+                keys[name] = "disable"
+        if loaded.source is RuleSource.POLICY:
+            for name in ("allowManagedPermissionRulesOnly", "allowManagedHooksOnly"):
+                if getattr(loaded.model, name):
+                    keys[name] = True
+    return MappingProxyType(keys)

@@ -1,0 +1,76 @@
+"""MCP servers as files configure them: `.mcp.json`, and `mcpServers` in settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from agent.settings.file import LoadedFile, SettingsWarning, read_text
+from agent.settings.positions import parse
+from agent.settings.schema import McpServerSection
+from permissions.rule import RuleSource
+
+
+@dataclass(frozen=True, slots=True)
+class McpServerText:
+    """One server as configured; variables are not expanded yet."""
+
+    name: str
+    raw: Mapping[str, Any]
+    source: RuleSource
+    file: Path | None
+    line: int | None
+    in_force: bool = True
+    """False while a project's server waits for trust."""
+
+
+def servers_of(loaded: LoadedFile) -> tuple[McpServerText, ...]:
+    """Return the servers that a settings file configures."""
+    return tuple(
+        McpServerText(
+            name,
+            server.model_dump(exclude_none=True),
+            loaded.source,
+            loaded.path,
+            loaded.line_of("mcpServers", name),
+        )
+        for name, server in (loaded.model.mcpServers or {}).items()
+    )
+
+
+def read_mcp_file(
+    path: Path, source: RuleSource
+) -> tuple[tuple[McpServerText, ...], tuple[SettingsWarning, ...]]:
+    """Read a `.mcp.json`; a bad server is reported and left out. Raises nothing."""
+    try:
+        text = read_text(path)
+    except (OSError, UnicodeDecodeError) as error:
+        return (), (SettingsWarning(f"cannot be read: {error}", path, level="error"),)
+    if text is None:
+        return (), ()
+    parsed = parse(text)
+    if parsed.error is not None:
+        message = f"not valid JSON: {parsed.error.message}; its servers do not count"
+        return (), (SettingsWarning(message, path, parsed.error.line, level="error"),)
+    listed = parsed.root.get("mcpServers") if parsed.root is not None else None
+    if listed is None or not isinstance(listed.value, dict):
+        message = 'expected {"mcpServers": {…}}'
+        return (), (SettingsWarning(message, path, 1, "mcpServers"),)
+    servers: list[McpServerText] = []
+    warnings: list[SettingsWarning] = []
+    for name, node in listed.members.items():
+        try:
+            section = McpServerSection.model_validate(node.value)
+        except ValidationError as error:
+            detail = error.errors(include_url=False)[0]
+            message = f"{detail['msg']}; the server does not count"
+            key = ".".join(["mcpServers", name, *map(str, detail["loc"])])
+            warnings.append(SettingsWarning(message, path, node.line, key))
+            continue
+        raw = section.model_dump(exclude_none=True)
+        servers.append(McpServerText(name, raw, source, path, node.line))
+    return tuple(servers), tuple(warnings)

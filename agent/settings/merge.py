@@ -1,0 +1,75 @@
+"""Several settings files folded into one: scalars by precedence, lists and tables added up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+from agent.settings.file import LoadedFile
+from agent.settings.schema import SettingsFile
+from permissions.rule import RuleSource
+
+PRECEDENCE: Final = (
+    RuleSource.POLICY,
+    RuleSource.CLI,
+    RuleSource.LOCAL,
+    RuleSource.PROJECT,
+    RuleSource.USER,
+)
+"""Who wins where two sources set the same scalar. Rules are ordered by `RuleSource` instead."""
+
+_APART: Final = frozenset({"permissions", "hooks", "env", "mcpServers"})
+_ADDED_UP: Final = frozenset(
+    {
+        "allowedHttpHookUrls",
+        "blockedHosts",
+        "claudeMdExcludes",
+        "disabledMcpjsonServers",
+        "enabledMcpjsonServers",
+        "httpHookAllowedEnvVars",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a merged value comes from."""
+
+    source: RuleSource
+    file: Path | None
+    line: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """The settings in force, apart from rules, hooks, MCP servers and `env`."""
+
+    values: SettingsFile
+    origins: Mapping[str, Origin] = field(default_factory=dict)
+    """Per key the place that won; for lists the first place that added to it."""
+
+
+def by_precedence(files: Iterable[LoadedFile]) -> tuple[LoadedFile, ...]:
+    """Order files so that of two that disagree the first one wins; stable within a source."""
+    return tuple(sorted(files, key=lambda loaded: PRECEDENCE.index(loaded.source)))
+
+
+def merge(files: Iterable[LoadedFile]) -> Merged:
+    """Fold files, given in order of precedence, into one."""
+    values: dict[str, Any] = {}
+    origins: dict[str, Origin] = {}
+    for loaded in files:
+        for key in sorted(loaded.model.model_fields_set - _APART):
+            value = getattr(loaded.model, key, None)
+            if value is None:
+                continue
+            if key in _ADDED_UP and key in values:
+                values[key] = list(dict.fromkeys([*values[key], *value]))
+            elif key not in values:
+                values[key] = value
+                origins[key] = Origin(loaded.source, loaded.path, loaded.line_of(key))
+    merged = SettingsFile.model_construct(_fields_set=set(values), **values)
+    return Merged(merged, MappingProxyType(origins))

@@ -1,0 +1,95 @@
+"""Where settings live: the agent's home, the project's root, the managed folder."""
+
+from __future__ import annotations
+
+import os
+import pwd
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from permissions.rule import RuleSource
+
+POLICY_DIR: Final = Path("/etc/agent-tui")
+HOME_VARIABLE: Final = "AGENT_TUI_HOME"
+
+
+def find_home(env: Mapping[str, str], uid: int) -> Path:
+    """Return the person's home folder; where `HOME` is not set, what the system knows, else `/`."""
+    named = env.get("HOME", "")
+    if named and Path(named).is_absolute():
+        return Path(named)
+    try:
+        return Path(pwd.getpwuid(uid).pw_dir)
+    except KeyError:
+        return Path("/")
+
+
+def find_agent_home(env: Mapping[str, str], home: Path) -> Path:
+    """Return the folder of settings and sessions: `AGENT_TUI_HOME`, or `~/.agent`."""
+    named = env.get(HOME_VARIABLE, "")
+    if not named:
+        return home / ".agent"
+    return expand_home(named, home).absolute()
+
+
+def find_project_root(launch_dir: Path) -> Path:
+    """Return the canonical root of the innermost repository around a folder, or the folder itself.
+
+    No git command runs: a repository nobody trusts yet must not get its configuration read.
+    """
+    start = Path(os.path.realpath(launch_dir))
+    for folder in (start, *start.parents):
+        if (folder / ".git").exists():
+            return folder
+    return start
+
+
+def expand_home(text: str, home: Path) -> Path:
+    """Return a path with a leading `~` replaced by the given home folder."""
+    if text == "~":
+        return home
+    if text.startswith("~/"):
+        return home / text[2:]
+    return Path(text)
+
+
+def settings_files(
+    source: RuleSource, *, project_root: Path, home: Path, agent_home: Path
+) -> tuple[Path, ...]:
+    """Return the files of a source, ours first: of two that disagree the first one wins."""
+    match source:
+        case RuleSource.USER:
+            return (agent_home / "settings.json", home / ".claude" / "settings.json")
+        case RuleSource.PROJECT:
+            names = (".agent/settings.json", ".claude/settings.json")
+        case RuleSource.LOCAL:
+            names = (".agent/settings.local.json", ".claude/settings.local.json")
+        case RuleSource.POLICY | RuleSource.CLI | RuleSource.SESSION:
+            return ()
+    own = {
+        os.path.realpath(agent_home / "settings.json"),
+        os.path.realpath(home / ".claude" / "settings.json"),
+    }
+    # Started in the home folder, the person's own file is not also a project's.
+    return tuple(p for n in names if os.path.realpath(p := project_root / n) not in own)
+
+
+def policy_files(policy_dir: Path) -> tuple[Path, ...]:
+    """Return the managed files that exist, in the order they count: the base, then the folder's.
+
+    Raises:
+        OSError: the folder is there but cannot be listed.
+    """
+    base = policy_dir / "managed-settings.json"
+    found = [base] if os.path.lexists(base) else []
+    try:
+        names = sorted(os.listdir(policy_dir / "managed-settings.d"))
+    except (FileNotFoundError, NotADirectoryError):
+        names = []
+    found += [
+        policy_dir / "managed-settings.d" / name
+        for name in names
+        if name.endswith(".json") and not name.startswith(".")
+    ]
+    return tuple(found)

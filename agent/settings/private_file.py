@@ -1,0 +1,60 @@
+"""Writes of files that only this person may read: whole or not at all, and never two at once."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+
+
+def make_private_dir(path: Path) -> None:
+    """Create a folder for this person alone (0700), parents included. Raises OSError."""
+    missing = [path, *path.parents]
+    for folder in reversed(missing):
+        if not folder.is_dir():
+            with contextlib.suppress(FileExistsError):
+                folder.mkdir(mode=0o700)
+
+
+def write_private(path: Path, data: bytes) -> None:
+    """Replace a file's content in one step (0600). Raises OSError, and then nothing changed."""
+    make_private_dir(path.parent)
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        temporary.replace(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise
+    sync_dir(path.parent)
+
+
+def sync_dir(path: Path) -> None:
+    """Make a created or renamed entry of this folder survive a power cut, where possible."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+@contextlib.contextmanager
+def exclusive(path: Path) -> Iterator[None]:
+    """Hold a lock named after `path` during a read, change and write back. Raises OSError."""
+    make_private_dir(path.parent)
+    lock = path.with_name(f"{path.name}.lock")
+    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,144 @@
+"""What a project brings that waits for trust: found and listed, never run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from agent.settings.file import LoadedFile
+from agent.settings.rules import rules_of
+from agent.settings.schema import is_forbidden_variable
+from agent.settings.trust import ItemKind, TrustItem, allow_rule_item, item
+from permissions.rule import RuleBehavior
+
+MAX_FILES: Final = 500
+MAX_FILE_BYTES: Final = 1_000_000
+_FOLDERS: Final[tuple[tuple[str, ItemKind], ...]] = (
+    ("commands", "command"),
+    ("skills", "skill"),
+    ("agents", "agent"),
+)
+WAITING_SETTINGS: Final = ("model", "smallFastModel", "fallbackModel", "disableAllHooks")
+"""Scalars of a project that change what runs or what it costs; they wait for trust as well."""
+
+
+def items_of_file(loaded: LoadedFile) -> Iterator[TrustItem]:
+    """List what one project or local settings file brings."""
+    file = loaded.path
+    rules, _ = rules_of(loaded)
+    for rule in rules:
+        if rule.behavior is RuleBehavior.ALLOW:
+            yield allow_rule_item(rule.text, file=file, line=rule.line)
+    for event, groups in (loaded.model.hooks or {}).items():
+        line = loaded.line_of("hooks", event)
+        for group, handler in handlers(groups):
+            yield hook_item(event, group, handler, file=file, line=line)
+    for name, server in (loaded.model.mcpServers or {}).items():
+        raw = server.model_dump(exclude_none=True)
+        yield server_item(name, raw, file=file, line=loaded.line_of("mcpServers", name))
+    for name, value in (loaded.model.env or {}).items():
+        if not is_forbidden_variable(name):
+            yield variable_item(name, value, file=file, line=loaded.line_of("env", name))
+    if loaded.model.statusLine is not None:
+        line = loaded.line_of("statusLine")
+        yield status_line_item(loaded.model.statusLine.command, file=file, line=line)
+    for key in WAITING_SETTINGS:
+        value = getattr(loaded.model, key)
+        if value is not None:
+            yield setting_item(key, value, file=file, line=loaded.line_of(key))
+
+
+def handlers(groups: object) -> Iterator[tuple[dict[str, Any], Any]]:
+    """Yield `(matcher group, handler)` of one event's configuration; odd shapes yield nothing."""
+    for group in groups if isinstance(groups, list) else ():
+        if isinstance(group, dict):
+            found = group.get("hooks")
+            for handler in found if isinstance(found, list) else ():
+                yield group, handler
+
+
+def hook_item(
+    event: str, group: Mapping[str, Any], handler: Any, *, file: Path | None, line: int | None
+) -> TrustItem:
+    """Return the item of one hook handler."""
+    matcher = group.get("matcher") or "*"
+    if isinstance(handler, dict):
+        what = next(
+            (str(handler[key]) for key in ("command", "url", "prompt", "tool") if handler.get(key)),
+            json.dumps(handler, default=str),
+        )
+        if isinstance(handler.get("args"), list):
+            what = " ".join([what, *map(str, handler["args"])])
+    else:
+        what = str(handler)
+    content = [event, {k: v for k, v in group.items() if k != "hooks"}, handler]
+    return item("hook", f"{event} ({matcher}): {what}", content, file=file, line=line)
+
+
+def server_item(name: str, raw: object, *, file: Path | None, line: int | None) -> TrustItem:
+    """Return the item of one MCP server."""
+    what = "…"
+    if isinstance(raw, dict):
+        what = str(raw.get("url") or " ".join([str(raw.get("command", "")), *_args(raw)]))
+    return item("MCP server", f"{name}: {what}", [name, raw], file=file, line=line)
+
+
+def variable_item(name: str, value: str, *, file: Path | None, line: int | None) -> TrustItem:
+    """Return the item of one environment variable."""
+    label = f"{name}={value}"
+    return item("environment variable", label, [name, value], file=file, line=line)
+
+
+def status_line_item(command: str, *, file: Path | None, line: int | None) -> TrustItem:
+    """Return the item of a status line command."""
+    return item("status line", command, command, file=file, line=line)
+
+
+def setting_item(key: str, value: object, *, file: Path | None, line: int | None) -> TrustItem:
+    """Return the item of a setting that waits for trust."""
+    label = f"{key}: {json.dumps(value, default=str)}"
+    return item("setting", label, [key, value], file=file, line=line)
+
+
+def items_of_folders(project_root: Path) -> Iterator[TrustItem]:
+    """List command, skill and agent files with a digest of their content."""
+    count = 0
+    for base in (".agent", ".claude"):
+        for folder, kind in _FOLDERS:
+            for path in _markdown_files(project_root / base / folder):
+                count += 1
+                if count > MAX_FILES:
+                    return
+                found = file_item(path, kind, project_root)
+                if found is not None:
+                    yield found
+
+
+def file_item(path: Path, kind: ItemKind, project_root: Path) -> TrustItem | None:
+    """Return the item of a command, skill or agent file; None when it cannot be read or is huge."""
+    try:
+        if path.stat().st_size > MAX_FILE_BYTES:
+            return None
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return None
+    name = str(path.relative_to(project_root))
+    return item(kind, name, [name, digest], file=path)
+
+
+def _markdown_files(folder: Path) -> Iterator[Path]:
+    for where, names, files in os.walk(folder, followlinks=False):
+        names.sort()
+        for name in sorted(files):
+            path = Path(where, name)
+            if name.endswith(".md") and path.is_file():
+                yield path
+
+
+def _args(raw: Mapping[str, Any]) -> list[str]:
+    args = raw.get("args")
+    return [str(arg) for arg in args] if isinstance(args, list) else []

@@ -1,0 +1,288 @@
+"""What a settings file may say: one validating model, spelled with the keys people know.
+
+Validation is lenient: a bad key is reported and left out, the rest of the file counts; unknown keys
+are kept. Next: `agent.settings.file` (one file), `agent.settings.load` (all of them).
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from agent.settings.positions import JsonValue
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="allow", strict=True, frozen=True, populate_by_name=True)
+
+
+class PermissionsSection(_Section):
+    """`permissions`: the rule lists are read apart, each rule with its line."""
+
+    allow: list[Any] | None = None
+    ask: list[Any] | None = None
+    deny: list[Any] | None = None
+    defaultMode: str | None = None
+    additionalDirectories: list[str] | None = None
+    disableBypassPermissionsMode: Literal["disable"] | bool | None = None
+    disableAutoMode: Literal["disable"] | bool | None = None
+
+
+class StatusLineSection(_Section):
+    """`statusLine`: a command whose first output line is shown below the prompt."""
+
+    type: Literal["command"] = "command"
+    command: str
+    padding: int = 0
+
+
+class McpServerSection(_Section):
+    """One entry of `mcpServers`."""
+
+    type: Literal["stdio", "http", "streamable-http", "sse", "ws"] | None = None
+    command: str | None = None
+    args: list[str] | None = None
+    env: dict[str, str] | None = None
+    url: str | None = None
+    headers: dict[str, str] | None = None
+
+
+class SettingsFile(_Section):
+    """One settings file. Absent keys are None."""
+
+    permissions: PermissionsSection | None = None
+    hooks: dict[str, Any] | None = None
+    disableAllHooks: bool | None = None
+    allowManagedHooksOnly: bool | None = None
+    allowManagedPermissionRulesOnly: bool | None = None
+    allowedHttpHookUrls: list[str] | None = None
+    httpHookAllowedEnvVars: list[str] | None = None
+    env: dict[str, str] | None = None
+    model: str | None = None
+    smallFastModel: str | None = None
+    fallbackModel: str | list[str] | None = None
+    effortLevel: Literal["low", "medium", "high", "xhigh", "max"] | None = None
+    baseUrl: str | None = None
+    apiKeyHelper: str | None = None
+    theme: str | None = None
+    editorMode: Literal["normal", "vim", "emacs"] | None = None
+    language: str | None = None
+    outputStyle: str | None = None
+    statusLine: StatusLineSection | None = None
+    autoCompactEnabled: bool | None = None
+    autoCompactWindow: Annotated[int, Field(gt=0)] | None = None
+    cleanupPeriodDays: Annotated[int, Field(ge=0)] | None = None
+    includeCoAuthoredBy: bool | None = None
+    claudeMdExcludes: list[str] | None = None
+    mcpServers: dict[str, McpServerSection] | None = None
+    enableAllProjectMcpServers: bool | None = None
+    enabledMcpjsonServers: list[str] | None = None
+    disabledMcpjsonServers: list[str] | None = None
+    blockedHosts: list[str] | None = None
+    maxTurns: Annotated[int, Field(gt=0)] | None = None
+    maxBudgetUsd: Annotated[float, Field(ge=0)] | None = None
+    prices: dict[str, Any] | None = None
+    autoMode: dict[str, Any] | None = None
+    sandbox: dict[str, Any] | None = None
+    verbose: bool | None = None
+    reducedMotion: bool | None = None
+
+
+ACCEPTED_ELSEWHERE: Final = frozenset(
+    {
+        "$schema",
+        "agent",
+        "alwaysThinkingEnabled",
+        "attribution",
+        "autoMemoryEnabled",
+        "autoUpdatesChannel",
+        "awsAuthRefresh",
+        "awsCredentialExport",
+        "companyAnnouncements",
+        "enabledPlugins",
+        "extraKnownMarketplaces",
+        "fileSuggestion",
+        "forceLoginMethod",
+        "forceLoginOrgUUID",
+        "gcpAuthRefresh",
+        "minimumVersion",
+        "otelHeadersHelper",
+        "plansDirectory",
+        "respectGitignore",
+        "showClearContextOnPlanAccept",
+        "skipDangerousModePermissionPrompt",
+        "spinnerTipsEnabled",
+        "spinnerVerbs",
+        "strictKnownMarketplaces",
+        "strictPluginOnlyCustomization",
+        "teammateMode",
+        "terminalProgressBarEnabled",
+        "worktree",
+    }
+)
+"""Keys of other agents' settings files that mean nothing here: kept, and not called unknown."""
+
+FORBIDDEN_IN_PROJECT: Final = frozenset(
+    {
+        "apiKeyHelper",
+        "autoMode",
+        "awsAuthRefresh",
+        "awsCredentialExport",
+        "baseUrl",
+        "cleanupPeriodDays",
+        "forceLoginMethod",
+        "forceLoginOrgUUID",
+        "gcpAuthRefresh",
+        "httpProxy",
+        "otelHeadersHelper",
+        "prices",
+        "proxy",
+        "sandbox",
+        "skipDangerousModePermissionPrompt",
+        "allowedHttpHookUrls",
+        "httpHookAllowedEnvVars",
+        "enableAllProjectMcpServers",
+        "enabledMcpjsonServers",
+    }
+)
+"""Keys that never count from project or local settings, trusted or not (safety-and-permissions)."""
+
+FORBIDDEN_PERMISSIONS_IN_PROJECT: Final = frozenset({"defaultMode", "additionalDirectories"})
+
+_FORBIDDEN_VARIABLES: Final = frozenset(
+    {
+        "ALL_PROXY",
+        "BASHOPTS",
+        "BASH_ENV",
+        "CURL_CA_BUNDLE",
+        "ENV",
+        "FTP_PROXY",
+        "HOME",
+        "HTTPS_PROXY",
+        "HTTP_PROXY",
+        "IFS",
+        "NODE_EXTRA_CA_CERTS",
+        "NODE_TLS_REJECT_UNAUTHORIZED",
+        "NO_PROXY",
+        "PATH",
+        "PROMPT_COMMAND",
+        "PS4",
+        "REQUESTS_CA_BUNDLE",
+        "SHELL",
+        "SHELLOPTS",
+        "SSL_CERT_DIR",
+        "SSL_CERT_FILE",
+        "TMPDIR",
+    }
+)
+_FORBIDDEN_PREFIXES: Final = (
+    "AGENT_TUI_",
+    "ANTHROPIC_",
+    "AWS_",
+    "BASH_FUNC_",
+    "CLAUDE_",
+    "DYLD_",
+    "GIT_",
+    "GOOGLE_APPLICATION_",
+    "LD_",
+    "OTEL_",
+)
+
+
+def is_forbidden_variable(name: str) -> bool:
+    """Whether `env` of a project may never set this variable, trusted or not.
+
+    These decide which program runs, where traffic goes, or whose credentials are used.
+    """
+    upper = name.upper()
+    return upper in _FORBIDDEN_VARIABLES or upper.startswith(_FORBIDDEN_PREFIXES) or "=" in name
+
+
+def check(
+    raw: Mapping[str, JsonValue],
+) -> tuple[SettingsFile, tuple[tuple[tuple[str | int, ...], str], ...]]:
+    """Validate one file's object.
+
+    Returns:
+        The model of everything usable, and `(path, message)` for each part left out.
+    """
+    problems: list[tuple[tuple[str | int, ...], str]] = []
+    usable: JsonValue = dict(raw)
+    while True:
+        try:
+            return SettingsFile.model_validate(usable), tuple(problems)
+        except ValidationError as error:
+            # One part may be reported once per branch of a union: the first says enough.
+            failing: dict[tuple[str | int, ...], str] = {}
+            for detail in error.errors(include_url=False):
+                path = _existing(usable, detail["loc"])
+                failing.setdefault(path, _expected(detail["msg"], path))
+        for path, message in failing.items():
+            problems.append((path, message))
+        # Later indexes first, so that removing one item does not move the next.
+        for path in sorted(failing, key=_removal_order, reverse=True):
+            usable = _without(usable, path)
+
+
+def unknown_keys(raw: Mapping[str, JsonValue]) -> tuple[tuple[str, str | None], ...]:
+    """Return keys that mean nothing here, each with the known key it may have been meant as."""
+    known = SettingsFile.model_fields.keys()
+    found: list[tuple[str, str | None]] = []
+    for key in raw:
+        if key in known or key in ACCEPTED_ELSEWHERE or key in FORBIDDEN_IN_PROJECT:
+            continue
+        near = difflib.get_close_matches(key, known, n=1, cutoff=0.75)
+        found.append((key, near[0] if near else None))
+    return tuple(found)
+
+
+def _expected(message: str, path: tuple[str | int, ...]) -> str:
+    text = message[0].lower() + message[1:] if message else "invalid"
+    if path == ("permissions", "defaultMode"):
+        return "expected the name of a mode"
+    return text.replace("input should be", "expected").replace("a valid ", "a ")
+
+
+def _existing(raw: JsonValue, loc: tuple[str | int, ...]) -> tuple[str | int, ...]:
+    """Return the part of an error's path that exists in the data.
+
+    Never empty: an error about the whole object has nowhere else to be put. Error paths also name
+    branches of unions and missing fields, which are no places in the file.
+    """
+    path: list[str | int] = []
+    here = raw
+    for step in loc:
+        part = _part(here, step)
+        if part is None:
+            break
+        here = part[0]
+        path.append(step)
+    return tuple(path) or tuple(loc[:1])
+
+
+def _part(raw: JsonValue, step: str | int) -> tuple[JsonValue] | None:
+    if isinstance(raw, dict) and isinstance(step, str):
+        return (raw[step],) if step in raw else None
+    if isinstance(raw, list) and isinstance(step, int):
+        return (raw[step],) if step < len(raw) else None
+    return None
+
+
+def _removal_order(path: tuple[str | int, ...]) -> tuple[tuple[int, str], ...]:
+    return tuple((s, "") if isinstance(s, int) else (0, s) for s in path)
+
+
+def _without(raw: JsonValue, path: tuple[str | int, ...]) -> JsonValue:
+    step, rest = path[0], path[1:]
+    if isinstance(raw, dict) and isinstance(step, str):
+        if rest and step in raw:
+            return {**raw, step: _without(raw[step], rest)}
+        return {key: value for key, value in raw.items() if key != step}
+    if isinstance(raw, list) and isinstance(step, int) and step < len(raw):
+        if rest:
+            return [*raw[:step], _without(raw[step], rest), *raw[step + 1 :]]
+        return raw[:step] + raw[step + 1 :]
+    return raw

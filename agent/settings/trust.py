@@ -1,0 +1,171 @@
+"""Which parts of a project's settings the person has accepted, and what is new since.
+
+Bound to the repository root (links resolved) and to a digest of each item that was listed: changed
+items are new items. A nested repository has its own root, so it asks for itself.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from agent.settings.private_file import exclusive, write_private
+
+ItemKind = Literal[
+    "allow rule",
+    "hook",
+    "MCP server",
+    "environment variable",
+    "status line",
+    "command",
+    "skill",
+    "agent",
+    "setting",
+]
+
+STORE_VERSION: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class TrustItem:
+    """One thing a project brings that does nothing before it is accepted."""
+
+    kind: ItemKind
+    label: str
+    """What it is, as the trust dialog shows it: the rule, the command line, `NAME=value`."""
+    digest: str
+    file: Path | None = None
+    line: int | None = None
+
+
+def item(
+    kind: ItemKind,
+    label: str,
+    content: object,
+    *,
+    file: Path | None = None,
+    line: int | None = None,
+) -> TrustItem:
+    """Return an item; its digest covers kind and content, not the place it stands at."""
+    text = json.dumps([kind, content], sort_keys=True, ensure_ascii=True, default=str)
+    return TrustItem(kind, label, hashlib.sha256(text.encode()).hexdigest(), file, line)
+
+
+def allow_rule_item(rule: str, *, file: Path | None = None, line: int | None = None) -> TrustItem:
+    """Return the item of one allow rule."""
+    return item("allow rule", rule, rule, file=file, line=line)
+
+
+@dataclass(frozen=True, slots=True)
+class TrustState:
+    """What a project brings and what of it is in force."""
+
+    root: Path
+    """Canonical root of the repository (or the launch folder where there is none)."""
+    trusted: bool
+    """The person accepted this folder, now or at an earlier start."""
+    items: tuple[TrustItem, ...] = ()
+    accepted: frozenset[str] = frozenset()
+    everything: bool = False
+    """`--trust`: all of it counts in this run, and nothing is stored."""
+
+    @property
+    def new(self) -> tuple[TrustItem, ...]:
+        """Items that wait for an answer, in the order they were found."""
+        return tuple(found for found in self.items if not self.in_force(found))
+
+    @property
+    def must_ask(self) -> bool:
+        """Whether the trust dialog has something to ask."""
+        return not self.everything and (not self.trusted or bool(self.new))
+
+    def in_force(self, found: TrustItem) -> bool:
+        """Whether an item counts."""
+        return self.everything or found.digest in self.accepted
+
+
+class TrustStore:
+    """The person's answers, one file in the agent's home (0600)."""
+
+    def __init__(self, path: Path) -> None:
+        """`path` need not exist."""
+        self._path = path
+
+    @property
+    def path(self) -> Path:
+        """Where the answers are kept."""
+        return self._path
+
+    def state(
+        self, root: Path, items: Iterable[TrustItem], *, everything: bool = False
+    ) -> TrustState:
+        """Compare what a project brings with what was accepted; a broken store trusts nobody."""
+        entry = self._folders().get(str(root))
+        found = tuple(items)
+        if entry is None:
+            return TrustState(root, everything, found, everything=everything)
+        trusted, digests = entry
+        return TrustState(root, trusted or everything, found, digests, everything)
+
+    def accept(self, state: TrustState) -> None:
+        """Store that the person accepts the folder and everything now listed. Raises OSError."""
+        self._write(state.root, trusted=True, digests={found.digest for found in state.items})
+
+    def note_own_rules(self, root: Path, allow_rules: Iterable[str]) -> None:
+        """Accept allow rules that the person's own answers just wrote. Raises OSError.
+
+        The folder itself does not become trusted by it.
+        """
+        with exclusive(self._path):
+            trusted, digests = self._folders().get(str(root), (False, frozenset()))
+            own = {allow_rule_item(rule).digest for rule in allow_rules}
+            self._write_locked(root, trusted=trusted, digests=digests | own)
+
+    def forget(self, root: Path) -> None:
+        """Withdraw the answer for a folder. Raises OSError."""
+        with exclusive(self._path):
+            folders = self._folders()
+            folders.pop(str(root), None)
+            self._save(folders)
+
+    def folders(self) -> tuple[Path, ...]:
+        """Return the folders that are trusted."""
+        return tuple(Path(name) for name, (trusted, _) in self._folders().items() if trusted)
+
+    def _write(self, root: Path, *, trusted: bool, digests: set[str]) -> None:
+        with exclusive(self._path):
+            self._write_locked(root, trusted=trusted, digests=frozenset(digests))
+
+    def _write_locked(self, root: Path, *, trusted: bool, digests: frozenset[str]) -> None:
+        folders = self._folders()
+        folders[str(root)] = (trusted, digests)
+        self._save(folders)
+
+    def _save(self, folders: dict[str, tuple[bool, frozenset[str]]]) -> None:
+        data = {
+            "v": STORE_VERSION,
+            "folders": {
+                name: {"trusted": trusted, "accepted": sorted(digests)}
+                for name, (trusted, digests) in folders.items()
+            },
+        }
+        write_private(self._path, json.dumps(data, indent=2).encode())
+
+    def _folders(self) -> dict[str, tuple[bool, frozenset[str]]]:
+        try:
+            data = json.loads(self._path.read_bytes())
+        except (OSError, ValueError):
+            return {}
+        folders = data.get("folders") if isinstance(data, dict) else None
+        if not isinstance(folders, dict):
+            return {}
+        answers: dict[str, tuple[bool, frozenset[str]]] = {}
+        for name, entry in folders.items():
+            if isinstance(entry, dict) and isinstance(entry.get("accepted"), list):
+                digests = frozenset(d for d in entry["accepted"] if isinstance(d, str))
+                answers[name] = (entry.get("trusted") is True, digests)
+        return answers

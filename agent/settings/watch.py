@@ -1,0 +1,107 @@
+"""Settings that follow their files: loaded again on change, the last good ones kept on an error."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from agent.errors import ConfigError
+from agent.settings.load import Settings
+
+POLL_MS: Final = 1_000
+"""How often the watcher looks for events that the system queued; each look is a wake-up."""
+_FOLDER_NAMES: Final = frozenset({".agent", ".claude", "managed-settings.d", "agent-tui"})
+
+
+@dataclass(frozen=True, slots=True)
+class Reloaded:
+    """The settings changed; `current` is in force from now on."""
+
+    previous: Settings
+    current: Settings
+    files: tuple[Path, ...]
+    """Files that changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptLastGood:
+    """A changed file cannot be used; what was in force stays in force."""
+
+    current: Settings
+    problem: str
+    """File, line and what is expected, for people."""
+    files: tuple[Path, ...]
+
+
+SettingsChange = Reloaded | KeptLastGood
+
+
+def reload(
+    current: Settings, load: Callable[[], Settings], files: Iterable[Path]
+) -> SettingsChange:
+    """Load again; a file that became unreadable or broken keeps the last good state."""
+    changed = tuple(files)
+    try:
+        fresh = load()
+    except ConfigError as error:
+        return KeptLastGood(current, str(error), changed)
+    newly_broken = set(fresh.broken_files) - set(current.broken_files)
+    if newly_broken:
+        problem = next(str(w) for w in fresh.warnings if w.file in newly_broken)
+        return KeptLastGood(current, problem, changed)
+    return Reloaded(current, fresh, changed)
+
+
+async def watch_settings(
+    current: Settings,
+    load: Callable[[], Settings],
+    stop: asyncio.Event,
+    *,
+    poll_ms: int = POLL_MS,
+) -> AsyncIterator[SettingsChange]:
+    """Yield each change of the settings' files until `stop` is set. Raises nothing of its own."""
+    # Costs a native library; nothing is watched before the first frame.
+    from watchfiles import awatch
+
+    while not stop.is_set():
+        folders = _folders(current.watched)
+        wanted = _Filter(frozenset(str(path) for path in current.watched))
+        async for events in awatch(
+            *folders,
+            watch_filter=wanted,
+            step=poll_ms,
+            debounce=max(poll_ms, 50),
+            recursive=False,
+            stop_event=stop,
+            raise_interrupt=False,
+        ):
+            changed = tuple(sorted(Path(path) for _, path in events if path in wanted.names))
+            if changed:
+                change = reload(current, load, changed)
+                current = change.current
+                yield change
+            if _folders(current.watched) != folders:
+                break  # a folder of settings appeared or went: watch the new set
+
+
+def _folders(watched: Iterable[Path]) -> tuple[Path, ...]:
+    """Return the folders to watch: each file's own, or where that is missing, the one above."""
+    found: dict[Path, None] = {}
+    for path in watched:
+        folder = path.parent
+        if folder.is_dir():
+            found[folder] = None
+        if folder.parent.is_dir():
+            found[folder.parent] = None
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Filter:
+    names: frozenset[str]
+
+    def __call__(self, _change: object, path: str) -> bool:
+        return path in self.names or Path(path).name in _FOLDER_NAMES
