@@ -1,0 +1,86 @@
+"""Failures of the SDK and of the connection turned into `ModelError`, with texts for people."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from agent.model.client import ModelError
+
+if TYPE_CHECKING:
+    import httpx2
+    from anthropic import APIStatusError
+
+MAX_TEXT: Final = 600
+
+
+def from_status(error: APIStatusError) -> ModelError:
+    """Return the error for a response with an error status."""
+    content_type = error.response.headers.get("content-type", "").partition(";")[0]
+    kind = error.error_code or error.type
+    if error.api_message:
+        text = error.api_message
+    elif isinstance(error.body, str):
+        text = describe_html(content_type, error.body.encode("utf-8", "replace"))
+    else:
+        text = _openai_style(error.body) or f"HTTP {error.status_code}"
+    return ModelError(
+        kind or f"http_{error.status_code}",
+        text[:MAX_TEXT],
+        status=error.status_code,
+        headers=dict(error.response.headers),
+        request_id=error.request_id,
+        phase="headers",
+    )
+
+
+def from_connection(error: Exception, base_url: str) -> ModelError:
+    """Return the error for a connection that failed before an answer began."""
+    cause = _root(error)
+    name = type(cause).__name__
+    if "Timeout" in name or "Timeout" in type(error).__name__:
+        if "Connect" in name:
+            return ModelError("timeout", f"{base_url} did not accept a connection in time.")
+        return ModelError("timeout", f"{base_url} did not begin to answer in time.")
+    text = str(cause).strip() or name
+    return ModelError("connection", f"No connection to {base_url}: {text}"[:MAX_TEXT])
+
+
+def from_stream(error: httpx2.HTTPError, silence_s: float) -> ModelError:
+    """Return the error for a connection that failed while an answer was read."""
+    if "Timeout" in type(error).__name__:
+        text = f"The server went silent for {silence_s:g} s in the middle of its answer."
+        return ModelError("stalled", text, phase="stream")
+    text = str(error).strip() or type(error).__name__
+    return ModelError(
+        "cut", f"The connection broke in the middle of the answer: {text}", phase="stream"
+    )
+
+
+def describe_html(content_type: str, body: bytes) -> str:
+    """Return a sentence about an answer that is not the Messages API's, with its title."""
+    text = body[:20_000].decode("utf-8", "replace")
+    title = re.search(r"<title[^>]*>(.*?)</title>", text, re.IGNORECASE | re.DOTALL)
+    shown = title[1] if title else re.sub(r"<[^>]*>", " ", text)
+    shown = " ".join(shown.split())[:120]
+    about = f" ({shown})" if shown else ""
+    return f"The server answered with {content_type or 'something'} instead of a model's answer{about}."
+
+
+def _openai_style(body: object) -> str:
+    """Return the message of the error shapes that other servers use; empty when there is none."""
+    if isinstance(body, dict):
+        for name in ("message", "detail", "error"):
+            value = body.get(name)
+            if isinstance(value, str) and value:
+                return value
+            if isinstance(value, dict) and isinstance(value.get("message"), str):
+                return str(value["message"])
+    return ""
+
+
+def _root(error: BaseException) -> BaseException:
+    """Return the exception at the bottom of the chain of causes that says most."""
+    while error.__cause__ is not None and str(error.__cause__):
+        error = error.__cause__
+    return error

@@ -1,0 +1,71 @@
+"""A simulation of prompt caching: what a request would read from and write to the cache."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from agent.model.scripted.prefix import PrefixChain
+
+LOOK_BACK_UNITS: Final = 20
+"""How far before a mark an earlier entry is found (prompt caching documentation)."""
+
+TTL_S: Final[Mapping[str, float]] = {"5m": 300.0, "1h": 3600.0}
+
+
+class CacheSimulation:
+    """Remembers marked prefixes for their lifetime."""
+
+    def __init__(self, clock: Callable[[], float], *, min_tokens: int) -> None:
+        """`clock` gives seconds; prefixes shorter than `min_tokens` are not cached."""
+        self._clock = clock
+        self._min_tokens = min_tokens
+        self._expiry: dict[tuple[str, str], float] = {}
+
+    def usage(self, body: Mapping[str, Any], chain: PrefixChain) -> dict[str, Any]:
+        """Return the input side of the usage record for this request, and remember its prefixes."""
+        model = str(body.get("model"))
+        now = self._clock()
+        ends: list[int] = []
+        total = 0
+        for unit in chain.units:
+            total += unit.tokens
+            ends.append(total)
+        marks = {
+            at: _ttl(unit.block.get("cache_control"))
+            for at, unit in enumerate(chain.units)
+            if unit.marked
+        }
+        if body.get("cache_control") and ends:
+            marks[len(ends) - 1] = _ttl(body["cache_control"])
+        marks = {at: ttl for at, ttl in marks.items() if ends[at] >= self._min_tokens}
+        read_to = max((self._found(model, chain, mark, now) for mark in marks), default=-1)
+        read = ends[read_to] if read_to >= 0 else 0
+        written = {"5m": 0, "1h": 0}
+        done = read
+        for at, ttl in sorted(marks.items()):
+            written[ttl] += max(0, ends[at] - done)
+            done = max(done, ends[at])
+            self._expiry[model, chain.units[at].digest] = now + TTL_S[ttl]
+        return {
+            "input_tokens": total - done,
+            "cache_creation_input_tokens": written["5m"] + written["1h"],
+            "cache_read_input_tokens": read,
+            "cache_creation": {
+                "ephemeral_5m_input_tokens": written["5m"],
+                "ephemeral_1h_input_tokens": written["1h"],
+            },
+            "service_tier": "standard",
+        }
+
+    def _found(self, model: str, chain: PrefixChain, mark: int, now: float) -> int:
+        """Return the last unit of the longest known prefix that a mark here finds; -1 for none."""
+        for at in range(mark, max(-1, mark - LOOK_BACK_UNITS - 1), -1):
+            if self._expiry.get((model, chain.units[at].digest), -1.0) >= now:
+                return at
+        return -1
+
+
+def _ttl(mark: object) -> str:
+    ttl = mark.get("ttl", "5m") if isinstance(mark, Mapping) else "5m"
+    return ttl if ttl in TTL_S else "5m"

@@ -1,0 +1,110 @@
+"""Which turn answers a request: conditions checked against its body alone."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from agent.model.scripted.frames import texts_of
+from agent.model.scripted.prefix import as_blocks
+from agent.model.scripted.scenario import When
+
+
+def holds(when: When, body: Mapping[str, Any], *, number: int, after: str) -> bool:
+    """Return whether every given condition holds.
+
+    Args:
+        when: the conditions.
+        body: the request.
+        number: the request's number, from 1.
+        after: name of the turn that wrote the last assistant message; "" for none.
+    """
+    results = _results(body)
+    checks = (
+        when.request is None or when.request == number,
+        when.after is None or when.after == after,
+        _found(when.prompt, lambda: prompt_of(body)),
+        _found(when.model, lambda: str(body.get("model", ""))),
+        _found(when.system, lambda: texts_of(as_blocks(body.get("system")))),
+        _found(when.body, lambda: json.dumps(body, ensure_ascii=False)),
+        when.has_tool is None or _has_tool(body, when.has_tool),
+        when.result is None or when.result in _kinds(results),
+        _found(when.result_text, lambda: "\n".join(result_text(r) for r in results)),
+        when.result_tool is None or when.result_tool in _result_tools(body, results),
+    )
+    return all(checks)
+
+
+def prompt_of(body: Mapping[str, Any]) -> str:
+    """Return the newest text in a user turn; empty when there is none."""
+    for message in reversed(_messages(body)):
+        if message.get("role") == "user":
+            text = texts_of(as_blocks(message.get("content")))
+            if text:
+                return text
+    return ""
+
+
+def last_result(body: Mapping[str, Any]) -> str:
+    """Return the text of the results in the last message; empty when it has none."""
+    return "\n".join(result_text(result) for result in _results(body))
+
+
+def result_text(result: Mapping[str, Any]) -> str:
+    """Return the text of one `tool_result` block."""
+    return texts_of(as_blocks(result.get("content")))
+
+
+def _found(pattern: str | None, text: Any) -> bool:
+    return pattern is None or re.search(pattern, text(), re.IGNORECASE | re.DOTALL) is not None
+
+
+def _messages(body: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    messages = body.get("messages")
+    return [m for m in messages if isinstance(m, dict)] if isinstance(messages, list) else []
+
+
+def _results(body: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the tool results since the last assistant message."""
+    results: list[dict[str, Any]] = []
+    for message in reversed(_messages(body)):
+        if message.get("role") == "assistant":
+            break
+        blocks = as_blocks(message.get("content"))
+        results[:0] = [block for block in blocks if block.get("type") == "tool_result"]
+    return results
+
+
+def _kinds(results: Sequence[Mapping[str, Any]]) -> set[str]:
+    if not results:
+        return {"none"}
+    kinds = {"any"}
+    for result in results:
+        if not result.get("is_error"):
+            kinds.add("ok")
+            continue
+        kinds.add("error")
+        if re.search(
+            r"\b(denied|refused|declined|rejected|not allowed|permission)\b",
+            result_text(result),
+            re.I,
+        ):
+            kinds.add("denied")
+    return kinds
+
+
+def _has_tool(body: Mapping[str, Any], name: str) -> bool:
+    names = {str(tool.get("name")) for tool in as_blocks(body.get("tools"))}
+    return name in names if name else not names
+
+
+def _result_tools(body: Mapping[str, Any], results: Sequence[Mapping[str, Any]]) -> set[str]:
+    wanted = {str(result.get("tool_use_id")) for result in results}
+    names: set[str] = set()
+    for message in _messages(body):
+        for block in as_blocks(message.get("content")):
+            if block.get("type") == "tool_use" and block.get("id") in wanted:
+                names.add(str(block.get("name")))
+    return names

@@ -1,0 +1,143 @@
+"""One HTTP/1.1 connection of the scripted server: requests in, bytes out, hang-ups noticed."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import struct
+from collections.abc import Coroutine, Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any, Final
+
+MAX_HEAD_BYTES: Final = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class HttpRequest:
+    """One request, body included."""
+
+    method: str
+    target: str
+    """Path and query."""
+    headers: Mapping[str, str]
+    """Names in lower case."""
+    body: bytes
+
+    @property
+    def path(self) -> str:
+        """The target without its query."""
+        return self.target.partition("?")[0]
+
+
+class BadRequest(Exception):
+    """The bytes are no HTTP request that this server reads."""
+
+
+class HungUp(Exception):
+    """The client closed the connection while an answer was being sent."""
+
+
+class Connection:
+    """Reads requests and writes answers on one socket."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Take over the streams; `close` or `reset` ends them."""
+        self._reader = reader
+        self._writer = writer
+
+    async def read_request(self) -> HttpRequest | None:
+        """Return the next request; None when the client is done.
+
+        Raises:
+            BadRequest: for bytes that are no request.
+        """
+        try:
+            head = await self._reader.readuntil(b"\r\n\r\n")
+        except (asyncio.IncompleteReadError, ConnectionError):
+            return None
+        except asyncio.LimitOverrunError as error:
+            raise BadRequest("header too large") from error
+        first, *lines = head.decode("latin-1").split("\r\n")
+        try:
+            method, target, _version = first.split(" ")
+            headers = {
+                name.strip().lower(): value.strip()
+                for name, _, value in (line.partition(":") for line in lines if line)
+            }
+            length = int(headers.get("content-length", "0"))
+        except ValueError as error:
+            raise BadRequest(f"no HTTP request: {first[:80]!r}") from error
+        try:
+            body = await self._reader.readexactly(length)
+        except (asyncio.IncompleteReadError, ConnectionError):
+            return None
+        return HttpRequest(method, target, headers, body)
+
+    async def send_head(
+        self, status: int, headers: Mapping[str, str], *, length: int | None
+    ) -> None:
+        """Send the status line and headers; with no length the body is sent in chunks."""
+        try:
+            phrase = HTTPStatus(status).phrase
+        except ValueError:
+            phrase = "Overloaded" if status == 529 else "Unknown"
+        lines = [f"HTTP/1.1 {status} {phrase}"]
+        lines += [f"{name}: {value}" for name, value in headers.items()]
+        lines.append(
+            "transfer-encoding: chunked" if length is None else f"content-length: {length}"
+        )
+        await self._write("\r\n".join(lines).encode("latin-1") + b"\r\n\r\n")
+
+    async def send_chunk(self, data: bytes) -> None:
+        """Send one chunk of a body without known length."""
+        if data:
+            await self._write(b"%x\r\n%s\r\n" % (len(data), data))
+
+    async def send_raw(self, data: bytes) -> None:
+        """Send bytes of a body with known length."""
+        await self._write(data)
+
+    async def end_chunks(self) -> None:
+        """End a body without known length."""
+        await self._write(b"0\r\n\r\n")
+
+    async def until_hang_up(self, work: Coroutine[Any, Any, None]) -> None:
+        """Await `work`, but no longer than the client stays.
+
+        Raises:
+            HungUp: the client closed its side first.
+        """
+        task = asyncio.ensure_future(work)
+        # No client of this server sends a second request before the first is answered.
+        watch = asyncio.ensure_future(self._reader.read(1))
+        try:
+            await asyncio.wait({task, watch}, return_when=asyncio.FIRST_COMPLETED)
+            if not task.done():
+                raise HungUp
+            await task
+        finally:
+            for each in (task, watch):
+                each.cancel()
+            await asyncio.gather(task, watch, return_exceptions=True)
+
+    async def close(self) -> None:
+        """Close after what was written has been sent."""
+        with contextlib.suppress(ConnectionError):
+            self._writer.close()
+            await self._writer.wait_closed()
+
+    def reset(self) -> None:
+        """Close so that the client sees a reset."""
+        with contextlib.suppress(OSError, AttributeError):
+            raw: socket.socket = self._writer.get_extra_info("socket")
+            raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self._writer.transport.abort()
+
+    async def _write(self, data: bytes) -> None:
+        try:
+            self._writer.write(data)
+            await self._writer.drain()
+        except ConnectionError as error:
+            raise HungUp from error

@@ -1,0 +1,138 @@
+"""Bad days on demand: the ways in which the scripted server can misbehave, as values."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+Place = Literal[
+    "accept",
+    "headers",
+    "event",
+    "byte",
+    "thinking",
+    "text",
+    "tool_input",
+    "between_blocks",
+    "before_delta",
+    "before_stop",
+    "end",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A point in an answer. A point that the answer does not have lies before its last event.
+
+    `accept` is before anything was sent, `headers` after the status line and headers, `event` before
+    event `number` (from 0), `byte` after that many bytes of the body, `thinking`, `text` and
+    `tool_input` after the first delta of the first such block, `end` after everything.
+    """
+
+    place: Place = "headers"
+    number: int = 0
+
+
+def parse_position(text: str) -> Position:
+    """Read `text`, `event:3`, `byte:120`.
+
+    Raises:
+        ValueError: for a place that does not exist.
+    """
+    found = re.fullmatch(r"([a-z_]+)(?::(\d+))?", text)
+    places: tuple[Place, ...] = get_args(Place)
+    for place in places:
+        if found is not None and place == found[1]:
+            return Position(place, int(found[2] or 0))
+    raise ValueError(f"{text!r} is no position; choose from {', '.join(places)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """Answer with an HTTP error, or with any status and a body of its own."""
+
+    status: int
+    error_type: str | None = None
+    """None: the type that belongs to the status."""
+    message: str = "scripted failure"
+    error_code: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: str | None = None
+    """Sent as it is, in place of the JSON error."""
+    content_type: str = "application/json"
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """End the connection. `reset` sends RST, `close` drops it mid-body, `end` ends the body properly."""
+
+    at: Position = Position()
+    how: Literal["reset", "close", "end"] = "reset"
+
+
+@dataclass(frozen=True, slots=True)
+class Stall:
+    """Go silent; with no `seconds` until released by `hold` name, or until the client hangs up."""
+
+    at: Position = Position()
+    seconds: float | None = None
+    hold: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorEvent:
+    """Send an `error` event inside the stream, and end it."""
+
+    at: Position = Position()
+    error_type: str = "overloaded_error"
+    message: str = "Overloaded"
+    error_code: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Insert:
+    """Send extra bytes between events: malformed records, unknown events, noise."""
+
+    at: Position = Position()
+    data: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """Leave out the `nth` event (from 0) of this name."""
+
+    event: str
+    nth: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicate:
+    """Send the `nth` event (from 0) of this name twice."""
+
+    event: str
+    nth: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class NoUsage:
+    """Leave every usage record out."""
+
+
+@dataclass(frozen=True, slots=True)
+class WholeJson:
+    """Answer a stream request with one JSON message, as simple servers do."""
+
+
+PlacedFault = Cut | Stall | ErrorEvent | Insert
+"""Those that strike at a point of the answer."""
+
+Fault = Status | Cut | Stall | ErrorEvent | Insert | Drop | Duplicate | NoUsage | WholeJson
+
+
+def unknown_event(name: str = "future_event", data: Mapping[str, Any] | None = None) -> bytes:
+    """Return the bytes of an event that no client of today knows."""
+    body = {"type": name, **(data or {"value": 1})}
+    return f"event: {name}\ndata: {json.dumps(body)}\n\n".encode()

@@ -1,0 +1,217 @@
+"""From events and faults to what happens on the connection, step by step, as values."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal, assert_never
+
+from agent.model.scripted.faults import (
+    Cut,
+    Drop,
+    Duplicate,
+    ErrorEvent,
+    Fault,
+    Insert,
+    NoUsage,
+    PlacedFault,
+    Position,
+    Stall,
+    Status,
+    WholeJson,
+)
+from agent.model.scripted.frames import Frame
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """Send the status line and headers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """Send bytes of the body."""
+
+    data: bytes
+    tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Send nothing for a while; with no `seconds` until `hold` is released or the client leaves."""
+
+    seconds: float | None
+    hold: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """The answer ends: `finish` properly, or as `Cut.how` says. Always the last step."""
+
+    how: Literal["finish", "reset", "close", "end"] = "finish"
+
+
+Step = Head | Send | Wait | End
+
+
+def plan_stream(
+    frames: Iterable[Frame], faults: Sequence[Fault], *, chunk_bytes: int = 0
+) -> list[Step]:
+    """Return the steps that send `frames` with all `faults` applied, in the order given."""
+    kept = list(frames)
+    for fault in faults:
+        kept = _edited(kept, fault)
+    steps: list[Step] = [Head(), *(Send(f.encode(), f.tokens) for f in kept), End()]
+    placed = [f for f in faults if isinstance(f, Cut | Stall | ErrorEvent | Insert)]
+    at_events = [(fault, _index(kept, fault.at)) for fault in placed if fault.at.place != "byte"]
+    # Later places first, so that an insertion does not move the places still to come.
+    for fault, index in sorted(at_events, key=lambda item: item[1], reverse=True):
+        steps = _struck(steps, fault, index)
+    if chunk_bytes:
+        steps = _rechunked(steps, chunk_bytes)
+    for fault in placed:
+        if fault.at.place == "byte":
+            steps = _struck(*_split_at(steps, fault, fault.at.number))
+    return steps
+
+
+def plan_body(body: bytes, faults: Sequence[Fault]) -> list[Step]:
+    """Return the steps that send a body that is no event stream."""
+    steps: list[Step] = [Head(), Send(body), End()]
+    for fault in faults:
+        if isinstance(fault, Cut | Stall):
+            match fault.at.place:
+                case "accept":
+                    steps = _struck(steps, fault, 0)
+                case "byte":
+                    steps = _struck(*_split_at(steps, fault, fault.at.number))
+                case "end":
+                    steps = _struck(steps, fault, len(steps) - 1)
+                case _:
+                    steps = _struck(steps, fault, 1)
+    return steps
+
+
+def error_body(error_type: str, message: str, error_code: str | None, request_id: str) -> str:
+    """Return the endpoint's error record."""
+    error: dict[str, Any] = {"type": error_type, "message": message}
+    if error_code is not None:
+        error["details"] = {"error_code": error_code}
+    return json.dumps({"type": "error", "error": error, "request_id": request_id})
+
+
+def _edited(frames: list[Frame], fault: Fault) -> list[Frame]:
+    match fault:
+        case Drop(event, nth):
+            doomed = _nth(frames, event, nth)
+            return [frame for at, frame in enumerate(frames) if at != doomed]
+        case Duplicate(event, nth):
+            doubled = _nth(frames, event, nth)
+            return [f for at, frame in enumerate(frames) for f in [frame] * (1 + (at == doubled))]
+        case NoUsage():
+            return [replace(frame, data=_without_usage(frame.data)) for frame in frames]
+        case Cut() | Stall() | ErrorEvent() | Insert() | Status() | WholeJson():
+            return frames
+    assert_never(fault)
+
+
+def _without_usage(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {key: _without_usage(value) for key, value in data.items() if key != "usage"}
+    return data
+
+
+def _nth(frames: Sequence[Frame], event: str, nth: int) -> int:
+    places = [at for at, frame in enumerate(frames) if frame.event == event]
+    return places[nth] if nth < len(places) else -1
+
+
+_DELTA_OF: Final[Mapping[str, str]] = {
+    "thinking": "thinking_delta",
+    "text": "text_delta",
+    "tool_input": "input_json_delta",
+}
+
+
+def _index(frames: Sequence[Frame], at: Position) -> int:
+    """Return the index, among the steps, before which a fault at this point strikes."""
+    first_send = 1
+    before_last = first_send + max(0, len(frames) - 1)
+    match at.place:
+        case "accept":
+            return 0
+        case "headers":
+            return first_send
+        case "end":
+            return first_send + len(frames)
+        case "event":
+            return min(first_send + at.number, before_last)
+        case "before_delta":
+            found = _nth(frames, "message_delta", 0)
+        case "between_blocks":
+            stop = _nth(frames, "content_block_stop", 0)
+            found = -1 if stop < 0 else stop + 1
+        case "thinking" | "text" | "tool_input":
+            found = _after_first_delta(frames, _DELTA_OF[at.place])
+        case "before_stop" | "byte":
+            found = -1
+        case _:
+            assert_never(at.place)
+    return before_last if found < 0 else first_send + found
+
+
+def _after_first_delta(frames: Sequence[Frame], delta_type: str) -> int:
+    for at, frame in enumerate(frames):
+        if frame.data.get("delta", {}).get("type") == delta_type:
+            return at + 1
+    return -1
+
+
+def _struck(steps: list[Step], fault: PlacedFault, index: int) -> list[Step]:
+    before, after = steps[:index], steps[index:]
+    match fault:
+        case Cut():
+            return [*before, End(fault.how)]
+        case Stall():
+            return [*before, Wait(fault.seconds, fault.hold), *after]
+        case Insert():
+            return [*before, Send(fault.data), *after]
+        case ErrorEvent():
+            body = error_body(fault.error_type, fault.message, fault.error_code, "req_in_stream")
+            return [*before, Send(f"event: error\ndata: {body}\n\n".encode()), End()]
+    assert_never(fault)
+
+
+def _split_at(
+    steps: list[Step], fault: PlacedFault, offset: int
+) -> tuple[list[Step], PlacedFault, int]:
+    """Cut the body in two at a byte; return the index between the halves too."""
+    left = offset
+    for at, step in enumerate(steps):
+        if not isinstance(step, Send):
+            continue
+        if left <= len(step.data):
+            halves: list[Step] = [Send(step.data[:left], step.tokens), Send(step.data[left:])]
+            return [*steps[:at], *halves, *steps[at + 1 :]], fault, at + 1
+        left -= len(step.data)
+    return steps, fault, len(steps) - 1
+
+
+def _rechunked(steps: list[Step], size: int) -> list[Step]:
+    """Write in pieces of `size` bytes, or in one piece for a negative size, between other steps."""
+    result: list[Step] = []
+    pending = b""
+    tokens = 0
+    for step in steps:
+        if isinstance(step, Send):
+            pending += step.data
+            tokens += step.tokens
+            continue
+        width = size if size > 0 else max(1, len(pending))
+        pieces = [pending[at : at + width] for at in range(0, len(pending), width)]
+        share = tokens // max(1, len(pieces))
+        result += [Send(piece, share) for piece in pieces]
+        result.append(step)
+        pending, tokens = b"", 0
+    return result

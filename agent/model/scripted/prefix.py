@@ -1,0 +1,92 @@
+"""A request as a chain of content units: what prompt caching and bound thinking are computed from."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One tool, system block or message block, with everything before it digested."""
+
+    place: str
+    """`tool`, `system`, or the role of the message."""
+    block: Mapping[str, Any]
+    digest: str
+    """Of all units up to and including this one, cache marks left out."""
+    tokens: int
+    """Of this unit alone, estimated."""
+    marked: bool
+    """Whether it carries a cache mark."""
+
+
+class PrefixChain:
+    """A running digest over content units. Message borders do not count, as neighbours of one role are
+    one turn to the endpoint."""
+
+    def __init__(self) -> None:
+        """Start empty."""
+        self._running = hashlib.sha256()
+        self.units: list[Unit] = []
+
+    @property
+    def digest(self) -> str:
+        """Digest of everything added so far."""
+        return self._running.hexdigest()
+
+    @property
+    def tokens(self) -> int:
+        """Estimated tokens of everything added so far."""
+        return sum(unit.tokens for unit in self.units)
+
+    def add(self, place: str, block: Mapping[str, Any]) -> None:
+        """Append one unit."""
+        bare = {key: value for key, value in block.items() if key != "cache_control"}
+        text = json.dumps(bare, sort_keys=True)
+        self._running.update(f"{place}\0{text}\0".encode())
+        marked = bool(block.get("cache_control"))
+        self.units.append(Unit(place, block, self.digest, estimate_tokens(text), marked))
+
+
+def chain_of(body: Mapping[str, Any]) -> PrefixChain:
+    """Return the request's units in the order the endpoint reads them: tools, system, messages."""
+    chain = PrefixChain()
+    for place, block in _blocks(body):
+        chain.add(place, block)
+    return chain
+
+
+def sign_thinking(prefix_digest: str, text: str) -> str:
+    """Return the signature of a thinking block that follows a prefix with this digest."""
+    body = f"{prefix_digest}\0{text}".encode("utf-8", "surrogatepass")
+    return "sig." + hashlib.sha256(body).hexdigest()[:40]
+
+
+def estimate_tokens(text: str) -> int:
+    """Estimate as endpoints of this kind count: about four bytes a token, at least one."""
+    return max(1, (len(text.encode("utf-8", "surrogatepass")) + 3) // 4)
+
+
+def as_blocks(content: object) -> list[dict[str, Any]]:
+    """Return message content as blocks, whichever of its two shapes it has."""
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    if isinstance(content, list):
+        return [block for block in content if isinstance(block, dict)]
+    return []
+
+
+def _blocks(body: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for tool in as_blocks(body.get("tools")):
+        yield "tool", tool
+    for block in as_blocks(body.get("system")):
+        yield "system", block
+    messages = body.get("messages")
+    for message in messages if isinstance(messages, list) else []:
+        if isinstance(message, dict):
+            for block in as_blocks(message.get("content")):
+                yield str(message.get("role")), block

@@ -1,0 +1,166 @@
+"""What the scripted server says: turns, the conditions that choose them, pace and faults, as values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from agent.model.scripted.faults import Fault
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text block."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Thinking:
+    """A thinking block; an empty text with a signature is what hidden thinking looks like."""
+
+    text: str = ""
+    signature: str | None = None
+    """None: the server signs it over everything before it, and checks it when it comes back."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A `tool_use` block."""
+
+    name: str
+    input: Mapping[str, Any] = field(default_factory=dict)
+    id: str | None = None
+    """None: a fresh id per response."""
+    input_json: str | None = None
+    """Sent in place of `input`, so that it may be invalid; an empty string sends no delta at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class RawBlock:
+    """Any other block: opened as given, followed by its deltas as given."""
+
+    block: Mapping[str, Any]
+    deltas: tuple[Mapping[str, Any], ...] = ()
+
+
+Part = Text | Thinking | ToolCall | RawBlock
+
+ResultKind = Literal["none", "any", "ok", "error", "denied"]
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """Conditions on a request; all given ones must hold, none given always holds. Patterns are
+    regular expressions, searched without regard to case."""
+
+    prompt: str | None = None
+    """Matches the newest text a person (or a reminder) sent."""
+    result: ResultKind | None = None
+    """How the tool results in the last message ended; `denied` is an error that speaks of
+    permission."""
+    result_text: str | None = None
+    """Matches the text of the tool results in the last message."""
+    result_tool: str | None = None
+    """Name of a tool with a result in the last message."""
+    after: str | None = None
+    """Name of the turn that wrote the last assistant message of this conversation; "" for none."""
+    system: str | None = None
+    model: str | None = None
+    has_tool: str | None = None
+    """Name of a tool on offer; "" holds when no tool is."""
+    body: str | None = None
+    """Matches the whole request as JSON text."""
+    request: int | None = None
+    """Number of the request, counted from 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """Timing and slicing of an answer."""
+
+    tokens_per_s: float = 0.0
+    """0 sends as fast as the connection takes it."""
+    first_token_s: float = 0.0
+    """Wait before the first event."""
+    delta_tokens: int = 0
+    """Words per delta; 0 means one when paced and eight when not."""
+    chunk_bytes: int = 0
+    """Size of the pieces in which bytes are written, whatever the event borders; 0 writes one event
+    at a time, a negative size everything at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One answer."""
+
+    parts: tuple[Part, ...] = ()
+    name: str = ""
+    when: When = When()
+    times: int = 1
+    """How often it may be used; 0 is without limit."""
+    stop_reason: str | None = None
+    """None: `tool_use` when there is a tool call, else `end_turn`."""
+    stop_details: Mapping[str, Any] | None = None
+    usage: Mapping[str, Any] = field(default_factory=dict)
+    """Replaces computed counts by name, in both usage records."""
+    pace: Pace | None = None
+    fault: Fault | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FaultPlan:
+    """When a fault strikes; all given conditions must hold."""
+
+    fault: Fault
+    request: int | None = None
+    """Number of the request, counted from 1."""
+    turn: str | None = None
+    when: When = When()
+    path: str = "/v1/messages"
+    times: int = 1
+    """0 is without limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    """One model as `/v1/models/{id}` describes it, and what its requests may hold."""
+
+    id: str
+    max_input_tokens: int = 200_000
+    max_tokens: int = 64_000
+    adaptive_thinking: bool = True
+    can_disable_thinking: bool = True
+    efforts: tuple[str, ...] = ("low", "medium", "high", "xhigh", "max")
+    sampling: bool = False
+    """Whether `temperature` and the like are taken."""
+    system_messages: bool = True
+    """Whether a `system` role is taken inside `messages`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """A whole script. For each request the first turn that is not used up and whose conditions hold
+    answers; `otherwise` where none does; an error 400 that says so without it."""
+
+    name: str = "scenario"
+    turns: tuple[Turn, ...] = ()
+    otherwise: Turn | None = None
+    pace: Pace = Pace()
+    faults: tuple[FaultPlan, ...] = ()
+    models: tuple[ModelInfo, ...] = ()
+    any_model: bool = True
+    """Whether models that are not listed exist too."""
+    strict: bool = True
+    """Reject what the real endpoint rejects."""
+    bound_thinking: bool = True
+    """Reject a thinking block whose prefix was edited."""
+    api_key: str | None = None
+    """Wanted from the client; None takes anything."""
+    auth_style: Literal["any", "bearer", "x-api-key"] = "any"
+    count_tokens: bool = True
+    models_endpoint: bool = True
+    min_cache_tokens: int = 512
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """Replaced in texts and tool inputs as `${name}`; a server's own variables come first."""

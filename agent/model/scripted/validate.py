@@ -1,0 +1,320 @@
+"""What the real endpoint rejects, rejected here too, so that a wrong history shows in a test."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from agent.model.scripted.prefix import PrefixChain, as_blocks, sign_thinking
+from agent.model.scripted.scenario import ModelInfo
+
+KNOWN_FIELDS: Final = frozenset(
+    "model messages max_tokens system tools tool_choice thinking output_config metadata stream "
+    "stop_sequences temperature top_p top_k cache_control service_tier speed inference_geo "
+    "diagnostics container mcp_servers context_management compaction fallbacks thread".split()
+)
+
+MAX_CACHE_MARKS: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why a request is rejected."""
+
+    message: str
+    status: int = 400
+    error_type: str = "invalid_request_error"
+
+
+def find_problem(
+    body: Mapping[str, Any],
+    chain: PrefixChain,
+    model: ModelInfo,
+    *,
+    bound_thinking: bool,
+    may_end_with_assistant: bool,
+) -> Problem | None:
+    """Return the first reason to reject the request; None when the endpoint would take it."""
+    message = (
+        _fields(body, model)
+        or _tools(body)
+        or _roles(body, model, may_end_with_assistant)
+        or _blocks(body)
+        or _pairs(_merged(body["messages"]))
+        or (_thinking(chain) if bound_thinking else None)
+        or _size(body, chain, model)
+    )
+    return Problem(message) if message else None
+
+
+def _fields(body: Mapping[str, Any], model: ModelInfo) -> str | None:
+    for name in body:
+        if name not in KNOWN_FIELDS:
+            return f"{name}: Extra inputs are not permitted"
+    for name in ("model", "messages", "max_tokens"):
+        if name not in body:
+            return f"{name}: Field required"
+    max_tokens = body["max_tokens"]
+    if not isinstance(max_tokens, int) or max_tokens < 0:
+        return "max_tokens: must be a non-negative integer"
+    if max_tokens > model.max_tokens:
+        return (
+            f"max_tokens: {max_tokens} > {model.max_tokens}, which is the maximum allowed number of "
+            f"output tokens for {model.id}"
+        )
+    if not model.sampling:
+        for name in ("temperature", "top_p", "top_k"):
+            if name in body:
+                return f"`{name}` is not supported by this model."
+    if (body.get("tool_choice") or {}).get("type") in ("any", "tool") and not model.sampling:
+        return "tool_choice: forcing tool use is not supported by this model."
+    return _thinking_field(body, model) or _effort(body, model) or _marks(body)
+
+
+def _thinking_field(body: Mapping[str, Any], model: ModelInfo) -> str | None:
+    kind = (body.get("thinking") or {}).get("type")
+    if kind == "adaptive" and not model.adaptive_thinking:
+        return "adaptive thinking is not supported on this model"
+    if kind == "enabled" and model.adaptive_thinking:
+        return (
+            '"thinking.type.enabled" is not supported for this model. Use "thinking.type.adaptive".'
+        )
+    if kind == "disabled" and not model.can_disable_thinking:
+        return '"thinking.type.disabled" is not supported for this model.'
+    return None
+
+
+def _effort(body: Mapping[str, Any], model: ModelInfo) -> str | None:
+    effort = (body.get("output_config") or {}).get("effort")
+    if effort is not None and effort not in model.efforts:
+        return f"output_config.effort: {effort!r} is not supported by this model."
+    return None
+
+
+def _marks(body: Mapping[str, Any]) -> str | None:
+    blocks = [*as_blocks(body.get("tools")), *as_blocks(body.get("system"))]
+    messages = body["messages"] if isinstance(body["messages"], list) else []
+    for message in messages:
+        if isinstance(message, Mapping):
+            blocks += as_blocks(message.get("content"))
+    found = sum(bool(block.get("cache_control")) for block in blocks)
+    found += bool(body.get("cache_control"))
+    if found > MAX_CACHE_MARKS:
+        return f"A maximum of {MAX_CACHE_MARKS} blocks with cache_control may be provided. Found {found}."
+    return None
+
+
+def _tools(body: Mapping[str, Any]) -> str | None:
+    names: set[str] = set()
+    for at, tool in enumerate(body.get("tools") or ()):
+        name = str(tool.get("name", ""))
+        if not re.fullmatch(r"[a-zA-Z0-9_-]{1,128}", name):
+            return f"tools.{at}.custom.name: String should match pattern '^[a-zA-Z0-9_-]{{1,128}}$'"
+        if name in names:
+            return "tools: Tool names must be unique."
+        names.add(name)
+        schema = tool.get("input_schema")
+        if "type" not in tool and (
+            not isinstance(schema, Mapping) or schema.get("type") != "object"
+        ):
+            return f"tools.{at}.custom.input_schema.type: Input should be 'object'"
+    return None
+
+
+def _roles(body: Mapping[str, Any], model: ModelInfo, may_end_with_assistant: bool) -> str | None:
+    messages = body["messages"]
+    if not isinstance(messages, list) or not messages:
+        return "messages: at least one message is required"
+    for at, message in enumerate(messages):
+        role = message.get("role") if isinstance(message, Mapping) else None
+        if role not in ("user", "assistant", "system"):
+            return f"messages.{at}.role: Input should be 'user' or 'assistant'"
+        if role == "system" and not model.system_messages:
+            return f"messages.{at}.role: 'system' is not supported by this model"
+        extra = set(message) - {"role", "content", "clear_at", "output_config"}
+        if extra:
+            return f"messages.{at}.{min(extra)}: Extra inputs are not permitted"
+    if messages[0]["role"] != "user":
+        return 'messages: first message must use the "user" role'
+    if messages[-1]["role"] == "assistant" and not may_end_with_assistant:
+        return (
+            "This model does not support assistant message prefill. The conversation must end with a "
+            "user message."
+        )
+    return None
+
+
+def _blocks(body: Mapping[str, Any]) -> str | None:
+    for at, block in enumerate(as_blocks(body.get("system"))):
+        if not str(block.get("text", "")).strip():
+            return f"system: text content blocks must be non-empty (block {at})"
+    for at, message in enumerate(body["messages"]):
+        content = message.get("content")
+        blocks = as_blocks(content)
+        if not blocks or (isinstance(content, list) and len(blocks) != len(content)):
+            return f"messages.{at}: all messages must have non-empty content"
+        for number, block in enumerate(blocks):
+            problem = _block(block, message["role"])
+            if problem:
+                return f"messages.{at}.content.{number}: {problem}"
+    return None
+
+
+_ALLOWED: Final[Mapping[str, frozenset[str]]] = {
+    "user": frozenset(
+        {
+            "text",
+            "image",
+            "document",
+            "tool_result",
+            "search_result",
+            "container_upload",
+            "compaction",
+        }
+    ),
+    "system": frozenset({"text", "tool_addition", "tool_removal"}),
+}
+
+
+def _block(block: Mapping[str, Any], role: str) -> str | None:
+    kind = block.get("type")
+    allowed = _ALLOWED.get(role)
+    if allowed is not None and kind not in allowed:
+        return f"`{kind}` blocks are not permitted in `{role}` messages"
+    if role == "assistant" and kind in ("tool_result", "image", "document"):
+        return f"`{kind}` blocks are not permitted in `assistant` messages"
+    if kind == "text":
+        return _text(block)
+    if kind == "tool_use":
+        if not re.fullmatch(r"[a-zA-Z0-9_-]+", str(block.get("id", ""))):
+            return "tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'"
+        if not isinstance(block.get("input"), Mapping):
+            return "tool_use.input: Input should be a valid dictionary"
+        return None
+    if kind == "tool_result":
+        return _tool_result(block)
+    if kind == "thinking" and not block.get("signature"):
+        return "thinking.signature: Field required"
+    return None
+
+
+def _text(block: Mapping[str, Any]) -> str | None:
+    text = block.get("text")
+    if not isinstance(text, str):
+        return "text.text: Input should be a valid string"
+    if not text:
+        return "text content blocks must be non-empty"
+    if not text.strip():
+        return "text content blocks must contain non-whitespace text"
+    return None
+
+
+def _tool_result(block: Mapping[str, Any]) -> str | None:
+    content = block.get("content")
+    if isinstance(content, list):
+        for inner in content:
+            kind = inner.get("type")
+            if kind not in ("text", "image", "document", "search_result", "tool_reference"):
+                return f"tool_result.content: `{kind}` is not permitted"
+            if kind == "text" and (problem := _text(inner)):
+                return f"tool_result.content: {problem}"
+            if block.get("is_error") and kind != "text":
+                return 'tool_result.content: all content must be type "text" if `is_error` is true'
+    elif content is not None and not isinstance(content, str):
+        return "tool_result.content: Input should be a string or a list"
+    return None
+
+
+def _merged(messages: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[dict[str, Any]]]]:
+    """Return (role, blocks) with neighbours of one role joined, `system` left out."""
+    merged: list[tuple[str, list[dict[str, Any]]]] = []
+    for message in messages:
+        role = str(message["role"])
+        if role == "system":
+            continue
+        blocks = as_blocks(message["content"])
+        if merged and merged[-1][0] == role:
+            merged[-1] = (role, merged[-1][1] + blocks)
+        else:
+            merged.append((role, blocks))
+    return merged
+
+
+def _pairs(turns: Sequence[tuple[str, list[dict[str, Any]]]]) -> str | None:
+    seen: set[str] = set()
+    open_ids: list[str] = []
+    for at, (role, blocks) in enumerate(turns):
+        if role == "assistant":
+            open_ids = [str(b["id"]) for b in blocks if b.get("type") == "tool_use"]
+            if len(set(open_ids)) != len(open_ids) or seen & set(open_ids):
+                return f"messages.{at}: `tool_use` ids must be unique"
+            seen |= set(open_ids)
+            continue
+        problem = _results(at, blocks, open_ids)
+        if problem:
+            return problem
+        open_ids = []
+    if open_ids:
+        return _without_result(len(turns) - 1, open_ids)
+    return None
+
+
+def _results(at: int, blocks: Sequence[Mapping[str, Any]], open_ids: Sequence[str]) -> str | None:
+    results = [str(b.get("tool_use_id")) for b in blocks if b.get("type") == "tool_result"]
+    for each in results:
+        if each not in open_ids:
+            return (
+                f"messages.{at}.content: unexpected `tool_use_id` found in `tool_result` blocks: "
+                f"{each}. Each `tool_result` block must have a corresponding `tool_use` block in the "
+                "previous message."
+            )
+    if len(set(results)) != len(results):
+        return (
+            f"messages.{at}.content: each tool_use must have a single result. Found multiple "
+            "`tool_result` blocks with one id"
+        )
+    leading: list[str] = []
+    for block in blocks:
+        if block.get("type") != "tool_result":
+            break
+        leading.append(str(block.get("tool_use_id")))
+    missing = [each for each in open_ids if each not in leading]
+    return _without_result(at - 1, missing) if missing else None
+
+
+def _without_result(at: int, ids: Sequence[str]) -> str:
+    return (
+        f"messages.{at}: `tool_use` ids were found without `tool_result` blocks immediately after: "
+        f"{', '.join(ids)}. Each `tool_use` block must have a corresponding `tool_result` block in "
+        "the next message."
+    )
+
+
+def _thinking(chain: PrefixChain) -> str | None:
+    """Check thinking that this server signed; blocks of other makes pass."""
+    before = ""
+    for at, unit in enumerate(chain.units):
+        signature = str(unit.block.get("signature", ""))
+        if unit.block.get("type") == "thinking" and signature.startswith("sig."):
+            text = str(unit.block.get("thinking", ""))
+            if signature != sign_thinking(before, text):
+                return (
+                    f"content unit {at}: Invalid `signature` in `thinking` block: the block or the "
+                    "content before it was modified since the response"
+                )
+        before = unit.digest
+    return None
+
+
+def _size(body: Mapping[str, Any], chain: PrefixChain, model: ModelInfo) -> str | None:
+    limit = model.max_input_tokens
+    if chain.tokens > limit:
+        return f"prompt is too long: {chain.tokens} tokens > {limit} maximum"
+    if chain.tokens + body["max_tokens"] > limit and not model.sampling:
+        return (
+            f"input length and `max_tokens` exceed context limit: {chain.tokens} + "
+            f"{body['max_tokens']} > {limit}, decrease input length or `max_tokens` and try again"
+        )
+    return None
