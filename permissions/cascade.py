@@ -1,0 +1,59 @@
+"""The pure decision: scope, rules of six sources, mode (safety-and-permissions: the cascade)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from permissions.context import PermissionContext
+from permissions.decision import Decision, PartVerdict, TraceEntry
+from permissions.effective import effective
+from permissions.judge import Part, judge, strictest_first
+from permissions.mode import Mode
+from permissions.request import PermissionRequest
+from permissions.rule import RuleSet
+from permissions.tool_part import tool_part
+from permissions.tools import canonical_tool
+
+
+def decide(
+    request: PermissionRequest, context: PermissionContext, *, cwd: Path | None = None
+) -> Decision:
+    """Judge one validated call: steps 1 to 3 of the permission check. Pure; raises nothing.
+
+    Args:
+        cwd: The shell's current folder when it moved away from the launch folder. It is where
+            relative paths start; the scope never moves.
+    """
+    in_force = effective(context)
+    base = os.path.abspath(str(cwd or context.launch_dir))
+    parts = _parts(request, context, in_force.mode, in_force.rules, base)
+    verdicts: list[PartVerdict] = []
+    trace: list[TraceEntry] = []
+    for part in parts:
+        verdict, entries = judge(part, in_force.mode)
+        verdicts.append(verdict)
+        trace.extend(entries)
+    decisive = strictest_first(verdicts)
+    return Decision(
+        behavior=decisive.behavior,
+        source=decisive.source,
+        reason_type=decisive.reason_type,
+        reason=decisive.reason,
+        message=decisive.message,
+        rule=decisive.rule,
+        warnings=(*context.rules.warnings, *in_force.warnings),
+        trace=tuple(trace),
+        parts=tuple(verdicts),
+    )
+
+
+def _parts(
+    request: PermissionRequest,
+    context: PermissionContext,
+    mode: Mode,
+    rules: RuleSet,
+    base: str,
+) -> Sequence[Part]:
+    return [tool_part(request, canonical_tool(request.tool), context, mode, rules, base)]

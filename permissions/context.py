@@ -1,0 +1,72 @@
+"""Everything a decision depends on besides the call itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from permissions.files import FileView, RealFiles
+from permissions.mode import Mode
+from permissions.rule import RuleSet, RuleSource
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionContext:
+    """The state that calls are judged in. Replaced as a whole when something changes."""
+
+    mode: Mode
+    rules: RuleSet
+    launch_dir: Path
+    """Where the session started: the scope, together with `additional_dirs`."""
+    project_root: Path
+    """Anchors `/x` rules of project and local settings."""
+    home: Path
+    additional_dirs: tuple[Path, ...] = ()
+    trusted: bool = True
+    """Did the person trust this folder? Until then allow rules from it do nothing."""
+    bypass_available: bool = False
+    policy: Mapping[str, object] = field(default_factory=dict)
+    """Managed keys, e.g. `disableBypassPermissionsMode`; True and "disable" mean the same."""
+    own_dirs: tuple[Path, ...] = ()
+    """The agent's own folders (settings, hooks, trust store), beside `<home>/.agent`."""
+    readable_dirs: tuple[Path, ...] = ()
+    """Folders that may be read like the scope, e.g. where long tool results are kept."""
+    scratch_dir: Path | None = None
+    """The session's private temporary folder; inside scope."""
+    budget_exceeded: str | None = None
+    """Says which budget is used up; every call is denied while it is set."""
+    blocked_hosts: frozenset[str] = frozenset()
+    """Hosts nobody may fetch; lower case; covers their subdomains."""
+    settings_dir: Path | None = None
+    """Anchors `/x` rules of user settings; None is `<home>/.agent`."""
+    files: FileView = field(default_factory=RealFiles)
+
+    def anchor(self, source: RuleSource) -> Path:
+        """Return where `/x` in a rule of `source` starts."""
+        match source:
+            case RuleSource.POLICY:
+                return Path("/")
+            case RuleSource.PROJECT | RuleSource.LOCAL:
+                return self.project_root
+            case RuleSource.USER:
+                return self.settings_dir or self.home / ".agent"
+            case RuleSource.CLI | RuleSource.SESSION:
+                return self.launch_dir
+
+    def with_mode(self, mode: Mode) -> PermissionContext:
+        """Return the same context in another mode."""
+        return replace(self, mode=mode)
+
+    def with_rules(self, rules: RuleSet) -> PermissionContext:
+        """Return the same context with other rules."""
+        return replace(self, rules=rules)
+
+
+def is_locked(policy: Mapping[str, object], key: str) -> bool:
+    """Is a managed switch on? Read at the top level and under `permissions`."""
+    nested = policy.get("permissions")
+    values = [policy.get(key)]
+    if isinstance(nested, Mapping):
+        values.append(nested.get(key))
+    return any(value is True or value == "disable" for value in values)

@@ -1,0 +1,215 @@
+"""The answer to one part of a call: floor, deny, ask, allow, mode and its cap, in that order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from permissions.decision import (
+    STRICTNESS,
+    Behavior,
+    DecisionSource,
+    PartVerdict,
+    Reason,
+    ReasonType,
+    TraceEntry,
+    TraceStep,
+)
+from permissions.mode import Mode
+from permissions.rule import Rule, RuleBehavior
+from permissions.scope import Floor
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One thing that is judged on its own: a tool call, a simple command, a redirect."""
+
+    text: str
+    kind: str
+    """`tool`, `command`, `write` or `read`."""
+    find: Callable[[RuleBehavior], Rule | None]
+    """Returns the first rule of a behaviour that is about this part."""
+    floor: Floor | None = None
+    is_write: bool = False
+    """Is it proven to write? Plan mode denies it then, whatever rules say."""
+    is_free: bool = False
+    """Needs no permission: allowed in every mode unless a rule or the floor says otherwise."""
+    is_edit: bool = False
+    """May acceptEdits allow it?"""
+    is_read_only: bool = True
+    """Could plan mode ask about it without a rule that names it?"""
+    detail: str = ""
+    needs: str = ""
+    """Says, for people, what would allow it; may be empty."""
+
+
+def judge(part: Part, mode: Mode) -> tuple[PartVerdict, list[TraceEntry]]:
+    """Return the verdict on one part and what each step answered. Pure."""
+    trace: list[TraceEntry] = []
+    floor = part.floor
+
+    def note(
+        step: TraceStep, answer: Behavior | None, source: str | None = None, rule: str | None = None
+    ) -> None:
+        text = "none" if answer is None else str(answer)
+        trace.append(TraceEntry(step, text, source, rule, part.text))
+
+    note(
+        TraceStep.SCOPE,
+        None if floor is None else floor.behavior,
+        None if floor is None else str(DecisionSource.SCOPE_CHECK),
+    )
+    if floor is not None and floor.behavior is Behavior.DENY:
+        return _from_floor(part, floor), trace
+    verdict = _cascade(part, note)
+    if verdict is not None and verdict.behavior is Behavior.DENY:
+        return verdict, trace
+    if verdict is None:
+        verdict = _mode_default(part, mode)
+    lifted = floor is not None and floor.lifted_by_allow and verdict.reason is Reason.ALLOW_RULE
+    if floor is not None and not lifted and verdict.behavior is not Behavior.DENY:
+        verdict = _from_floor(part, floor)
+    elif floor is not None and verdict.source is DecisionSource.MODE:
+        # The mode's own denial would hide that nobody could have been asked to begin with.
+        verdict = replace(_from_floor(part, floor), behavior=verdict.behavior)
+    final = _capped(part, verdict, mode)
+    note(
+        TraceStep.MODE,
+        final.behavior
+        if final.source is DecisionSource.MODE or final.behavior is not verdict.behavior
+        else None,
+        str(DecisionSource.MODE),
+    )
+    return final, trace
+
+
+def strictest_first(verdicts: list[PartVerdict]) -> PartVerdict:
+    """Return the strictest verdict, the first of equals. There must be one."""
+    best = verdicts[0]
+    for verdict in verdicts[1:]:
+        if STRICTNESS[verdict.behavior] > STRICTNESS[best.behavior]:
+            best = verdict
+    return best
+
+
+def _cascade(part: Part, note: Callable[..., None]) -> PartVerdict | None:
+    for behavior, step in _STEPS:
+        rule = part.find(behavior)
+        if rule is None:
+            note(step, None)
+            continue
+        answer = _ANSWERS[rule.behavior]
+        note(step, answer, str(rule.source), rule.text)
+        return _from_rule(part, rule)
+    return None
+
+
+_STEPS = (
+    (RuleBehavior.DENY, TraceStep.DENY),
+    (RuleBehavior.ASK, TraceStep.ASK),
+    (RuleBehavior.ALLOW, TraceStep.ALLOW),
+)
+_ANSWERS = {
+    RuleBehavior.DENY: Behavior.DENY,
+    RuleBehavior.ASK: Behavior.ASK,
+    RuleBehavior.ALLOW: Behavior.ALLOW,
+}
+_RULE_REASONS = {
+    RuleBehavior.DENY: Reason.DENY_RULE,
+    RuleBehavior.ASK: Reason.ASK_RULE,
+    RuleBehavior.ALLOW: Reason.ALLOW_RULE,
+}
+
+
+def _from_rule(part: Part, rule: Rule) -> PartVerdict:
+    place = str(rule.source)
+    if rule.file is not None:
+        place += f", {rule.file}" + ("" if rule.line is None else f":{rule.line}")
+    what = "could not be read, so it asks" if rule.is_cap else f"is an {rule.behavior} rule"
+    if rule.behavior is RuleBehavior.DENY:
+        what = "is a deny rule"
+    return PartVerdict(
+        part.text,
+        _ANSWERS[rule.behavior],
+        DecisionSource(str(rule.source)),
+        ReasonType.RULE,
+        _RULE_REASONS[rule.behavior],
+        f"{rule.text} {what} ({place})",
+        rule.ref,
+        part.detail,
+        part.kind,
+    )
+
+
+def _from_floor(part: Part, floor: Floor) -> PartVerdict:
+    return PartVerdict(
+        part.text,
+        floor.behavior,
+        DecisionSource.SCOPE_CHECK,
+        ReasonType.SAFETY_CHECK,
+        floor.reason,
+        floor.message,
+        None,
+        part.detail,
+        part.kind,
+    )
+
+
+def _by_mode(part: Part, behavior: Behavior, message: str) -> PartVerdict:
+    return PartVerdict(
+        part.text,
+        behavior,
+        DecisionSource.MODE,
+        ReasonType.MODE,
+        Reason.MODE_DEFAULT,
+        message,
+        None,
+        part.detail,
+        part.kind,
+    )
+
+
+def _mode_default(part: Part, mode: Mode) -> PartVerdict:
+    if part.is_free:
+        return _by_mode(part, Behavior.ALLOW, "needs no permission inside the working directories")
+    match mode:
+        case Mode.BYPASS:
+            return _by_mode(part, Behavior.ALLOW, "mode bypassPermissions allows it")
+        case Mode.ACCEPT_EDITS if part.is_edit:
+            return _by_mode(part, Behavior.ALLOW, "mode acceptEdits allows file edits")
+        case Mode.DONT_ASK:
+            return _by_mode(part, Behavior.DENY, "mode dontAsk denies what no rule allows")
+        case Mode.PLAN if not part.is_read_only and not part.is_write:
+            return _by_mode(
+                part, Behavior.DENY, "plan mode denies commands that are not provably read-only"
+            )
+        case Mode.DEFAULT | Mode.ACCEPT_EDITS | Mode.PLAN | Mode.AUTO:
+            hint = f"; {part.needs}" if part.needs else ""
+            return _by_mode(part, Behavior.ASK, f"no rule matches, mode {mode} asks{hint}")
+
+
+def _capped(part: Part, verdict: PartVerdict, mode: Mode) -> PartVerdict:
+    if mode is Mode.DONT_ASK and verdict.behavior is Behavior.ASK:
+        return replace(
+            verdict,
+            behavior=Behavior.DENY,
+            message=f"{verdict.message}; mode dontAsk denies instead of asking",
+        )
+    if mode is not Mode.PLAN or verdict.behavior is Behavior.DENY:
+        return verdict
+    if part.is_write:
+        if verdict.reason is Reason.ASK_RULE:
+            return replace(
+                verdict, behavior=Behavior.DENY, message=f"{verdict.message}; {_PLAN_WRITES}"
+            )
+        return _by_mode(part, Behavior.DENY, _PLAN_WRITES)
+    if not part.is_read_only and verdict.behavior is Behavior.ALLOW:
+        return _by_mode(
+            part,
+            Behavior.ASK,
+            f"{verdict.message}; plan mode asks about commands that are not provably read-only",
+        )
+    return verdict
+
+
+_PLAN_WRITES = "plan mode denies writes"

@@ -1,0 +1,147 @@
+"""Path patterns of rules: gitignore syntax below an anchor.
+
+Reading of the file rules: allow needs every spelling of a path to match, deny and ask any; a
+bare name fits at any depth; `dir/**` is anchored for allow and fits at any depth for deny and
+ask; a pattern that names a folder covers everything in it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+
+from permissions.grammar import Anchor, PathPattern
+from permissions.paths import Target, is_below, relative_to
+
+
+def matches_any(pattern: PathPattern, target: Target, anchors: Iterable[str]) -> bool:
+    """Does some spelling fit, below some spelling of the anchor (deny and ask)?"""
+    floating = pattern.anchor is Anchor.CURRENT and _floats(pattern.pattern, strict=True)
+    regex = _compiled(pattern.pattern, floating)
+    for spelling in target.spellings:
+        if floating:
+            if regex.fullmatch(spelling.lstrip("/")):
+                return True
+            continue
+        for anchor in anchors:
+            below = relative_to(spelling, anchor)
+            if below is not None and regex.fullmatch(below):
+                return True
+    return False
+
+
+def matches_all(pattern: PathPattern, target: Target, anchors: Iterable[str]) -> bool:
+    """Does every spelling fit (allow)?"""
+    regex = _compiled(pattern.pattern, _floats(pattern.pattern, strict=False))
+    places = tuple(anchors)
+    for spelling in target.spellings:
+        below = (relative_to(spelling, anchor) for anchor in places)
+        if not any(path is not None and regex.fullmatch(path) for path in below):
+            return False
+    return True
+
+
+def covers_something_below(pattern: PathPattern, target: Target, anchors: Iterable[str]) -> bool:
+    """Could the pattern match a file inside the folder `target` (for calls that take trees)?"""
+    if pattern.anchor is Anchor.CURRENT and _floats(pattern.pattern, strict=True):
+        # Nearly every folder could hold such a name: that would stop all removals.
+        return False
+    base = literal_base(pattern.pattern)
+    return any(
+        is_below(f"{anchor.rstrip('/')}/{base}".rstrip("/") or "/", spelling)
+        for anchor in anchors
+        for spelling in target.spellings
+    )
+
+
+def literal_base(pattern: str) -> str:
+    """Return the leading components without a wildcard, joined by slashes."""
+    literal: list[str] = []
+    for component in pattern.rstrip("/").split("/"):
+        if any(mark in component for mark in "*?["):
+            break
+        literal.append(component)
+    return "/".join(literal)
+
+
+def last_component(pattern: str) -> str:
+    """Return the last component of the pattern, `**` and a final slash left out."""
+    components = [part for part in pattern.split("/") if part not in ("", "**")]
+    return components[-1] if components else "*"
+
+
+def _floats(pattern: str, *, strict: bool) -> bool:
+    """Does the pattern fit at any depth? `strict` adds the wider reading of deny and ask."""
+    body = pattern.rstrip("/")
+    if "/" not in body:
+        return True
+    if body.startswith("**/"):
+        return True
+    head, _, rest = body.partition("/")
+    return strict and rest == "**" and head not in (".", "")
+
+
+@lru_cache(maxsize=4096)
+def _compiled(pattern: str, floating: bool) -> re.Pattern[str]:
+    body = pattern.strip("/")
+    if body.startswith("./"):
+        body = body[2:]
+    components = [part for part in body.split("/") if part not in ("", ".")]
+    if not components:
+        # The anchor itself and everything below it.
+        return re.compile(r"[\s\S]*")
+    pieces: list[str] = ["(?:.*/)?"] if floating and components[0] != "**" else []
+    for index, component in enumerate(components):
+        last = index == len(components) - 1
+        if component == "**":
+            if last:
+                # Everything inside; the folder itself too, as removing it removes all of it.
+                if pieces and pieces[-1] == "/":
+                    pieces[-1] = "(?:/.*)?"
+                else:
+                    pieces.append(".*")
+                return re.compile("".join(pieces), re.DOTALL)
+            pieces.append("(?:.*/)?")
+            continue
+        pieces.append(_component(component))
+        if not last:
+            pieces.append("/")
+    # A folder pattern fits the folder too: whether it exists yet must not matter.
+    pieces.append("(?:/.*)?")
+    return re.compile("".join(pieces), re.DOTALL)
+
+
+def _component(component: str) -> str:
+    pieces: list[str] = []
+    position = 0
+    while position < len(component):
+        character = component[position]
+        position += 1
+        if character == "\\" and position < len(component):
+            pieces.append(re.escape(component[position]))
+            position += 1
+        elif character == "*":
+            if not pieces or pieces[-1] != "[^/]*":
+                pieces.append("[^/]*")
+        elif character == "?":
+            pieces.append("[^/]")
+        elif character == "[":
+            closing = component.find(
+                "]", position + 2 if component[position:][:1] in "!^" else position + 1
+            )
+            if closing < 0:
+                pieces.append(re.escape("["))
+                continue
+            body = component[position:closing].replace("\\", "\\\\").replace("[", "\\[")
+            if body[:1] in ("!", "^"):
+                body = "^/" + body[1:]
+            pieces.append(f"(?!/)[{body}]")
+            position = closing + 1
+        else:
+            pieces.append(re.escape(character))
+    try:
+        re.compile("".join(pieces))
+    except re.error:
+        return re.escape(component)
+    return "".join(pieces)

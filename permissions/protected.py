@@ -1,0 +1,113 @@
+"""Paths that are never changed without a person's word: repository internals, own settings,
+start-up files of shells and tools.
+
+Names compare case-folded and without invisible characters on every platform, because a
+case-insensitive disk would open the protected file for the other spelling.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from enum import Enum
+
+OWN_DIRS = frozenset({".agent", ".claude"})
+"""Folders that govern the agent itself: settings, hooks, commands, trust."""
+
+PROTECTED_DIRS = OWN_DIRS | {
+    ".git",
+    ".vscode",
+    ".idea",
+    ".husky",
+    ".cargo",
+    ".devcontainer",
+    ".yarn",
+    ".mvn",
+}
+
+OWN_FILES = frozenset({".mcp.json", ".claude.json"})
+
+PROTECTED_FILES = OWN_FILES | frozenset(
+    [
+        ".gitconfig",
+        ".gitmodules",
+        ".bashrc",
+        ".bash_profile",
+        ".bash_login",
+        ".bash_aliases",
+        ".bash_logout",
+        ".zshrc",
+        ".zprofile",
+        ".zshenv",
+        ".zlogin",
+        ".zlogout",
+        ".profile",
+        ".envrc",
+        ".npmrc",
+        ".yarnrc",
+        ".yarnrc.yml",
+        ".pnp.cjs",
+        ".pnp.loader.mjs",
+        ".pnpmfile.cjs",
+        "bunfig.toml",
+        ".bunfig.toml",
+        ".bazelrc",
+        ".bazelversion",
+        ".bazeliskrc",
+        ".pre-commit-config.yaml",
+        ".pre-commit-config.yml",
+        "lefthook.yml",
+        "lefthook.yaml",
+        ".lefthook.yml",
+        ".lefthook.yaml",
+        "gradle-wrapper.properties",
+        "maven-wrapper.properties",
+        ".devcontainer.json",
+        ".ripgreprc",
+        "pyrightconfig.json",
+    ]
+)
+
+_WORKTREES = "worktrees"
+"""Below an own folder, this one holds ordinary checkouts."""
+
+
+class Protection(Enum):
+    """How much a path is protected."""
+
+    NONE = "none"
+    PROTECTED = "protected"
+    OWN = "own"
+    """Governs the agent itself: asks even in bypassPermissions."""
+
+
+def protection_of(path: str) -> Protection:
+    """Judge a path by its components; pass it relative to the working directory that holds it."""
+    names = [_folded(name) for name in path.split("/") if name not in ("", ".")]
+    found = Protection.NONE
+    position = 0
+    while position < len(names):
+        name = names[position]
+        last = position == len(names) - 1
+        if name in OWN_DIRS:
+            if names[position + 1 : position + 2] == [_WORKTREES] and position + 2 < len(names):
+                position += 2
+                continue
+            return Protection.OWN
+        if last and name in OWN_FILES:
+            return Protection.OWN
+        in_config = name == "git" and position > 0 and names[position - 1] == ".config"
+        if name in PROTECTED_DIRS or in_config or (last and name in PROTECTED_FILES):
+            found = Protection.PROTECTED
+        position += 1
+    return found
+
+
+ALL_NAMES = tuple(sorted(PROTECTED_DIRS | PROTECTED_FILES))
+"""Every protected last component, for patterns that could produce one."""
+
+
+def _folded(name: str) -> str:
+    if name.isascii():
+        return name.lower()
+    visible = "".join(mark for mark in name if unicodedata.category(mark) != "Cf")
+    return unicodedata.normalize("NFKC", visible).casefold()

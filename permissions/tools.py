@@ -1,0 +1,79 @@
+"""What the permission engine knows about tools: names, aliases, groups and where a path sits.
+
+Names from the tool documentation; anything else that is not an MCP name is an unknown tool.
+"""
+
+from __future__ import annotations
+
+ALIASES = {"Task": "Agent", "KillShell": "TaskStop", "KillBash": "TaskStop"}
+"""Other names of built-in tools; both are accepted in rules and in calls."""
+
+EDIT_TOOLS = {
+    "Edit": "file_path",
+    "Write": "file_path",
+    "MultiEdit": "file_path",
+    "NotebookEdit": "notebook_path",
+}
+"""Tools that change one file, with the parameter that names it."""
+
+READ_TOOLS = {"Read": "file_path", "Glob": "path", "Grep": "path", "LS": "path"}
+"""Tools that only read files, with the parameter that names where."""
+
+PATH_TOOLS = frozenset(EDIT_TOOLS) | frozenset(READ_TOOLS) | {"Cd"}
+"""Tools whose specifier is a path pattern. `Cd` governs the targets of `cd` in Bash."""
+
+FREE_TOOLS = frozenset(
+    {
+        "TodoWrite",
+        "AskUserQuestion",
+        "EnterPlanMode",
+        "ExitPlanMode",
+        "Agent",
+        "BashOutput",
+        "TaskStop",
+        "ToolSearch",
+    }
+)
+"""Tools without an effect of their own: their calls need no permission unless a rule says so.
+
+`AskUserQuestion` and `ExitPlanMode` put their question to the person themselves; what a
+sub-agent does is decided call by call.
+"""
+
+KNOWN_TOOLS = PATH_TOOLS | FREE_TOOLS | frozenset({"Bash", "WebFetch", "WebSearch", "Skill"})
+
+CONTENT_PARAMETERS = frozenset({"command", "file_path", "path", "notebook_path", "url"})
+"""Fields that have a grammar of their own, so a parameter rule on them is refused."""
+
+SCALAR_PARAMETERS = {
+    "Bash": frozenset({"timeout", "description", "run_in_background"}),
+    "Read": frozenset({"offset", "limit", "pages"}),
+    "Edit": frozenset({"replace_all"}),
+    "NotebookEdit": frozenset({"edit_mode", "cell_type", "cell_id"}),
+    "Glob": frozenset({"pattern"}),
+    "Grep": frozenset(
+        {"pattern", "glob", "type", "output_mode", "head_limit", "offset", "multiline"}
+    ),
+    "WebFetch": frozenset({"prompt"}),
+    "WebSearch": frozenset({"query"}),
+    "Agent": frozenset(
+        {"model", "subagent_type", "description", "prompt", "run_in_background", "isolation"}
+    ),
+}
+"""Parameters that a deny or ask rule may constrain, for tools that have another specifier too."""
+
+
+def canonical_tool(name: str) -> str:
+    """Return the tool's own name for one of its aliases; other names come back unchanged."""
+    return ALIASES.get(name, name)
+
+
+def is_mcp_name(name: str) -> bool:
+    """Is this the name of one tool of an MCP server (`mcp__server__tool`)?"""
+    server, separator, tool = name.removeprefix("mcp__").partition("__")
+    return name.startswith("mcp__") and bool(server and separator and tool)
+
+
+def is_known_tool(name: str) -> bool:
+    """Can a call of this name be judged at all?"""
+    return canonical_tool(name) in KNOWN_TOOLS or is_mcp_name(name)
