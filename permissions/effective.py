@@ -257,9 +257,9 @@ def _filter(rules: RuleSet, *, trusted: bool, managed_only: bool, auto: bool) ->
             DecisionWarning(WarningType.UNTRUSTED_SOURCE, str(rule.source), rule.text, message)
         )
 
-    is_untrusted: Callable[[Rule], bool] = lambda rule: (
-        not trusted and rule.source in _PROJECT_SOURCES
-    )
+    def is_untrusted(rule: Rule) -> bool:
+        return not trusted and rule.source in _PROJECT_SOURCES
+
     for rule in rules.rules:
         if rule.behavior is not RuleBehavior.ALLOW:
             kept.append(rule)
