@@ -167,9 +167,7 @@ class Sanitizer:
         if character in "\t\n":
             # A terminal obeys these in the middle of a sequence, which then goes on.
             kept.append(character)
-        elif character < "\x20" and character != "\x1b":
-            pass
-        elif character == "\x7f":
+        elif character == "\x7f" or (character < "\x20" and character != "\x1b"):
             pass
         else:
             self._enter(_State.GROUND)

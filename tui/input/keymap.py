@@ -144,11 +144,13 @@ class ChordReader:
         typed = self._typed if now_s - self._typed_at_s <= CHORD_LIMIT_S else ()
         self._typed = ()
         meaning = self.keymap.resolve((*typed, key), contexts)
+        is_first = not typed
         if meaning is None and typed:
+            is_first = True
             meaning = self.keymap.resolve((key,), contexts)
         if isinstance(meaning, Pending):
             self._typed = meaning.chord
-        elif meaning is not None and self.keymap.begins_chord((key,), contexts):
+        elif meaning is not None and is_first and self.keymap.begins_chord((key,), contexts):
             # Esc is an action, and Esc Esc another: the first acts and still counts.
             self._typed = (key,)
         self._typed_at_s = now_s

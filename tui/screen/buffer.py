@@ -1,0 +1,57 @@
+"""A screen full of cells."""
+
+from __future__ import annotations
+
+from tui.screen.cell import CONTINUATION, UNKNOWN, CellMaker, Row, ScreenCell
+
+
+class ScreenBuffer:
+    """Rows of cells, all of the same width.
+
+    Always valid: a wide head is followed by its continuation, a continuation follows a head.
+    """
+
+    __slots__ = ("height", "rows", "width")
+
+    def __init__(self, width: int, height: int) -> None:
+        """Start with UNKNOWN cells. Units: columns and rows, at least 0."""
+        self.width = width
+        self.height = height
+        self.rows: list[Row] = [[UNKNOWN] * width for _ in range(height)]
+
+    def invalidate(self) -> None:
+        """Forget everything: all cells become UNKNOWN."""
+        self.rows = [[UNKNOWN] * self.width for _ in range(self.height)]
+
+    def resize(self, width: int, height: int) -> bool:
+        """Take a new size, forgetting everything; False, and nothing done, if it is the old one."""
+        if (width, height) == (self.width, self.height):
+            return False
+        self.width = width
+        self.height = height
+        self.invalidate()
+        return True
+
+    def put(self, y: int, x: int, cells: Row, maker: CellMaker) -> None:
+        """Write valid cells at a place inside the screen, clipped at the right edge.
+
+        Wide clusters that are cut, new or old, become spaces of their style.
+        """
+        row = self.rows[y]
+        room = self.width - x
+        if room <= 0 or not cells:
+            return
+        if len(cells) > room:
+            cells = cells[:room]
+        if cells[-1].width == 2:
+            cells = [*cells[:-1], _half(cells[-1], maker)]
+        end = x + len(cells)
+        if x > 0 and row[x] is CONTINUATION:
+            row[x - 1] = _half(row[x - 1], maker)
+        if end < self.width and row[end] is CONTINUATION:
+            row[end] = _half(row[end - 1], maker)
+        row[x:end] = cells
+
+
+def _half(head: ScreenCell, maker: CellMaker) -> ScreenCell:
+    return maker.blank(head.style_id, head.link) if head.style_id >= 0 else UNKNOWN

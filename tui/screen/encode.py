@@ -1,0 +1,228 @@
+"""A diff as escape codes: shortest cursor moves, style codes only where the style changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from tui.screen.cell import ScreenCell
+from tui.screen.diff import Diff, Run, Shift
+from tui.screen.style import StyleTable
+
+SYNC_START: Final = "\x1b[?2026h"
+SYNC_END: Final = "\x1b[?2026l"
+CURSOR_SHOWN: Final = "\x1b[?25h"
+CURSOR_HIDDEN: Final = "\x1b[?25l"
+
+_ERASE_CELLS: Final = 5
+"""Fewest spaces at the end of a row for which erasing is cheaper."""
+_ERASE_INSIDE_CELLS: Final = 12
+"""Fewest spaces within a row for which erasing and moving is cheaper."""
+
+
+@dataclass(slots=True)
+class TerminalState:
+    """What is known about the terminal's cursor and pen; None where it is not known."""
+
+    width: int
+    """Columns."""
+    x: int | None = None
+    y: int | None = None
+    style_id: int | None = None
+    link: str | None = None
+    """The open hyperlink; none is ever left open between frames."""
+    fills_background: bool = False
+    """Whether erasing leaves the current background colour (BCE)."""
+
+    def forget(self) -> None:
+        """Know nothing about cursor and pen any more."""
+        self.x = self.y = self.style_id = self.link = None
+
+
+def emit_escape_codes(diff: Diff, state: TerminalState, styles: StyleTable) -> str:
+    """Return the bytes, as text, that perform the diff, and bring the state up to date."""
+    out: list[str] = []
+    if diff.shift is not None:
+        _emit_shift(diff.shift, state, styles, out)
+    for run in diff.runs:
+        _emit_run(run, state, styles, out)
+    if diff and state.link is not None:
+        # A link left open would swallow what anybody else writes.
+        _set_link(None, state, out)
+    return "".join(out)
+
+
+def move_cursor(x: int, y: int, state: TerminalState) -> str:
+    """Return the shortest code that moves the cursor there ("" if it is there) and note it.
+
+    Rows and columns count from 0.
+    """
+    if (state.x, state.y) == (x, y):
+        return ""
+    row, column = y + 1, x + 1
+    position = f"{row if row > 1 else ''}{f';{column}' if column > 1 else ''}"
+    ways = [f"\x1b[{position}H"]
+    if state.y == y:
+        ways.append("\x1b[G" if column == 1 else f"\x1b[{column}G")
+        if x == 0:
+            ways.append("\r")
+        if state.x is not None:
+            distance = x - state.x
+            if distance > 0:
+                ways.append("\x1b[C" if distance == 1 else f"\x1b[{distance}C")
+            else:
+                ways.append("\x1b[D" if distance == -1 else f"\x1b[{-distance}D")
+                if distance >= -4:
+                    ways.append("\b" * -distance)
+    elif state.y is not None:
+        distance = y - state.y
+        if state.x == x:
+            ways.append(_vertical(distance))
+        if x == 0:
+            ways.append("\r\n" if distance == 1 else "\r" + _vertical(distance))
+    state.x, state.y = x, y
+    return min(ways, key=len)
+
+
+def _vertical(distance: int) -> str:
+    final = "B" if distance > 0 else "A"
+    count = abs(distance)
+    return f"\x1b[{final}" if count == 1 else f"\x1b[{count}{final}"
+
+
+def _emit_shift(shift: Shift, state: TerminalState, styles: StyleTable, out: list[str]) -> None:
+    # Insert and delete line inside margins are understood by more terminals than scroll up and
+    # down. The blanked rows take the pen's background where that is supported; they are written
+    # anyway, but a stray colour for the blink of an eye is avoided with a default pen.
+    if state.style_id is None:
+        out.append(styles.transition(None, 0))
+        state.style_id = 0
+    out.append(f"\x1b[{shift.top + 1};{shift.bottom + 1}r")
+    # Terminals put the cursor home after setting margins, some emulators do not.
+    state.x = state.y = None
+    out.append(move_cursor(0, shift.top, state))
+    count = abs(shift.lines)
+    final = "M" if shift.lines > 0 else "L"
+    out.append(f"\x1b[{count if count > 1 else ''}{final}\x1b[r")
+    state.x = state.y = None
+
+
+def _emit_run(run: Run, state: TerminalState, styles: StyleTable, out: list[str]) -> None:
+    cells = run.cells
+    total = len(cells)
+    tail = _blank_tail(cells) if run.reaches_end else total
+    erases_tail = False
+    if tail < total:
+        last = cells[-1]
+        blanks = state.width - run.x - tail
+        erases_tail = (
+            blanks >= _ERASE_CELLS
+            and last.link is None
+            and styles.is_plain_blank(last.style_id, fills_background=state.fills_background)
+        )
+    if not erases_tail:
+        tail = total
+    out.append(move_cursor(run.x, run.y, state))
+    position = 0
+    while position < tail:
+        position = _emit_stretch(run, position, tail, state, styles, out)
+    if erases_tail:
+        if state.x != run.x + tail:
+            out.append(move_cursor(run.x + tail, run.y, state))
+        _set_pen(cells[-1], state, styles, out)
+        out.append("\x1b[K")
+
+
+def _blank_tail(cells: Sequence[ScreenCell]) -> int:
+    """Return where the equal cells begin that end the run."""
+    last = cells[-1]
+    start = len(cells)
+    while start > 0 and (cells[start - 1] is last or cells[start - 1] == last):
+        start -= 1
+    return start
+
+
+def _emit_stretch(
+    run: Run, start: int, end: int, state: TerminalState, styles: StyleTable, out: list[str]
+) -> int:
+    """Write cells of one style from `start` on; return where the next stretch begins."""
+    cells = run.cells
+    first = cells[start]
+    if state.x != run.x + start:
+        out.append(move_cursor(run.x + start, run.y, state))
+    _set_pen(first, state, styles, out)
+    style_id, link = first.style_id, first.link
+    erases = link is None and styles.is_plain_blank(
+        style_id, fills_background=state.fills_background
+    )
+    text: list[str] = []
+    position = start
+    x = run.x + start
+    while position < end:
+        cell = cells[position]
+        if cell.width == 0:
+            position += 1
+            continue
+        if cell.style_id != style_id or cell.link != link:
+            break
+        if erases and cell.grapheme == " ":
+            blanks = _blanks(cells, position, end)
+            if blanks >= _ERASE_INSIDE_CELLS:
+                if text:
+                    break
+                # Erasing does not move the cursor; the next stretch does.
+                out.append(f"\x1b[{blanks}X")
+                return position + blanks
+            text.append(" " * blanks)
+            position += blanks
+            x += blanks
+            continue
+        text.append(cell.grapheme)
+        position += 1
+        x += cell.width
+        if len(cell.grapheme) > 1:
+            # Terminals disagree about how far a cluster moves the cursor.
+            while position < end and cells[position].width == 0:
+                position += 1
+            out.append("".join(text))
+            state.x = None
+            return position
+    out.append("".join(text))
+    # With line wrap off the cursor stays in the last column, with it on it is between two rows.
+    state.x = x if x < state.width else None
+    return position
+
+
+def _blanks(cells: Sequence[ScreenCell], start: int, end: int) -> int:
+    """Return how many cells from `start` on are the same as the one there."""
+    blank = cells[start]
+    position = start + 1
+    while position < end and (cells[position] is blank or cells[position] == blank):
+        position += 1
+    return position - start
+
+
+def _set_pen(cell: ScreenCell, state: TerminalState, styles: StyleTable, out: list[str]) -> None:
+    if state.style_id != cell.style_id:
+        out.append(styles.transition(state.style_id, cell.style_id))
+        state.style_id = cell.style_id
+    link = cell.link if cell.link is not None and cell.link.isprintable() else None
+    if link != state.link:
+        _set_link(link, state, out)
+
+
+def _set_link(link: str | None, state: TerminalState, out: list[str]) -> None:
+    if link is not None:
+        # Equal ids join the pieces of a link that is wrapped or painted in parts.
+        out.append(f"\x1b]8;id={_link_id(link)};{link}\x1b\\")
+    elif state.link is not None:
+        out.append("\x1b]8;;\x1b\\")
+    state.link = link
+
+
+def _link_id(link: str) -> str:
+    number = 0
+    for character in link:
+        number = (number * 31 + ord(character)) & 0xFFFFFFFF
+    return f"{number:x}"

@@ -1,0 +1,51 @@
+"""Screens that show the effect of a discrete input event at once.
+
+Textual draws at most every 1/60 s on a timer; a key that arrives just after a frame of streaming
+text would wait for the next one.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, Generic, TypeVar
+
+from textual import events
+from textual.screen import ModalScreen, Screen
+
+ScreenResult = TypeVar("ScreenResult")
+
+PRIVATE_NAMES: Final = {
+    "textual.screen.Screen": (
+        "_dirty_widgets",
+        "_layout_required",
+        "_on_idle",
+        "_on_timer_update",
+        "_repaint_required",
+        "_scroll_required",
+    ),
+}
+"""What this module uses of Textual that Textual does not promise."""
+
+
+class DrawsAtOnce(Screen[ScreenResult], Generic[ScreenResult]):
+    """A screen that does not wait for the frame timer after a discrete input event."""
+
+    async def _on_idle(self, event: events.Idle) -> None:
+        app: Any = self.app
+        if not getattr(app, "discrete_input_pending", False) or not self.is_current:
+            return
+        if (
+            self._layout_required
+            or self._scroll_required
+            or self._repaint_required
+            or self._dirty_widgets
+        ):
+            app.discrete_input_pending = False
+            self._on_timer_update()
+
+
+class ImmediateScreen(DrawsAtOnce[None]):
+    """The default screen of an app that writes cells."""
+
+
+class ImmediateModalScreen(DrawsAtOnce[ScreenResult], ModalScreen[ScreenResult]):
+    """A modal screen that draws discrete input at once."""

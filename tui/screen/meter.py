@@ -1,0 +1,86 @@
+"""Figures about output: how many bytes, how fast the terminal takes them.
+
+No timer: the figures are made when somebody asks.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+WINDOW_S: Final = 10.0
+"""The time over which rates are averaged."""
+SLOW_DRAIN_S: Final = 0.05
+"""A write that takes longer than this means that the terminal, or the line to it, is slow."""
+SLOW_MEMORY_S: Final = 5.0
+"""How long after such a write the line counts as slow."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutputFigures:
+    """Output so far; for the status view."""
+
+    total_bytes: int
+    total_frames: int
+    coalesced_frames: int
+    """Frames that were never written because a newer one overtook them."""
+    bytes_per_s: float
+    """Average over the last 10 seconds."""
+    frames_per_s: float
+    drain_bytes_per_s: float | None
+    """Speed of the line, from the last write that had to wait; None when none had to."""
+    is_slow: bool
+
+
+class OutputMeter:
+    """Counts writes and frames, and notices when the terminal drains slowly."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._writes: deque[tuple[float, int]] = deque(maxlen=4096)
+        self._frames: deque[float] = deque(maxlen=4096)
+        self._total_bytes = 0
+        self._total_frames = 0
+        self._coalesced_frames = 0
+        self._drain_bytes_per_s: float | None = None
+        self._slow_at_s = float("-inf")
+
+    def wrote(self, size_bytes: int, elapsed_s: float) -> None:
+        """Note a finished write and how long it took; called by whichever thread wrote."""
+        now_s = self._clock()
+        self._writes.append((now_s, size_bytes))
+        self._total_bytes += size_bytes
+        if elapsed_s >= SLOW_DRAIN_S:
+            self._slow_at_s = now_s
+            self._drain_bytes_per_s = size_bytes / elapsed_s
+
+    def frame(self) -> None:
+        """Note a frame handed to the terminal."""
+        self._total_frames += 1
+        self._frames.append(self._clock())
+
+    def coalesced(self) -> None:
+        """Note a frame that waits to be overtaken."""
+        self._coalesced_frames += 1
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether the terminal drained slowly lately; animation should stop then."""
+        return self._clock() - self._slow_at_s < SLOW_MEMORY_S
+
+    def figures(self) -> OutputFigures:
+        """Return the figures of this moment."""
+        since_s = self._clock() - WINDOW_S
+        recent_bytes = sum(size for at_s, size in tuple(self._writes) if at_s >= since_s)
+        recent_frames = sum(at_s >= since_s for at_s in tuple(self._frames))
+        return OutputFigures(
+            total_bytes=self._total_bytes,
+            total_frames=self._total_frames,
+            coalesced_frames=self._coalesced_frames,
+            bytes_per_s=recent_bytes / WINDOW_S,
+            frames_per_s=recent_frames / WINDOW_S,
+            drain_bytes_per_s=self._drain_bytes_per_s,
+            is_slow=self.is_slow,
+        )

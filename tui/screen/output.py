@@ -1,0 +1,135 @@
+"""Writing to the terminal without ever making the program wait for it.
+
+Small writes go out at once when the terminal takes them; everything else goes through a thread,
+in order. The presenter asks `is_busy` and lets frames coalesce instead of queueing them.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Final
+
+from tui.screen.meter import OutputMeter
+
+_DIRECT_BYTES: Final = 2048
+"""Largest write that is done in place. A terminal that is ready takes at least this much."""
+_CHUNK_BYTES: Final = 16384
+
+
+class TerminalOutput:
+    """The way to one terminal, given by its file descriptor; the descriptor is not closed here."""
+
+    def __init__(
+        self,
+        fileno: int,
+        *,
+        on_lost: Callable[[], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Take the descriptor, and what to call once, from any thread, if the terminal goes."""
+        self.meter: Final = OutputMeter(clock)
+        self._fileno = fileno
+        self._on_lost = on_lost
+        self._clock = clock
+        self._queue: deque[bytes] = deque()
+        self._changed = threading.Condition()
+        self._thread: threading.Thread | None = None
+        self._is_writing = False
+        self._is_closed = False
+        self._is_lost = False
+        self._on_drained: Callable[[], None] | None = None
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether an earlier write has not been taken yet."""
+        return self._is_writing or bool(self._queue)
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the terminal is gone; writes are dropped then."""
+        return self._is_lost
+
+    def write(self, text: str) -> None:
+        """Write, or queue, the text; never blocks and never raises."""
+        data = text.encode("utf-8", "replace")
+        if not data or self._is_lost or self._is_closed:
+            return
+        with self._changed:
+            if not self.is_busy and len(data) <= _DIRECT_BYTES and self._is_ready():
+                self._write_all(data)
+                return
+            self._queue.append(data)
+            if self._thread is None:
+                self._thread = threading.Thread(
+                    target=self._run, name="terminal-output", daemon=True
+                )
+                self._thread.start()
+            self._changed.notify_all()
+
+    def call_when_drained(self, callback: Callable[[], None]) -> None:
+        """Call once when nothing is left to write, from the writing thread; at once if so now."""
+        with self._changed:
+            if self.is_busy and not self._is_lost:
+                self._on_drained = callback
+                return
+        callback()
+
+    def close(self, timeout_s: float = 1.0) -> None:
+        """Wait for what is queued, but not longer than this, and stop."""
+        with self._changed:
+            self._is_closed = True
+            self._on_drained = None
+            self._changed.notify_all()
+        if self._thread is not None:
+            self._thread.join(timeout_s)
+
+    def _is_ready(self) -> bool:
+        try:
+            return bool(select.select([], [self._fileno], [], 0)[1])
+        except (OSError, ValueError):
+            return False
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                while not self._queue and not self._is_closed:
+                    self._changed.wait()
+                if not self._queue or self._is_lost:
+                    return
+                data = b"".join(self._queue)
+                self._queue.clear()
+                self._is_writing = True
+            self._write_all(data)
+            callback = None
+            with self._changed:
+                self._is_writing = False
+                if not self._queue or self._is_lost:
+                    callback, self._on_drained = self._on_drained, None
+            if callback is not None:
+                callback()
+
+    def _write_all(self, data: bytes) -> None:
+        started_s = self._clock()
+        view = memoryview(data)
+        while view:
+            try:
+                written = os.write(self._fileno, view[:_CHUNK_BYTES])
+            except BlockingIOError:
+                select.select([], [self._fileno], [])
+            except OSError:
+                self._lose()
+                return
+            else:
+                view = view[written:]
+        self.meter.wrote(len(data), self._clock() - started_s)
+
+    def _lose(self) -> None:
+        if not self._is_lost:
+            self._is_lost = True
+            self._queue.clear()
+            self._on_lost()

@@ -1,0 +1,155 @@
+"""Styles as small numbers, and the shortest codes that change the pen from one to another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from rich.color import ColorSystem
+from rich.style import Style
+from textual.strip import Strip
+
+DEFAULT_STYLE_ID: Final = 0
+"""No attributes, the terminal's own colours."""
+
+_STYLE_LIMIT: Final = 4096
+
+# SGR: the code that switches a group off, and the codes that it switches off.
+_OFF_CODES: Final = (
+    (22, (1, 2)),
+    (23, (3,)),
+    (24, (4, 21)),
+    (25, (5, 6)),
+    (27, (7,)),
+    (28, (8,)),
+    (29, (9,)),
+    (54, (51, 52)),
+    (55, (53,)),
+)
+_INVISIBLE_ON_BLANKS: Final = frozenset({1, 2, 3})
+"""Attributes that a space does not show, so erasing equals writing spaces."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pen:
+    """What the terminal draws with."""
+
+    attributes: frozenset[int] = frozenset()
+    """SGR codes that are on."""
+    foreground: str = ""
+    """SGR parameters; "" is the terminal's own colour."""
+    background: str = ""
+
+
+class StyleTable:
+    """Numbers every look once; styles that look the same get the same number."""
+
+    def __init__(self, color_system: ColorSystem) -> None:
+        self.color_system: Final = color_system
+        self._ids: dict[str, int] = {"": DEFAULT_STYLE_ID}
+        self._pens: list[Pen] = [Pen()]
+        self._by_style: dict[Style, tuple[int, str | None]] = {}
+        self._transitions: dict[tuple[int, int], str] = {}
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it is time for a fresh table; numbers of an old one must then be dropped."""
+        return len(self._pens) > _STYLE_LIMIT
+
+    def look_up(self, style: Style | None) -> tuple[int, str | None]:
+        """Return the number and the link of a style; None is the default style."""
+        if style is None:
+            return DEFAULT_STYLE_ID, None
+        known = self._by_style.get(style)
+        if known is None:
+            # Meta data makes styles differ that look the same: this is only a cache.
+            if len(self._by_style) > _STYLE_LIMIT:
+                self._by_style.clear()
+            codes = Strip.render_ansi(style, self.color_system)
+            known = self._by_style[style] = (self.id_of(codes), style.link or None)
+        return known
+
+    def id_of(self, codes: str) -> int:
+        """Return the number of a look given by its SGR parameters ("1;38;5;7")."""
+        style_id = self._ids.get(codes)
+        if style_id is None:
+            style_id = self._ids[codes] = len(self._pens)
+            self._pens.append(_parse_pen(codes))
+        return style_id
+
+    def pen(self, style_id: int) -> Pen:
+        """Return what a number stands for."""
+        return self._pens[style_id]
+
+    def is_plain_blank(self, style_id: int, *, fills_background: bool) -> bool:
+        """Return whether erasing with this pen looks like writing spaces with it.
+
+        `fills_background`: whether the terminal erases with the current background colour.
+        """
+        pen = self._pens[style_id]
+        return pen.attributes <= _INVISIBLE_ON_BLANKS and (fills_background or not pen.background)
+
+    def transition(self, before: int | None, after: int) -> str:
+        """Return the shortest code that changes the pen; None before means an unknown pen."""
+        if before == after:
+            return ""
+        if before is None:
+            return _sgr(["0", *_parameters(self._pens[after])])
+        key = (before, after)
+        code = self._transitions.get(key)
+        if code is None:
+            if len(self._transitions) > _STYLE_LIMIT:
+                self._transitions.clear()
+            code = self._transitions[key] = _transition(self._pens[before], self._pens[after])
+        return code
+
+
+def _transition(before: Pen, after: Pen) -> str:
+    changes: list[str] = []
+    kept = set(before.attributes)
+    for off_code, codes in _OFF_CODES:
+        if (before.attributes - after.attributes).intersection(codes):
+            changes.append(str(off_code))
+            kept.difference_update(codes)
+    changes.extend(str(code) for code in sorted(after.attributes - kept))
+    if after.foreground != before.foreground:
+        changes.append(after.foreground or "39")
+    if after.background != before.background:
+        changes.append(after.background or "49")
+    if not changes:
+        return ""
+    fresh = _parameters(after)
+    from_scratch = _sgr(["0", *fresh] if fresh else [])
+    return min(_sgr(changes), from_scratch, key=len)
+
+
+def _parameters(pen: Pen) -> list[str]:
+    codes = [str(code) for code in sorted(pen.attributes)]
+    return [*codes, *(color for color in (pen.foreground, pen.background) if color)]
+
+
+def _sgr(parameters: list[str]) -> str:
+    return f"\x1b[{';'.join(parameters)}m"
+
+
+def _parse_pen(codes: str) -> Pen:
+    attributes: set[int] = set()
+    foreground = background = ""
+    parameters = codes.split(";")
+    position = 0
+    while position < len(parameters):
+        code = int(parameters[position])
+        length = 1
+        if code in (38, 48):
+            length = 5 if parameters[position + 1] == "2" else 3
+        text = ";".join(parameters[position : position + length])
+        if code in (39, 49):
+            text = ""
+        if code in (38, 39) or 30 <= code <= 37 or 90 <= code <= 97:
+            foreground = text
+        elif code in (48, 49) or 40 <= code <= 47 or 100 <= code <= 107:
+            background = text
+        else:
+            attributes.add(code)
+        position += length
+    return Pen(frozenset(attributes), foreground, background)

@@ -1,0 +1,93 @@
+"""Grapheme clusters and their width in cells: the one measure for layout, caret and diff.
+
+A cluster is what a person takes for one character; its width is 1 or 2 cells (streaming-and-events,
+"The Output Rendering Model").
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final
+
+from wcwidth import iter_graphemes, wcswidth
+
+Cluster = tuple[str, int]
+"""A grapheme cluster and its width in cells, 1 or 2."""
+
+CLUSTER_LIMIT: Final = 32
+"""Code points of a cluster that are kept; more only pile up marks on one character."""
+
+_CACHED_LENGTH: Final = 256
+_CONTROLS: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
+
+def clusters(text: str) -> Sequence[Cluster]:
+    """Return the clusters of the text in order; control characters and surrogates are left out.
+
+    Zero-width clusters are attached to the one before; at the start of the text they are dropped.
+    """
+    if text.isascii() and text.isprintable():
+        return [(character, 1) for character in text]
+    return _cached_clusters(text) if len(text) <= _CACHED_LENGTH else _split(text)
+
+
+def text_width(text: str) -> int:
+    """Return the width of the text in cells: the sum over its clusters."""
+    if text.isascii() and text.isprintable():
+        return len(text)
+    return sum(width for _grapheme, width in clusters(text))
+
+
+def clip_text(text: str, width_cells: int) -> str:
+    """Return the longest beginning of the text that fits; a cluster is never cut."""
+    if text.isascii() and text.isprintable():
+        return text[: max(0, width_cells)]
+    kept: list[str] = []
+    left = width_cells
+    for grapheme, width in clusters(text):
+        left -= width
+        if left < 0:
+            break
+        kept.append(grapheme)
+    return "".join(kept)
+
+
+def chop_text(text: str, width_cells: int) -> list[str]:
+    """Cut the text into pieces of at most this width, never through a cluster; [""] for "".
+
+    A cluster wider than the width gets a piece of its own.
+    """
+    if text.isascii() and text.isprintable():
+        step = max(1, width_cells)
+        return [text[start : start + step] for start in range(0, len(text), step)] or [""]
+    pieces: list[str] = []
+    piece: list[str] = []
+    used = 0
+    for grapheme, width in clusters(text):
+        if piece and used + width > width_cells:
+            pieces.append("".join(piece))
+            piece, used = [], 0
+        piece.append(grapheme)
+        used += width
+    if piece or not pieces:
+        pieces.append("".join(piece))
+    return pieces
+
+
+@lru_cache(maxsize=8192)
+def _cached_clusters(text: str) -> Sequence[Cluster]:
+    return tuple(_split(text))
+
+
+def _split(text: str) -> list[Cluster]:
+    found: list[Cluster] = []
+    for grapheme in iter_graphemes(_CONTROLS.sub("", text)):
+        width = min(2, wcswidth(grapheme))
+        if width > 0:
+            found.append((grapheme[:CLUSTER_LIMIT], width))
+        elif found:
+            before, before_width = found[-1]
+            found[-1] = ((before + grapheme)[:CLUSTER_LIMIT], before_width)
+    return found
