@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from agent.history import to_wire
 from agent.model.client import (
     BlockDelta,
     BlockStart,
@@ -25,7 +26,7 @@ def request_body(request: ModelRequest, model: ModelCapabilities) -> dict[str, A
     body: dict[str, Any] = {
         "model": request.model,
         "max_tokens": min(request.max_tokens, model.max_output_tokens),
-        "messages": [message.to_wire() for message in request.messages],
+        "messages": to_wire(request.messages),
     }
     if request.system:
         body["system"] = list(request.system)

@@ -1,0 +1,434 @@
+"""One conversation with one project: prompts in, agent events out, until the person leaves.
+
+Holds the history and what belongs to it; does not know the screen, files of sessions or the wire.
+Made by `agent.assemble`. Next: `agent.loop` (what one prompt does).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from agent.abort import AbortController
+from agent.display import Display, TodoItem
+from agent.events import (
+    AgentEvent,
+    Compacted,
+    ErrorEvent,
+    MessageCommitted,
+    Notice,
+    Terminal,
+    Usage,
+    UsageUpdate,
+)
+from agent.hook_dispatch import HookDispatch
+from agent.loop import AgentLoop, LoopPorts
+from agent.messages import Block, Message, new_uid, text_block, user_message
+from permissions.gate import PermissionGate
+from permissions.mode import Mode
+
+DEFAULT_MAX_TURNS: Final = 200
+DEFAULT_MAX_TURNS_HEADLESS: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What a person sends: text, and images or documents as blocks."""
+
+    text: str
+    blocks: tuple[Block, ...] = ()
+    uid: str = field(default_factory=new_uid)
+
+    def to_message(self) -> Message:
+        """Return the message that enters the history."""
+        text = (text_block(self.text),) if self.text.strip() else ()
+        return Message(role="user", content=(*self.blocks, *text), origin="person", uid=self.uid)
+
+
+class Recorder(Protocol):
+    """Keeps the conversation on disk; `agent.session` implements it."""
+
+    @property
+    def session_id(self) -> str:
+        """The session's identifier."""
+        ...
+
+    async def message(self, turn_id: str, message: Message, agent_id: str | None) -> None:
+        """Record a message durably before anybody acts on it."""
+        ...
+
+    async def usage(self, usage: Usage, model: str, cost_usd: float) -> None:
+        """Record what a response cost."""
+        ...
+
+    async def compacted(self, event: Compacted, messages: Sequence[Message]) -> None:
+        """Record that the model's history now starts anew with `messages`."""
+        ...
+
+    async def state(self, kind: str, value: Any) -> None:
+        """Record the latest value of `mode`, `todos`, `queue`, `draft`, `title` or `grant`."""
+        ...
+
+    async def turn_ended(self, turn_id: str, reason: str) -> None:
+        """Record how a prompt ended."""
+        ...
+
+    async def aclose(self) -> None:
+        """Flush and release the session."""
+        ...
+
+
+@dataclass(slots=True)
+class Totals:
+    """What the conversation used so far, sub-agents included."""
+
+    usage: Usage = Usage()
+    cost_usd: float = 0.0
+    context_tokens: int = 0
+    context_window: int = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What does not change while the program runs."""
+
+    launch_dir: Path
+    project_root: Path
+    is_demo: bool
+    endpoint: str
+    """Where requests go, as shown to people."""
+    branch: str | None = None
+    version: str = ""
+
+
+class Reminders(Protocol):
+    """Notes for the model that go in front of a prompt and stay in the history."""
+
+    def first(self) -> Sequence[str]:
+        """Return what opens a conversation: environment, instructions, date."""
+        ...
+
+    def before_prompt(self) -> Sequence[str]:
+        """Return what changed since the last prompt: mode, date, todo list; usually empty."""
+        ...
+
+
+class Conversation:
+    """A conversation in progress. One prompt runs at a time; others queue."""
+
+    def __init__(
+        self,
+        *,
+        identity: Identity,
+        gate: PermissionGate,
+        hooks: HookDispatch,
+        ports: LoopPorts,
+        recorder: Recorder,
+        reminders: Reminders,
+        totals: Totals,
+        model: Callable[[], str],
+        effort: Callable[[], str | None],
+        max_turns: int,
+        previews: Mapping[str, Display | None],
+        todos: Callable[[], tuple[TodoItem, ...]],
+        cwd: Callable[[], Path],
+        tool_names: Sequence[str],
+        queue: list[Prompt],
+        on_close: Sequence[Callable[[], Awaitable[None]]],
+        messages: tuple[Message, ...] = (),
+        is_resumed: bool = False,
+    ) -> None:
+        """Everything is made by `agent.assemble`; `queue` is shared with the loop's ports."""
+        self.identity = identity
+        self.gate = gate
+        self.hooks = hooks
+        self._ports = ports
+        self._recorder = recorder
+        self._reminders = reminders
+        self._totals = totals
+        self._model = model
+        self._effort = effort
+        self._max_turns = max_turns
+        self._previews = previews
+        self._todos = todos
+        self._cwd = cwd
+        self._tool_names = tuple(tool_names)
+        self._queue = queue
+        self._on_close = tuple(on_close)
+        self._messages = messages
+        self._abort: AbortController | None = None
+        self._started = is_resumed and bool(messages)
+        self._is_resumed = is_resumed
+        self._session_started = False
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._background: set[asyncio.Task[None]] = set()
+        gate.on_mode_change(lambda mode: self._later(recorder.state("mode", str(mode))))
+
+    # -- what the screen shows --------------------------------------------------------------
+
+    @property
+    def session_id(self) -> str:
+        """The session's identifier, for `-r`."""
+        return self._recorder.session_id
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The history as the model knows it."""
+        return self._messages
+
+    @property
+    def launch_dir(self) -> Path:
+        """Where the program was started: the scope."""
+        return self.identity.launch_dir
+
+    @property
+    def cwd(self) -> Path:
+        """The shell's current directory."""
+        return self._cwd()
+
+    @property
+    def branch(self) -> str | None:
+        """The git branch at start; None outside a repository."""
+        return self.identity.branch
+
+    @property
+    def is_demo(self) -> bool:
+        """Whether the scripted demo model answers."""
+        return self.identity.is_demo
+
+    @property
+    def model(self) -> str:
+        """The model in use."""
+        return self._model()
+
+    @property
+    def effort(self) -> str | None:
+        """The effort asked for; None is the model's default."""
+        return self._effort()
+
+    @property
+    def mode(self) -> Mode:
+        """The permission mode."""
+        return self.gate.mode
+
+    @property
+    def usage(self) -> Usage:
+        """Tokens of the whole session."""
+        return self._totals.usage
+
+    @property
+    def cost_usd(self) -> float:
+        """Cost of the whole session in US dollars, by the price table."""
+        return self._totals.cost_usd
+
+    @property
+    def context_tokens(self) -> int:
+        """What the next request starts from."""
+        return self._totals.context_tokens
+
+    @property
+    def context_window(self) -> int:
+        """What the model can take, in tokens."""
+        return self._totals.context_window
+
+    @property
+    def todos(self) -> tuple[TodoItem, ...]:
+        """The task list as last written."""
+        return self._todos()
+
+    @property
+    def tool_names(self) -> tuple[str, ...]:
+        """The tools the model has."""
+        return self._tool_names
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a prompt is being worked on."""
+        return self._abort is not None
+
+    @property
+    def queued(self) -> tuple[Prompt, ...]:
+        """Prompts that wait for their turn."""
+        return tuple(self._queue)
+
+    def preview_of(self, tool_use_id: str) -> Display | None:
+        """Return what a call that waits for permission would do, for the dialog."""
+        return self._previews.get(tool_use_id)
+
+    # -- what the person does ---------------------------------------------------------------
+
+    def cycle_mode(self) -> Mode:
+        """Go to the next permission mode."""
+        return self.gate.cycle_mode()
+
+    def queue(self, prompt: Prompt) -> None:
+        """Keep a prompt for after the current tool calls, or for when the current prompt ends."""
+        self._queue.append(prompt)
+        self._later(self._save_queue())
+
+    def take_back(self) -> list[Prompt]:
+        """Return all queued prompts to the person and empty the queue."""
+        prompts = list(self._queue)
+        self._queue.clear()
+        self._later(self._save_queue())
+        return prompts
+
+    def next_queued(self) -> Prompt | None:
+        """Take the oldest queued prompt, or None."""
+        if not self._queue:
+            return None
+        prompt = self._queue.pop(0)
+        self._later(self._save_queue())
+        return prompt
+
+    def interrupt(self, reason: str = "Interrupted by user") -> bool:
+        """End what is running, work kept; return whether anything was."""
+        if self._abort is None:
+            return False
+        self._abort.abort(reason)
+        return True
+
+    def keep_draft(self, text: str) -> None:
+        """Record the half-typed prompt, so that a crash does not lose it."""
+        self._later(self._recorder.state("draft", text))
+
+    # -- one prompt -------------------------------------------------------------------------
+
+    async def start(self) -> list[AgentEvent]:
+        """Fire SessionStart and return what there is to show; does nothing the second time."""
+        if self._session_started:
+            return []
+        self._session_started = True
+        self._loop = asyncio.get_running_loop()
+        await self.hooks.session_start("resume" if self._is_resumed else "startup", self.model)
+        return self.hooks.notices()
+
+    async def run(self, prompt: Prompt) -> AsyncIterator[AgentEvent]:
+        """Work on one prompt and yield its events; `Terminal` is the last."""
+        if self._abort is not None:
+            raise RuntimeError("a prompt is running; queue this one")
+        self._abort = AbortController()
+        turn_id = uuid.uuid4().hex
+        terminal: Terminal | None = None
+        try:
+            async for event in self._run(prompt, turn_id, self._abort):
+                if isinstance(event, Terminal) and event.agent_id is None:
+                    terminal = event
+                    await self._recorder.turn_ended(turn_id, event.reason)
+                yield event
+        except Exception as error:  # isolation boundary: a defect ends the prompt, not the session
+            if terminal is None:
+                yield ErrorEvent(turn_id, "internal", f"{type(error).__name__}: {error}")
+                terminal = Terminal(turn_id, "error", f"{type(error).__name__}: {error}")
+                yield terminal
+        finally:
+            self._abort = None
+
+    async def _run(
+        self, prompt: Prompt, turn_id: str, abort: AbortController
+    ) -> AsyncIterator[AgentEvent]:
+        for event in await self.start():
+            yield event
+        self.hooks.begin_turn(turn_id, prompt.uid)
+        outcome = await self.hooks.user_prompt_submit(prompt.text, abort.signal)
+        for event in self.hooks.notices():
+            yield event
+        if outcome is not None and (
+            not outcome.continue_ or outcome.decision in {"block", "deny"}
+        ):
+            reason = outcome.stop_reason or outcome.reason or "a hook blocked this prompt"
+            yield Notice(turn_id, "warning", f"Prompt not sent: {reason}")
+            yield Terminal(turn_id, "stop_hook_prevented", reason)
+            return
+        new: list[Message] = []
+        notes = list(self._reminders.before_prompt())
+        if not self._started:
+            notes = [*self._reminders.first(), *self.hooks.start_context(), *notes]
+        self._started = True
+        new.extend(user_message(text, origin="reminder") for text in notes)
+        if outcome is not None:
+            new.extend(
+                user_message(text, origin="hook") for text in outcome.additional_context if text
+            )
+        new.append(prompt.to_message())
+        loop = AgentLoop(self._ports, turn_id=turn_id, max_turns=self._max_turns)
+        events = loop.run(self._messages, new, abort)
+        try:
+            async for event in events:
+                self._messages = loop.messages
+                await self._record(event)
+                yield event
+        finally:
+            await events.aclose()
+            await self._keep_synthetic(turn_id, loop)
+
+    async def _record(self, event: AgentEvent) -> None:
+        if isinstance(event, MessageCommitted):
+            await self._recorder.message(event.turn_id, event.message, event.agent_id)
+        elif isinstance(event, UsageUpdate):
+            await self._recorder.usage(
+                event.usage, self.model, event.session_cost_usd
+            )
+        elif isinstance(event, Compacted):
+            await self._recorder.compacted(event, self._messages)
+
+    async def _keep_synthetic(self, turn_id: str, loop: AgentLoop) -> None:
+        """Record what the loop added while it was being abandoned."""
+        known = len(self._messages)
+        if loop.messages[:known] == self._messages:
+            for message in loop.messages[known:]:
+                await self._recorder.message(turn_id, message, None)
+        self._messages = loop.messages or self._messages
+
+    async def compact(self, focus: str = "") -> AsyncIterator[AgentEvent]:
+        """Summarise the history now, by the person's wish."""
+        context = self._ports.context
+        turn_id = uuid.uuid4().hex
+        if context is None or self.is_running:
+            yield Notice(turn_id, "warning", "Nothing can be compacted right now.")
+            return
+        self._abort = AbortController()
+        try:
+            step = await context.by_wish(self._messages, focus, self._abort.signal)
+            if step is None:
+                yield Notice(turn_id, "info", "There is nothing to compact yet.")
+                return
+            for text in step.notices:
+                yield Notice(turn_id, "info", text)
+            if step.event is not None:
+                self._messages = step.messages
+                self._totals.context_tokens = step.event.tokens_after
+                await self._recorder.compacted(step.event, self._messages)
+                yield step.event
+        finally:
+            self._abort = None
+
+    # -- end --------------------------------------------------------------------------------
+
+    async def aclose(self, reason: str = "other") -> None:
+        """Interrupt, fire SessionEnd, flush, release; safe to call twice."""
+        if self._abort is not None:
+            self._abort.abort("the program is closing")
+        if self._session_started:
+            self._session_started = False
+            await self.hooks.session_end(reason)
+        while self._background:
+            await asyncio.wait(set(self._background))
+        for close in self._on_close:
+            await close()
+        await self._recorder.aclose()
+
+    async def _save_queue(self) -> None:
+        await self._recorder.state("queue", [prompt.text for prompt in self._queue])
+
+    def _later(self, work: Awaitable[None]) -> None:
+        async def run() -> None:
+            await work
+
+        task = asyncio.ensure_future(run())
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)

@@ -1,0 +1,123 @@
+"""Validity of a conversation: every `tool_use` answered once, right after, by one user message.
+
+An endpoint rejects a history that breaks this, so the loop never builds one: synthetic results close
+whatever an abort, a crash or an error left open (pattern "Synthetic Tool Result Emission").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from agent.messages import Block, Message, ToolUse, text_block, tool_result_block
+
+INTERRUPTED_NOTE: Final = "[Request interrupted by user]"
+INTERRUPTED_FOR_TOOL_NOTE: Final = "[Request interrupted by user for tool use]"
+OUTCOME_UNKNOWN: Final = (
+    "Outcome unknown: the program ended while this tool was running. It was not run again. "
+    "Check the current state before you repeat it."
+)
+
+
+def synthetic_results(tool_uses: Iterable[ToolUse], text: str) -> tuple[Block, ...]:
+    """Return an error result for each call that will get no real one."""
+    return tuple(tool_result_block(use.id, text, is_error=True) for use in tool_uses)
+
+
+def open_tool_uses(messages: Sequence[Message]) -> tuple[ToolUse, ...]:
+    """Return the calls of the last assistant message that no later message answers, in order."""
+    for index in range(len(messages) - 1, -1, -1):
+        if messages[index].role != "assistant":
+            continue
+        answered = {
+            str(block.get("tool_use_id"))
+            for message in messages[index + 1 :]
+            for block in message.content
+            if block.get("type") == "tool_result"
+        }
+        return tuple(use for use in messages[index].tool_uses() if use.id not in answered)
+    return ()
+
+
+def without_unsigned_thinking(blocks: Iterable[Block]) -> tuple[Block, ...]:
+    """Drop thinking blocks that carry no signature: a cut stream left them, no endpoint takes them."""
+    return tuple(
+        block
+        for block in blocks
+        if not (block.get("type") == "thinking" and not block.get("signature"))
+    )
+
+
+def sendable_blocks(blocks: Iterable[Block]) -> tuple[Block, ...]:
+    """Return the blocks of an interrupted answer that may stay: no unsigned thinking, no empty text."""
+    return tuple(
+        block
+        for block in without_unsigned_thinking(blocks)
+        if not (block.get("type") == "text" and not str(block.get("text", "")).strip())
+    )
+
+
+def to_wire(messages: Sequence[Message]) -> list[dict[str, object]]:
+    """Return the messages as an endpoint takes them: neighbours of one role merged, results first.
+
+    Merging depends only on the messages themselves, so a prefix that an answer was bound to comes
+    out the same bytes every time.
+    """
+    wire: list[dict[str, object]] = []
+    for message in messages:
+        blocks = [dict(block) for block in message.content]
+        if not blocks:
+            continue
+        if wire and wire[-1]["role"] == message.role:
+            previous = wire[-1]["content"]
+            assert isinstance(previous, list)
+            previous.extend(blocks)
+            continue
+        wire.append({"role": message.role, "content": blocks})
+    for entry in wire:
+        content = entry["content"]
+        assert isinstance(content, list)
+        if entry["role"] == "user" and any(b.get("type") == "tool_result" for b in content):
+            content.sort(key=lambda block: block.get("type") != "tool_result")
+    return wire
+
+
+def problems(messages: Sequence[Message]) -> tuple[str, ...]:
+    """Say what an endpoint would reject; empty for a history that may be sent."""
+    found: list[str] = []
+    wire = to_wire(messages)
+    if not wire:
+        return ("the history is empty",)
+    if wire[0]["role"] != "user":
+        found.append("the first message is not the user's")
+    open_ids: list[str] = []
+    seen: set[str] = set()
+    for index, entry in enumerate(wire):
+        content = entry["content"]
+        assert isinstance(content, list)
+        results = [str(b["tool_use_id"]) for b in content if b.get("type") == "tool_result"]
+        if entry["role"] == "user":
+            if sorted(results) != sorted(open_ids):
+                found.append(f"message {index}: results {results} for open calls {open_ids}")
+            open_ids = []
+        else:
+            if results:
+                found.append(f"message {index}: a result in an assistant message")
+            open_ids = [str(b["id"]) for b in content if b.get("type") == "tool_use"]
+            repeated = [use for use in open_ids if use in seen]
+            if repeated or len(set(open_ids)) != len(open_ids):
+                found.append(f"message {index}: repeated call ids {repeated or open_ids}")
+            seen.update(open_ids)
+        for block in content:
+            if block.get("type") == "text" and not str(block.get("text", "")).strip():
+                found.append(f"message {index}: an empty text block")
+    if open_ids:
+        found.append(f"calls without results at the end: {open_ids}")
+    if wire[-1]["role"] != "user":
+        found.append("the last message is not the user's")
+    return tuple(found)
+
+
+def interruption(text: str = INTERRUPTED_NOTE) -> Message:
+    """Return the note that tells the model its answer was cut on purpose."""
+    return Message(role="user", content=(text_block(text),), origin="interruption")

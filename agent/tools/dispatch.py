@@ -1,0 +1,119 @@
+"""Run the calls of one assistant turn: partition, then gather (pattern "Partition-Then-Gather").
+
+Neighbouring calls that only read run together, at most `MAX_CONCURRENT`; every other call runs alone.
+Results keep the order of the calls. Events are yielded as they happen.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from pydantic import ValidationError
+
+from agent.abort import AbortController, AbortSignal
+from agent.events import AgentEvent
+from agent.messages import ToolUse
+from agent.tools.base import Concurrency
+from agent.tools.emitter import Emitter
+from agent.tools.lifecycle import CallOutcome, CallPorts, run_call
+from agent.tools.registry import ToolRegistry
+
+MAX_CONCURRENT: Final = 10
+SIBLING_FAILED: Final = "a call in the same batch failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Consecutive calls that run together when `is_concurrent`, else exactly one call."""
+
+    calls: tuple[ToolUse, ...]
+    is_concurrent: bool
+
+
+def partition(calls: Sequence[ToolUse], registry: ToolRegistry) -> tuple[Batch, ...]:
+    """Split calls into batches, order kept; whatever cannot be judged runs alone."""
+    batches: list[Batch] = []
+    for call in calls:
+        if _is_read_only(call, registry):
+            if batches and batches[-1].is_concurrent:
+                batches[-1] = Batch((*batches[-1].calls, call), True)
+            else:
+                batches.append(Batch((call,), True))
+        else:
+            batches.append(Batch((call,), False))
+    return tuple(batches)
+
+
+def _is_read_only(call: ToolUse, registry: ToolRegistry) -> bool:
+    tool = registry.get(call.name)
+    if tool is None or call.invalid_json is not None:
+        return False
+    try:
+        return tool.concurrency(tool.parse(call.input)) is Concurrency.READ_ONLY
+    except (ValidationError, ValueError, TypeError, KeyError, AttributeError):
+        return False
+
+
+class Dispatcher:
+    """Runs the calls of one turn; afterwards `outcomes` holds one entry per call that was started."""
+
+    def __init__(self, ports: CallPorts, *, turn_id: str, agent_id: str | None) -> None:
+        """One dispatcher serves one assistant turn."""
+        self._ports = ports
+        self._emitter = Emitter(turn_id, agent_id)
+        self.outcomes: dict[str, CallOutcome] = {}
+
+    async def run(
+        self, calls: Sequence[ToolUse], controller: AbortController
+    ) -> AsyncIterator[AgentEvent]:
+        """Yield the events of all calls; stops after a call that ends the turn or an abort."""
+        for batch in partition(calls, self._ports.registry):
+            if controller.signal.aborted or any(o.ends_turn for o in self.outcomes.values()):
+                return
+            async for event in self._run_batch(batch, controller):
+                yield event
+
+    async def _run_batch(
+        self, batch: Batch, controller: AbortController
+    ) -> AsyncIterator[AgentEvent]:
+        siblings = controller.child()
+        gather = asyncio.ensure_future(self._gather(batch, siblings))
+        gather.add_done_callback(lambda _: self._emitter.wake())
+        try:
+            while not gather.done():
+                await self._emitter.wait()
+                for event in self._emitter.drain():
+                    yield event
+            for event in self._emitter.drain():
+                yield event
+            gather.result()
+        finally:
+            controller.release(siblings)
+            if not gather.done():
+                siblings.abort()
+                gather.cancel()
+                await asyncio.wait({gather})
+
+    async def _gather(self, batch: Batch, siblings: AbortController) -> None:
+        if len(batch.calls) == 1:
+            await self._one(batch.calls[0], siblings.signal)
+            return
+        room = asyncio.Semaphore(MAX_CONCURRENT)
+
+        async def bounded(call: ToolUse) -> None:
+            async with room:
+                outcome = await self._one(call, siblings.signal)
+                if outcome.aborts_siblings:
+                    siblings.abort(SIBLING_FAILED)
+
+        async with asyncio.TaskGroup() as group:
+            for call in batch.calls:
+                group.create_task(bounded(call))
+
+    async def _one(self, call: ToolUse, abort: AbortSignal) -> CallOutcome:
+        outcome = await run_call(call, self._ports, self._emitter, abort)
+        self.outcomes[call.id] = outcome
+        return outcome

@@ -1,0 +1,273 @@
+"""One model response: stream it, retry it while that makes sense, and say how it ended.
+
+A failed attempt is withdrawn with a `Tombstone`, so that screen and history never show half an answer
+twice. Next: `agent.model.fold`, `agent.recovery.classify`, `agent.recovery.retry`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from agent.abort import AbortSignal
+from agent.events import (
+    AgentEvent,
+    RequestStart,
+    RetryScheduled,
+    TextDelta,
+    ThinkingDelta,
+    Tombstone,
+    ToolInputDelta,
+    Usage,
+)
+from agent.messages import Message, ToolUse, new_uid, text_block
+from agent.model.client import (
+    BlockDelta,
+    BlockStart,
+    ModelClient,
+    ModelError,
+    ModelEvent,
+    ModelRequest,
+)
+from agent.model.fold import MessageFold
+from agent.recovery.classify import Failure, classify
+from agent.recovery.retry import Retry, RetryPolicy
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The model's response is whole."""
+
+    message: Message
+    tool_uses: tuple[ToolUse, ...]
+    stop_reason: str | None
+    stop_detail: str
+    """For people: why it was refused, where the endpoint says; else empty."""
+    usage: Usage
+    type: Literal["answered"] = "answered"
+
+
+@dataclass(frozen=True, slots=True)
+class Interrupted:
+    """The abort signal fired; `message` holds what was complete, None when nothing was."""
+
+    message: Message | None
+    tool_uses: tuple[ToolUse, ...]
+    usage: Usage
+    type: Literal["interrupted"] = "interrupted"
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """No response could be had; retries, where they made sense, are used up."""
+
+    failure: Failure
+    error: ModelError
+    message: Message | None
+    """What of the last attempt was complete."""
+    type: Literal["failed"] = "failed"
+
+
+TurnResult = Answered | Interrupted | Failed
+
+
+class ModelTurn:
+    """One model response. Iterate `run`, then read `result`."""
+
+    def __init__(
+        self,
+        client: ModelClient,
+        policy: RetryPolicy,
+        request: ModelRequest,
+        *,
+        turn_id: str,
+        step: int,
+        agent_id: str | None,
+        rng: random.Random,
+    ) -> None:
+        """`step` counts the model requests of the prompt, from 1."""
+        self._client = client
+        self._policy = policy
+        self._request = request
+        self._turn_id = turn_id
+        self._step = step
+        self._agent_id = agent_id
+        self._rng = rng
+        self._uid = new_uid()
+        self._calls: dict[int, tuple[str, str]] = {}
+        self.result: TurnResult | None = None
+        """Set when `run` has ended."""
+
+    async def run(self, abort: AbortSignal) -> AsyncIterator[AgentEvent]:
+        """Yield the events of this response, retries included."""
+        attempt = 1
+        while True:
+            if abort.aborted:
+                self.result = Interrupted(None, (), Usage())
+                return
+            yield RequestStart(
+                self._turn_id, self._step, self._request.model, attempt, agent_id=self._agent_id
+            )
+            fold = MessageFold(self._uid)
+            self._calls.clear()
+            error: ModelError | None = None
+            shown = False
+            reader = _Reader(self._client, self._request, abort)
+            try:
+                async for event in reader:
+                    fold.feed(event)
+                    for delta in self._deltas(event):
+                        shown = True
+                        yield delta
+            except ModelError as failed:
+                error = failed
+            finally:
+                await reader.aclose()
+            if abort.aborted and not fold.complete:
+                message, uses = self._partial(fold)
+                self.result = Interrupted(message, uses, fold.usage)
+                return
+            if error is None and not fold.complete:
+                error = ModelError("cut", "The answer ended before it was whole.", phase="stream")
+            if error is None:
+                self.result = self._answered(fold)
+                return
+            failure = classify(error)
+            plan = self._policy.plan(attempt, failure, self._rng)
+            if not isinstance(plan, Retry):
+                message, _ = self._partial(fold)
+                self.result = Failed(failure, error, message)
+                return
+            if shown:
+                yield Tombstone(self._turn_id, self._uid, failure.kind, agent_id=self._agent_id)
+                self._uid = new_uid()
+            attempt += 1
+            yield RetryScheduled(
+                self._turn_id,
+                attempt,
+                self._policy.max_attempts,
+                plan.delay_s,
+                failure.message,
+                agent_id=self._agent_id,
+            )
+            await abort.sleep(plan.delay_s)
+
+    def _deltas(self, event: ModelEvent) -> tuple[AgentEvent, ...]:
+        if isinstance(event, BlockStart):
+            if event.block.get("type") == "tool_use":
+                self._calls[event.index] = (
+                    str(event.block.get("id", "")),
+                    str(event.block.get("name", "")),
+                )
+                return (self._tool_delta(event.index, ""),)
+            text = event.block.get("text")
+            if event.block.get("type") == "text" and text:
+                return (self._text_delta(event.index, str(text)),)
+            return ()
+        if not isinstance(event, BlockDelta):
+            return ()
+        delta = event.delta
+        match delta.get("type"):
+            case "text_delta" if delta.get("text"):
+                return (self._text_delta(event.index, str(delta["text"])),)
+            case "thinking_delta" if delta.get("thinking"):
+                return (
+                    ThinkingDelta(
+                        self._turn_id,
+                        self._uid,
+                        event.index,
+                        str(delta["thinking"]),
+                        agent_id=self._agent_id,
+                    ),
+                )
+            case "input_json_delta" if delta.get("partial_json") and event.index in self._calls:
+                return (self._tool_delta(event.index, str(delta["partial_json"])),)
+            case _:
+                return ()
+
+    def _text_delta(self, index: int, text: str) -> TextDelta:
+        return TextDelta(self._turn_id, self._uid, index, text, agent_id=self._agent_id)
+
+    def _tool_delta(self, index: int, partial_json: str) -> ToolInputDelta:
+        tool_use_id, name = self._calls[index]
+        return ToolInputDelta(
+            self._turn_id,
+            self._uid,
+            tool_use_id,
+            name,
+            partial_json,
+            agent_id=self._agent_id,
+        )
+
+    def _answered(self, fold: MessageFold) -> Answered:
+        details = fold.stop_details or {}
+        detail = ": ".join(
+            str(details[key]) for key in ("category", "explanation") if details.get(key)
+        )
+        return Answered(fold.message(), fold.tool_uses(), fold.stop_reason, detail, fold.usage)
+
+    def _partial(self, fold: MessageFold) -> tuple[Message | None, tuple[ToolUse, ...]]:
+        """Return what of an unfinished answer may stay: whole blocks, and the text so far."""
+        message = fold.message()
+        if fold.partial_text.strip():
+            text = text_block(fold.partial_text)
+            message = replace(message, content=(*message.content, text))
+        return (message if message.content else None), fold.tool_uses()
+
+
+_END = object()
+
+
+class _Reader:
+    """Reads the stream in a task of its own, so that an abort ends a silent connection at once."""
+
+    def __init__(self, client: ModelClient, request: ModelRequest, abort: AbortSignal) -> None:
+        self._queue: asyncio.Queue[object] = asyncio.Queue(maxsize=32)
+        self._abort = abort
+        self._reading = asyncio.ensure_future(self._read(client, request))
+        self._watching = asyncio.ensure_future(self._watch())
+
+    async def _read(self, client: ModelClient, request: ModelRequest) -> None:
+        try:
+            async for event in client.stream(request):
+                await self._queue.put(event)
+        except ModelError as error:
+            await self._queue.put(error)
+        else:
+            await self._queue.put(_END)
+
+    async def _watch(self) -> None:
+        """End the reading when the abort fires, or when it broke in a way nobody foresaw."""
+        aborted = asyncio.ensure_future(self._abort.wait())
+        try:
+            await asyncio.wait({aborted, self._reading}, return_when=asyncio.FIRST_COMPLETED)
+            if not self._reading.done():
+                self._reading.cancel()
+                await asyncio.wait({self._reading})
+            if self._reading.cancelled():
+                await self._queue.put(_END)
+                return
+            error = self._reading.exception()
+            if error is not None:
+                await self._queue.put(
+                    ModelError("malformed", f"{type(error).__name__}: {error}", phase="stream")
+                )
+        finally:
+            aborted.cancel()
+
+    async def __aiter__(self) -> AsyncIterator[ModelEvent]:
+        while True:
+            item = await self._queue.get()
+            if item is _END:
+                return
+            if isinstance(item, ModelError):
+                raise item
+            yield item  # type: ignore[misc]  # the queue holds events, errors and the end mark
+
+    async def aclose(self) -> None:
+        for task in (self._reading, self._watching):
+            task.cancel()
+        await asyncio.wait({self._reading, self._watching})
