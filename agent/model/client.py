@@ -1,7 +1,7 @@
 """The seam to a model: what a request holds, what a response streams, what a failure says.
 
-`agent.model.anthropic` is the one implementation; it is imported on first use, because its SDK costs
-most of a second. Next: `agent.model.fold` (events to a message), `agent.recovery.classify`.
+`agent.model.anthropic` is the one implementation; its SDK, which costs most of a second, is imported
+on first use. Next: `agent.model.fold` (events to a message), `agent.recovery.classify`.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ class ModelClient(Protocol):
         ...
 
     async def capabilities(self, model: str) -> ModelCapabilities:
-        """Return what the model can take; falls back to a built-in table, never raises ModelError."""
+        """Return what the model can take, from a built-in table where need be; raises nothing."""
         ...
 
     async def count_tokens(self, request: ModelRequest) -> int | None:

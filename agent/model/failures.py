@@ -64,7 +64,8 @@ def describe_html(content_type: str, body: bytes) -> str:
     shown = title[1] if title else re.sub(r"<[^>]*>", " ", text)
     shown = " ".join(shown.split())[:120]
     about = f" ({shown})" if shown else ""
-    return f"The server answered with {content_type or 'something'} instead of a model's answer{about}."
+    what = content_type or "something"
+    return f"The server answered with {what} instead of a model's answer{about}."
 
 
 def _openai_style(body: object) -> str:

@@ -70,8 +70,11 @@ class MessageFold:
                 assert_never(event)
 
     def message(self) -> Message:
-        """Return the message so far: its complete blocks in order; text without content is left out,
-        and so is thinking without a signature, because neither may be sent back."""
+        """Return the message so far: its complete blocks, in order.
+
+        Text without content is left out, and so is thinking without a signature: neither may be
+        sent back.
+        """
         blocks = [
             block.value for _, block in sorted(self._blocks.items()) if block.value is not None
         ]
@@ -86,7 +89,7 @@ class MessageFold:
         )
 
     def tool_uses(self) -> tuple[ToolUse, ...]:
-        """Return the complete tool calls in order, each with its raw input where that was no object."""
+        """Return the complete tool calls in order, with the raw input where it was no object."""
         return tuple(
             ToolUse(use.id, use.name, use.input, self._invalid.get(use.id))
             for use in self.message().tool_uses()

@@ -1,4 +1,4 @@
-"""Requests as the Messages API takes them, and its events as ours: plain JSON in both directions."""
+"""Requests as the Messages API takes them and its events as ours: JSON in both directions."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def request_body(request: ModelRequest, model: ModelCapabilities) -> dict[str, A
 
 
 def read_event(name: str | None, data: Mapping[str, Any]) -> ModelEvent | None:
-    """Return one stream record as an event; None for pings and for kinds this program does not know.
+    """Return one stream record as an event; None for pings and for kinds nobody knows yet.
 
     Raises:
         ModelError: for an `error` record, and for one that lacks what its kind must have.

@@ -27,8 +27,8 @@ Place = Literal[
 class Position:
     """A point in an answer. A point that the answer does not have lies before its last event.
 
-    `accept` is before anything was sent, `headers` after the status line and headers, `event` before
-    event `number` (from 0), `byte` after that many bytes of the body, `thinking`, `text` and
+    `accept` is before anything was sent, `headers` after the status line and headers, `event`
+    before event `number` (from 0), `byte` after that many bytes of the body, `thinking`, `text` and
     `tool_input` after the first delta of the first such block, `end` after everything.
     """
 
@@ -67,7 +67,7 @@ class Status:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """End the connection. `reset` sends RST, `close` drops it mid-body, `end` ends the body properly."""
+    """End it early: `reset` sends RST, `close` drops the connection, `end` ends the body properly."""
 
     at: Position = Position()
     how: Literal["reset", "close", "end"] = "reset"

@@ -165,7 +165,7 @@ def _open(
             deltas.append(({"type": "signature_delta", "signature": block["signature"]}, 0))
             return {"type": "thinking", "thinking": "", "signature": ""}, deltas
         case ToolCall():
-            pieces = [""] + _json_pieces(part, words) if part.input_json != "" else []
+            pieces = ["", *_json_pieces(part, words)] if part.input_json != "" else []
             deltas = [
                 ({"type": "input_json_delta", "partial_json": piece}, estimate_tokens(piece))
                 for piece in pieces

@@ -1,4 +1,4 @@
-"""A request as a chain of content units: what prompt caching and bound thinking are computed from."""
+"""A request as a chain of content units, from which caching and bound thinking are computed."""
 
 from __future__ import annotations
 
@@ -25,8 +25,10 @@ class Unit:
 
 
 class PrefixChain:
-    """A running digest over content units. Message borders do not count, as neighbours of one role are
-    one turn to the endpoint."""
+    """A running digest over content units.
+
+    Message borders do not count, as neighbours of one role are one turn to the endpoint.
+    """
 
     def __init__(self) -> None:
         """Start empty."""

@@ -1,4 +1,4 @@
-"""What the scripted server says: turns, the conditions that choose them, pace and faults, as values."""
+"""What the scripted server says: turns, conditions that choose them, pace and faults, as values."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ToolCall:
     id: str | None = None
     """None: a fresh id per response."""
     input_json: str | None = None
-    """Sent in place of `input`, so that it may be invalid; an empty string sends no delta at all."""
+    """Sent in place of `input`, so that it may be invalid; "" sends no delta at all."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,8 +87,14 @@ class ScriptedServer:
         respond: Callable[[RecordedRequest], Turn | None] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`variables` replace `${name}` in the script; `respond`, when it returns a turn, goes before
-        the scenario's own."""
+        """Prepare; nothing listens yet.
+
+        Args:
+            scenario: the script.
+            variables: replace `${name}` in its texts and tool inputs.
+            respond: asked first for every request; a turn it returns goes before the script's.
+            clock: seconds, for pacing and the cache simulation.
+        """
         self.scenario = scenario
         self.requests: list[RecordedRequest] = []
         self.others: list[RecordedRequest] = []

@@ -11,9 +11,12 @@ from agent.model.scripted.prefix import PrefixChain, as_blocks, sign_thinking
 from agent.model.scripted.scenario import ModelInfo
 
 KNOWN_FIELDS: Final = frozenset(
-    "model messages max_tokens system tools tool_choice thinking output_config metadata stream "
-    "stop_sequences temperature top_p top_k cache_control service_tier speed inference_geo "
-    "diagnostics container mcp_servers context_management compaction fallbacks thread".split()
+    {
+        *("model", "messages", "max_tokens", "system", "tools", "tool_choice", "thinking"),
+        *("output_config", "metadata", "stream", "stop_sequences", "temperature", "top_p", "top_k"),
+        *("cache_control", "service_tier", "speed", "inference_geo", "diagnostics", "container"),
+        *("mcp_servers", "context_management", "compaction", "fallbacks", "thread"),
+    }
 )
 
 MAX_CACHE_MARKS: Final = 4
@@ -61,8 +64,8 @@ def _fields(body: Mapping[str, Any], model: ModelInfo) -> str | None:
         return "max_tokens: must be a non-negative integer"
     if max_tokens > model.max_tokens:
         return (
-            f"max_tokens: {max_tokens} > {model.max_tokens}, which is the maximum allowed number of "
-            f"output tokens for {model.id}"
+            f"max_tokens: {max_tokens} > {model.max_tokens}, which is the maximum allowed number "
+            f"of output tokens for {model.id}"
         )
     if not model.sampling:
         for name in ("temperature", "top_p", "top_k"):
@@ -102,7 +105,8 @@ def _marks(body: Mapping[str, Any]) -> str | None:
     found = sum(bool(block.get("cache_control")) for block in blocks)
     found += bool(body.get("cache_control"))
     if found > MAX_CACHE_MARKS:
-        return f"A maximum of {MAX_CACHE_MARKS} blocks with cache_control may be provided. Found {found}."
+        limit = f"A maximum of {MAX_CACHE_MARKS} blocks with cache_control may be provided"
+        return f"{limit}. Found {found}."
     return None
 
 
@@ -140,8 +144,8 @@ def _roles(body: Mapping[str, Any], model: ModelInfo, may_end_with_assistant: bo
         return 'messages: first message must use the "user" role'
     if messages[-1]["role"] == "assistant" and not may_end_with_assistant:
         return (
-            "This model does not support assistant message prefill. The conversation must end with a "
-            "user message."
+            "This model does not support assistant message prefill. The conversation must end with "
+            "a user message."
         )
     return None
 
@@ -267,8 +271,8 @@ def _results(at: int, blocks: Sequence[Mapping[str, Any]], open_ids: Sequence[st
         if each not in open_ids:
             return (
                 f"messages.{at}.content: unexpected `tool_use_id` found in `tool_result` blocks: "
-                f"{each}. Each `tool_result` block must have a corresponding `tool_use` block in the "
-                "previous message."
+                f"{each}. Each `tool_result` block must have a corresponding `tool_use` block in "
+                "the previous message."
             )
     if len(set(results)) != len(results):
         return (

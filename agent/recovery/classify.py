@@ -1,0 +1,235 @@
+"""What a failed model request means: its kind, whether trying again can help, words for people."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from agent.model.client import ModelError
+from agent.recovery.overflow import Overflow, parse_output_limit, parse_overflow
+from agent.recovery.retry_after import retry_after_s
+
+
+class FailureKind(StrEnum):
+    """What went wrong."""
+
+    OVERLOADED = "overloaded"
+    RATE_LIMITED = "rate_limited"
+    SERVER = "server"
+    TIMEOUT = "timeout"
+    CONNECTION = "connection"
+    STALLED = "stalled"
+    CUT = "cut"
+    MALFORMED = "malformed"
+    CONFLICT = "conflict"
+    AUTHENTICATION = "authentication"
+    PERMISSION = "permission"
+    BILLING = "billing"
+    MODEL_NOT_FOUND = "model_not_found"
+    NOT_FOUND = "not_found"
+    TOO_LARGE = "too_large"
+    CONTEXT_OVERFLOW = "context_overflow"
+    UNSUPPORTED = "unsupported"
+    INVALID_REQUEST = "invalid_request"
+    NOT_CONFIGURED = "not_configured"
+    UNKNOWN = "unknown"
+
+
+CAPACITY: Final = frozenset({FailureKind.OVERLOADED, FailureKind.RATE_LIMITED})
+"""Kinds that more requests make worse."""
+
+_TRANSIENT: Final = frozenset(
+    {
+        FailureKind.OVERLOADED,
+        FailureKind.RATE_LIMITED,
+        FailureKind.SERVER,
+        FailureKind.TIMEOUT,
+        FailureKind.CONNECTION,
+        FailureKind.STALLED,
+        FailureKind.CUT,
+        FailureKind.MALFORMED,
+        FailureKind.CONFLICT,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """One failed request, understood."""
+
+    kind: FailureKind
+    retryable: bool
+    """Whether the same request, sent again later, may succeed."""
+    message: str
+    """What failed, for people."""
+    hint: str = ""
+    """What to do about it; empty when there is nothing but to wait."""
+    retry_after_s: float | None = None
+    """What the endpoint asks for, in seconds, without an upper bound."""
+    overflow: Overflow | None = None
+    output_limit: int | None = None
+    """The model's largest `max_tokens`, when asking for more was the failure."""
+    unsupported: str | None = None
+    """The request field that the endpoint does not take, when that was the failure."""
+    status: int | None = None
+    request_id: str | None = None
+
+    @property
+    def text(self) -> str:
+        """Message and hint as one line."""
+        return f"{self.message} {self.hint}".strip()
+
+
+def classify(error: ModelError, *, now: float = 0.0) -> Failure:
+    """Return what the error means.
+
+    Args:
+        error: as the client raised it.
+        now: Unix time, for `retry-after` headers that hold a date.
+    """
+    overflow = parse_overflow(str(error)) if error.status in (None, 400, 413, 422, 500) else None
+    limit = parse_output_limit(str(error)) if error.status in (400, 422) else None
+    unsupported = unsupported_field(str(error)) if error.status in (400, 422) else None
+    kind = _kind(error, overflow, unsupported)
+    return Failure(
+        kind=kind,
+        retryable=_retryable(error, kind),
+        message=_message(kind, error),
+        hint=_HINTS.get(kind, ""),
+        retry_after_s=retry_after_s(error.headers, now),
+        overflow=overflow if kind is FailureKind.CONTEXT_OVERFLOW else None,
+        output_limit=limit,
+        unsupported=unsupported if kind is FailureKind.UNSUPPORTED else None,
+        status=error.status,
+        request_id=error.request_id,
+    )
+
+
+def unsupported_field(message: str) -> str | None:
+    """Return the optional request field that a rejection names; None for any other text."""
+    for name, pattern in _OPTIONAL_FIELDS.items():
+        if re.search(pattern, message, re.IGNORECASE) and re.search(_REJECTED, message, re.I):
+            return name
+    return None
+
+
+_REJECTED: Final = r"not permitted|not supported|unsupported|unknown|unexpected|unrecognized|extra"
+
+_OPTIONAL_FIELDS: Final[Mapping[str, str]] = {
+    "cache_control": r"\bcache_control\b",
+    "effort": r"\boutput_config\b|\beffort\b",
+    "thinking": r"\bthinking\b(?!.*signature)",
+    "betas": r"\banthropic-beta\b|\bbeta header\b",
+}
+
+# Codes say more than the status, and inside a stream the status says nothing.
+_BY_CODE: Final[Mapping[str, FailureKind]] = {
+    "enforced_spend_limit_reached": FailureKind.BILLING,
+    "contract_spend_limit_reached": FailureKind.BILLING,
+    "ramp_limit_exceeded": FailureKind.RATE_LIMITED,
+    "compaction_unavailable": FailureKind.OVERLOADED,
+    "overloaded_error": FailureKind.OVERLOADED,
+    "rate_limit_error": FailureKind.RATE_LIMITED,
+    "api_error": FailureKind.SERVER,
+    "timeout_error": FailureKind.TIMEOUT,
+    "timeout": FailureKind.TIMEOUT,
+    "authentication_error": FailureKind.AUTHENTICATION,
+    "permission_error": FailureKind.PERMISSION,
+    "billing_error": FailureKind.BILLING,
+    "conflict_error": FailureKind.CONFLICT,
+    "request_too_large": FailureKind.TOO_LARGE,
+    "connection": FailureKind.CONNECTION,
+    "stalled": FailureKind.STALLED,
+    "cut": FailureKind.CUT,
+    "malformed": FailureKind.MALFORMED,
+    "not_configured": FailureKind.NOT_CONFIGURED,
+}
+
+_BY_STATUS: Final[Mapping[int, FailureKind]] = {
+    401: FailureKind.AUTHENTICATION,
+    402: FailureKind.BILLING,
+    403: FailureKind.PERMISSION,
+    407: FailureKind.AUTHENTICATION,
+    408: FailureKind.TIMEOUT,
+    409: FailureKind.CONFLICT,
+    413: FailureKind.TOO_LARGE,
+    429: FailureKind.RATE_LIMITED,
+    504: FailureKind.TIMEOUT,
+    529: FailureKind.OVERLOADED,
+}
+
+
+def _kind(error: ModelError, overflow: Overflow | None, unsupported: str | None) -> FailureKind:
+    if overflow is not None:
+        return FailureKind.CONTEXT_OVERFLOW
+    if error.kind in _BY_CODE:
+        return _BY_CODE[error.kind]
+    status = error.status
+    if status == 404 or error.kind == "not_found_error":
+        speaks_of_model = re.search(r"\bmodel\b", str(error), re.IGNORECASE)
+        return FailureKind.MODEL_NOT_FOUND if speaks_of_model else FailureKind.NOT_FOUND
+    if status is not None and status in _BY_STATUS:
+        return _BY_STATUS[status]
+    if status is not None and status >= 500:
+        return FailureKind.SERVER
+    if unsupported is not None:
+        return FailureKind.UNSUPPORTED
+    if error.kind == "invalid_request_error" or (status is not None and 400 <= status < 500):
+        return FailureKind.INVALID_REQUEST
+    return FailureKind.UNKNOWN
+
+
+def _retryable(error: ModelError, kind: FailureKind) -> bool:
+    # A web page in place of an answer is a wrong address, not a passing trouble.
+    if kind is FailureKind.MALFORMED and error.phase == "headers":
+        return False
+    match error.headers.get("x-should-retry", "").strip().lower():
+        case "false":
+            return False
+        case "true":
+            return kind is not FailureKind.CONTEXT_OVERFLOW
+        case _:
+            return kind in _TRANSIENT
+
+
+def _message(kind: FailureKind, error: ModelError) -> str:
+    detail = str(error).strip()
+    head = _HEADS.get(kind)
+    status = f" (HTTP {error.status})" if error.status else ""
+    if head is None:
+        return detail or f"The model request failed{status}."
+    return f"{head}{status}: {detail}" if detail else f"{head}{status}."
+
+
+_HEADS: Final[Mapping[FailureKind, str]] = {
+    FailureKind.OVERLOADED: "The model is overloaded",
+    FailureKind.RATE_LIMITED: "Too many requests",
+    FailureKind.SERVER: "The model server failed",
+    FailureKind.AUTHENTICATION: "The API key was not accepted",
+    FailureKind.PERMISSION: "The API key may not do this",
+    FailureKind.BILLING: "The account cannot pay for this request",
+    FailureKind.MODEL_NOT_FOUND: "The model does not exist here",
+    FailureKind.NOT_FOUND: "The server does not know this address",
+    FailureKind.TOO_LARGE: "The request is too large",
+    FailureKind.CONTEXT_OVERFLOW: "The conversation does not fit the model's context window",
+    FailureKind.UNSUPPORTED: "The server does not take part of the request",
+    FailureKind.INVALID_REQUEST: "The server rejected the request",
+    FailureKind.CONFLICT: "The request collided with another one",
+}
+
+_HINTS: Final[Mapping[FailureKind, str]] = {
+    FailureKind.CONNECTION: "Check the network and ANTHROPIC_BASE_URL.",
+    FailureKind.TIMEOUT: "Check the network, or try again later.",
+    FailureKind.AUTHENTICATION: "Check ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN).",
+    FailureKind.PERMISSION: "Use a key that may, or another model.",
+    FailureKind.BILLING: "Check the plan and spending limit of the account.",
+    FailureKind.MODEL_NOT_FOUND: "Choose another with --model or ANTHROPIC_MODEL.",
+    FailureKind.NOT_FOUND: "Check ANTHROPIC_BASE_URL: it must not end in /v1.",
+    FailureKind.TOO_LARGE: "Shorten the conversation with /compact.",
+    FailureKind.CONTEXT_OVERFLOW: "Shorten the conversation with /compact.",
+    FailureKind.MALFORMED: "Check that ANTHROPIC_BASE_URL is a server of the Messages API.",
+    FailureKind.NOT_CONFIGURED: "Set ANTHROPIC_API_KEY, or ANTHROPIC_BASE_URL for another server.",
+}

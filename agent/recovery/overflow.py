@@ -1,0 +1,67 @@
+"""Token counts read out of overflow errors, and the `max_tokens` that would have fitted."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+MIN_OUTPUT_TOKENS: Final = 3_000
+"""Less room than this makes an answer too short to be of use (error-recovery)."""
+
+MARGIN_TOKENS: Final = 1_000
+"""Left free, because the endpoint's count of the next request differs a little."""
+
+
+@dataclass(frozen=True, slots=True)
+class Overflow:
+    """The prompt, or the prompt with its answer, does not fit."""
+
+    input_tokens: int | None = None
+    limit_tokens: int | None = None
+    """Of prompt and answer together. None for either where the error had no numbers."""
+
+    def fitting_max_tokens(self) -> int | None:
+        """Return a `max_tokens` that fits; None when the room is too small or unknown, which leaves
+        making the prompt shorter."""
+        if self.input_tokens is None or self.limit_tokens is None:
+            return None
+        room = self.limit_tokens - self.input_tokens - MARGIN_TOKENS
+        return room if room >= MIN_OUTPUT_TOKENS else None
+
+
+def parse_overflow(message: str) -> Overflow | None:
+    """Return what an error text says about an overflow; None when it speaks of something else."""
+    text = re.sub(r"(?<=\d)[,_](?=\d{3})", "", message[:4000])
+    for pattern in _NUMBERED:
+        if found := re.search(pattern, text, re.IGNORECASE):
+            numbers = found.groupdict()
+            return Overflow(int(numbers["input"]), int(numbers["limit"]))
+    for pattern in _WITHOUT_NUMBERS:
+        if re.search(pattern, text, re.IGNORECASE):
+            return Overflow()
+    return None
+
+
+def parse_output_limit(message: str) -> int | None:
+    """Return the model's output limit from an error about a `max_tokens` above it, else None."""
+    found = re.search(r"max_tokens:? *\d+ *> *(\d+), which is the maximum", message)
+    return int(found[1]) if found and int(found[1]) > 0 else None
+
+
+_NUMBERED: Final = (
+    r"exceed context limit: *(?P<input>\d+) *\+ *\d+ *> *(?P<limit>\d+)",
+    r"prompt is too long: *(?P<input>\d+) *tokens *> *(?P<limit>\d+)",
+    r"maximum context length is (?P<limit>\d+) tokens.{0,120}?\((?P<input>\d+) in the messages",
+    r"maximum context length is (?P<limit>\d+) tokens.{0,120}?"
+    r"(?:your )?(?:messages|request) (?:resulted in|has) (?P<input>\d+)",
+    r"request \((?P<input>\d+) tokens\) exceeds the available context size \((?P<limit>\d+)",
+)
+
+_WITHOUT_NUMBERS: Final = (
+    r"prompt is too long",
+    r"exceeds? (?:the )?(?:available )?context",
+    r"context[ _](?:length|window|limit)[ _]exceeded",
+    r"maximum context length",
+    r"input is too long",
+)

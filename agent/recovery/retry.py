@@ -1,0 +1,123 @@
+"""When to try again: backoff with jitter, the endpoint's own wish, and when to stop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from random import Random
+from typing import Final
+
+from agent.recovery.classify import CAPACITY, Failure
+
+BASE_DELAY_S: Final = 0.5
+MAX_DELAY_S: Final = 32.0
+JITTER: Final = 0.25
+"""Largest random part, as a share of the delay (error-recovery)."""
+
+MAX_RETRY_AFTER_S: Final = 300.0
+"""Longest wait that an endpoint may ask of a person."""
+
+PERSISTENT_LIMIT_S: Final = 6 * 3600.0
+"""When an unattended run gives up (error-recovery)."""
+
+HEARTBEAT_S: Final = 30.0
+"""Longest sleep in an unattended run without a sign of life (error-recovery)."""
+
+
+class RequestSource(StrEnum):
+    """Who waits for a request's answer."""
+
+    MAIN = "main_agent"
+    SUB_AGENT = "sub_agent"
+    COMPACTION = "compaction"
+    CLASSIFIER = "classifier"
+    HOOK = "hook"
+    TITLE = "title"
+    SUGGESTION = "suggestion"
+    MEMORY = "memory"
+
+
+FOREGROUND: Final = frozenset(
+    {RequestSource.MAIN, RequestSource.SUB_AGENT, RequestSource.COMPACTION}
+)
+"""Sources whose answer a person waits for. All others fail at once when the endpoint is short of
+capacity: retrying them would make it worse, and nobody would notice the gain."""
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """Try again after the delay."""
+
+    delay_s: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class GiveUp:
+    """Do not try again."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """How often and how patiently."""
+
+    max_retries: int = 10
+    retry_capacity: bool = True
+    persistent: bool = False
+    """Unattended: no limit of number, one of time."""
+    max_retry_after_s: float = MAX_RETRY_AFTER_S
+
+    def plan(
+        self, attempt: int, failure: Failure, rng: Random, *, elapsed_s: float = 0.0
+    ) -> Retry | GiveUp:
+        """Return what to do after a failed attempt.
+
+        Args:
+            attempt: the one that failed, from 1.
+            failure: why.
+            rng: for the jitter.
+            elapsed_s: since the first attempt.
+        """
+        if not failure.retryable:
+            return GiveUp("trying again would not help")
+        if failure.kind in CAPACITY and not self.retry_capacity:
+            return GiveUp("nobody waits for this answer, and the endpoint is short of capacity")
+        if self.persistent:
+            left_s = PERSISTENT_LIMIT_S - elapsed_s
+            if left_s <= 0:
+                return GiveUp("six hours of trying have passed")
+            return Retry(min(self._delay_s(attempt, failure, rng), left_s), failure.message)
+        if attempt > self.max_retries:
+            return GiveUp(f"failed {attempt} times")
+        return Retry(self._delay_s(attempt, failure, rng), failure.message)
+
+    def _delay_s(self, attempt: int, failure: Failure, rng: Random) -> float:
+        if failure.retry_after_s is not None:
+            limit = PERSISTENT_LIMIT_S if self.persistent else self.max_retry_after_s
+            return min(failure.retry_after_s, limit)
+        return backoff_s(attempt, rng)
+
+
+def backoff_s(attempt: int, rng: Random) -> float:
+    """Return the wait after the `attempt`-th failure: 0.5 s doubling to 32 s, up to 25 % more."""
+    # The exponent is bounded before it is used: 2.0**2000 does not fit a float.
+    delay = min(BASE_DELAY_S * 2.0 ** min(attempt - 1, 16), MAX_DELAY_S)
+    return delay + rng.random() * JITTER * delay
+
+
+def policy_for(source: RequestSource, *, persistent: bool = False) -> RetryPolicy:
+    """Return the policy of a source; only those listed as foreground are retried."""
+    if source in FOREGROUND:
+        return RetryPolicy(persistent=persistent)
+    return RetryPolicy(max_retries=0, retry_capacity=False)
+
+
+def heartbeat_chunks(delay_s: float) -> Iterator[float]:
+    """Cut a wait into sleeps of at most 30 s; nothing for a wait of zero."""
+    left = delay_s
+    while left > 0:
+        yield min(HEARTBEAT_S, left)
+        left -= HEARTBEAT_S
