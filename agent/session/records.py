@@ -1,0 +1,386 @@
+"""What a transcript holds: one frozen dataclass per kind of record, and their JSON form.
+
+A record says everything about its fact, so that any one of them can be read alone. Kinds that this
+version does not know are kept in the file and passed over on reading.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Final, Literal
+
+from agent.events import Usage
+from agent.messages import Block, Message
+
+
+@dataclass(frozen=True, slots=True)
+class SessionHeader:
+    """First record of every transcript."""
+
+    session_id: str
+    project_dir: str
+    launch_dir: str
+    version: str
+    """Version of the program that created the session."""
+    forked_from: str | None = None
+    kind: Literal["session"] = "session"
+
+
+@dataclass(frozen=True, slots=True)
+class PromptRecord:
+    """A person's prompt began to be worked on; closed by a `TerminalRecord` of the same turn."""
+
+    turn_id: str
+    text: str
+    kind: Literal["prompt"] = "prompt"
+
+
+@dataclass(frozen=True, slots=True)
+class RequestRecord:
+    """A model request left; without a message after it, its answer was lost."""
+
+    turn_id: str
+    step: int
+    model: str
+    agent_id: str | None = None
+    kind: Literal["request"] = "request"
+
+
+@dataclass(frozen=True, slots=True)
+class MessageRecord:
+    """A message entered the history."""
+
+    message: Message
+    turn_id: str = ""
+    agent_id: str | None = None
+    """Set for the history of a sub-agent, which never returns into the conversation."""
+    kind: Literal["message"] = "message"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolStart:
+    """A tool is about to run: on disk before it does, so that a crash never runs it twice."""
+
+    tool_use_id: str
+    name: str
+    turn_id: str = ""
+    agent_id: str | None = None
+    kind: Literal["tool_start"] = "tool_start"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolEnd:
+    """A call has its result; the message that carries all results of the turn follows later."""
+
+    tool_use_id: str
+    name: str
+    block: Block
+    """The `tool_result` block exactly as the model will get it."""
+    outcome: str
+    turn_id: str = ""
+    elapsed_s: float = 0.0
+    identifier: str = ""
+    agent_id: str | None = None
+    kind: Literal["tool_end"] = "tool_end"
+
+
+@dataclass(frozen=True, slots=True)
+class UsageRecord:
+    """Totals after a model response; the last one tells all."""
+
+    session_usage: Usage
+    session_cost_usd: float
+    context_tokens: int
+    model: str = ""
+    by_model: Mapping[str, Any] | None = None
+    """Whatever the cost tracker wants back on resume, as JSON."""
+    kind: Literal["usage"] = "usage"
+
+
+@dataclass(frozen=True, slots=True)
+class GrantsRecord:
+    """All rules granted for this session, as `(behavior, rule text)`."""
+
+    grants: tuple[tuple[str, str], ...]
+    kind: Literal["grants"] = "grants"
+
+
+@dataclass(frozen=True, slots=True)
+class ModeRecord:
+    """The permission mode from here on."""
+
+    mode: str
+    kind: Literal["mode"] = "mode"
+
+
+@dataclass(frozen=True, slots=True)
+class TodosRecord:
+    """The whole task list, each item as `{content, status, active_form}`."""
+
+    items: tuple[dict[str, str], ...]
+    kind: Literal["todos"] = "todos"
+
+
+@dataclass(frozen=True, slots=True)
+class QueueRecord:
+    """All prompts that wait for their turn."""
+
+    prompts: tuple[str, ...]
+    kind: Literal["queue"] = "queue"
+
+
+@dataclass(frozen=True, slots=True)
+class DraftRecord:
+    """The half-typed prompt; empty when there is none."""
+
+    text: str
+    kind: Literal["draft"] = "draft"
+
+
+@dataclass(frozen=True, slots=True)
+class TitleRecord:
+    """The session's name, given or generated."""
+
+    title: str
+    kind: Literal["title"] = "title"
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionRecord:
+    """What the model sees from here on replaces everything before; the file keeps it all.
+
+    `history` and `state` make the record a place to start reading from: a resume never has to go
+    further back than the last one.
+    """
+
+    history: tuple[Message, ...]
+    summary: str
+    trigger: str
+    tokens_before: int = 0
+    tokens_after: int = 0
+    turn_id: str = ""
+    state: Mapping[str, Any] | None = None
+    """Last records of the kinds that replace each other, by kind, as JSON."""
+    kind: Literal["compaction"] = "compaction"
+
+
+@dataclass(frozen=True, slots=True)
+class RewindRecord:
+    """The conversation goes on from an earlier message."""
+
+    to_uid: str | None
+    """The last message that stays; None for the very beginning."""
+    history: tuple[Message, ...] | None = None
+    """All that stays, given when it reaches back behind the last compaction."""
+    kind: Literal["rewind"] = "rewind"
+
+
+@dataclass(frozen=True, slots=True)
+class TombstoneRecord:
+    """A message is withdrawn."""
+
+    message_uid: str
+    reason: str
+    kind: Literal["tombstone"] = "tombstone"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointRecord:
+    """Files were kept before a change; `entries` as `agent.session.checkpoint` writes them."""
+
+    turn_id: str
+    tool_use_id: str
+    entries: tuple[dict[str, Any], ...]
+    kind: Literal["checkpoint"] = "checkpoint"
+
+
+@dataclass(frozen=True, slots=True)
+class NoticeRecord:
+    """A line shown to the person, kept for the picture after a resume."""
+
+    level: str
+    text: str
+    turn_id: str = ""
+    kind: Literal["notice"] = "notice"
+
+
+@dataclass(frozen=True, slots=True)
+class TerminalRecord:
+    """The prompt is done."""
+
+    turn_id: str
+    reason: str
+    detail: str = ""
+    kind: Literal["terminal"] = "terminal"
+
+
+Record = (
+    SessionHeader
+    | PromptRecord
+    | RequestRecord
+    | MessageRecord
+    | ToolStart
+    | ToolEnd
+    | UsageRecord
+    | GrantsRecord
+    | ModeRecord
+    | TodosRecord
+    | QueueRecord
+    | DraftRecord
+    | TitleRecord
+    | CompactionRecord
+    | RewindRecord
+    | TombstoneRecord
+    | CheckpointRecord
+    | NoticeRecord
+    | TerminalRecord
+)
+
+_KINDS: Final[dict[str, type[Record]]] = {
+    "session": SessionHeader,
+    "prompt": PromptRecord,
+    "request": RequestRecord,
+    "message": MessageRecord,
+    "tool_start": ToolStart,
+    "tool_end": ToolEnd,
+    "usage": UsageRecord,
+    "grants": GrantsRecord,
+    "mode": ModeRecord,
+    "todos": TodosRecord,
+    "queue": QueueRecord,
+    "draft": DraftRecord,
+    "title": TitleRecord,
+    "compaction": CompactionRecord,
+    "rewind": RewindRecord,
+    "tombstone": TombstoneRecord,
+    "checkpoint": CheckpointRecord,
+    "notice": NoticeRecord,
+    "terminal": TerminalRecord,
+}
+
+DURABLE: Final = frozenset(
+    {"prompt", "message", "tool_start", "tool_end", "compaction", "rewind", "grants", "checkpoint"}
+)
+"""Kinds that must be on the disk before the conversation goes on."""
+
+LAST_ONE_COUNTS: Final = ("usage", "grants", "mode", "todos", "queue", "draft", "title")
+"""Kinds where a later record replaces an earlier one."""
+
+
+class UnreadableRecord(ValueError):
+    """A record's data is not what its kind promises."""
+
+
+def to_json(record: Record) -> dict[str, Any]:
+    """Return a record as a JSON object with its `kind`."""
+    match record:
+        case MessageRecord():
+            data = _plain(record, skip="message")
+            return {**data, "message": message_to_json(record.message)}
+        case CompactionRecord() | RewindRecord():
+            data = _plain(record, skip="history")
+            history = record.history
+            found = None if history is None else [message_to_json(m) for m in history]
+            return {**data, "history": found}
+        case UsageRecord():
+            data = _plain(record, skip="session_usage")
+            return {**data, "session_usage": asdict(record.session_usage)}
+        case _:
+            return _plain(record)
+
+
+def from_json(data: Mapping[str, Any]) -> Record | None:
+    """Return the record, or None for a kind this version does not know.
+
+    Raises:
+        UnreadableRecord: the kind is known and the data does not fit it.
+    """
+    kind = _KINDS.get(str(data.get("kind")))
+    if kind is None:
+        return None
+    names = {field.name for field in fields(kind)}
+    values = {key: value for key, value in data.items() if key in names}
+    try:
+        if kind is MessageRecord:
+            values["message"] = message_from_json(values["message"])
+        if kind in (CompactionRecord, RewindRecord) and values.get("history") is not None:
+            values["history"] = tuple(message_from_json(m) for m in values["history"])
+        if kind is UsageRecord:
+            values["session_usage"] = usage_from_json(values["session_usage"])
+        if kind is GrantsRecord:
+            values["grants"] = tuple((str(b), str(text)) for b, text in values["grants"])
+        for name in ("items", "prompts", "entries"):
+            if name in values:
+                values[name] = tuple(values[name])
+        if kind is TodosRecord and not all(isinstance(i, dict) for i in values["items"]):
+            raise UnreadableRecord("a task is no object")
+        record = kind(**values)
+        _check_texts(record)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise UnreadableRecord(f"{data.get('kind')}: {error}") from error
+    return record
+
+
+def message_to_json(message: Message) -> dict[str, Any]:
+    """Return a message with everything known about it; blocks exactly as they are."""
+    data: dict[str, Any] = {
+        "role": message.role,
+        "content": list(message.content),
+        "origin": message.origin,
+        "uid": message.uid,
+    }
+    for name in ("model", "api_id", "stop_reason"):
+        value = getattr(message, name)
+        if value is not None:
+            data[name] = value
+    return data
+
+
+def message_from_json(data: Mapping[str, Any]) -> Message:
+    """Return the message.
+
+    Raises:
+        UnreadableRecord: it is none.
+    """
+    try:
+        content = data["content"]
+        role = data["role"]
+        if not isinstance(content, list) or not all(isinstance(b, dict) for b in content):
+            raise UnreadableRecord("message content is no list of blocks")
+        if role not in ("user", "assistant", "system"):
+            raise UnreadableRecord(f"unknown role {role!r}")
+        return Message(
+            role=role,
+            content=tuple(content),
+            origin=data.get("origin", "person" if role == "user" else "model"),
+            uid=str(data["uid"]),
+            model=data.get("model"),
+            api_id=data.get("api_id"),
+            stop_reason=data.get("stop_reason"),
+        )
+    except (KeyError, TypeError, AttributeError) as error:
+        raise UnreadableRecord(f"message: {error!r}") from error
+
+
+def usage_from_json(data: Mapping[str, Any]) -> Usage:
+    """Return token counts; unknown fields are passed over, absent ones are 0."""
+    names = {field.name for field in fields(Usage)}
+    return Usage(**{key: int(value) for key, value in data.items() if key in names})
+
+
+def _plain(record: Record, skip: str = "") -> dict[str, Any]:
+    return {
+        field.name: getattr(record, field.name) for field in fields(record) if field.name != skip
+    }
+
+
+def _check_texts(record: Record) -> None:
+    for field in fields(record):
+        value = getattr(record, field.name)
+        if field.type == "str" and not isinstance(value, str):
+            raise UnreadableRecord(f"{field.name} is no text")
+        if field.type == "float" and not isinstance(value, int | float):
+            raise UnreadableRecord(f"{field.name} is no number")
+        if field.type == "int" and not isinstance(value, int):
+            raise UnreadableRecord(f"{field.name} is no whole number")

@@ -1,0 +1,350 @@
+"""A conversation rebuilt from its transcript: reading starts at the end and stops at a compaction.
+
+Nothing is run. What cannot be read is passed over and told in `notes`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from agent.display import TodoItem
+from agent.errors import SessionError
+from agent.events import Usage
+from agent.messages import Message
+from agent.session.lines import FORMAT_VERSION, BadLine, Line, read_backwards, read_forwards
+from agent.session.records import (
+    LAST_ONE_COUNTS,
+    CheckpointRecord,
+    CompactionRecord,
+    DraftRecord,
+    GrantsRecord,
+    MessageRecord,
+    ModeRecord,
+    NoticeRecord,
+    PromptRecord,
+    QueueRecord,
+    Record,
+    RequestRecord,
+    RewindRecord,
+    SessionHeader,
+    TerminalRecord,
+    TitleRecord,
+    TodosRecord,
+    TombstoneRecord,
+    ToolEnd,
+    ToolStart,
+    UnreadableRecord,
+    UsageRecord,
+    from_json,
+)
+from agent.session.validity import CallState, Gap, Repaired, make_valid
+
+_TODO_STATUS: Final = {
+    "pending": "pending",
+    "in_progress": "in_progress",
+    "completed": "completed",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ResumedConversation:
+    """Everything a conversation needs to go on."""
+
+    header: SessionHeader | None
+    messages: tuple[Message, ...]
+    """Valid for the API, as the model shall see it from now on."""
+    usage: Usage = field(default_factory=Usage)
+    cost_usd: float = 0.0
+    context_tokens: int = 0
+    cost_by_model: Mapping[str, Any] | None = None
+    model: str | None = None
+    """The model of the last answer."""
+    grants: tuple[tuple[str, str], ...] = ()
+    """`(behavior, rule text)` of this session."""
+    todos: tuple[TodoItem, ...] = ()
+    mode: str | None = None
+    queued: tuple[str, ...] = ()
+    draft: str = ""
+    title: str = ""
+    unfinished_turn: str | None = None
+    """Turn whose end is not in the transcript: the program was killed during it."""
+    notes: tuple[str, ...] = ()
+    """What was lost or mended, for people; empty after a clean exit."""
+
+
+def load(path: Path) -> ResumedConversation:
+    """Rebuild the conversation of a transcript.
+
+    Raises:
+        SessionError: the file cannot be read at all.
+    """
+    try:
+        return _Rebuild(path).run()
+    except OSError as error:
+        raise SessionError(f"The session {path} cannot be read: {error.strerror}.") from error
+
+
+def tail(path: Path, *, limit: int, before: int | None = None) -> tuple[tuple[int, Record], ...]:
+    """Return up to `limit` records before an offset (or the end), oldest first, with their offsets.
+
+    This is what a screen shows at once after a resume, and pages further back with: its time does
+    not depend on the size of the file. Raises SessionError.
+    """
+    found: list[tuple[int, Record]] = []
+    try:
+        for line in read_backwards(path, end=before):
+            record = _record(line)
+            if isinstance(line, Line) and record is not None:
+                found.append((line.offset, record))
+                if len(found) >= limit:
+                    break
+    except OSError as error:
+        raise SessionError(f"The session {path} cannot be read: {error.strerror}.") from error
+    return tuple(reversed(found))
+
+
+def header_of(path: Path) -> SessionHeader | None:
+    """Return a transcript's header, or None where it is missing or damaged. Raises OSError."""
+    first = next(read_forwards(path), None)
+    record = _record(first) if first is not None else None
+    return record if isinstance(record, SessionHeader) else None
+
+
+def _record(found: Line | BadLine) -> Record | None:
+    if isinstance(found, BadLine):
+        return None
+    try:
+        return from_json(found.data)
+    except UnreadableRecord:
+        return None
+
+
+class _Rebuild:
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._entries: list[Message | Gap] = []
+        self._calls: dict[str, CallState] = {}
+        self._last: dict[str, Record] = {}
+        self._model: str | None = None
+        self._open_turn: str | None = None
+        self._waiting_for_answer = False
+        self._answered: set[str] = set()
+        self._settled: set[str] = set()
+        self._lost_rewinds = 0
+        self._damaged = 0
+        self._torn_bytes = 0
+        self._newer = 0
+
+    def run(self) -> ResumedConversation:
+        for found in reversed(list(self._collect())):
+            if isinstance(found, Gap):
+                self._entries.append(found)
+            else:
+                self._apply(found)
+        repaired = make_valid(self._entries, self._calls)
+        return self._result(repaired)
+
+    def _collect(self) -> Iterator[Record | Gap]:
+        """Yield records from the end back to the last place that needs nothing before it."""
+        next_seq: int | None = None
+        for found in read_backwards(self._path):
+            if isinstance(found, BadLine):
+                if found.reason == "torn":
+                    self._torn_bytes = found.length
+                else:
+                    self._damaged += 1
+                    yield Gap()
+                continue
+            if next_seq is not None and found.seq < next_seq - 1:
+                yield Gap()
+            next_seq = found.seq
+            try:
+                record = from_json(found.data)
+            except UnreadableRecord:
+                self._damaged += 1
+                yield Gap()
+                continue
+            if record is None:
+                self._newer += found.version > FORMAT_VERSION
+                continue
+            if self._is_needed(record):
+                yield record
+            if isinstance(record, CompactionRecord) and record.state is not None:
+                self._last.update(_states(record.state))
+                return
+
+    def _is_needed(self, record: Record) -> bool:
+        """Whether a record says anything that later ones, read before it, have not settled."""
+        match record:
+            case MessageRecord(agent_id=None):
+                self._answered.update(
+                    str(block.get("tool_use_id"))
+                    for block in record.message.content
+                    if block.get("type") == "tool_result"
+                )
+                return True
+            case ToolStart(agent_id=None) | ToolEnd(agent_id=None):
+                return record.tool_use_id not in self._answered
+            case RequestRecord(agent_id=None):
+                return True
+            case (
+                MessageRecord()
+                | ToolStart()
+                | ToolEnd()
+                | RequestRecord()
+                | CheckpointRecord()
+                | NoticeRecord()
+            ):
+                return False
+            case _ if record.kind in LAST_ONE_COUNTS:
+                is_latest = record.kind not in self._settled
+                self._settled.add(record.kind)
+                return is_latest
+            case _:
+                return True
+
+    def _apply(self, record: Record) -> None:
+        match record:
+            case MessageRecord(agent_id=None):
+                self._entries.append(record.message)
+                if record.message.role == "assistant":
+                    self._waiting_for_answer = False
+                    self._model = record.message.model or self._model
+            case ToolStart(agent_id=None):
+                self._calls[record.tool_use_id] = CallState(started=True)
+            case ToolEnd(agent_id=None):
+                self._calls[record.tool_use_id] = CallState(started=True, block=record.block)
+            case CompactionRecord():
+                self._entries = list(record.history)
+            case RewindRecord():
+                self._rewind(record)
+            case TombstoneRecord():
+                self._entries = [
+                    e for e in self._entries if isinstance(e, Gap) or e.uid != record.message_uid
+                ]
+            case PromptRecord():
+                self._open_turn = record.turn_id
+            case RequestRecord(agent_id=None):
+                self._waiting_for_answer = True
+            case TerminalRecord():
+                self._open_turn, self._waiting_for_answer = None, False
+            case (
+                UsageRecord()
+                | GrantsRecord()
+                | ModeRecord()
+                | TodosRecord()
+                | QueueRecord()
+                | DraftRecord()
+                | TitleRecord()
+                | SessionHeader()
+            ):
+                self._last[record.kind] = record
+            case (
+                MessageRecord()
+                | ToolStart()
+                | ToolEnd()
+                | RequestRecord()
+                | CheckpointRecord()
+                | NoticeRecord()
+            ):
+                pass
+
+    def _rewind(self, record: RewindRecord) -> None:
+        if record.history is not None:
+            self._entries = list(record.history)
+            return
+        uids = [None if isinstance(e, Gap) else e.uid for e in self._entries]
+        if record.to_uid is None:
+            self._entries = []
+        elif record.to_uid in uids:
+            self._entries = self._entries[: uids.index(record.to_uid) + 1]
+        else:
+            self._lost_rewinds += 1
+
+    def _result(self, repaired: Repaired) -> ResumedConversation:
+        usage = self._last.get("usage")
+        grants = self._last.get("grants")
+        todos = self._last.get("todos")
+        mode = self._last.get("mode")
+        queue = self._last.get("queue")
+        draft = self._last.get("draft")
+        title = self._last.get("title")
+        header = self._last.get("session")
+        return ResumedConversation(
+            header=header if isinstance(header, SessionHeader) else header_of(self._path),
+            messages=repaired.messages,
+            usage=usage.session_usage if isinstance(usage, UsageRecord) else Usage(),
+            cost_usd=usage.session_cost_usd if isinstance(usage, UsageRecord) else 0.0,
+            context_tokens=usage.context_tokens if isinstance(usage, UsageRecord) else 0,
+            cost_by_model=usage.by_model if isinstance(usage, UsageRecord) else None,
+            model=self._model,
+            grants=grants.grants if isinstance(grants, GrantsRecord) else (),
+            todos=_todos(todos),
+            mode=mode.mode if isinstance(mode, ModeRecord) else None,
+            queued=queue.prompts if isinstance(queue, QueueRecord) else (),
+            draft=draft.text if isinstance(draft, DraftRecord) else "",
+            title=title.title if isinstance(title, TitleRecord) else "",
+            unfinished_turn=self._open_turn,
+            notes=tuple(self._notes(repaired)),
+        )
+
+    def _notes(self, repaired: Repaired) -> Iterator[str]:
+        if self._torn_bytes:
+            yield f"The last record was cut off ({self._torn_bytes:,} bytes) and is left out."
+        if self._damaged:
+            yield (
+                f"{self._damaged} damaged record(s) of the transcript are left out; "
+                "what stood in them is missing from the conversation."
+            )
+        if self._newer:
+            yield f"{self._newer} record(s) of a newer version of the program are left out."
+        if self._lost_rewinds:
+            yield "A rewind could not be followed: the message it went back to is missing."
+        if repaired.unknown_outcomes:
+            yield (
+                f"Was running when the program ended, outcome unknown: "
+                f"{_counted(repaired.unknown_outcomes)}. Not run again."
+            )
+        if repaired.not_run:
+            yield f"Had not been started when the program ended: {_counted(repaired.not_run)}."
+        if self._waiting_for_answer:
+            yield "The model's answer was not finished when the program ended, and is missing."
+
+
+def _todos(record: Record | None) -> tuple[TodoItem, ...]:
+    if not isinstance(record, TodosRecord):
+        return ()
+    return tuple(
+        TodoItem(
+            str(entry.get("content", "")),
+            _status(entry.get("status")),
+            str(entry.get("active_form", "")),
+        )
+        for entry in record.items
+    )
+
+
+def _status(text: object) -> Any:
+    return _TODO_STATUS.get(str(text), "pending")
+
+
+def _states(state: Mapping[str, Any]) -> dict[str, Record]:
+    found: dict[str, Record] = {}
+    for kind in (*LAST_ONE_COUNTS, "session"):
+        data = state.get(kind)
+        if isinstance(data, Mapping):
+            try:
+                record = from_json(data)
+            except UnreadableRecord:
+                continue
+            if record is not None:
+                found[kind] = record
+    return found
+
+
+def _counted(names: tuple[str, ...]) -> str:
+    return ", ".join(f"{name} ({n}×)" if n > 1 else name for name, n in Counter(names).items())

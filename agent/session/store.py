@@ -1,0 +1,231 @@
+"""Where sessions are kept and how one is found: by project, by id, or the latest."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from agent.errors import SessionError
+from agent.session.lines import BadLine, Line, read_forwards
+from agent.session.records import GrantsRecord, SessionHeader, to_json
+from agent.session.transcript import Transcript, lock_path
+
+_ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_ID_START: Final = re.compile(r"[0-9a-f][0-9a-f-]{3,35}")
+_SUFFIX: Final = ".jsonl"
+_SLUG_CHARACTERS: Final = 80
+
+
+@dataclass(frozen=True, slots=True)
+class SessionInfo:
+    """A session as the file system knows it; nothing was read yet."""
+
+    id: str
+    path: Path
+    modified: datetime
+    """When something was last added; UTC."""
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A session open for appending."""
+
+    id: str
+    transcript: Transcript
+
+    @property
+    def path(self) -> Path:
+        """The transcript's file."""
+        return self.transcript.path
+
+    @property
+    def folder(self) -> Path:
+        """Private folder for the session's other files (results, checkpoints); not made yet."""
+        return self.path.with_suffix("")
+
+    def close(self) -> None:
+        """Let other processes have it."""
+        self.transcript.close()
+
+
+class SessionStore:
+    """All sessions under the agent's home: `sessions/<project>/<id>.jsonl`."""
+
+    def __init__(self, agent_home: Path, *, version: str = "") -> None:
+        """Nothing is read or made yet; `version` is noted in new sessions."""
+        self.root = agent_home / "sessions"
+        self._version = version
+
+    def folder(self, project_dir: Path) -> Path:
+        """Return the folder of a project's sessions."""
+        return self.root / project_slug(project_dir)
+
+    def create(
+        self, project_dir: Path, *, launch_dir: Path | None = None, session_id: str | None = None
+    ) -> Session:
+        """Start a session.
+
+        Raises:
+            SessionError: the folder cannot be written, or the id is taken or malformed.
+        """
+        new_id = valid_id(session_id) if session_id else str(uuid.uuid4())
+        transcript = Transcript.create(self.folder(project_dir) / f"{new_id}{_SUFFIX}")
+        header = SessionHeader(
+            new_id, str(project_dir), str(launch_dir or project_dir), self._version
+        )
+        with _removed_on_failure(transcript):
+            transcript.append(to_json(header), sync=True)
+        return Session(new_id, transcript)
+
+    def open(self, session_id: str) -> Session:
+        """Open a session for appending. Raises SessionLocked and SessionError."""
+        info = self.get(session_id)
+        return Session(info.id, Transcript.open(info.path))
+
+    def fork(self, session_id: str, *, project_dir: Path | None = None) -> Session:
+        """Copy a session, also one that is open elsewhere, and open the copy.
+
+        Grants stay behind: they were given for the other conversation.
+
+        Raises:
+            SessionError: there is none, or the copy cannot be written.
+        """
+        info = self.get(session_id)
+        new_id = str(uuid.uuid4())
+        folder = self.folder(project_dir) if project_dir else info.path.parent
+        transcript = Transcript.create(folder / f"{new_id}{_SUFFIX}")
+        with _removed_on_failure(transcript):
+            for found in read_forwards(info.path):
+                match found:
+                    case Line() if found.data.get("kind") == "session":
+                        header = {**_fact(found), "session_id": new_id, "forked_from": info.id}
+                        transcript.append(header)
+                    case Line():
+                        # Damaged lines stay visible as a jump of the count.
+                        transcript.skip_to(found.seq)
+                        transcript.append(_fact(found))
+                    case BadLine():
+                        continue
+            transcript.append(to_json(GrantsRecord(())), sync=True)
+        return Session(new_id, transcript)
+
+    def get(self, session_id: str) -> SessionInfo:
+        """Find a session by its id, or by the start of one (4 characters at least).
+
+        Raises:
+            SessionError: the text is no id, or none or several sessions match.
+        """
+        text = session_id.strip().lower()
+        if not _ID_START.fullmatch(text):
+            raise SessionError(
+                f"{session_id!r} is no session id. `agent-tui sessions list` shows them."
+            )
+        matching = [info for info in self.list() if info.id.startswith(text)]
+        if not matching:
+            raise SessionError(
+                f"There is no session {session_id}. `agent-tui sessions list` shows them."
+            )
+        if len(matching) > 1:
+            ids = ", ".join(info.id for info in matching[:5])
+            raise SessionError(f"Several sessions begin with {session_id}: {ids}. Type more of it.")
+        return matching[0]
+
+    def latest(self, project_dir: Path) -> SessionInfo | None:
+        """Return the project's session that was used last and holds a prompt, or None."""
+        return next((info for info in self.list(project_dir) if has_prompt(info.path)), None)
+
+    def list(self, project_dir: Path | None = None) -> tuple[SessionInfo, ...]:
+        """Return a project's sessions, or all, the one used last first. Raises nothing."""
+        folders = [self.folder(project_dir)] if project_dir else _folders(self.root)
+        found = [info for folder in folders for info in _sessions(folder)]
+        found.sort(key=lambda info: (info.modified, info.id), reverse=True)
+        return tuple(found)
+
+    def delete(self, session_id: str) -> None:
+        """Remove a session for good, with its lock held. Raises SessionLocked and SessionError."""
+        session = self.open(session_id)
+        try:
+            session.path.unlink()
+            lock_path(session.path).unlink(missing_ok=True)
+        except OSError as error:
+            raise SessionError(f"{session.path} cannot be removed: {error.strerror}.") from error
+        finally:
+            session.close()
+
+
+def valid_id(text: str) -> str:
+    """Return a session id as it is used in file names.
+
+    Raises:
+        SessionError: it is none; nothing else may become part of a path.
+    """
+    if not _ID.fullmatch(text.lower()):
+        raise SessionError(f"{text!r} is no session id: expected a UUID.")
+    return text.lower()
+
+
+def project_slug(project_dir: Path) -> str:
+    """Return a folder name for a project: readable, and different for different paths."""
+    path = os.path.realpath(project_dir)
+    readable = re.sub(r"[^A-Za-z0-9]+", "-", path).strip("-")[-_SLUG_CHARACTERS:].strip("-")
+    digest = hashlib.sha256(os.fsencode(path)).hexdigest()[:10]
+    return f"{readable}-{digest}" if readable else digest
+
+
+def has_prompt(path: Path) -> bool:
+    """Whether anything was said in a session."""
+    with contextlib.suppress(OSError):
+        for found in read_forwards(path):
+            if isinstance(found, Line) and found.data.get("kind") in ("message", "prompt"):
+                return True
+    return False
+
+
+def _fact(line: Line) -> dict[str, object]:
+    return {key: value for key, value in line.data.items() if key not in ("v", "seq")}
+
+
+def _folders(root: Path) -> list[Path]:
+    try:
+        with os.scandir(root) as entries:
+            return [Path(entry.path) for entry in entries if entry.is_dir(follow_symlinks=False)]
+    except OSError:
+        return []
+
+
+def _sessions(folder: Path) -> Iterator[SessionInfo]:
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                stem = entry.name.removesuffix(_SUFFIX)
+                if not entry.name.endswith(_SUFFIX) or not _ID.fullmatch(stem):
+                    continue
+                with contextlib.suppress(OSError):
+                    status = entry.stat(follow_symlinks=False)
+                    modified = datetime.fromtimestamp(status.st_mtime, UTC)
+                    yield SessionInfo(stem, Path(entry.path), modified, status.st_size)
+    except OSError:
+        return
+
+
+@contextlib.contextmanager
+def _removed_on_failure(transcript: Transcript) -> Iterator[None]:
+    try:
+        yield
+    except (SessionError, OSError) as error:
+        transcript.close()
+        for leftover in (transcript.path, lock_path(transcript.path)):
+            with contextlib.suppress(OSError):
+                leftover.unlink()
+        if isinstance(error, SessionError):
+            raise
+        raise SessionError(f"The session cannot be copied: {error.strerror}.") from error

@@ -1,0 +1,206 @@
+"""A history the Messages API accepts, made from whatever a transcript still holds.
+
+Rules kept: it begins with a user message; every `tool_use` is answered in the very next message, by
+results in call order, and no result stands without its call; nothing is empty. Where a message is
+missing, thinking after the gap goes as well: it is bound to every byte before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from agent.messages import Block, Message, text_block, tool_result_block
+
+OUTCOME_UNKNOWN: Final = (
+    "[Outcome unknown: the program ended while this call was running. It was not run again. "
+    "Check what it did before you repeat it.]"
+)
+NOT_RUN: Final = "[Not run: the program ended before this call started.]"
+LOST_RESULT: Final = "[The result of this call was lost.]"
+_THINKING: Final = frozenset({"thinking", "redacted_thinking"})
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A place in a list of messages where something is missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallState:
+    """What the transcript says of one call beside the messages."""
+
+    started: bool = False
+    block: Block | None = None
+    """Its `tool_result`, when it had ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repaired:
+    """A valid history and what it took."""
+
+    messages: tuple[Message, ...]
+    unknown_outcomes: tuple[str, ...] = ()
+    """Names of tools whose call had started and not ended."""
+    not_run: tuple[str, ...] = ()
+    lost_results: int = 0
+    """Results whose call is missing, and calls in the middle without their result."""
+    thinking_dropped: bool = False
+
+
+def make_valid(
+    entries: Sequence[Message | Gap], calls: Mapping[str, CallState] | None = None
+) -> Repaired:
+    """Return the messages as a history that can be sent, changed only where it could not."""
+    return _Repair(calls or {}).run(entries)
+
+
+class _Repair:
+    def __init__(self, calls: Mapping[str, CallState]) -> None:
+        self._calls = calls
+        self._out: list[Message] = []
+        self._open: list[tuple[str, str]] = []  # (id, tool name) of the last assistant message
+        self._unknown: list[str] = []
+        self._not_run: list[str] = []
+        self._lost = 0
+        self._after_gap = False
+        self._thinking_dropped = False
+
+    def run(self, entries: Sequence[Message | Gap]) -> Repaired:
+        for position, entry in enumerate(entries):
+            is_last = not any(isinstance(e, Message) for e in entries[position + 1 :])
+            match entry:
+                case Gap():
+                    self._after_gap = True
+                case Message(role="assistant"):
+                    self._answer_open(at_end=False)
+                    self._assistant(entry)
+                case Message():
+                    self._other(entry, is_last)
+        self._answer_open(at_end=True)
+        return Repaired(
+            tuple(self._out),
+            tuple(self._unknown),
+            tuple(self._not_run),
+            self._lost,
+            self._thinking_dropped,
+        )
+
+    def _assistant(self, message: Message) -> None:
+        content = [b for b in message.content if not _is_empty_text(b)]
+        if self._after_gap:
+            kept = [b for b in content if b.get("type") not in _THINKING]
+            self._thinking_dropped |= len(kept) < len(content)
+            content = kept
+        seen: set[str] = set()
+        unique: list[Block] = []
+        for block in content:
+            if block.get("type") == "tool_use":
+                call_id = block.get("id")
+                if not isinstance(call_id, str) or not block.get("name") or call_id in seen:
+                    continue
+                seen.add(call_id)
+            unique.append(block)
+        if not unique:
+            self._mark_gap()
+            return
+        if not self._out:
+            # The person's words before it are missing; the API wants a user message first.
+            self._mark_gap()
+            self._out.append(
+                Message("user", (text_block("[Earlier messages were lost.]"),), "reminder")
+            )
+            unique = [b for b in unique if b.get("type") not in _THINKING] or [
+                text_block("[An earlier answer was lost.]")
+            ]
+        self._out.append(_with_content(message, unique))
+        self._open = [(b["id"], str(b["name"])) for b in unique if b.get("type") == "tool_use"]
+
+    def _other(self, message: Message, is_last: bool) -> None:
+        results = {
+            str(b.get("tool_use_id")): b for b in message.content if b.get("type") == "tool_result"
+        }
+        wanted = {call_id for call_id, _ in self._open}
+        rest = [
+            b for b in message.content if b.get("type") != "tool_result" and not _is_empty_text(b)
+        ]
+        orphans = [r for call_id, r in results.items() if call_id not in wanted]
+        self._lost += len(orphans)
+        answers = [
+            results[call_id] if call_id in results else self._stand_in(call_id, name, is_last)
+            for call_id, name in self._open
+        ]
+        self._open = []
+        if answers and message.role == "system":
+            self._out.append(Message("user", tuple(answers), "tool"))
+            answers = []
+        content = [*answers, *rest]
+        if content:
+            self._out.append(_with_content(message, content))
+        if len(content) != len(message.content) or orphans:
+            self._mark_gap()
+
+    def _answer_open(self, *, at_end: bool) -> None:
+        """Give every open call an answer in a message of its own."""
+        if not self._open:
+            return
+        answers = [self._stand_in(call_id, name, at_end) for call_id, name in self._open]
+        self._open = []
+        if not at_end:
+            self._mark_gap()
+        self._out.append(Message("user", tuple(answers), "tool"))
+
+    def _stand_in(self, call_id: str, name: str, at_end: bool) -> Block:
+        state = self._calls.get(call_id, CallState())
+        if state.block is not None and state.block.get("tool_use_id") == call_id:
+            return state.block
+        if state.started:
+            self._unknown.append(name)
+            return tool_result_block(call_id, OUTCOME_UNKNOWN, is_error=True)
+        if at_end:
+            self._not_run.append(name)
+            return tool_result_block(call_id, NOT_RUN, is_error=True)
+        self._lost += 1
+        return tool_result_block(call_id, LOST_RESULT, is_error=True)
+
+    def _mark_gap(self) -> None:
+        self._after_gap = True
+
+
+def is_valid(messages: Iterable[Message]) -> bool:
+    """Whether the API would accept the order and pairing of a history (see the module)."""
+    open_ids: list[str] = []
+    first = True
+    for message in messages:
+        if not message.content or any(_is_empty_text(b) for b in message.content):
+            return False
+        if first and message.role != "user":
+            return False
+        first = False
+        results = [
+            str(b.get("tool_use_id")) for b in message.content if b.get("type") == "tool_result"
+        ]
+        if message.role == "assistant":
+            if open_ids or results:
+                return False
+            open_ids = [str(b["id"]) for b in message.content if b.get("type") == "tool_use"]
+            if len(set(open_ids)) != len(open_ids):
+                return False
+        else:
+            if sorted(results) != sorted(open_ids):
+                return False
+            open_ids = []
+    return not open_ids
+
+
+def _with_content(message: Message, content: list[Block]) -> Message:
+    if len(content) == len(message.content) and all(
+        a is b for a, b in zip(content, message.content, strict=True)
+    ):
+        return message
+    return replace(message, content=tuple(content))
+
+
+def _is_empty_text(block: Block) -> bool:
+    return block.get("type") == "text" and not str(block.get("text", "")).strip()
