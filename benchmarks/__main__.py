@@ -1,0 +1,150 @@
+"""Measure the installed program, with and without its own cell diff, and print a table and JSON."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shlex
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+from benchmarks.figures import (
+    Figure,
+    NoEchoError,
+    Variant,
+    measure_growth,
+    measure_idle,
+    measure_long_transcript,
+    measure_resizes,
+    measure_start,
+    measure_stream,
+    measure_typing,
+    measure_typing_while_streaming,
+)
+from benchmarks.model import Model
+from benchmarks.program import ProgramEndedError
+from benchmarks.report import as_json, as_table
+
+Group = Callable[[Variant, Model, bool], Iterator[Figure]]
+
+
+def _start(variant: Variant, model: Model, quick: bool) -> Iterator[Figure]:
+    yield from measure_start(variant, model, starts=3 if quick else 7)
+
+
+def _screen(variant: Variant, model: Model, quick: bool) -> Iterator[Figure]:
+    with variant.ready() as program:
+        yield from measure_idle(program, 5 if quick else 30)
+        yield from measure_typing(program, when="idle")
+        yield from measure_stream(program, model, 400 if quick else 1200)
+        yield from measure_typing_while_streaming(program, when="streaming")
+        yield from measure_resizes(program, variant)
+
+
+def _long(variant: Variant, model: Model, quick: bool) -> Iterator[Figure]:
+    with variant.ready() as program:
+        yield from measure_long_transcript(program, [4_000] if quick else [20_000, 50_000])
+
+
+def _growth(variant: Variant, model: Model, quick: bool) -> Iterator[Figure]:
+    if quick:
+        return
+    with variant.ready() as program:
+        yield from measure_growth(program)
+
+
+GROUPS: Final[dict[str, Group]] = {
+    "start": _start,
+    "screen": _screen,
+    "long": _long,
+    "growth": _growth,
+}
+
+
+def main() -> int:
+    """Run the groups asked for on each variant; 1 when a program did not come up."""
+    arguments = _arguments()
+    results: dict[str, list[Figure]] = {}
+    failed = False
+    model = Model.start()
+    try:
+        with tempfile.TemporaryDirectory(prefix="bench-") as scratch:
+            for variant in _variants(arguments, model, Path(scratch)):
+                figures = results.setdefault(variant.label, [])
+                for name in arguments.groups:
+                    print(f"{variant.label}: {name}…", file=sys.stderr)
+                    try:
+                        figures.extend(GROUPS[name](variant, model, arguments.quick))
+                    except (NoEchoError, ProgramEndedError) as error:
+                        failed = True
+                        print(f"{variant.label}, {name}: {error}", file=sys.stderr)
+    finally:
+        model.stop()
+    text = json.dumps(as_json(results, (arguments.columns, arguments.rows)), indent=2)
+    if arguments.json is None:
+        print(text)
+    else:
+        arguments.json.write_text(text + "\n", encoding="utf-8")
+    print(as_table(results))
+    return 1 if failed else 0
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument(
+        "groups", nargs="*", metavar="GROUP", help=f"of {', '.join(GROUPS)}; default: all"
+    )
+    parser.add_argument("--quick", action="store_true", help="fewer runs, a shorter transcript")
+    parser.add_argument("--columns", type=int, default=120)
+    parser.add_argument("--rows", type=int, default=40)
+    parser.add_argument("--json", type=Path, help="write JSON here instead of printing it")
+    parser.add_argument(
+        "--only-ours", action="store_true", help="leave out the stock renderer for comparison"
+    )
+    parser.add_argument(
+        "--also",
+        action="append",
+        default=[],
+        metavar="LABEL=COMMAND",
+        help="measure another program too; it finds the model through ANTHROPIC_BASE_URL",
+    )
+    arguments = parser.parse_args()
+    if unknown := set(arguments.groups) - set(GROUPS):
+        parser.error(f"no such group: {', '.join(sorted(unknown))}; there are: {', '.join(GROUPS)}")
+    arguments.groups = arguments.groups or list(GROUPS)
+    return arguments
+
+
+def _variants(arguments: argparse.Namespace, model: Model, scratch: Path) -> Iterator[Variant]:
+    """Yield what to measure, each with a home and a project folder of its own."""
+    ours = str(Path(sys.executable).parent / "agent-tui")
+    described: list[tuple[str, list[str], dict[str, str]]] = [("agent-tui", [ours], {})]
+    if not arguments.only_ours:
+        described.append(("stock output", [ours], {"AGENT_TUI_RENDERER": "textual"}))
+    for text in arguments.also:
+        label, _, command = text.partition("=")
+        described.append((label, shlex.split(command), {}))
+    for number, (label, command, extra) in enumerate(described):
+        home, folder = scratch / f"home-{number}", scratch / f"project-{number}"
+        home.mkdir()
+        folder.mkdir()
+        (folder / "README.md").write_text("# A project to measure in\n", encoding="utf-8")
+        environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(home),
+            "LANG": "C.UTF-8",
+            "TERM": "xterm-256color",
+            "COLORTERM": "truecolor",
+            "ANTHROPIC_BASE_URL": model.base_url,
+            "ANTHROPIC_API_KEY": "benchmark",
+            **extra,
+        }
+        yield Variant(label, tuple(command), environment, folder, arguments.columns, arguments.rows)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,368 @@
+"""What is measured: functions from a running program, or a way to start one, to figures."""
+
+from __future__ import annotations
+
+import math
+import random
+import re
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from statistics import median
+from typing import Final
+
+from benchmarks.model import (
+    KEY,
+    Model,
+    fill_prompt,
+    mark_times,
+    stream_prompt,
+    stream_seconds,
+    streamed_text,
+    streamed_tokens,
+)
+from benchmarks.program import Happening, Output, Program, Resized, Step
+from benchmarks.terminal import Emulator
+
+TOKENS_PER_S: Final = 80
+_KEYS: Final = 80
+_START_LIMIT_S: Final = 4.0
+_ENTER: Final = b"\r"
+_BACKSPACE: Final = b"\x7f"
+_REDRAW: Final = b"\x0c"
+_LINES_PER_FILL: Final = 2000
+_MARK: Final = re.compile(r"m\d{4}")
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One measured number."""
+
+    name: str
+    value: float | None
+    """None: the program never came to it."""
+    unit: str
+
+
+class NoEchoError(Exception):
+    """The program never showed a typed key, so there is nothing to measure."""
+
+    def __init__(self, screen: str) -> None:
+        super().__init__(f"no typed key showed; the screen:\n{screen}")
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One program to measure, or one way to run it."""
+
+    label: str
+    command: tuple[str, ...]
+    environment: Mapping[str, str]
+    """All of it, the model's address included."""
+    folder: Path
+    columns: int = 120
+    rows: int = 40
+
+    def spawn(self, *arguments: str) -> Program:
+        """Start it in a terminal of its size."""
+        return Program.spawn(
+            [*self.command, *arguments],
+            environment=self.environment,
+            folder=self.folder,
+            columns=self.columns,
+            rows=self.rows,
+        )
+
+    @contextmanager
+    def ready(self) -> Iterator[Program]:
+        """Start it, wait until a typed key shows, and end it afterwards.
+
+        Raises:
+            NoEchoError: no key showed within 30 s.
+        """
+        program = self.spawn()
+        try:
+            # A program that loses what is typed before its first frame gets more chances.
+            for _ in range(10):
+                program.type(KEY.encode())
+                if program.wait_until(lambda screen: screen.count(KEY) > 0, timeout_s=3):
+                    break
+            else:
+                raise NoEchoError(program.emulator.text())
+            program.wait_for_quiet()
+            program.type(_BACKSPACE * program.emulator.count(KEY))
+            program.wait_for_quiet()
+            yield program
+        finally:
+            program.close()
+
+
+def measure_start(variant: Variant, model: Model, *, starts: int) -> list[Figure]:
+    """Time from spawn to the first frame, a key typed at once echoed, the first request."""
+    frames, echoes, sent, headless = [], [], [], []
+    for run in range(starts):
+        program = variant.spawn()
+        program.type(KEY.encode())
+        program.listen(_START_LIMIT_S)
+        first = _FirstSights()
+        program.review(first.observe)
+        program.close()
+        frames.append(_since(program.started_s, first.frame_s))
+        echoes.append(_since(program.started_s, first.echo_s))
+
+        prompt = f"start {variant.label} {run}"
+        program = variant.spawn(prompt)
+        sent.append(_since(program.started_s, _asked_at(model, program, prompt)))
+        program.close()
+        prompt = f"headless {variant.label} {run}"
+        program = variant.spawn("-p", prompt)
+        headless.append(_since(program.started_s, _asked_at(model, program, prompt)))
+        program.close()
+    return [
+        Figure("spawn to first frame", _median(frames), "ms"),
+        Figure("spawn to echo of a key typed at once", _median(echoes), "ms"),
+        Figure("spawn to first request, prompt as argument", _median(sent), "ms"),
+        Figure("spawn to first request, without a screen (-p)", _median(headless), "ms"),
+    ]
+
+
+def measure_idle(program: Program, seconds: float) -> list[Figure]:
+    """Processor time and output of a program that has nothing to do."""
+    program.wait_for_quiet(1.0)
+    memory_mb, cpu_s, before = program.memory_mb(), program.cpu_s(), len(program.happenings)
+    program.listen(seconds)
+    written = _bytes_written(program.happenings[before:])
+    return [
+        Figure("memory at the prompt", memory_mb, "MB"),
+        Figure("idle processor", 100 * (program.cpu_s() - cpu_s) / seconds, "%"),
+        Figure("idle output", written / seconds, "bytes/s"),
+    ]
+
+
+def measure_typing(program: Program, *, when: str, keys: int = _KEYS) -> list[Figure]:
+    """Time from typing a key to the output that shows it, in whatever state the program is."""
+    echoes, written = _type_keys(program, keys)
+    figures = [
+        Figure(f"key echo {when}, p50", _percentile(echoes, 50), "ms"),
+        Figure(f"key echo {when}, p95", _percentile(echoes, 95), "ms"),
+        Figure(f"keys lost {when}", float(keys - len(echoes)), ""),
+    ]
+    if when == "idle":
+        figures.append(Figure("output per typed key", written / keys, "bytes"))
+    return figures
+
+
+def measure_stream(program: Program, model: Model, words: int) -> list[Figure]:
+    """What it costs to show a streamed answer, and how soon it is shown."""
+    seconds = stream_seconds(words, TOKENS_PER_S)
+    prompt = stream_prompt(words, TOKENS_PER_S)
+    cpu_s = program.cpu_s()
+    _send(program, prompt)
+    before, frames = len(program.happenings), program.emulator.frames
+    program.listen(seconds + 2.0)
+    cpu_s = program.cpu_s() - cpu_s
+    asked = model.find(prompt)
+    program.emulator.changed_cells()
+    sights = _MarkSights()
+    program.review(sights.observe)
+    outputs = [e for e in program.happenings[before:] if isinstance(e, Output)]
+    written = _bytes_written(outputs)
+    frames = program.emulator.frames - frames or _bursts(outputs)
+    delays, last_s = [], None
+    if asked is not None:
+        sent = {mark: asked.at_s + at for mark, at in mark_times(words, TOKENS_PER_S).items()}
+        delays = [
+            (sights.seen_s[mark] - at) * 1000 for mark, at in sent.items() if mark in sights.seen_s
+        ]
+        last_s = outputs[-1].at_s - (asked.at_s + seconds) if outputs else None
+    return [
+        Figure("output per streamed character", written / len(streamed_text(words)), "bytes"),
+        Figure("output per changed cell", written / max(1, sights.changed_cells), "bytes"),
+        Figure("frames per second of stream", frames / seconds, ""),
+        Figure("processor per 1,000 tokens", 1000 * cpu_s / streamed_tokens(words), "s"),
+        Figure("word sent to word shown, p50", _percentile(delays, 50), "ms"),
+        Figure("word sent to word shown, p95", _percentile(delays, 95), "ms"),
+        Figure("last word sent to last output", None if last_s is None else last_s * 1000, "ms"),
+        Figure("memory after the first answers", program.memory_mb(), "MB"),
+    ]
+
+
+def measure_typing_while_streaming(program: Program, *, when: str) -> list[Figure]:
+    """Key echo while an answer streams."""
+    keys = _KEYS
+    words = int(1.4 * keys * 0.1 * TOKENS_PER_S / 1.6) + 80
+    _send(program, stream_prompt(words, TOKENS_PER_S))
+    program.listen(1.0)
+    figures = measure_typing(program, when=when, keys=keys)
+    program.wait_for_quiet(1.0)
+    return figures
+
+
+def measure_resizes(program: Program, variant: Variant) -> list[Figure]:
+    """One hundred sizes in two seconds while somebody types, and the picture afterwards."""
+    program.wait_for_quiet()
+    sizes = [(variant.columns - at * 7 % 41, variant.rows - at * 5 % 17) for at in range(1, 100)]
+    sizes.append((variant.columns, variant.rows))
+    keys = 40
+    steps = [Step((at + 1) * 0.02, size=size) for at, size in enumerate(sizes)]
+    steps += [Step(0.031 + at * 0.049, keys=KEY.encode()) for at in range(keys)]
+    steps.sort(key=lambda step: step.after_s)
+    counter = _KeyCounter(program.emulator.count(KEY))
+    typed_s = program.play(steps, rest_s=2.0)
+    program.review(counter.observe)
+    echoes = counter.echoes_ms(typed_s)
+    lost = keys - program.emulator.count(KEY) + counter.baseline
+    after_storm = program.emulator.text()
+    program.type(_REDRAW)
+    program.wait_for_quiet()
+    pairs = zip(after_storm.split("\n"), program.emulator.text().split("\n"), strict=True)
+    unlike = sum(before != after for before, after in pairs)
+    _erase(program, keys)
+    return [
+        Figure("key echo in 100 resizes, p95", _percentile(echoes, 95), "ms"),
+        Figure("keys lost in 100 resizes", float(lost), ""),
+        Figure("rows unlike a full redraw after it", float(unlike), ""),
+    ]
+
+
+def measure_long_transcript(program: Program, lines: Sequence[int]) -> list[Figure]:
+    """Typing and memory once the transcript has so many lines, smallest number first."""
+    figures = []
+    filled = 0
+    for wanted in lines:
+        while filled < wanted:
+            _send(program, fill_prompt(_LINES_PER_FILL))
+            program.wait_for_quiet(1.0)
+            filled += _LINES_PER_FILL
+        state = f"after {wanted:,} lines"
+        figures.append(Figure(f"memory {state}", program.memory_mb(), "MB"))
+        figures += measure_typing(program, when=state)
+        figures += measure_typing_while_streaming(program, when=f"{state}, streaming")
+    return figures
+
+
+def measure_growth(program: Program, turns: int = 40) -> list[Figure]:
+    """Processor time of a late turn in proportion to an early one."""
+    costs = []
+    for _ in range(turns):
+        cpu_s = program.cpu_s()
+        _send(program, stream_prompt(40, 2000))
+        program.wait_for_quiet(0.4)
+        costs.append(program.cpu_s() - cpu_s)
+    early, late = median(costs[2:8]), median(costs[-6:])
+    return [Figure("cost of turn 40 to turn 5", late / early if early else None, "x")]
+
+
+class _FirstSights:
+    """When anything, and when the key, was first seen."""
+
+    def __init__(self) -> None:
+        self.frame_s: float | None = None
+        self.echo_s: float | None = None
+
+    def observe(self, happening: Happening, screen: Emulator) -> None:
+        if self.frame_s is None and screen.text().strip():
+            self.frame_s = happening.at_s
+        if self.echo_s is None and screen.count(KEY):
+            self.echo_s = happening.at_s
+
+
+class _KeyCounter:
+    """When each of the typed keys was first on the screen."""
+
+    def __init__(self, baseline: int) -> None:
+        self.baseline = baseline
+        self.shown_s: list[float] = []
+
+    def observe(self, happening: Happening, screen: Emulator) -> None:
+        if isinstance(happening, Output) and KEY.encode() in happening.data:
+            new = screen.count(KEY) - self.baseline - len(self.shown_s)
+            self.shown_s.extend([happening.at_s] * max(0, new))
+
+    def echoes_ms(self, typed_s: Sequence[float]) -> list[float]:
+        pairs = zip(typed_s, self.shown_s, strict=False)
+        return [(shown - typed) * 1000 for typed, shown in pairs]
+
+
+class _MarkSights:
+    """When each mark of a streamed text was first seen, and how many cells changed."""
+
+    def __init__(self) -> None:
+        self.seen_s: dict[str, float] = {}
+        self.changed_cells = 0
+
+    def observe(self, happening: Happening, screen: Emulator) -> None:
+        if isinstance(happening, Resized):
+            return
+        self.changed_cells += screen.changed_cells()
+        for mark in _MARK.findall(screen.text()):
+            self.seen_s.setdefault(mark, happening.at_s)
+
+
+def _type_keys(program: Program, keys: int) -> tuple[list[float], int]:
+    """Type keys at a person's uneven pace and erase them; the echo times in ms, and the output."""
+    chance = random.Random(keys)
+    program.review()
+    counter = _KeyCounter(program.emulator.count(KEY))
+    at_s, steps = 0.05, []
+    for _ in range(keys):
+        steps.append(Step(at_s, keys=KEY.encode()))
+        at_s += chance.uniform(0.06, 0.14)
+    before = len(program.happenings)
+    typed_s = program.play(steps, rest_s=0.6)
+    written = _bytes_written(program.happenings[before:])
+    program.review(counter.observe)
+    _erase(program, keys)
+    return counter.echoes_ms(typed_s), written
+
+
+def _erase(program: Program, keys: int) -> None:
+    program.type(_BACKSPACE * keys)
+    program.listen(0.5)
+    program.review()
+
+
+def _send(program: Program, prompt: str) -> None:
+    program.wait_for_quiet()
+    program.type(prompt.encode())
+    program.wait_until(lambda screen: prompt[-12:] in screen.text(), timeout_s=5)
+    program.type(_ENTER)
+
+
+def _asked_at(model: Model, program: Program, prompt: str) -> float | None:
+    limit_s = time.monotonic() + 10
+    while time.monotonic() < limit_s:
+        program.listen(0.02)
+        if asked := model.find(prompt):
+            return asked.at_s
+        if program.exit_status is not None:
+            break
+    return None
+
+
+def _since(start_s: float, at_s: float | None) -> float | None:
+    return None if at_s is None else (at_s - start_s) * 1000
+
+
+def _bytes_written(happenings: Sequence[Happening]) -> int:
+    return sum(len(event.data) for event in happenings if isinstance(event, Output))
+
+
+def _bursts(outputs: Sequence[Output]) -> int:
+    """Count groups of writes less than 4 ms apart: the frames of a program that marks none."""
+    return sum(late.at_s - early.at_s > 0.004 for early, late in pairwise(outputs)) + 1
+
+
+def _median(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return median(known) if len(known) * 2 > len(values) else None
+
+
+def _percentile(values: Sequence[float], percent: int) -> float | None:
+    """Return the value at this rank, the nearest above; None for no values."""
+    if not values:
+        return None
+    return sorted(values)[max(0, math.ceil(len(values) * percent / 100) - 1)]

@@ -1,0 +1,205 @@
+"""The scripted model as a process of its own, which answers benchmark prompts and tells when."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import select
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import count, cycle
+from typing import Any, Final, TextIO
+
+from agent.model.scripted.choose import prompt_of
+from agent.model.scripted.frames import split_words
+from agent.model.scripted.prefix import estimate_tokens
+from agent.model.scripted.scenario import Pace, Scenario, Text, Turn
+from agent.model.scripted.server import RecordedRequest, ScriptedServer
+
+KEY: Final = "Q"
+"""The key that benchmarks type; no text of the model contains it."""
+MARK_EVERY: Final = 8
+"""Each so many words one is unique, to see when it was sent and when it was shown."""
+
+_STREAM = re.compile(r"bench stream (\d+) words at (\d+) tokens/s")
+_FILL = re.compile(r"bench fill (\d+) lines")
+_SMALL_USAGE: Final = {
+    "input_tokens": 1000,
+    "cache_creation_input_tokens": 0,
+    "cache_read_input_tokens": 0,
+}
+"""Told whatever was said, so that no program compacts the long transcript being measured."""
+_SUBJECTS = "the parser|a cached strip|this function|each session|the second hook|one narrow test"
+_VERBS = "reads|keeps|moves|returns|checks|drops|renames|waits for"
+_OBJECTS = "the changed lines|a folder of fixtures|its own state|every open file|the last answer"
+_ENDINGS = "before it writes.|and says so.|when the limit is reached.|in order.|without a copy."
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One request that arrived at the model."""
+
+    at_s: float
+    """Seconds of the monotonic clock, which all processes of a machine share."""
+    path: str
+    prompt: str
+    """The newest text of the person; empty for other requests than messages."""
+
+
+@dataclass(slots=True)
+class Model:
+    """A running model server and what it has been asked."""
+
+    process: subprocess.Popen[str]
+    base_url: str
+    asked: list[Asked] = field(default_factory=list)
+
+    @classmethod
+    def start(cls) -> Model:
+        """Start the server and wait until it listens."""
+        process = subprocess.Popen(
+            [sys.executable, "-m", "benchmarks.model"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            bufsize=1,
+        )
+        assert process.stdout is not None
+        first_line = process.stdout.readline()
+        if not first_line:
+            raise RuntimeError("the model server did not start")
+        return cls(process, json.loads(first_line)["base_url"])
+
+    def update(self) -> list[Asked]:
+        """Take in what was asked since the last call; everything that was asked so far."""
+        output = self.process.stdout
+        assert output is not None
+        while select.select([output], [], [], 0)[0]:
+            line = output.readline()
+            if not line:
+                break
+            self.asked.append(Asked(**json.loads(line)))
+        return self.asked
+
+    def find(self, prompt: str) -> Asked | None:
+        """Return the first message request whose prompt contains this text."""
+        return next((asked for asked in self.update() if prompt in asked.prompt), None)
+
+    def stop(self) -> None:
+        """End the server."""
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        self.process.wait(timeout=5)
+
+
+def stream_prompt(words: int, tokens_per_s: int) -> str:
+    """Return the prompt that makes the model stream so many words at this rate."""
+    return f"bench stream {words} words at {tokens_per_s} tokens/s"
+
+
+def fill_prompt(lines: int) -> str:
+    """Return the prompt that makes the model send so many lines as fast as it can."""
+    return f"bench fill {lines} lines"
+
+
+def streamed_text(words: int) -> str:
+    """Return the text of a streamed answer: paragraphs, lists and code, with numbered marks."""
+    return " ".join(_take_words(words)).replace(" \n ", "\n").replace("\n ", "\n")
+
+
+def mark_times(words: int, tokens_per_s: int) -> dict[str, float]:
+    """Return when each mark of a streamed answer is sent, in seconds after the request."""
+    tokens = 0
+    times: dict[str, float] = {}
+    for piece in split_words(streamed_text(words), 1):
+        tokens += estimate_tokens(piece)
+        if mark := re.search(r"\bm\d{4}\b", piece):
+            times[mark.group()] = tokens / tokens_per_s
+    return times
+
+
+def stream_seconds(words: int, tokens_per_s: int) -> float:
+    """Return how long a streamed answer takes to be sent."""
+    return streamed_tokens(words) / tokens_per_s
+
+
+def streamed_tokens(words: int) -> int:
+    """Return how many tokens the server paces a streamed answer by."""
+    return sum(estimate_tokens(piece) for piece in split_words(streamed_text(words), 1))
+
+
+def filling_text(lines: int) -> str:
+    """Return an answer of this many lines of about 60 characters: prose, lists and code."""
+    written: list[str] = []
+    sentences = _sentences()
+    for number in count(1):
+        if len(written) >= lines:
+            break
+        match number % 4:
+            case 0:
+                code = [f"    value_{at} = compute({number}, {at})" for at in range(6)]
+                written += ["```python", f"def part_{number}():", *code, "```", ""]
+            case 1:
+                written += [f"- {next(sentences)}" for _ in range(5)] + [""]
+            case _:
+                written += [f"{next(sentences)} {next(sentences)}"[:100], ""]
+    return "\n".join(written[:lines])
+
+
+def _sentences() -> Iterator[str]:
+    parts = [cycle(text.split("|")) for text in (_SUBJECTS, _VERBS, _OBJECTS, _ENDINGS)]
+    while True:
+        yield " ".join(next(part) for part in parts).capitalize()
+
+
+def _take_words(words: int) -> list[str]:
+    taken: list[str] = []
+    marks = count()
+    for paragraph, sentence in enumerate(_sentences()):
+        if len(taken) >= words:
+            break
+        if paragraph % 5 == 0 and taken:
+            taken.append("\n\n")
+        elif paragraph % 5 in (2, 3) and paragraph % 20 > 10:
+            taken.append("\n-")
+        for word in sentence.split():
+            taken.append(word)
+            if len(taken) % MARK_EVERY == 0:
+                taken.append(f"m{next(marks):04d}")
+    return taken[:words]
+
+
+def _answer(record: RecordedRequest, output: TextIO) -> Turn:
+    prompt = prompt_of(record.body)
+    _tell(output, at_s=record.started_at, path=record.path, prompt=prompt)
+    if stream := _STREAM.search(prompt):
+        words, tokens_per_s = int(stream[1]), int(stream[2])
+        pace = Pace(tokens_per_s=tokens_per_s)
+        return Turn((Text(streamed_text(words)),), pace=pace, usage=_SMALL_USAGE)
+    if fill := _FILL.search(prompt):
+        return Turn((Text(filling_text(int(fill[1]))),), usage=_SMALL_USAGE)
+    return Turn((Text("done."),), usage=_SMALL_USAGE)
+
+
+def _tell(output: TextIO, **fields: Any) -> None:
+    print(json.dumps(fields), file=output, flush=True)
+
+
+async def _serve() -> None:
+    """Serve until standard input closes, so that the server never outlives its benchmark."""
+    scenario = Scenario(name="benchmark", strict=False)
+    server = ScriptedServer(scenario, respond=lambda record: _answer(record, sys.stdout))
+    async with server:
+        _tell(sys.stdout, base_url=server.base_url)
+        closed = asyncio.Event()
+        asyncio.get_running_loop().add_reader(sys.stdin.fileno(), closed.set)
+        await closed.wait()
+
+
+if __name__ == "__main__":
+    asyncio.run(_serve())
+    os._exit(0)

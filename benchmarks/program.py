@@ -1,0 +1,296 @@
+"""One program in a pseudo-terminal: keys in on a schedule, output out with its time of arrival."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import pty
+import select
+import signal
+import struct
+import subprocess
+import termios
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from benchmarks.terminal import Emulator, replies
+
+_READ_BYTES: Final = 1 << 16
+_PROC: Final = Path("/proc")
+"""Where Linux tells of processes; macOS has none and is asked through `ps`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """The program wrote something."""
+
+    at_s: float
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Resized:
+    """The window got another size."""
+
+    at_s: float
+    columns: int
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """Bytes were typed."""
+
+    at_s: float
+    data: bytes
+
+
+Happening = Output | Resized | Typed
+Observer = Callable[[Happening, Emulator], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What to do to the program, and when, counted from the start of the schedule."""
+
+    after_s: float
+    keys: bytes = b""
+    size: tuple[int, int] | None = None
+    """Columns and rows."""
+
+
+class ProgramEndedError(Exception):
+    """The program ended while it was to be measured."""
+
+    def __init__(self, exit_status: int, screen: str) -> None:
+        super().__init__(f"the program ended with status {exit_status}; its screen:\n{screen}")
+
+
+@dataclass(slots=True)
+class Program:
+    """A running program and what its terminal shows.
+
+    Reading, writing and waiting happen in one thread, so that a time stamp is taken as soon as the
+    output can be read. While a schedule is played nothing is emulated; `review` does it afterwards.
+    Times are seconds of the monotonic clock.
+    """
+
+    pid: int
+    terminal: int
+    emulator: Emulator
+    started_s: float
+    happenings: list[Happening] = field(default_factory=list)
+    exit_status: int | None = None
+    """What `os.waitstatus_to_exitcode` gives; None while it runs."""
+    _unseen: deque[Happening] = field(default_factory=deque)
+
+    @classmethod
+    def spawn(
+        cls,
+        command: Sequence[str],
+        *,
+        environment: Mapping[str, str],
+        folder: Path,
+        columns: int = 120,
+        rows: int = 40,
+    ) -> Program:
+        """Start a command with this environment and no other."""
+        started_s = time.monotonic()
+        pid, terminal = pty.fork()
+        if pid == 0:
+            try:
+                os.chdir(folder)
+                os.execvpe(command[0], list(command), dict(environment))
+            finally:
+                os._exit(127)
+        _set_size(terminal, columns, rows)
+        _switch_echo_off(terminal)
+        os.set_blocking(terminal, False)
+        return cls(pid, terminal, Emulator(columns, rows), started_s)
+
+    def type(self, keys: bytes) -> float:
+        """Type bytes at once; the time at which they were written."""
+        at_s = time.monotonic()
+        self._note(Typed(at_s, keys))
+        while keys:
+            try:
+                keys = keys[os.write(self.terminal, keys) :]
+            except BlockingIOError:
+                self._read_for(0.01)
+            except OSError:
+                break
+        return at_s
+
+    def resize(self, columns: int, rows: int) -> None:
+        """Give the window another size; the program hears of it by signal."""
+        self._note(Resized(time.monotonic(), columns, rows))
+        _set_size(self.terminal, columns, rows)
+
+    def play(self, steps: Sequence[Step], *, rest_s: float = 0.0) -> list[float]:
+        """Perform steps in order, then listen for `rest_s`; the times of those that typed."""
+        begin_s = time.monotonic()
+        typed_s = []
+        for step in steps:
+            self._read_until(begin_s + step.after_s)
+            if step.size is not None:
+                self.resize(*step.size)
+            if step.keys:
+                typed_s.append(self.type(step.keys))
+        self._read_until(time.monotonic() + rest_s)
+        return typed_s
+
+    def listen(self, seconds: float) -> None:
+        """Take output for a while without showing it."""
+        self._read_until(time.monotonic() + seconds)
+
+    def wait_until(self, condition: Callable[[Emulator], bool], *, timeout_s: float = 30.0) -> bool:
+        """Listen and show until the screen fulfils a condition; False when it never did."""
+        limit_s = time.monotonic() + timeout_s
+        while time.monotonic() < limit_s:
+            self.review()
+            if condition(self.emulator):
+                return True
+            if self.exit_status is not None:
+                return False
+            self._read_for(0.02)
+        self.review()
+        return condition(self.emulator)
+
+    def wait_for_quiet(self, quiet_s: float = 0.4, *, timeout_s: float = 120.0) -> float:
+        """Listen until nothing was written for `quiet_s`; the time of the last output."""
+        limit_s = time.monotonic() + timeout_s
+        while time.monotonic() < limit_s and self._read_for(quiet_s):
+            pass
+        self.review()
+        written = [event.at_s for event in self.happenings if isinstance(event, Output)]
+        return written[-1] if written else self.started_s
+
+    def review(self, observer: Observer | None = None) -> None:
+        """Show what was recorded and not yet shown; an observer sees the screen after each."""
+        while self._unseen:
+            happening = self._unseen.popleft()
+            match happening:
+                case Output(_, data):
+                    self.emulator.write(data)
+                case Resized(_, columns, rows):
+                    self.emulator.resize(rows, columns)
+                case Typed():
+                    pass
+            if observer is not None:
+                observer(happening, self.emulator)
+
+    def cpu_s(self) -> float:
+        """Processor time that the program used so far, all threads, without its children.
+
+        Raises:
+            ProgramEndedError: it runs no more.
+        """
+        return self._figures()[0]
+
+    def memory_mb(self) -> float:
+        """Resident memory of the program, in units of 1024 × 1024 bytes.
+
+        Raises:
+            ProgramEndedError: it runs no more.
+        """
+        return self._figures()[1]
+
+    def close(self) -> int:
+        """Hang up, kill it if it does not leave within three seconds; its exit status."""
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGHUP)
+        limit_s = time.monotonic() + 3.0
+        while self.exit_status is None and time.monotonic() < limit_s:
+            self._read_for(0.05)
+            self._reap(os.WNOHANG)
+        if self.exit_status is None:
+            os.kill(self.pid, signal.SIGKILL)
+            self._reap(0)
+        os.close(self.terminal)
+        assert self.exit_status is not None
+        return self.exit_status
+
+    def _figures(self) -> tuple[float, float]:
+        self._reap(os.WNOHANG)
+        if self.exit_status is not None:
+            self.review()
+            raise ProgramEndedError(self.exit_status, self.emulator.text())
+        return _process_figures(self.pid)
+
+    def _note(self, happening: Happening) -> None:
+        self.happenings.append(happening)
+        self._unseen.append(happening)
+
+    def _read_until(self, limit_s: float) -> None:
+        while (left_s := limit_s - time.monotonic()) > 0:
+            if not self._read_for(left_s) and self.exit_status is not None:
+                return
+
+    def _read_for(self, seconds: float) -> bool:
+        """Read once, waiting for at most this long; False when nothing came."""
+        if self.exit_status is not None:
+            return False
+        ready, _, _ = select.select([self.terminal], [], [], seconds)
+        if not ready:
+            return False
+        at_s = time.monotonic()
+        try:
+            data = os.read(self.terminal, _READ_BYTES)
+        except BlockingIOError:
+            return False
+        except OSError:
+            # Linux reports a terminal that nobody has open any more as an error.
+            data = b""
+        if not data:
+            self._reap(0)
+            return False
+        self._note(Output(at_s, data))
+        self._reply(data)
+        return True
+
+    def _reply(self, data: bytes) -> None:
+        if b"\x1b[6n" in data:
+            self.review()
+        cursor = self.emulator.cursor
+        if answer := replies(data, (cursor.y, cursor.x)):
+            with contextlib.suppress(OSError):
+                os.write(self.terminal, answer)
+
+    def _reap(self, options: int) -> None:
+        if self.exit_status is not None:
+            return
+        pid, status = os.waitpid(self.pid, options)
+        if pid:
+            self.exit_status = os.waitstatus_to_exitcode(status)
+
+
+def _set_size(terminal: int, columns: int, rows: int) -> None:
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+
+def _switch_echo_off(terminal: int) -> None:
+    """Keep the terminal from echoing what is typed before the program took it over."""
+    attributes = termios.tcgetattr(terminal)
+    attributes[3] &= ~termios.ECHO
+    termios.tcsetattr(terminal, termios.TCSANOW, attributes)
+
+
+def _process_figures(pid: int) -> tuple[float, float]:
+    """Return (processor seconds, resident memory in MB) of one process."""
+    if _PROC.is_dir():
+        stat = (_PROC / str(pid) / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+        cpu_s = (int(stat[11]) + int(stat[12])) / os.sysconf("SC_CLK_TCK")
+        pages = int((_PROC / str(pid) / "statm").read_text(encoding="utf-8").split()[1])
+        return cpu_s, pages * os.sysconf("SC_PAGE_SIZE") / (1 << 20)
+    fields = subprocess.run(
+        ["ps", "-o", "time=,rss=", "-p", str(pid)], capture_output=True, text=True, check=True
+    ).stdout.split()
+    cpu_s = 0.0
+    for part in fields[0].replace("-", ":").split(":"):
+        cpu_s = cpu_s * 60 + float(part)
+    return cpu_s, int(fields[1]) / 1024

@@ -1,0 +1,148 @@
+"""A terminal emulator that shows what a program wrote and counts what it cost."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+import pyte
+from pyte.screens import Char
+
+SYNC_BEGIN: Final = b"\x1b[?2026h"
+
+_PRIVATE_MODE_SHIFT: Final = 5
+"""pyte keeps private modes shifted by this, so that they do not clash with the others."""
+_ALTERNATE_SCREEN: Final = frozenset({47, 1047, 1049})
+
+_STRING = re.compile("\x1b[P_^X\\]](?:[^\x07\x1b]|\x1b(?!\\\\))*(?:\x07|\x1b\\\\)")
+_UNPARSED = re.compile(
+    "\x1b\\[(?:[<=>][0-9;:]*[ -/]*|[0-9;:?]*[ -/]+)[@-~]|\x1b\\[\\?[0-9;]*[^0-9;hl]"
+)
+"""Sequences that pyte would take for text: keyboard protocols, queries, cursor shapes."""
+_COLONS = re.compile("\x1b\\[([0-9;:]*:[0-9;:]*)m")
+_UNFINISHED = re.compile(
+    "\x1b(?:\\[[0-9;:<=>?]*[ -/]*|[P_^X\\]](?:[^\x07\x1b]|\x1b(?!\\\\))*\x1b?)?\\Z"
+)
+
+
+class Emulator(pyte.Screen):
+    """The screen of a terminal, with the alternate screen that pyte does not know.
+
+    Rows and columns are counted from 0. Feed bytes with `write`; colours and attributes are kept.
+    """
+
+    def __init__(self, columns: int, lines: int) -> None:
+        self._cells: list[tuple[Char, ...]] = []
+        self._saved: dict[int, Any] | None = None
+        self._pending = ""
+        self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+        super().__init__(columns, lines)
+        self._stream = pyte.Stream(self)
+        self.frames = 0
+        """Synchronised frames that were begun."""
+
+    def write(self, data: bytes) -> None:
+        """Show output; a sequence may be cut anywhere between two calls."""
+        self.frames += data.count(SYNC_BEGIN)
+        text = self._pending + self._decoder.decode(data)
+        unfinished = _UNFINISHED.search(text)
+        self._pending = unfinished.group() if unfinished else ""
+        if self._pending:
+            text = text[: -len(self._pending)]
+        text = _UNPARSED.sub("", _STRING.sub("", text))
+        self._stream.feed(_COLONS.sub(_with_semicolons, text))
+
+    def row_text(self, row: int) -> str:
+        """Return the text of a row, without trailing blanks."""
+        cells = self.buffer[row]
+        return "".join(cells[column].data for column in range(self.columns)).rstrip()
+
+    def text(self) -> str:
+        """Return the whole screen, one line per row."""
+        return "\n".join(self.row_text(row) for row in range(self.lines))
+
+    def count(self, character: str) -> int:
+        """Count the cells that show this character."""
+        return sum(cell.data == character for row in self.buffer.values() for cell in row.values())
+
+    def changed_cells(self) -> int:
+        """Count the cells that differ from the time of the last call."""
+        current = [
+            tuple(self.buffer[row][column] for column in range(self.columns))
+            for row in range(self.lines)
+        ]
+        before, self._cells = self._cells, current
+        if len(before) != len(current) or (before and len(before[0]) != self.columns):
+            return self.lines * self.columns
+        return sum(
+            old != new
+            for old_row, new_row in zip(before, current, strict=True)
+            if old_row != new_row
+            for old, new in zip(old_row, new_row, strict=True)
+        )
+
+    def set_mode(self, *modes: int, **options: Any) -> None:
+        """Set modes; on entering the alternate screen, keep the normal one aside."""
+        if options.get("private") and _ALTERNATE_SCREEN & set(modes) and self._saved is None:
+            self._saved = {row: dict(cells) for row, cells in self.buffer.items()}
+            self.erase_in_display(2)
+        super().set_mode(*modes, **options)
+
+    def reset_mode(self, *modes: int, **options: Any) -> None:
+        """Reset modes; on leaving the alternate screen, show the normal one again."""
+        if options.get("private") and _ALTERNATE_SCREEN & set(modes) and self._saved is not None:
+            saved, self._saved = self._saved, None
+            self.erase_in_display(2)
+            for row, cells in saved.items():
+                self.buffer[row].update(cells)
+        super().reset_mode(*modes, **options)
+
+    @property
+    def cursor_is_hidden(self) -> bool:
+        """Whether the program switched the cursor off."""
+        return 25 << _PRIVATE_MODE_SHIFT not in self.mode
+
+    def report_device_status(self, *_: Any, **__: Any) -> None:
+        """Leave replies to the pseudo-terminal's side."""
+
+    def report_device_attributes(self, *_: Any, **__: Any) -> None:
+        """Leave replies to the pseudo-terminal's side."""
+
+
+def replies(data: bytes, emulator_cursor: tuple[int, int]) -> bytes:
+    """Answer the queries in a program's output as a plain modern terminal does.
+
+    Args:
+        data: what the program wrote.
+        emulator_cursor: row and column, from 0.
+    """
+    row, column = emulator_cursor
+    table: Mapping[bytes, bytes] = {
+        b"\x1b[c": b"\x1b[?62;22c",
+        b"\x1b[>c": b"\x1b[>1;10;0c",
+        b"\x1b[6n": b"\x1b[%d;%dR" % (row + 1, column + 1),
+        b"\x1b[?2026$p": b"\x1b[?2026;2$y",
+        b"\x1b[?2048$p": b"\x1b[?2048;0$y",
+        b"\x1b]10;?": b"\x1b]10;rgb:cccc/cccc/cccc\x1b\\",
+        b"\x1b]11;?": b"\x1b]11;rgb:1111/1111/1111\x1b\\",
+    }
+    if b"\x1b" not in data:
+        return b""
+    return b"".join(reply for query, reply in table.items() if query in data)
+
+
+def _with_semicolons(match: re.Match[str]) -> str:
+    """Write colon forms as pyte knows them: an underline shape is an underline."""
+    parameters = []
+    for parameter in match.group(1).split(";"):
+        fields = parameter.split(":")
+        if fields[0] in ("38", "48") and len(fields) > 4:
+            fields = [*fields[:2], *fields[-3:]]
+        elif fields[0] == "4":
+            fields = ["24" if fields[1:2] == ["0"] else "4"]
+        elif fields[0] == "58":
+            continue
+        parameters.append(";".join(fields))
+    return f"\x1b[{';'.join(parameters)}m"
