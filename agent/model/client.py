@@ -1,7 +1,7 @@
 """The seam to a model: what a request holds, what a response streams, what a failure says.
 
-`agent.model.anthropic` is the one implementation; its SDK, which costs most of a second, is imported
-on first use. Next: `agent.model.fold` (events to a message), `agent.recovery.classify`.
+`agent.model.anthropic` is the one implementation; its SDK, which costs most of a second, is
+imported on first use. Next: `agent.model.fold` (events to a message), `agent.recovery.classify`.
 """
 
 from __future__ import annotations
@@ -153,6 +153,13 @@ class ModelClient(Protocol):
 
     async def count_tokens(self, request: ModelRequest) -> int | None:
         """Return the prompt's token count, or None where the endpoint cannot say."""
+        ...
+
+    def degrade(self, model: str, feature: str) -> None:
+        """Leave a feature that the endpoint rejected out of later requests to this model.
+
+        `feature` is one of `cache_control`, `effort`, `thinking` and `betas`.
+        """
         ...
 
     async def aclose(self) -> None:

@@ -67,7 +67,7 @@ class Status:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """End it early: `reset` sends RST, `close` drops the connection, `end` ends the body properly."""
+    """End early: `reset` sends RST, `close` drops the connection, `end` ends the body properly."""
 
     at: Position = Position()
     how: Literal["reset", "close", "end"] = "reset"

@@ -1,0 +1,166 @@
+"""The SDK: loaded when first needed, built for an endpoint, renewed when connections are stale."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ipaddress
+import logging
+import threading
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
+
+from agent.model.client import ModelError
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from anthropic import AsyncAnthropic
+
+OFFICIAL_URL: Final = "https://api.anthropic.com"
+
+
+@dataclass(frozen=True, slots=True)
+class Timeouts:
+    """How long a request waits, in seconds."""
+
+    connect_s: float = 10.0
+    silence_s: float = 90.0
+    """Longest pause between bytes, also before the first one."""
+    total_s: float = 600.0
+    """For sending, and for waiting on a free connection."""
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where requests go and what opens the door."""
+
+    base_url: str = OFFICIAL_URL
+    """Without `/v1` and without a slash at the end."""
+    api_key: str | None = field(default=None, repr=False)
+    auth_token: str | None = field(default=None, repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    timeouts: Timeouts = Timeouts()
+
+    @property
+    def is_official(self) -> bool:
+        """Whether this is the vendor's own endpoint."""
+        return urlsplit(self.base_url).hostname == urlsplit(OFFICIAL_URL).hostname
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether the server runs on this machine."""
+        return is_loopback(self.base_url)
+
+
+def is_loopback(url: str) -> bool:
+    """Return whether the URL's host is this machine."""
+    host = urlsplit(url).hostname or ""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
+def preload() -> threading.Thread:
+    """Start to import the SDK in a thread, so that the first request need not wait for it."""
+    thread = threading.Thread(target=load_sdk, name="sdk-import", daemon=True)
+    thread.start()
+    return thread
+
+
+def load_sdk() -> ModuleType:
+    """Import the SDK and return it."""
+    import anthropic  # 0.75 s and 75 MB: only when a request is near
+
+    # Its one-line warnings would go to the terminal, over the screen.
+    logging.getLogger("anthropic").setLevel(logging.ERROR)
+    return anthropic
+
+
+class SdkPool:
+    """Gives out the SDK's client for one endpoint.
+
+    After a broken connection `renew` makes later requests start on fresh connections; the old ones
+    are closed when the last request on them has ended.
+    """
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        """Build nothing yet."""
+        self.endpoint = endpoint
+        self._key_header = False
+        self._current: AsyncAnthropic | None = None
+        self._in_use: dict[int, int] = {}
+
+    @contextlib.asynccontextmanager
+    async def lease(self) -> AsyncIterator[tuple[ModuleType, AsyncAnthropic]]:
+        """Lend the SDK module and a client for one request.
+
+        Raises:
+            ModelError: the endpoint has no credentials.
+        """
+        sdk = await asyncio.to_thread(load_sdk)
+        if self._current is None:
+            self._current = _build(sdk, self.endpoint, self._key_header)
+        client = self._current
+        self._in_use[id(client)] = self._in_use.get(id(client), 0) + 1
+        try:
+            yield sdk, client
+        finally:
+            self._in_use[id(client)] -= 1
+            if not self._in_use[id(client)]:
+                del self._in_use[id(client)]
+                if client is not self._current:
+                    await client.close()
+
+    async def renew(self, *, key_header: bool | None = None) -> None:
+        """Let later requests use fresh connections, and another way to send the key if given."""
+        if key_header is not None:
+            self._key_header = key_header
+        await self.aclose()
+
+    @property
+    def sends_key_header(self) -> bool:
+        """Whether the key goes out as `x-api-key` rather than as a bearer token."""
+        return self._key_header
+
+    async def aclose(self) -> None:
+        """Close connections that no request uses; the others close with their request."""
+        client, self._current = self._current, None
+        if client is not None and id(client) not in self._in_use:
+            await client.close()
+
+
+def _build(sdk: ModuleType, endpoint: Endpoint, key_header: bool) -> AsyncAnthropic:
+    import httpx2  # loaded with the SDK by now
+
+    if not endpoint.api_key and not endpoint.auth_token:
+        # Without either, the SDK would look for credentials in places of its own choosing.
+        raise ModelError("not_configured", f"There is no API key for {endpoint.base_url}.")
+    timeout = httpx2.Timeout(
+        endpoint.timeouts.total_s,
+        connect=endpoint.timeouts.connect_s,
+        read=endpoint.timeouts.silence_s,
+    )
+    headers: dict[str, Any] = dict(endpoint.headers)
+    if key_header:
+        headers |= {"Authorization": sdk.Omit(), "x-api-key": endpoint.api_key}
+    client: AsyncAnthropic = sdk.AsyncAnthropic(
+        api_key=endpoint.api_key,
+        auth_token=None if endpoint.api_key else endpoint.auth_token,
+        base_url=endpoint.base_url,
+        default_headers=headers,
+        max_retries=0,
+        timeout=timeout,
+        # A proxy from the environment can not reach a server on this machine.
+        http_client=(
+            sdk.DefaultAsyncHttpxClient(trust_env=False, timeout=timeout)
+            if endpoint.is_loopback
+            else None
+        ),
+        # Model calls have spans of our own; twice would be once too often.
+        open_telemetry=False,
+    )
+    return client
