@@ -55,6 +55,8 @@ class MessageRecord:
     turn_id: str = ""
     agent_id: str | None = None
     """Set for the history of a sub-agent, which never returns into the conversation."""
+    redacted: bool = False
+    """A secret was taken out, so it is not what the model wrote or read, byte for byte."""
     kind: Literal["message"] = "message"
 
 
@@ -162,6 +164,8 @@ class CompactionRecord:
     turn_id: str = ""
     state: Mapping[str, Any] | None = None
     """Last records of the kinds that replace each other, by kind, as JSON."""
+    redacted: bool = False
+    """A secret was taken out of `history`."""
     kind: Literal["compaction"] = "compaction"
 
 
@@ -173,6 +177,8 @@ class RewindRecord:
     """The last message that stays; None for the very beginning."""
     history: tuple[Message, ...] | None = None
     """All that stays, given when it reaches back behind the last compaction."""
+    redacted: bool = False
+    """A secret was taken out of `history`."""
     kind: Literal["rewind"] = "rewind"
 
 

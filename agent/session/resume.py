@@ -210,6 +210,9 @@ class _Rebuild:
     def _apply(self, record: Record) -> None:
         match record:
             case MessageRecord(agent_id=None):
+                if record.redacted:
+                    # Thinking is bound to every byte before it.
+                    self._entries.append(Gap())
                 self._entries.append(record.message)
                 if record.message.role == "assistant":
                     self._waiting_for_answer = False
@@ -219,7 +222,7 @@ class _Rebuild:
             case ToolEnd(agent_id=None):
                 self._calls[record.tool_use_id] = CallState(started=True, block=record.block)
             case CompactionRecord():
-                self._entries = list(record.history)
+                self._entries = _restart(record.history, record.redacted)
             case RewindRecord():
                 self._rewind(record)
             case TombstoneRecord():
@@ -255,7 +258,7 @@ class _Rebuild:
 
     def _rewind(self, record: RewindRecord) -> None:
         if record.history is not None:
-            self._entries = list(record.history)
+            self._entries = _restart(record.history, record.redacted)
             return
         uids = [None if isinstance(e, Gap) else e.uid for e in self._entries]
         if record.to_uid is None:
@@ -313,6 +316,10 @@ class _Rebuild:
             yield f"Had not been started when the program ended: {_counted(repaired.not_run)}."
         if self._waiting_for_answer:
             yield "The model's answer was not finished when the program ended, and is missing."
+
+
+def _restart(history: tuple[Message, ...], redacted: bool) -> list[Message | Gap]:
+    return [Gap(), *history] if redacted else list(history)
 
 
 def _todos(record: Record | None) -> tuple[TodoItem, ...]:
