@@ -11,19 +11,17 @@ import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 from agent.abort import AbortController
 from agent.display import Display, TodoItem
 from agent.events import (
     AgentEvent,
-    Compacted,
     ErrorEvent,
     MessageCommitted,
     Notice,
     Terminal,
     Usage,
-    UsageUpdate,
 )
 from agent.hook_dispatch import HookDispatch
 from agent.loop import AgentLoop, LoopPorts
@@ -50,31 +48,39 @@ class Prompt:
 
 
 class Recorder(Protocol):
-    """Keeps the conversation on disk; `agent.session` implements it."""
+    """Keeps the conversation on disk; `agent.session.recorder` implements it."""
 
     @property
     def session_id(self) -> str:
         """The session's identifier."""
         ...
 
-    async def message(self, turn_id: str, message: Message, agent_id: str | None) -> None:
-        """Record a message durably before anybody acts on it."""
+    def take_complaint(self) -> str | None:
+        """Return what went wrong with the disk since the last call."""
         ...
 
-    async def usage(self, usage: Usage, model: str, cost_usd: float) -> None:
-        """Record what a response cost."""
+    async def prompt(self, turn_id: str, text: str) -> None:
+        """Record that a prompt begins to be worked on."""
         ...
 
-    async def compacted(self, event: Compacted, messages: Sequence[Message]) -> None:
-        """Record that the model's history now starts anew with `messages`."""
+    async def event(self, event: AgentEvent, history: Sequence[Message]) -> None:
+        """Record what belongs into the transcript, durably where it must be."""
         ...
 
-    async def state(self, kind: str, value: Any) -> None:
-        """Record the latest value of `mode`, `todos`, `queue`, `draft`, `title` or `grant`."""
+    async def mode(self, mode: str) -> None:
+        """Record the permission mode."""
         ...
 
-    async def turn_ended(self, turn_id: str, reason: str) -> None:
-        """Record how a prompt ended."""
+    async def todos(self, items: Sequence[TodoItem]) -> None:
+        """Record the task list."""
+        ...
+
+    async def queue(self, prompts: Sequence[str]) -> None:
+        """Record the prompts that wait."""
+        ...
+
+    async def draft(self, text: str) -> None:
+        """Record the half-typed prompt."""
         ...
 
     async def aclose(self) -> None:
@@ -166,7 +172,7 @@ class Conversation:
         self._session_started = False
         self._loop: asyncio.AbstractEventLoop | None = None
         self._background: set[asyncio.Task[None]] = set()
-        gate.on_mode_change(lambda mode: self._later(recorder.state("mode", str(mode))))
+        gate.on_mode_change(lambda mode: self._later(recorder.mode(str(mode))))
 
     # -- what the screen shows --------------------------------------------------------------
 
@@ -294,7 +300,7 @@ class Conversation:
 
     def keep_draft(self, text: str) -> None:
         """Record the half-typed prompt, so that a crash does not lose it."""
-        self._later(self._recorder.state("draft", text))
+        self._later(self._recorder.draft(text))
 
     # -- one prompt -------------------------------------------------------------------------
 
@@ -315,15 +321,22 @@ class Conversation:
         turn_id = uuid.uuid4().hex
         terminal: Terminal | None = None
         try:
+            await self._recorder.prompt(turn_id, prompt.text)
             async for event in self._run(prompt, turn_id, self._abort):
                 if isinstance(event, Terminal) and event.agent_id is None:
                     terminal = event
-                    await self._recorder.turn_ended(turn_id, event.reason)
+                await self._recorder.event(event, self._messages)
+                if event.type == "tool_result" and event.name == "TodoWrite":
+                    await self._recorder.todos(self.todos)
+                complaint = self._recorder.take_complaint()
+                if complaint is not None:
+                    yield Notice(turn_id, "warning", complaint)
                 yield event
         except Exception as error:  # isolation boundary: a defect ends the prompt, not the session
             if terminal is None:
                 yield ErrorEvent(turn_id, "internal", f"{type(error).__name__}: {error}")
                 terminal = Terminal(turn_id, "error", f"{type(error).__name__}: {error}")
+                await self._recorder.event(terminal, self._messages)
                 yield terminal
         finally:
             self._abort = None
@@ -360,28 +373,17 @@ class Conversation:
         try:
             async for event in events:
                 self._messages = loop.messages
-                await self._record(event)
                 yield event
         finally:
             await events.aclose()
             await self._keep_synthetic(turn_id, loop)
-
-    async def _record(self, event: AgentEvent) -> None:
-        if isinstance(event, MessageCommitted):
-            await self._recorder.message(event.turn_id, event.message, event.agent_id)
-        elif isinstance(event, UsageUpdate):
-            await self._recorder.usage(
-                event.usage, self.model, event.session_cost_usd
-            )
-        elif isinstance(event, Compacted):
-            await self._recorder.compacted(event, self._messages)
 
     async def _keep_synthetic(self, turn_id: str, loop: AgentLoop) -> None:
         """Record what the loop added while it was being abandoned."""
         known = len(self._messages)
         if loop.messages[:known] == self._messages:
             for message in loop.messages[known:]:
-                await self._recorder.message(turn_id, message, None)
+                await self._recorder.event(MessageCommitted(turn_id, message), loop.messages)
         self._messages = loop.messages or self._messages
 
     async def compact(self, focus: str = "") -> AsyncIterator[AgentEvent]:
@@ -402,7 +404,7 @@ class Conversation:
             if step.event is not None:
                 self._messages = step.messages
                 self._totals.context_tokens = step.event.tokens_after
-                await self._recorder.compacted(step.event, self._messages)
+                await self._recorder.event(step.event, self._messages)
                 yield step.event
         finally:
             self._abort = None
@@ -423,7 +425,7 @@ class Conversation:
         await self._recorder.aclose()
 
     async def _save_queue(self) -> None:
-        await self._recorder.state("queue", [prompt.text for prompt in self._queue])
+        await self._recorder.queue([prompt.text for prompt in self._queue])
 
     def _later(self, work: Awaitable[None]) -> None:
         async def run() -> None:

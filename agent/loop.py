@@ -7,9 +7,8 @@ Source: the pattern "agent-loop". Next: `agent.turn` (one response), `agent.tool
 
 from __future__ import annotations
 
-import random
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Final, Protocol, assert_never
 
 from agent.abort import AbortController, AbortSignal
@@ -33,11 +32,11 @@ from agent.history import (
 )
 from agent.messages import Message, ToolUse, tool_results_message, user_message
 from agent.model.client import ModelClient, ModelRequest
-from agent.recovery.retry import RetryPolicy
+from agent.recovery.classify import FailureKind
 from agent.state import LoopState
 from agent.tools.dispatch import Dispatcher
 from agent.tools.lifecycle import CallOutcome, CallPorts
-from agent.turn import Answered, Failed, Interrupted, ModelTurn
+from agent.turn import Answered, Failed, Interrupted, ModelTurn, Recovery
 from hooks.outcome import EventOutcome
 
 MAX_OUTPUT_RECOVERIES: Final = 3
@@ -113,7 +112,7 @@ class LoopPorts:
     """Everything one agent's loop works with."""
 
     client: ModelClient
-    policy: RetryPolicy
+    recovery: Recovery
     calls: CallPorts
     hooks: TurnHooks
     request: Callable[[tuple[Message, ...]], ModelRequest]
@@ -125,7 +124,6 @@ class LoopPorts:
     queued: Callable[[], list[Message]]
     """Take the messages the person sent meanwhile."""
     context: ContextPort | None = None
-    rng: random.Random = field(default_factory=random.Random)
 
 
 class AgentLoop:
@@ -203,12 +201,11 @@ class AgentLoop:
         self._step += 1
         turn = ModelTurn(
             self._ports.client,
-            self._ports.policy,
+            self._ports.recovery,
             self._ports.request(state.messages),
             turn_id=self._turn_id,
             step=self._step,
             agent_id=self._agent_id,
-            rng=self._ports.rng,
         )
         async for event in turn.run(signal):
             yield event
@@ -366,9 +363,6 @@ class AgentLoop:
             yield event
         outcomes = [(use, dispatcher.outcomes[use.id]) for use in uses if use.id in dispatcher.outcomes]
         state = replace(state, messages=self.messages)
-        for _, outcome in outcomes:
-            for text in outcome.system_messages:
-                yield Notice(self._turn_id, "info", text, agent_id=self._agent_id)
         context = [text for _, outcome in outcomes for text in outcome.additional_context]
         if abort.signal.aborted:
             for event in self._interrupted("aborted_tools", state, turns=turns):
@@ -437,7 +431,7 @@ class AgentLoop:
     async def _after_failure(
         self, state: LoopState, result: Failed, signal: AbortSignal
     ) -> AsyncIterator[AgentEvent | LoopState]:
-        if result.failure.is_overflow:
+        if result.failure.kind is FailureKind.CONTEXT_OVERFLOW:
             async for item in self._overflow(state, result.failure.message, signal):
                 yield item
             return
@@ -445,12 +439,12 @@ class AgentLoop:
             yield self._commit(result.message)
         yield ErrorEvent(
             self._turn_id,
-            result.failure.kind,
-            result.failure.for_people(),
+            str(result.failure.kind),
+            result.fail.text,
             result.error.request_id,
             agent_id=self._agent_id,
         )
-        await self._ports.hooks.stop_failure(result.failure.kind, result.failure.message)
+        await self._ports.hooks.stop_failure(result.error.kind, result.failure.message)
         for event in self._ports.hooks.notices():
             yield event
         yield self._terminal("error", state, result.failure.message)

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncIterator
-from dataclasses import dataclass, replace
-from typing import Literal
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from typing import Literal, assert_never
 
 from agent.abort import AbortSignal
 from agent.events import (
     AgentEvent,
+    ModelFallback,
+    Notice,
     RequestStart,
     RetryScheduled,
     TextDelta,
@@ -33,8 +36,27 @@ from agent.model.client import (
     ModelRequest,
 )
 from agent.model.fold import MessageFold
+from agent.recovery.breaker import Breakers
 from agent.recovery.classify import Failure, classify
-from agent.recovery.retry import Retry, RetryPolicy
+from agent.recovery.ladder import Climb, Degrade, Fail, FallBack, Retry, climb
+from agent.recovery.retry import RetryPolicy, heartbeat_chunks
+
+
+@dataclass(slots=True)
+class Recovery:
+    """How the requests of one agent recover; shared by its turns, so that lessons are kept."""
+
+    policy: RetryPolicy
+    endpoint: str
+    breakers: Breakers = field(default_factory=Breakers)
+    fallback_model: str | None = None
+    refresh: Callable[[], Awaitable[bool]] | None = None
+    """Read the credentials anew; returns whether they changed."""
+    without: frozenset[str] = frozenset()
+    """Features the endpoint does not take, learnt from its answers."""
+    rng: random.Random = field(default_factory=random.Random)
+    monotonic: Callable[[], float] = time.monotonic
+    wall_clock: Callable[[], float] = time.time
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +86,16 @@ class Interrupted:
 class Failed:
     """No response could be had; retries, where they made sense, are used up."""
 
-    failure: Failure
+    fail: Fail
     error: ModelError
     message: Message | None
     """What of the last attempt was complete."""
     type: Literal["failed"] = "failed"
+
+    @property
+    def failure(self) -> Failure:
+        """Why the last attempt failed."""
+        return self.fail.failure
 
 
 TurnResult = Answered | Interrupted | Failed
@@ -80,22 +107,20 @@ class ModelTurn:
     def __init__(
         self,
         client: ModelClient,
-        policy: RetryPolicy,
+        recovery: Recovery,
         request: ModelRequest,
         *,
         turn_id: str,
         step: int,
         agent_id: str | None,
-        rng: random.Random,
     ) -> None:
         """`step` counts the model requests of the prompt, from 1."""
         self._client = client
-        self._policy = policy
+        self._recovery = recovery
         self._request = request
         self._turn_id = turn_id
         self._step = step
         self._agent_id = agent_id
-        self._rng = rng
         self._uid = new_uid()
         self._calls: dict[int, tuple[str, str]] = {}
         self.result: TurnResult | None = None
@@ -103,57 +128,136 @@ class ModelTurn:
 
     async def run(self, abort: AbortSignal) -> AsyncIterator[AgentEvent]:
         """Yield the events of this response, retries included."""
-        attempt = 1
+        state = Climb()
+        started = self._recovery.monotonic()
+        async for event in self._wait_for_breaker(abort):
+            yield event
         while True:
             if abort.aborted:
                 self.result = Interrupted(None, (), Usage())
                 return
+            request = replace(
+                self._request, without=self._request.without | self._recovery.without
+            )
             yield RequestStart(
-                self._turn_id, self._step, self._request.model, attempt, agent_id=self._agent_id
+                self._turn_id,
+                self._step,
+                request.model,
+                state.attempts + 1,
+                agent_id=self._agent_id,
             )
             fold = MessageFold(self._uid)
             self._calls.clear()
             error: ModelError | None = None
             shown = False
-            reader = _Reader(self._client, self._request, abort)
+            reader = _Reader(self._client, request, abort)
             try:
-                async for event in reader:
-                    fold.feed(event)
-                    for delta in self._deltas(event):
+                async for item in reader:
+                    fold.feed(item)
+                    for delta in self._deltas(item):
                         shown = True
                         yield delta
             except ModelError as failed:
                 error = failed
             finally:
                 await reader.aclose()
-            if abort.aborted and not fold.complete:
+            if _has_fired(abort) and not fold.complete:
                 message, uses = self._partial(fold)
                 self.result = Interrupted(message, uses, fold.usage)
                 return
             if error is None and not fold.complete:
                 error = ModelError("cut", "The answer ended before it was whole.", phase="stream")
             if error is None:
+                self._recovery.breakers.succeeded(self._recovery.endpoint)
                 self.result = self._answered(fold)
                 return
-            failure = classify(error)
-            plan = self._policy.plan(attempt, failure, self._rng)
-            if not isinstance(plan, Retry):
+            failure = classify(error, now=self._recovery.wall_clock())
+            state, rung = climb(
+                state,
+                failure,
+                policy=self._recovery.policy,
+                rng=self._recovery.rng,
+                elapsed_s=self._recovery.monotonic() - started,
+                fallback_model=self._fallback(),
+                may_refresh=self._recovery.refresh is not None,
+            )
+            if isinstance(rung, Fail):
+                self._recovery.breakers.failed(
+                    self._recovery.endpoint, failure, self._recovery.monotonic()
+                )
                 message, _ = self._partial(fold)
-                self.result = Failed(failure, error, message)
+                self.result = Failed(rung, error, message)
                 return
             if shown:
-                yield Tombstone(self._turn_id, self._uid, failure.kind, agent_id=self._agent_id)
+                yield Tombstone(
+                    self._turn_id, self._uid, str(failure.kind), agent_id=self._agent_id
+                )
                 self._uid = new_uid()
-            attempt += 1
+            async for event in self._act(rung, abort):
+                yield event
+
+    async def _act(
+        self, rung: Retry | FallBack | Degrade, abort: AbortSignal
+    ) -> AsyncIterator[AgentEvent]:
+        """Do what the ladder says before the next attempt; every wait is visible and ends at Esc."""
+        match rung:
+            case Retry():
+                if rung.max_tokens is not None:
+                    self._request = replace(self._request, max_tokens=rung.max_tokens)
+                if rung.refresh_credentials and self._recovery.refresh is not None:
+                    await self._recovery.refresh()
+                async for event in self._sleep(rung.delay_s, rung.attempt, rung.reason, abort):
+                    yield event
+            case FallBack():
+                yield ModelFallback(
+                    self._turn_id,
+                    self._request.model,
+                    rung.model,
+                    rung.reason,
+                    agent_id=self._agent_id,
+                )
+                self._request = replace(self._request, model=rung.model)
+            case Degrade():
+                self._recovery.without |= {rung.feature}
+                yield Notice(
+                    self._turn_id,
+                    "info",
+                    f"{rung.reason} It is left out from now on.",
+                    agent_id=self._agent_id,
+                )
+            case _:
+                assert_never(rung)
+
+    async def _sleep(
+        self, delay_s: float, attempt: int, reason: str, abort: AbortSignal
+    ) -> AsyncIterator[AgentEvent]:
+        left = delay_s
+        for chunk in heartbeat_chunks(delay_s) if delay_s > 0 else ():
             yield RetryScheduled(
                 self._turn_id,
                 attempt,
-                self._policy.max_attempts,
-                plan.delay_s,
-                failure.message,
+                None if self._recovery.policy.persistent else self._recovery.policy.max_retries + 1,
+                left,
+                reason,
                 agent_id=self._agent_id,
             )
-            await abort.sleep(plan.delay_s)
+            if await abort.sleep(chunk):
+                return
+            left -= chunk
+
+    async def _wait_for_breaker(self, abort: AbortSignal) -> AsyncIterator[AgentEvent]:
+        recovery = self._recovery
+        while not recovery.breakers.admit(recovery.endpoint, recovery.monotonic()):
+            wait_s = recovery.breakers.get(recovery.endpoint).retry_at - recovery.monotonic()
+            reason = "The endpoint failed several times in a row; giving it a moment."
+            async for event in self._sleep(max(0.1, wait_s), 1, reason, abort):
+                yield event
+            if abort.aborted:
+                return
+
+    def _fallback(self) -> str | None:
+        model = self._recovery.fallback_model
+        return model if model and model != self._request.model else None
 
     def _deltas(self, event: ModelEvent) -> tuple[AgentEvent, ...]:
         if isinstance(event, BlockStart):
@@ -216,6 +320,11 @@ class ModelTurn:
             text = text_block(fold.partial_text)
             message = replace(message, content=(*message.content, text))
         return (message if message.content else None), fold.tool_uses()
+
+
+def _has_fired(abort: AbortSignal) -> bool:
+    # A call, because a type checker takes the property for unchanged across an await.
+    return abort.aborted
 
 
 _END = object()

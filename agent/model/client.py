@@ -32,6 +32,8 @@ class ModelRequest:
     tool_choice: dict[str, Any] | None = None
     betas: tuple[str, ...] = ()
     extra_body: Mapping[str, Any] = field(default_factory=dict)
+    without: frozenset[str] = frozenset()
+    """Features the endpoint turned out not to take: `cache_control`, `effort`, `thinking`, `betas`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,14 +34,16 @@ def request_body(request: ModelRequest, model: ModelCapabilities) -> dict[str, A
         body["tools"] = list(request.tools)
         if request.tool_choice is not None:
             body["tool_choice"] = request.tool_choice
-    if model.adaptive_thinking and request.thinking:
+    if "thinking" in request.without:
+        pass
+    elif model.adaptive_thinking and request.thinking:
         # Without summaries the text between tool calls stays hidden, and the screen silent.
         body["thinking"] = {"type": "adaptive", "display": "summarized"}
     elif model.adaptive_thinking and model.can_disable_thinking:
         body["thinking"] = {"type": "disabled"}
-    if request.effort is not None and request.effort in model.efforts:
+    if request.effort in model.efforts and "effort" not in request.without:
         body["output_config"] = {"effort": request.effort}
-    if model.prompt_caching:
+    if model.prompt_caching and "cache_control" not in request.without:
         # One mark at the top level moves along with the last block.
         body["cache_control"] = {"type": "ephemeral"}
     body.update(request.extra_body)

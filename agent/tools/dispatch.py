@@ -70,6 +70,8 @@ class Dispatcher:
         self, calls: Sequence[ToolUse], controller: AbortController
     ) -> AsyncIterator[AgentEvent]:
         """Yield the events of all calls; stops after a call that ends the turn or an abort."""
+        if self._ports.side is not None:
+            self._ports.side.attach(self._emitter)
         for batch in partition(calls, self._ports.registry):
             if controller.signal.aborted or any(o.ends_turn for o in self.outcomes.values()):
                 return

@@ -88,3 +88,20 @@ class Emitter:
             self._events.append(
                 ToolProgress(self.turn_id, tool_use_id, text, agent_id=self.agent_id)
             )
+
+
+class SideEvents:
+    """Lets work inside a tool call (a sub-agent) put events into the stream of the turn it serves."""
+
+    def __init__(self) -> None:
+        """Without a target events are dropped: nobody is listening."""
+        self._target: Emitter | None = None
+
+    def attach(self, emitter: Emitter) -> None:
+        """Send events to the emitter of the turn that runs now."""
+        self._target = emitter
+
+    def emit(self, event: AgentEvent) -> None:
+        """Put one event into the running turn."""
+        if self._target is not None:
+            self._target.emit(event)

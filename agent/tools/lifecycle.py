@@ -23,7 +23,7 @@ from agent.events import PermissionRequested, PermissionResolved, ToolDispatch, 
 from agent.messages import Block, ToolUse, tool_result_block
 from agent.sanitize import sanitize
 from agent.tools.base import InterruptBehavior, Tool, ToolContext, ToolError, ToolOutcome
-from agent.tools.emitter import Emitter
+from agent.tools.emitter import Emitter, SideEvents
 from agent.tools.offload import bound_result
 from agent.tools.registry import ToolRegistry
 from agent.tools.services import ToolServices
@@ -80,10 +80,24 @@ class CallHooks(Protocol):
 
 
 class CallRecorder(Protocol):
-    """Told right before a tool runs, so that a crash leaves a trace of what had started."""
+    """Told right before a tool runs and right after, so that a crash never runs anything twice."""
 
-    async def tool_started(self, call: ToolUse, tool_input: Mapping[str, Any]) -> None:
+    async def tool_started(
+        self, call: ToolUse, tool_input: Mapping[str, Any], agent_id: str | None
+    ) -> None:
         """Record durably that the call is about to run."""
+        ...
+
+    async def tool_ended(
+        self,
+        call: ToolUse,
+        block: Block,
+        outcome: str,
+        elapsed_s: float,
+        identifier: str,
+        agent_id: str | None,
+    ) -> None:
+        """Record durably what the model will be told."""
         ...
 
 
@@ -96,6 +110,8 @@ class CallPorts:
     hooks: CallHooks
     services: ToolServices
     recorder: CallRecorder | None = None
+    side: SideEvents | None = None
+    """Where sub-agents put their events while a call of theirs runs."""
     previews: dict[str, Display | None] | None = None
     """Filled by tool_use_id before the person is asked; the dialog reads it."""
 
@@ -115,8 +131,6 @@ class CallOutcome:
     """Why, when a hook stopped the turn; empty for the person's no."""
     additional_context: tuple[str, ...] = ()
     """What hooks add for the model, after the results."""
-    system_messages: tuple[str, ...] = ()
-    """What hooks tell the person."""
     aborts_siblings: bool = False
     """The run failed in a way that makes its concurrent neighbours pointless."""
     response: Any = None
@@ -170,13 +184,26 @@ class _Call:
         )
         self.identifier = call.name
         self.additional_context: list[str] = []
-        self.system_messages: list[str] = []
         self.comment = ""
         self.asked = False
+        self.has_started = False
         self.aborts_siblings = False
 
     async def run(self) -> CallOutcome:
         started = time.monotonic()
+        outcome = await self._lifecycle()
+        if self.has_started and self.ports.recorder is not None:
+            await self.ports.recorder.tool_ended(
+                self.call,
+                outcome.block,
+                outcome.outcome,
+                time.monotonic() - started,
+                self.identifier,
+                self.emitter.agent_id,
+            )
+        return outcome
+
+    async def _lifecycle(self) -> CallOutcome:
         try:
             ready = await self._validate(self.call.input)
         except _Refused as refused:
@@ -398,7 +425,10 @@ class _Call:
     async def _execute(self, ready: _Ready) -> ToolOutcome:
         tool = ready.tool
         if self.ports.recorder is not None:
-            await self.ports.recorder.tool_started(self.call, ready.seen)
+            self.has_started = True
+            await self.ports.recorder.tool_started(
+                self.call, ready.seen, self.emitter.agent_id
+            )
         try:
             if tool.interrupt_behavior is InterruptBehavior.CANCEL:
                 outcome = await self.abort.race(tool.run(ready.parsed, self.context))
@@ -476,7 +506,6 @@ class _Call:
             ends_turn=ends_turn,
             stop_reason=stop_reason,
             additional_context=tuple(self.additional_context),
-            system_messages=tuple(self.system_messages),
             aborts_siblings=self.aborts_siblings,
             response=text,
         )
@@ -497,7 +526,6 @@ class _Call:
 
     def _collect(self, hook: EventOutcome) -> None:
         self.additional_context.extend(hook.additional_context)
-        self.system_messages.extend(hook.system_messages)
 
     def _check_abort(self) -> None:
         if self.abort.aborted:
@@ -526,7 +554,6 @@ class _Call:
             ends_turn=refused.ends_turn,
             stop_reason=refused.stop_reason,
             additional_context=tuple(self.additional_context),
-            system_messages=tuple(self.system_messages),
             aborts_siblings=self.aborts_siblings,
             response=text,
         )
