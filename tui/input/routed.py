@@ -12,10 +12,13 @@ from typing import Any, Final, Generic, TypeVar
 from textual import events
 from textual.app import App
 from textual.dom import DOMNode
+from textual.driver import Driver
+from textual.drivers.linux_driver import LinuxDriver
 from textual.errors import NoWidget
 from textual.widget import Widget
 
 from tui.input.dispatch import RESERVED_KEYS, InputRouter
+from tui.input.driver import InputDriver
 from tui.input.event import RoutedEvent
 from tui.input.priority import EventKind, kind_of
 
@@ -50,6 +53,19 @@ class RoutedApp(App[ReturnType], Generic[ReturnType]):
         self._parked: deque[events.Event] = deque()
         self._handover_target: DOMNode | None = None
         self._handover_count = 0
+
+    def get_driver_class(self) -> type[Driver]:
+        """Return our driver, unless the environment names another (as the web server does)."""
+        driver_class = super().get_driver_class()
+        if driver_class is LinuxDriver:
+            return InputDriver
+        return driver_class
+
+    def post_display_hook(self) -> None:
+        """Tell the input bus that a frame was drawn."""
+        super().post_display_hook()
+        if isinstance(self._driver, InputDriver):
+            self._driver.bus.frame_shown()
 
     async def on_event(self, event: events.Event) -> None:
         """Route terminal input; everything else goes straight to Textual."""

@@ -1,0 +1,167 @@
+"""Terminal input from the reading thread to the app: discrete at once, the rest coalesced.
+
+Agent events never come this way (streaming-and-events, "Event Priority and Scheduling").
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final
+
+from textual import events
+from textual.message import Message
+
+from tui.input.priority import EventPriority, priority_of
+
+FRAME_GAP_S: Final = 1 / 60
+"""Shortest time between two releases of mouse moves and wheel turns."""
+RESIZE_GAP_S: Final = 0.066
+"""Shortest time between two resizes."""
+LAYOUT_FACTOR: Final = 3.0
+"""A resize waits at least this many times what the last one took, so that most time is left."""
+WHEEL_LIMIT: Final = 64
+"""Most wheel steps that are released together."""
+
+_Wheel = tuple[type[events.MouseEvent], type[events.MouseEvent]]
+_VERTICAL: Final[_Wheel] = (events.MouseScrollDown, events.MouseScrollUp)
+_HORIZONTAL: Final[_Wheel] = (events.MouseScrollRight, events.MouseScrollLeft)
+
+
+class InputBus:
+    """Takes messages from any thread and delivers them on the loop, in order of priority.
+
+    Discrete and default messages keep their order. Of continuous ones the newest of each type
+    counts; wheel steps add up, opposite ones cancel. Nothing runs while nothing arrives.
+    """
+
+    def __init__(self, deliver: Callable[[Message], None], loop: asyncio.AbstractEventLoop) -> None:
+        """Take where messages go; it is called on the loop only."""
+        self._deliver = deliver
+        self._loop = loop
+        self._lock = threading.Lock()
+        self._queue: deque[Message] = deque()
+        self._move: events.MouseMove | None = None
+        self._wheel: dict[_Wheel, tuple[int, events.MouseEvent]] = {}
+        self._resize: events.Resize | None = None
+        self._is_woken = False
+        self._timer: asyncio.TimerHandle | None = None
+        self._pointer_due_s = self._resize_due_s = float("-inf")
+        self._resized_at_s: float | None = None
+
+    def push(self, message: Message) -> None:
+        """Take a message; callable from any thread, not from a handler set with `signal.signal`."""
+        with self._lock:
+            self._store(message)
+            if self._is_woken:
+                return
+            self._is_woken = True
+        # The loop is closed when input arrives after the end.
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._drain)
+
+    def frame_shown(self) -> None:
+        """Note that a frame was drawn: how long the last resize took follows from it."""
+        if self._resized_at_s is not None:
+            now_s = self._loop.time()
+            cost_s = now_s - self._resized_at_s
+            self._resized_at_s = None
+            self._resize_due_s = max(self._resize_due_s, now_s + LAYOUT_FACTOR * cost_s)
+
+    def _store(self, message: Message) -> None:
+        if priority_of(message) is not EventPriority.CONTINUOUS:
+            if self._move is not None and isinstance(message, events.MouseEvent):
+                # A button must find the pointer where it was pressed.
+                self._queue.append(self._move)
+                self._move = None
+            self._queue.append(message)
+        elif isinstance(message, events.Resize):
+            self._resize = message
+        elif isinstance(message, events.MouseMove):
+            self._move = message
+        elif isinstance(message, events.MouseEvent):
+            axis = _VERTICAL if isinstance(message, _VERTICAL) else _HORIZONTAL
+            steps, _last = self._wheel.get(axis, (0, message))
+            self._wheel[axis] = (steps + (1 if isinstance(message, axis[0]) else -1), message)
+
+    def _drain(self) -> None:
+        with self._lock:
+            self._is_woken = False
+            discrete = list(self._queue)
+            self._queue.clear()
+        for message in discrete:
+            self._deliver(message)
+        self._release_due()
+
+    def _release_due(self) -> None:
+        now_s = self._loop.time()
+        released: list[Message] = []
+        with self._lock:
+            if now_s >= self._pointer_due_s:
+                released.extend(self._take_pointer())
+                if released:
+                    self._pointer_due_s = now_s + FRAME_GAP_S
+            if self._resize is not None and now_s >= self._resize_due_s:
+                released.append(self._resize)
+                self._resize = None
+                self._resize_due_s = now_s + RESIZE_GAP_S
+                self._resized_at_s = now_s
+            self._set_timer(now_s)
+        for message in released:
+            self._deliver(message)
+
+    def _take_pointer(self) -> list[Message]:
+        taken: list[Message] = []
+        if self._move is not None:
+            taken.append(self._move)
+            self._move = None
+        for axis, (steps, last) in self._wheel.items():
+            taken.extend(_wheel_steps(axis, steps, last))
+        self._wheel.clear()
+        return taken
+
+    def _set_timer(self, now_s: float) -> None:
+        due_s = [
+            at_s
+            for at_s, is_held in (
+                (self._pointer_due_s, self._move is not None or bool(self._wheel)),
+                (self._resize_due_s, self._resize is not None),
+            )
+            if is_held
+        ]
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if due_s:
+            self._timer = self._loop.call_later(max(0.0, min(due_s) - now_s), self._on_timer)
+
+    def _on_timer(self) -> None:
+        self._timer = None
+        # Discrete input that came meanwhile goes first.
+        self._drain()
+
+
+def _wheel_steps(axis: _Wheel, steps: int, last: events.MouseEvent) -> list[Message]:
+    """Return one event per step left over, all where the last one was."""
+    event_class = axis[0] if steps > 0 else axis[1]
+    return [_copy(last, event_class) for _ in range(min(abs(steps), WHEEL_LIMIT))]
+
+
+def _copy(event: events.MouseEvent, event_class: type[events.MouseEvent]) -> events.MouseEvent:
+    return event_class(
+        event.widget,
+        event.pointer_x,
+        event.pointer_y,
+        event.delta_x,
+        event.delta_y,
+        event.button,
+        event.shift,
+        event.meta,
+        event.ctrl,
+        screen_x=event.pointer_screen_x,
+        screen_y=event.pointer_screen_y,
+        style=event.style,
+    )

@@ -1,0 +1,230 @@
+"""The terminal driver: Textual's, with our byte filter, input bus and output.
+
+It wakes up for input only (Textual's wakes ten times a second), survives invalid bytes, and gives
+the terminal back whatever ends the program. The names of Textual that it relies on without a
+promise are listed in `PRIVATE_NAMES` and tested.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import select
+import signal
+import sys
+import termios
+from codecs import getincrementaldecoder
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Any, Final
+
+from textual import events, log
+from textual._xterm_parser import XTermParser
+from textual.drivers.linux_driver import LinuxDriver
+from textual.geometry import Size
+from textual.message import Message
+
+from tui.input.bus import InputBus
+from tui.input.byte_filter import ByteFilter, ForParser, InputItem, PastedText, Reply, TypedKey
+from tui.screen.output import TerminalOutput
+
+PRIVATE_NAMES: Final = {
+    "textual.drivers.linux_driver.LinuxDriver": (
+        "_get_terminal_size",
+        "_run_input_thread",
+    ),
+    "textual.driver.Driver": (),
+    "textual._xterm_parser.XTermParser": ("feed",),
+}
+"""What this module uses of Textual that Textual does not promise."""
+
+_READ_BYTES: Final = 65536
+_CLOSE_TIMEOUT_S: Final = 5.0
+_ENDING_SIGNALS: Final = (signal.SIGTERM, signal.SIGHUP)
+
+_RESTORE: Final = (
+    "\x1b[r\x1b[?2026l\x1b[<u\x1b[?2004l\x1b[?7h\x1b[?1000l\x1b[?1003l\x1b[?1006l\x1b[?1015l"
+    "\x1b[?1004l\x1b[0m\x1b[?1049l\x1b[?25h"
+)
+"""What gives the terminal back when the normal way was not taken."""
+
+
+class InputDriver(LinuxDriver):
+    """Textual's driver for Linux and macOS with our input and output paths."""
+
+    def __init__(
+        self,
+        app: Any,
+        *,
+        debug: bool = False,
+        mouse: bool = True,
+        size: tuple[int, int] | None = None,
+    ) -> None:
+        super().__init__(app, debug=debug, mouse=mouse, size=size)
+        self.output: TerminalOutput | None = None
+        """Where everything is written; None outside application mode."""
+        self.bus: Final = InputBus(self._deliver, self._loop)
+        # Standard error even when standard output is piped, as Textual does.
+        self._output_fileno = sys.__stderr__.fileno() if sys.__stderr__ is not None else 2
+        self._is_active = False
+        self._wake_pipe: tuple[int, int] | None = None
+        self._is_lost = False
+
+    # Output
+
+    def write(self, data: str) -> None:
+        """Write, or queue, without blocking; dropped outside application mode."""
+        if self.output is not None:
+            self.output.write(data)
+
+    def close(self) -> None:
+        """Wait (at most 5 s) until everything is written."""
+        super().close()
+        if self.output is not None:
+            self.output.close(_CLOSE_TIMEOUT_S)
+            self.output = None
+
+    # Start and stop
+
+    def start_application_mode(self) -> None:
+        """Take the terminal; also after a suspend."""
+        attributes = self.attrs_before if self._is_active else None
+        if self._is_active:
+            # Stopped and continued from outside, without a chance to give the terminal back: the
+            # old reader must go before a second one starts.
+            self.disable_input()
+        if self.output is None:
+            self.output = TerminalOutput(self._output_fileno, on_lost=self._on_terminal_lost)
+        self._wake_pipe = os.pipe()
+        super().start_application_mode()  # type: ignore[no-untyped-call]  # Textual's
+        if attributes is not None:
+            self.attrs_before = attributes
+        # Handlers of the loop, not of the process: they never interrupt the bus half-way.
+        with suppress(RuntimeError, ValueError):
+            self._loop.add_signal_handler(signal.SIGWINCH, self._on_window_change)
+            for number in _ENDING_SIGNALS:
+                self._loop.add_signal_handler(number, self._end_by_signal, number)
+        if not self._is_active:
+            atexit.register(self._restore_terminal)
+        self._is_active = True
+
+    def stop_application_mode(self) -> None:
+        """Give the terminal back."""
+        super().stop_application_mode()
+        if self._is_active:
+            self._is_active = False
+            atexit.unregister(self._restore_terminal)
+            with suppress(RuntimeError, ValueError):
+                for number in (signal.SIGWINCH, *_ENDING_SIGNALS):
+                    self._loop.remove_signal_handler(number)
+
+    def disable_input(self) -> None:
+        """End the reading thread and wait for it."""
+        if self._wake_pipe is not None:
+            os.write(self._wake_pipe[1], b"x")
+        super().disable_input()
+        if self._wake_pipe is not None:
+            for descriptor in self._wake_pipe:
+                os.close(descriptor)
+            self._wake_pipe = None
+
+    def _restore_terminal(self) -> None:
+        """Give the terminal back at the interpreter's end, if nobody did."""
+        with suppress(OSError, ValueError):
+            os.write(self._output_fileno, _RESTORE.encode())
+        if self.attrs_before is not None:
+            with suppress(termios.error):
+                termios.tcsetattr(self.fileno, termios.TCSANOW, self.attrs_before)
+
+    def _end_by_signal(self, number: int) -> None:
+        self._app.exit(return_code=128 + number)
+
+    def _on_terminal_lost(self) -> None:
+        if not self._is_lost:
+            self._is_lost = True
+            with suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(self._end_by_signal, signal.SIGHUP)
+
+    # Input
+
+    def send_message(self, message: Message) -> None:
+        """Put a message on the input bus."""
+        self.bus.push(message)
+
+    def _deliver(self, message: Message) -> None:
+        self._app.post_message(message)
+
+    def _on_window_change(self) -> None:
+        if not self._in_band_window_resize:
+            width, height = self._get_terminal_size()
+            size = Size(width, height)
+            self.bus.push(events.Resize(size, size))
+
+    def run_input_thread(self) -> None:
+        """Read until told to stop, sleeping in between however long it takes."""
+        assert self._wake_pipe is not None
+        wake, _ = self._wake_pipe
+        reader = _Reader(debug=self._debug)
+        while True:
+            ready, _, _ = select.select([self.fileno, wake], [], [], reader.timeout_s)
+            if self.fileno in ready:
+                data = self._read()
+                if not data:
+                    self._on_terminal_lost()
+                    return
+                messages = reader.feed(data)
+            else:
+                messages = reader.expire() if not ready else []
+            for message in messages:
+                self.process_message(message)
+            if wake in ready:
+                return
+
+    def _read(self) -> bytes:
+        """Return what was typed; b"" when the terminal is gone."""
+        try:
+            return os.read(self.fileno, _READ_BYTES)
+        except OSError:
+            return b""
+
+
+class _Reader:
+    """Bytes to Textual's messages."""
+
+    def __init__(self, *, debug: bool) -> None:
+        self._debug = debug
+        self._parser = XTermParser(debug)
+        self._filter = ByteFilter()
+        self._decode = getincrementaldecoder("utf-8")(errors="replace").decode
+
+    @property
+    def timeout_s(self) -> float | None:
+        return self._filter.timeout_s
+
+    def feed(self, data: bytes) -> list[Message]:
+        return self._messages(self._filter.feed(self._decode(data)))
+
+    def expire(self) -> list[Message]:
+        return self._messages(self._filter.expire())
+
+    def _messages(self, items: Iterable[InputItem]) -> list[Message]:
+        messages: list[Message] = []
+        for item in items:
+            match item:
+                case ForParser(text):
+                    messages.extend(self._parse(text))
+                case TypedKey(key, character):
+                    messages.append(events.Key(key, character))
+                case PastedText(text):
+                    messages.append(events.Paste(text))
+                case Reply(text):
+                    log.debug(f"terminal says {text!r}")
+        return messages
+
+    def _parse(self, text: str) -> list[Message]:
+        try:
+            return list(self._parser.feed(text))
+        except Exception as error:  # noqa: BLE001 - no input may end the program
+            log.error(f"cannot read input {text!r}: {error}")
+            self._parser = XTermParser(self._debug)
+            return []
