@@ -7,6 +7,7 @@ once, and told again when it works. Implements the recorder ports of `agent.conv
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -37,6 +38,7 @@ from agent.session.records import (
     QueueRecord,
     Record,
     RequestRecord,
+    RewindRecord,
     TerminalRecord,
     TitleRecord,
     TodosRecord,
@@ -47,7 +49,6 @@ from agent.session.records import (
     to_json,
 )
 from agent.session.store import Session
-
 
 Redact = Callable[[dict[str, Any]], dict[str, Any]]
 
@@ -61,6 +62,7 @@ class SessionRecorder:
         self._redact = redact
         self._latest: dict[str, Record] = {}
         self._complaint: str | None = None
+        self._has_trouble = False
         self._turn_id = ""
 
     @property
@@ -86,7 +88,7 @@ class SessionRecorder:
             await self.write(DraftRecord(""))
 
     async def event(self, event: AgentEvent, history: Sequence[Message]) -> None:
-        """Record what belongs into the transcript; returns when it is on the disk, where it must be.
+        """Record what belongs into the transcript; durably where its kind asks for that.
 
         `history` is what the model sees after the event.
         """
@@ -99,9 +101,7 @@ class SessionRecorder:
                 )
             case UsageUpdate():
                 await self.write(
-                    UsageRecord(
-                        event.session_usage, event.session_cost_usd, event.context_tokens
-                    )
+                    UsageRecord(event.session_usage, event.session_cost_usd, event.context_tokens)
                 )
             case Compacted(agent_id=None):
                 await self.write(
@@ -161,6 +161,10 @@ class SessionRecorder:
         """Record the session's name."""
         await self.write(TitleRecord(title))
 
+    async def rewound(self, to_uid: str | None, history: Sequence[Message]) -> None:
+        """Record that the conversation goes on from an earlier message; `history` is what stays."""
+        await self.write(RewindRecord(to_uid, tuple(history)))
+
     async def grants(self, grants: Sequence[tuple[str, str]]) -> None:
         """Record all rules granted for this session."""
         await self.write(GrantsRecord(tuple(grants)))
@@ -171,15 +175,31 @@ class SessionRecorder:
             if self._latest.get(record.kind) == record:
                 return
             self._latest[record.kind] = record
-        data = to_json(record)
-        if self._redact is not None:
-            data = self._redact(data)
+        data = self._safe(record)
         try:
             self._session.transcript.append(data)
             if record.kind in DURABLE:
                 await self._session.transcript.flush()
         except SessionError as error:
-            self._complaint = str(error)
+            self._has_trouble = self._has_trouble or self._complain(str(error))
+        else:
+            if self._has_trouble:
+                self._complain("The session is saved again; nothing is missing from it.")
+            self._has_trouble = False
+
+    def _complain(self, text: str) -> bool:
+        self._complaint = text
+        return True
+
+    def _safe(self, record: Record) -> dict[str, Any]:
+        """Return what may be written; a history that differs from what was sent says so."""
+        data = to_json(record)
+        if self._redact is None:
+            return data
+        safe = self._redact(data)
+        if safe != data and isinstance(record, MessageRecord | CompactionRecord | RewindRecord):
+            return {**safe, "redacted": True}
+        return safe
 
     def seed(self, records: Sequence[Record]) -> None:
         """Take over the latest states of a resumed session, so that compactions carry them on."""
@@ -189,4 +209,5 @@ class SessionRecorder:
 
     async def aclose(self) -> None:
         """Write what is left and let other processes have the session."""
-        self._session.close()
+        # Other processes may be waited for by a person: the last flush happens off the loop.
+        await asyncio.to_thread(self._session.close)

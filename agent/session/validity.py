@@ -60,6 +60,7 @@ class _Repair:
     def __init__(self, calls: Mapping[str, CallState]) -> None:
         self._calls = calls
         self._out: list[Message] = []
+        self._seen: set[str] = set()
         self._open: list[tuple[str, str]] = []  # (id, tool name) of the last assistant message
         self._unknown: list[str] = []
         self._not_run: list[str] = []
@@ -93,14 +94,13 @@ class _Repair:
             kept = [b for b in content if b.get("type") not in _THINKING]
             self._thinking_dropped |= len(kept) < len(content)
             content = kept
-        seen: set[str] = set()
         unique: list[Block] = []
         for block in content:
             if block.get("type") == "tool_use":
                 call_id = block.get("id")
-                if not isinstance(call_id, str) or not block.get("name") or call_id in seen:
+                if not isinstance(call_id, str) or not block.get("name") or call_id in self._seen:
                     continue
-                seen.add(call_id)
+                self._seen.add(call_id)
             unique.append(block)
         if not unique:
             self._mark_gap()
@@ -171,6 +171,7 @@ class _Repair:
 def is_valid(messages: Iterable[Message]) -> bool:
     """Whether the API would accept the order and pairing of a history (see the module)."""
     open_ids: list[str] = []
+    seen: set[str] = set()
     first = True
     for message in messages:
         if not message.content or any(_is_empty_text(b) for b in message.content):
@@ -185,8 +186,9 @@ def is_valid(messages: Iterable[Message]) -> bool:
             if open_ids or results:
                 return False
             open_ids = [str(b["id"]) for b in message.content if b.get("type") == "tool_use"]
-            if len(set(open_ids)) != len(open_ids):
+            if len(set(open_ids)) != len(open_ids) or seen & set(open_ids):
                 return False
+            seen.update(open_ids)
         else:
             if sorted(results) != sorted(open_ids):
                 return False
