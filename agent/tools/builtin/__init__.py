@@ -1,0 +1,1 @@
+"""The built-in tools, one module each; `agent.tools.registry` lists them."""

@@ -1,0 +1,297 @@
+"""Bash: run one command in a fresh shell; only the current directory carries over."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import signal
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from agent.display import CommandDisplay, Display
+from agent.tools.base import (
+    Concurrency,
+    InterruptBehavior,
+    Tool,
+    ToolContext,
+    ToolError,
+    ToolOutcome,
+    build_tool,
+)
+from agent.tools.services import ToolServices
+from agent.tools.shell_process import ShellError, ShellProcess, command_environment
+
+DEFAULT_TIMEOUT_MS: Final = 120_000
+MAX_TIMEOUT_MS: Final = 600_000
+
+# One simple command whose exit status 1 is an answer, not a failure.
+_ANSWERING: Final = {
+    "grep": "no match",
+    "egrep": "no match",
+    "fgrep": "no match",
+    "rg": "no match",
+    "diff": "the files differ",
+    "cmp": "the files differ",
+    "test": "the condition is false",
+    "[": "the condition is false",
+}
+_COMPOUND: Final = re.compile(r"[;&|\n`(){}<>]")
+
+DESCRIPTION: Final = f"""Runs a command in bash and returns what it printed (standard output and \
+error in the order they were written) and its exit status.
+
+Each call is a fresh shell: variables, aliases and functions do not carry over, but the current \
+directory does (as long as it stays inside the working directories). Nobody can type into the \
+command: no editors, pagers, password prompts or interactive programs.
+
+Use it for version control, builds, tests, package managers and other programs. Do not use it to \
+read, search, list or edit files: Read, Grep, Glob, Edit and Write do that with better results.
+
+- Quote paths that contain spaces. Prefer absolute paths to `cd`.
+- `timeout` is in milliseconds: {DEFAULT_TIMEOUT_MS:,} by default, at most {MAX_TIMEOUT_MS:,}. A \
+command that takes longer is ended, and its output so far is returned.
+- Output over 30,000 characters is cut in the middle; all of it is then in a file whose path is \
+given.
+- `run_in_background` returns at once with an id, for servers and long jobs: read its output with \
+BashOutput, end it with TaskStop. Do not add `&` yourself.
+- $TMPDIR is a scratch folder of this session; use it instead of /tmp.
+- Join dependent commands with `&&`. Independent commands are better made as separate calls in \
+one turn."""
+
+
+class BashInput(BaseModel):
+    """Parameters of Bash."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    command: Annotated[str, Field(min_length=1, description="The command to run.")]
+    timeout: Annotated[
+        int | None,
+        Field(
+            ge=1,
+            le=MAX_TIMEOUT_MS,
+            description=f"Milliseconds until it is ended; {DEFAULT_TIMEOUT_MS} if not given.",
+        ),
+    ] = None
+    description: Annotated[
+        str | None,
+        Field(description="What the command does, in five to ten words, for the person to read."),
+    ] = None
+    run_in_background: Annotated[
+        bool, Field(description="Return at once and let the command run on.")
+    ] = False
+
+
+async def _validate(tool_input: BashInput, context: ToolContext) -> str | None:
+    if not tool_input.command.strip():
+        return "The command is empty."
+    if "\0" in tool_input.command:
+        return "The command contains a NUL character."
+    return None
+
+
+async def _run(tool_input: BashInput, context: ToolContext) -> ToolOutcome:
+    services = context.services
+    note = _usable_cwd(services)
+    try:
+        shell = await services.shells.start(
+            tool_input.command,
+            cwd=services.cwd,
+            env=command_environment(
+                services.env, cwd=services.cwd, scratch_dir=services.scratch_dir
+            ),
+            results_dir=services.results_dir,
+            env_files=services.env_files,
+            live=None if tool_input.run_in_background else context.progress,
+        )
+    except ShellError as error:
+        raise ToolError(str(error)) from error
+    except OSError as error:
+        raise ToolError(f"The command could not be started: {error.strerror}.") from error
+    if tool_input.run_in_background:
+        services.shells.to_background(shell)
+        return _in_background(shell, f"Running in the background as {shell.id}.")
+    timeout_s = (tool_input.timeout or DEFAULT_TIMEOUT_MS) / 1000
+    try:
+        why = await _wait(shell, context, timeout_s)
+    except asyncio.CancelledError:
+        await _settle(shell)
+        services.shells.release(shell)
+        if not context.abort.aborted:
+            raise
+        # Interrupted by the person: what was printed until then is worth more than silence.
+        why = "interrupted"
+    if why == "background":
+        services.shells.to_background(shell)
+        return _in_background(
+            shell, f"The person sent the command to the background as {shell.id}."
+        )
+    if shell.is_running:
+        services.shells.to_background(shell)
+        note += (
+            f"\n[Processes that the command started are still running, as {shell.id}. "
+            "Read their output with BashOutput, end them with TaskStop.]"
+        )
+    else:
+        services.shells.release(shell)
+    if why == "ended":
+        note += _move(services, shell.final_cwd)
+    return _outcome(tool_input.command, shell, why, timeout_s, note)
+
+
+async def _wait(shell: ShellProcess, context: ToolContext, timeout_s: float) -> str:
+    """Return `ended`, `timeout`, `interrupted` or `background`; a shell cut short is stopped."""
+    ended = asyncio.ensure_future(shell.wait())
+    aborted = asyncio.ensure_future(context.abort.wait())
+    moved = asyncio.ensure_future(shell.to_background.wait())
+    try:
+        done, _ = await asyncio.wait(
+            {ended, aborted, moved}, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED
+        )
+    finally:
+        for waiter in (ended, aborted, moved):
+            waiter.cancel()
+    if ended in done:
+        return "ended"
+    if moved in done:
+        return "background"
+    await _settle(shell)
+    return "interrupted" if aborted in done else "timeout"
+
+
+async def _settle(shell: ShellProcess) -> None:
+    """Stop the shell and wait until it is gone, also while being cancelled once more."""
+    stopping = asyncio.ensure_future(shell.stop())
+    try:
+        await asyncio.shield(stopping)
+    except asyncio.CancelledError:
+        await asyncio.wait({stopping})
+        raise
+
+
+def _usable_cwd(services: ToolServices) -> str:
+    if services.cwd.is_dir():
+        return ""
+    gone, services.cwd = services.cwd, services.launch_dir
+    return f"\n[{gone} no longer exists; the command ran in {services.cwd}.]"
+
+
+def _move(services: ToolServices, cwd: Path | None) -> str:
+    if cwd is None or cwd == services.cwd:
+        return ""
+    if services.scope.is_inside(cwd):
+        services.cwd = cwd
+        return ""
+    return (
+        f"\n[The current directory is still {services.cwd}: "
+        f"{cwd} is outside the working directories.]"
+    )
+
+
+def _in_background(shell: ShellProcess, said: str) -> ToolOutcome:
+    return ToolOutcome(
+        content=(
+            f"{said} Its output goes to {shell.output.path}; "
+            "read what is new with BashOutput, end it with TaskStop."
+        ),
+        display=CommandDisplay(shell.command, background_id=shell.id),
+        structured={
+            "stdout": "",
+            "stderr": "",
+            "interrupted": False,
+            "isImage": False,
+            "backgroundTaskId": shell.id,
+        },
+    )
+
+
+def _outcome(
+    command: str, shell: ShellProcess, why: str, timeout_s: float, note: str
+) -> ToolOutcome:
+    output = shell.output.text()
+    meaning = _meaning(command, shell.exit_code)
+    match why:
+        case "timeout":
+            status = (
+                f"Timed out after {timeout_s:g} s and was ended. "
+                "For longer jobs raise `timeout` or use `run_in_background`."
+            )
+        case "interrupted":
+            status = f"Interrupted by the person after {shell.elapsed_s:.1f} s and ended."
+        case _:
+            status = _status(shell.exit_code, meaning)
+    body = output.rstrip("\n")
+    parts = [part for part in (body, status, note.strip("\n")) if part]
+    structured: dict[str, Any] = {
+        # Both streams share one pipe, or their order would be lost.
+        "stdout": output,
+        "stderr": "",
+        "interrupted": why in ("interrupted", "timeout"),
+        "isImage": False,
+        "exitCode": shell.exit_code,
+    }
+    if meaning:
+        structured["returnCodeInterpretation"] = meaning
+    if shell.output.has_file:
+        structured["persistedOutputPath"] = str(shell.output.path)
+    failed = why != "ended" or (shell.exit_code != 0 and not meaning)
+    return ToolOutcome(
+        content="\n".join(parts) or "(no output)",
+        is_error=failed,
+        display=CommandDisplay(command, output, shell.exit_code),
+        structured=structured,
+    )
+
+
+def _status(exit_code: int | None, meaning: str | None) -> str:
+    if exit_code is None or exit_code == 0:
+        return ""
+    if exit_code < 0:
+        return f"Ended by signal {-exit_code} ({_signal_name(-exit_code)})."
+    said = f"Exit code {exit_code}"
+    if meaning:
+        return f"{said} ({meaning})."
+    if exit_code > 128 and _signal_name(exit_code - 128):
+        return f"{said} ({_signal_name(exit_code - 128)})."
+    return f"{said}."
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return ""
+
+
+def _meaning(command: str, exit_code: int | None) -> str | None:
+    if exit_code != 1 or _COMPOUND.search(command):
+        return None
+    return _ANSWERING.get(command.split(maxsplit=1)[0])
+
+
+def _identifier(tool_input: BashInput, _root: Path) -> str:
+    return f"Bash {' ↵ '.join(tool_input.command.strip().splitlines())}"
+
+
+async def _preview(tool_input: BashInput, _context: ToolContext) -> Display:
+    return CommandDisplay(tool_input.command)
+
+
+def bash_tool() -> Tool[BashInput]:
+    """Return the tool."""
+    return build_tool(
+        name="Bash",
+        description=DESCRIPTION,
+        input_model=BashInput,
+        run=_run,
+        validate=_validate,
+        concurrency=lambda _: Concurrency.UNSAFE,
+        interrupt_behavior=InterruptBehavior.CANCEL,
+        always_load=True,
+        # The output is bounded here, with its own file; the limit leaves room for the notes.
+        max_result_size_chars=40_000,
+        identifier=_identifier,
+        preview=_preview,
+    )

@@ -1,0 +1,201 @@
+"""Edit: replace one exact piece of a file that has been read."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Final
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from agent.display import DiffDisplay, Display
+from agent.tools.atomic_write import MAX_EDIT_BYTES, CurrentFile, read_current, replace_file
+from agent.tools.base import Concurrency, Tool, ToolContext, ToolError, ToolOutcome, build_tool
+from agent.tools.builtin.write import unread_objection
+from agent.tools.file_state import digest
+from agent.tools.line_change import NoSuchText, change_text
+from agent.tools.paths import absolute, path_objection, shown, with_absolute
+from agent.tools.text_file import NotText, TextFile, decode
+
+_SNIPPET_CONTEXT: Final = 3
+_SNIPPET_LINES: Final = 40
+_SNIPPET_CHARS: Final = 400
+
+DESCRIPTION: Final = f"""Replaces one exact piece of text in a file.
+
+The file must have been read with Read in this conversation and must not have changed since. \
+`old_string` must match the file exactly, indentation included, and occur once; give enough \
+surrounding lines to make it unique, or set `replace_all` to change every occurrence (for \
+renaming). Copy the text as it comes after the line number and the tab of Read's output, without \
+these two. An empty `old_string` fills a file that does not exist or is empty.
+
+Prefer it to Write for existing files. The rest of the file stays as it is to the byte: encoding, \
+line endings and mode are kept. Text files only, at most {MAX_EDIT_BYTES:,} bytes."""
+
+
+class EditInput(BaseModel):
+    """Parameters of Edit."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    file_path: Annotated[str, Field(description="Absolute path of the file to change.")]
+    old_string: Annotated[str, Field(description="The exact text to replace.")]
+    new_string: Annotated[str, Field(description="The text to put there; must differ.")]
+    replace_all: Annotated[
+        bool, Field(description="Replace every occurrence instead of exactly one.")
+    ] = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Edited:
+    before: TextFile
+    after: str
+    data: bytes
+    count: int
+    first_line: int
+    digest_before: str | None
+    """None for a file that does not exist yet."""
+
+
+async def _validate(tool_input: EditInput, context: ToolContext) -> str | None:
+    objection = path_objection(tool_input.file_path)
+    if objection:
+        return objection
+    if tool_input.old_string == tool_input.new_string:
+        return "old_string and new_string are the same: there is nothing to change."
+    try:
+        await asyncio.to_thread(_edit, tool_input, context)
+    except ToolError as error:
+        return str(error)
+    return None
+
+
+def _edit(tool_input: EditInput, context: ToolContext) -> _Edited:
+    """Compute the change without making it. Raises ToolError."""
+    path = absolute(tool_input.file_path, context.services)
+    name = shown(path, context.services.launch_dir)
+    current = read_current(path)
+    if tool_input.old_string == "":
+        return _fill(tool_input.new_string, current, name)
+    if current is None:
+        raise ToolError(f"{name} does not exist. Use Write to create it.")
+    objection = unread_objection(path, current, context)
+    if objection:
+        raise ToolError(objection)
+    try:
+        before = decode(current.data)
+        change = change_text(
+            before,
+            tool_input.old_string,
+            tool_input.new_string,
+            replace_all=tool_input.replace_all,
+        )
+    except NotText as error:
+        raise ToolError(f"{name} is not a text file: {error}.") from error
+    except NoSuchText as error:
+        raise ToolError(f"{name}: {error}") from error
+    data = _encode(before, change.text, name)
+    return _Edited(before, change.text, data, change.count, change.first_line, current.digest)
+
+
+def _fill(content: str, current: CurrentFile | None, name: str) -> _Edited:
+    if current is not None and current.data:
+        raise ToolError(
+            f"{name} is not empty. old_string may only be empty for a new or an empty file."
+        )
+    data = _encode(TextFile(""), content, name)
+    return _Edited(TextFile(""), content, data, 1, 1, current.digest if current else None)
+
+
+def _encode(form: TextFile, text: str, name: str) -> bytes:
+    try:
+        return form.encode(text)
+    except UnicodeEncodeError as error:
+        character = text[error.start]
+        raise ToolError(
+            f"{name} is {form.encoding.upper()}, which cannot hold U+{ord(character):04X} of "
+            "new_string. Nothing was written: use other characters, or convert the file first."
+        ) from error
+
+
+async def _run(tool_input: EditInput, context: ToolContext) -> ToolOutcome:
+    services = context.services
+    path = absolute(tool_input.file_path, services)
+    name = shown(path, services.launch_dir)
+    edited = await asyncio.to_thread(_edit, tool_input, context)
+    if services.checkpoints is not None:
+        await services.checkpoints.before_change(path, tool_use_id=context.tool_use_id)
+    await asyncio.to_thread(
+        replace_file,
+        path,
+        edited.data,
+        expected_digest=edited.digest_before,
+        may_write=services.scope.may_write,
+    )
+    services.files.record(path, digest(edited.data))
+    times = "" if edited.count == 1 else f" in {edited.count} places"
+    notes = "; ".join(edited.before.notes())
+    return ToolOutcome(
+        content=(
+            f"Changed {name}{times}{f' ({notes}; kept)' if notes else ''}. "
+            f"Around the {'first ' * (edited.count > 1)}change it now reads:\n"
+            f"{_snippet(edited, tool_input.new_string)}"
+        ),
+        display=_diff(name, edited),
+        structured={
+            "filePath": str(path),
+            "oldString": tool_input.old_string,
+            "newString": tool_input.new_string,
+            "replaceAll": tool_input.replace_all,
+            "userModified": False,
+            "success": True,
+        },
+    )
+
+
+def _snippet(edited: _Edited, new: str) -> str:
+    lines = edited.after.replace("\r\n", "\n").split("\n")
+    first = max(0, edited.first_line - 1 - _SNIPPET_CONTEXT)
+    last = edited.first_line + new.count("\n") + _SNIPPET_CONTEXT
+    shown_lines = lines[first : min(last, first + _SNIPPET_LINES)]
+    return "\n".join(
+        f"{number:6}\t{line[:_SNIPPET_CHARS]}" for number, line in enumerate(shown_lines, first + 1)
+    )
+
+
+def _diff(name: str, edited: _Edited) -> DiffDisplay:
+    return DiffDisplay(
+        name,
+        edited.before.text.replace("\r\n", "\n"),
+        edited.after.replace("\r\n", "\n"),
+        is_new=edited.digest_before is None,
+    )
+
+
+async def _preview(tool_input: EditInput, context: ToolContext) -> Display:
+    name = shown(absolute(tool_input.file_path, context.services), context.services.launch_dir)
+    return _diff(name, await asyncio.to_thread(_edit, tool_input, context))
+
+
+def _identifier(tool_input: EditInput, root: Path) -> str:
+    return f"Edit {shown(tool_input.file_path, root)}"
+
+
+def edit_tool() -> Tool[EditInput]:
+    """Return the tool."""
+    return build_tool(
+        name="Edit",
+        description=DESCRIPTION,
+        input_model=EditInput,
+        run=_run,
+        validate=_validate,
+        concurrency=lambda _: Concurrency.WRITE_EXCLUSIVE,
+        # The content before is known and kept as a checkpoint.
+        is_destructive=lambda _: False,
+        always_load=True,
+        max_result_size_chars=30_000,
+        identifier=_identifier,
+        preview=_preview,
+        permission_input=with_absolute("file_path"),
+    )

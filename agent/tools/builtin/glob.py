@@ -1,0 +1,152 @@
+"""Glob: find files by name pattern, newest first."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from agent.tools.base import (
+    Concurrency,
+    InterruptBehavior,
+    Tool,
+    ToolContext,
+    ToolError,
+    ToolOutcome,
+    build_tool,
+)
+from agent.tools.paths import absolute, path_objection, printable, shown
+from agent.tools.rg import file_selection, search
+from agent.tools.services import ToolServices
+
+MAX_FILES: Final = 100
+_MAX_STATED: Final = 50_000
+_MAGIC: Final = frozenset("*?[{")
+
+DESCRIPTION: Final = f"""Finds files by name, newest first, at most {MAX_FILES}.
+
+Patterns: `*.py` (at any depth), `src/**/*.ts`, `**/test_*.{{py,pyi}}`. Files that .gitignore \
+leaves out are not listed, unless nothing else matches. `path` is the folder to search, the \
+current directory if not given.
+
+Use it when you know something about the name. To search in contents use Grep. Only files are \
+listed, not folders."""
+
+
+class GlobInput(BaseModel):
+    """Parameters of Glob."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    pattern: Annotated[str, Field(min_length=1, description="The name pattern.")]
+    path: Annotated[
+        str | None, Field(description="Folder to search; leave out for the current directory.")
+    ] = None
+
+
+def _root(tool_input: GlobInput, services: ToolServices) -> tuple[Path, str]:
+    """Return the folder and the pattern below it; an absolute pattern brings its own folder."""
+    folder = absolute(tool_input.path, services) if tool_input.path else services.cwd
+    pattern = tool_input.pattern.removeprefix("./")
+    if not pattern.startswith(("/", "~/")):
+        return folder, pattern
+    parts = Path(absolute(pattern, services)).parts
+    fixed = next((i for i, part in enumerate(parts) if _MAGIC & set(part)), len(parts) - 1)
+    return Path(*parts[:fixed]), "/".join(parts[fixed:])
+
+
+async def _validate(tool_input: GlobInput, context: ToolContext) -> str | None:
+    for text in (tool_input.path, tool_input.pattern):
+        objection = path_objection(text) if text is not None else None
+        if objection:
+            return objection
+    if ".." in tool_input.pattern.split("/"):
+        return "The pattern may not contain `..`; give the folder in `path` instead."
+    if tool_input.pattern.startswith("!"):
+        return "The pattern may not start with `!`."
+    return None
+
+
+def _permission_input(
+    tool_input: GlobInput, raw: Mapping[str, Any], context: ToolContext
+) -> Mapping[str, Any]:
+    return {**raw, "path": str(_root(tool_input, context.services)[0])}
+
+
+async def _run(tool_input: GlobInput, context: ToolContext) -> ToolOutcome:
+    services = context.services
+    started = time.monotonic()
+    folder, pattern = _root(tool_input, services)
+    name = shown(folder, services.launch_dir)
+    if not folder.is_dir():
+        raise ToolError(
+            f"{name} is not a folder." if folder.exists() else f"{name} does not exist."
+        )
+    # A pattern with a slash is anchored to the folder, as the pattern of one name is not.
+    options = ["--files", "--null", *file_selection([pattern])]
+    result = await search([*options, "./"], folder=folder, env=services.env)
+    ignored = False
+    if not result.data and not result.note:
+        result = await search([*options, "--no-ignore", "./"], folder=folder, env=services.env)
+        ignored = bool(result.data)
+    found = await asyncio.to_thread(_newest_first, result.data, folder, services)
+    names = [shown(path, services.launch_dir) for path in found[:MAX_FILES]]
+    notes = [result.note] if result.note else []
+    if ignored:
+        notes.append("all of these are ignored by .gitignore")
+    if len(found) > MAX_FILES:
+        notes.append(f"{MAX_FILES} of {len(found):,} files; use a narrower pattern to see others")
+    text = "\n".join(names) or f"No file in {name} matches {printable(tool_input.pattern)}."
+    return ToolOutcome(
+        text + (f"\n\n[{'; '.join(notes)}]" if notes else ""),
+        structured={
+            "filenames": [printable(str(path)) for path in found[:MAX_FILES]],
+            "numFiles": len(names),
+            "truncated": len(found) > MAX_FILES or bool(result.note),
+            "durationMs": int((time.monotonic() - started) * 1000),
+        },
+    )
+
+
+def _newest_first(data: bytes, folder: Path, services: ToolServices) -> list[Path]:
+    stamped = []
+    for raw in data.split(b"\0")[:_MAX_STATED]:
+        if not raw:
+            continue
+        path = folder / os.fsdecode(raw.removeprefix(b"./"))
+        try:
+            changed = path.stat().st_mtime_ns
+        except OSError:
+            changed = 0
+        stamped.append((-changed, str(path), path))
+    return [path for _, _, path in sorted(stamped)]
+
+
+def _identifier(tool_input: GlobInput, root: Path) -> str:
+    where = f" in {shown(tool_input.path, root)}" if tool_input.path else ""
+    return f"Glob {printable(tool_input.pattern)}{where}"
+
+
+def glob_tool() -> Tool[GlobInput]:
+    """Return the tool."""
+    return build_tool(
+        name="Glob",
+        description=DESCRIPTION,
+        input_model=GlobInput,
+        run=_run,
+        validate=_validate,
+        concurrency=lambda _: Concurrency.READ_ONLY,
+        is_read_only=lambda _: True,
+        is_destructive=lambda _: False,
+        requires_permission=False,
+        interrupt_behavior=InterruptBehavior.CANCEL,
+        always_load=True,
+        max_result_size_chars=100_000,
+        identifier=_identifier,
+        permission_input=_permission_input,
+    )

@@ -1,0 +1,345 @@
+"""Grep: search file contents with a regular expression."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from agent.tools.base import (
+    Concurrency,
+    InterruptBehavior,
+    Tool,
+    ToolContext,
+    ToolError,
+    ToolOutcome,
+    build_tool,
+)
+from agent.tools.paths import absolute, path_objection, printable, shown
+from agent.tools.rg import SearchResult, file_selection, search
+from agent.tools.services import ToolServices
+
+DEFAULT_HEAD_LIMIT: Final = 250
+MAX_COLUMNS: Final = 500
+MAX_CHARS: Final = 30_000
+_MAX_CONTEXT: Final = 100
+
+_NUMBERED: Final = re.compile(r"(\d+)([:-])(.*)", re.DOTALL)
+
+OutputMode = Literal["files_with_matches", "content", "count"]
+
+DESCRIPTION: Final = f"""Searches the contents of files with ripgrep.
+
+`pattern` is a regular expression of ripgrep (Rust): escape literal braces and parentheses \
+(`interface\\{{\\}}`). Modes: `files_with_matches` (the default: paths, newest first), `content` \
+(matching lines with numbers and context), `count` (matches per file). Narrow by `glob` \
+(`*.{{ts,tsx}}`), `type` (py, js, rust, go …) or `path`. Patterns match within one line unless \
+`multiline` is set.
+
+At most {DEFAULT_HEAD_LIMIT} entries come back unless `head_limit` says otherwise (0 for as many \
+as fit); `offset` skips entries. Lines are cut after {MAX_COLUMNS} characters. Binary files and \
+files that .gitignore leaves out are not searched.
+
+Use it for every search in contents, never `grep` or `rg` in Bash. To find files by name use \
+Glob."""
+
+
+class GrepInput(BaseModel):
+    """Parameters of Grep."""
+
+    model_config = ConfigDict(extra="forbid", populate_by_name=True)
+
+    pattern: Annotated[str, Field(min_length=1, description="The regular expression.")]
+    path: Annotated[
+        str | None,
+        Field(description="File or folder to search; leave out for the current directory."),
+    ] = None
+    glob: Annotated[
+        str | None, Field(description="Only files whose name matches, such as `*.js`.")
+    ] = None
+    type: Annotated[
+        str | None,
+        Field(pattern=r"^[A-Za-z0-9_+-]+$", description="Only files of this type, such as `py`."),
+    ] = None
+    output_mode: Annotated[OutputMode, Field(description="What to return.")] = "files_with_matches"
+    ignore_case: Annotated[
+        bool, Field(alias="-i", description="Ignore the difference of upper and lower case.")
+    ] = False
+    line_numbers: Annotated[
+        bool, Field(alias="-n", description="Show line numbers; only with mode content.")
+    ] = True
+    after: Annotated[
+        int | None,
+        Field(
+            alias="-A", ge=0, le=_MAX_CONTEXT, description="Lines after each match; mode content."
+        ),
+    ] = None
+    before: Annotated[
+        int | None,
+        Field(
+            alias="-B", ge=0, le=_MAX_CONTEXT, description="Lines before each match; mode content."
+        ),
+    ] = None
+    around: Annotated[
+        int | None,
+        Field(
+            alias="-C",
+            ge=0,
+            le=_MAX_CONTEXT,
+            description="Lines before and after each match; mode content.",
+        ),
+    ] = None
+    head_limit: Annotated[
+        int | None,
+        Field(ge=0, description=f"At most so many entries; {DEFAULT_HEAD_LIMIT} if not given."),
+    ] = None
+    offset: Annotated[int, Field(ge=0, description="Skip so many entries.")] = 0
+    multiline: Annotated[
+        bool, Field(description="Let `.` match line ends and patterns span lines.")
+    ] = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """One line of the result; `path` is None for the separator between groups."""
+
+    path: Path | None
+    text: str
+    count: int
+    """Matches it stands for."""
+
+
+async def _validate(tool_input: GrepInput, _context: ToolContext) -> str | None:
+    if tool_input.path is not None:
+        objection = path_objection(tool_input.path)
+        if objection:
+            return objection
+    if "\0" in tool_input.pattern + (tool_input.glob or ""):
+        return "The pattern contains a NUL character, which cannot be passed on."
+    return None
+
+
+def _target(tool_input: GrepInput, services: ToolServices) -> Path:
+    return absolute(tool_input.path, services) if tool_input.path else services.cwd
+
+
+def _permission_input(
+    tool_input: GrepInput, raw: Mapping[str, Any], context: ToolContext
+) -> Mapping[str, Any]:
+    return {**raw, "path": str(_target(tool_input, context.services))}
+
+
+async def _run(tool_input: GrepInput, context: ToolContext) -> ToolOutcome:
+    services = context.services
+    target = _target(tool_input, services)
+    if not target.exists():
+        raise ToolError(f"{shown(target, services.launch_dir)} does not exist.")
+    folder, operand = (target, "./") if target.is_dir() else (target.parent, f"./{target.name}")
+    options = _options(tool_input)
+    result = await search(
+        [*options, "--", tool_input.pattern, operand],
+        folder=folder,
+        env=services.env,
+        enough=_enough(tool_input),
+    )
+    if tool_input.output_mode == "files_with_matches":
+        entries = await asyncio.to_thread(_files, result.data, folder, services)
+    else:
+        entries = _lines(result.data, folder, services, tool_input)
+    return _outcome(tool_input, entries, result)
+
+
+def _options(tool_input: GrepInput) -> list[str]:
+    options = ["--null", "--color=never", "--no-messages"]
+    options += file_selection(split_globs(tool_input.glob), tool_input.type)
+    match tool_input.output_mode:
+        case "files_with_matches":
+            options.append("--files-with-matches")
+        case "count":
+            # Sorted, so that `offset` continues where the last call ended.
+            options += ["--count-matches", "--with-filename", "--sort=path"]
+        case "content":
+            options += [
+                "--with-filename",
+                "--no-heading",
+                "--line-number",
+                "--sort=path",
+                f"--max-columns={MAX_COLUMNS}",
+                "--max-columns-preview",
+            ]
+            for flag, count in (
+                ("--after-context", tool_input.after),
+                ("--before-context", tool_input.before),
+                ("--context", tool_input.around),
+            ):
+                if count:
+                    options.append(f"{flag}={count}")
+    if tool_input.ignore_case:
+        options.append("--ignore-case")
+    if tool_input.multiline:
+        options += ["--multiline", "--multiline-dotall"]
+    return options
+
+
+def split_globs(globs: str | None) -> list[str]:
+    """Return the patterns of a list separated by spaces or commas, those in braces excepted."""
+    if globs is None:
+        return []
+    return [part for part in re.split(r"[\s,]+(?![^{}]*\})", globs) if part]
+
+
+def _enough(tool_input: GrepInput) -> Callable[[bytes], bool]:
+    """Return what ends the search once one entry more than wanted has been printed."""
+    limit = _limit(tool_input)
+    if tool_input.output_mode == "files_with_matches" or limit is None:
+        # Which files are newest is only known at the end.
+        return lambda _: False
+    wanted = tool_input.offset + limit + 1
+    seen = 0
+
+    def enough(data: bytes) -> bool:
+        nonlocal seen
+        seen += data.count(b"\n")
+        return seen > wanted
+
+    return enough
+
+
+def _limit(tool_input: GrepInput) -> int | None:
+    """Return how many entries are wanted; None for as many as fit."""
+    if tool_input.head_limit is None:
+        return DEFAULT_HEAD_LIMIT
+    return tool_input.head_limit or None
+
+
+def _files(data: bytes, folder: Path, services: ToolServices) -> list[_Entry]:
+    stamped = []
+    for raw in data.split(b"\0"):
+        if raw:
+            path = _path(raw, folder)
+            try:
+                changed = path.stat().st_mtime_ns
+            except OSError:
+                changed = 0
+            stamped.append((-changed, str(path), path))
+    return [_Entry(path, shown(path, services.launch_dir), 1) for _, _, path in sorted(stamped)]
+
+
+def _lines(
+    data: bytes, folder: Path, services: ToolServices, tool_input: GrepInput
+) -> list[_Entry]:
+    """Parse `path NUL number separator text` lines; an unfinished last one is dropped."""
+    entries: list[_Entry] = []
+    names: dict[bytes, tuple[Path, str]] = {}
+    position = 0
+    while (end_of_path := data.find(b"\0", position)) >= 0:
+        # Every path starts with `./`, so the separator between groups cannot be one.
+        while data.startswith(b"--\n", position):
+            entries.append(_Entry(None, "--", 0))
+            position += 3
+        end = data.find(b"\n", end_of_path)
+        if end < 0:
+            break
+        raw, line = data[position:end_of_path], data[end_of_path + 1 : end]
+        position = end + 1
+        if raw not in names:
+            path = _path(raw, folder)
+            names[raw] = (path, shown(path, services.launch_dir))
+        path, name = names[raw]
+        entries.append(_entry(path, name, line.decode("utf-8", "replace"), tool_input))
+    return entries
+
+
+def _entry(path: Path, name: str, line: str, tool_input: GrepInput) -> _Entry:
+    if tool_input.output_mode == "count":
+        return _Entry(path, f"{name}:{line}", int(line) if line.isdigit() else 0)
+    match = _NUMBERED.match(line)
+    assert match is not None
+    number, separator, text = match.groups()
+    text = text.removesuffix("\r")
+    is_match = separator == ":"
+    if tool_input.line_numbers:
+        return _Entry(path, f"{name}{separator}{number}{separator}{text}", int(is_match))
+    return _Entry(path, f"{name}{separator}{text}", int(is_match))
+
+
+def _path(raw: bytes, folder: Path) -> Path:
+    return folder / os.fsdecode(raw.removeprefix(b"./"))
+
+
+def _outcome(tool_input: GrepInput, entries: list[_Entry], result: SearchResult) -> ToolOutcome:
+    limit = _limit(tool_input)
+    chosen = entries[tool_input.offset :]
+    if limit is not None:
+        chosen = chosen[:limit]
+    chosen = _fitting(chosen)
+    while chosen and chosen[-1].path is None:
+        chosen.pop()
+    files = list(dict.fromkeys(entry.path for entry in chosen if entry.path is not None))
+    notes = []
+    following = tool_input.offset + len(chosen)
+    is_cut = following < len(entries)
+    if is_cut:
+        total = "more" if result.note else f"{len(entries) - following:,} more"
+        notes.append(f"there are {total} entries; continue with offset={following}")
+    elif result.note:
+        notes.append(result.note)
+    elif tool_input.offset and not chosen:
+        notes.append(f"offset {tool_input.offset} is past the last of {len(entries)} entries")
+    text = "\n".join(entry.text for entry in chosen) or "No match."
+    count = sum(entry.count for entry in chosen)
+    structured: dict[str, Any] = {
+        "mode": tool_input.output_mode,
+        "filenames": [printable(str(path)) for path in files],
+        "numFiles": len(files),
+    }
+    if tool_input.output_mode == "content":
+        structured |= {"content": "\n".join(e.text for e in chosen), "numLines": len(chosen)}
+    elif tool_input.output_mode == "count":
+        structured["numMatches"] = count
+        if chosen:
+            notes.insert(0, f"{count:,} matches in {len(files):,} files")
+    if is_cut:
+        structured |= {"appliedLimit": len(chosen), "appliedOffset": tool_input.offset}
+    return ToolOutcome(text + (f"\n\n[{'; '.join(notes)}]" if notes else ""), structured=structured)
+
+
+def _fitting(entries: Sequence[_Entry]) -> list[_Entry]:
+    room = MAX_CHARS
+    for number, entry in enumerate(entries):
+        room -= len(entry.text) + 1
+        if room < 0:
+            return list(entries[: max(number, 1)])
+    return list(entries)
+
+
+def _identifier(tool_input: GrepInput, root: Path) -> str:
+    where = f" in {shown(tool_input.path, root)}" if tool_input.path else ""
+    only = f" ({tool_input.glob or tool_input.type})" if tool_input.glob or tool_input.type else ""
+    return f"Grep {printable(tool_input.pattern)}{where}{only}"
+
+
+def grep_tool() -> Tool[GrepInput]:
+    """Return the tool."""
+    return build_tool(
+        name="Grep",
+        description=DESCRIPTION,
+        input_model=GrepInput,
+        run=_run,
+        validate=_validate,
+        concurrency=lambda _: Concurrency.READ_ONLY,
+        is_read_only=lambda _: True,
+        is_destructive=lambda _: False,
+        requires_permission=False,
+        interrupt_behavior=InterruptBehavior.CANCEL,
+        always_load=True,
+        max_result_size_chars=2 * MAX_CHARS,
+        identifier=_identifier,
+        permission_input=_permission_input,
+    )

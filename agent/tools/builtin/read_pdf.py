@@ -1,0 +1,101 @@
+"""Pages of a PDF as text."""
+
+from __future__ import annotations
+
+import io
+import logging
+import re
+from pathlib import Path
+from typing import Final
+
+from agent.tools.base import ToolError, ToolOutcome
+from agent.tools.text_window import MAX_CHARS
+
+MAX_PAGES: Final = 20
+MAX_PDF_BYTES: Final = 100 * 1024 * 1024
+
+_RANGE: Final = re.compile(r"^\s*(\d{1,6})\s*(?:-\s*(\d{1,6})\s*)?$")
+
+
+def page_numbers(pages: str) -> tuple[int, ...]:
+    """Return the page numbers, counted from 1, that `1-5,9` names; ascending, each once.
+
+    Raises:
+        ValueError: it is not such a list, or names more than `MAX_PAGES` pages.
+    """
+    numbers: set[int] = set()
+    for part in pages.split(","):
+        match = _RANGE.match(part)
+        first = int(match[1]) if match else 0
+        last = int(match[2] or first) if match else 0
+        if first < 1 or last < first:
+            raise ValueError(f"`pages` must look like `3` or `1-5,9`, not {pages!r}.")
+        if last - first >= MAX_PAGES or len(numbers) > MAX_PAGES:
+            raise ValueError(f"At most {MAX_PAGES} pages can be read at once.")
+        numbers.update(range(first, last + 1))
+    if len(numbers) > MAX_PAGES:
+        raise ValueError(f"At most {MAX_PAGES} pages can be read at once.")
+    return tuple(sorted(numbers))
+
+
+def pdf_outcome(data: bytes, name: str, path: Path, pages: str | None) -> ToolOutcome:
+    """Return the text of the chosen pages, by default of the first `MAX_PAGES`.
+
+    Raises:
+        ToolError: damaged, protected by a password, too large, or without such pages.
+    """
+    # pypdf takes 0.2 s to import and most sessions read no PDF.
+    from pypdf import PdfReader
+    from pypdf.errors import PyPdfError
+
+    # Its warnings about sloppy files would otherwise be printed across the screen.
+    logging.getLogger("pypdf").addHandler(logging.NullHandler())
+    if len(data) > MAX_PDF_BYTES:
+        raise ToolError(f"{name} is too large to read ({len(data):,} bytes).")
+    try:
+        reader = PdfReader(io.BytesIO(data))
+        if reader.is_encrypted and not reader.decrypt(""):
+            raise ToolError(f"{name} is protected by a password.")
+        count = len(reader.pages)
+        chosen = page_numbers(pages) if pages else tuple(range(1, min(count, MAX_PAGES) + 1))
+        beyond = [number for number in chosen if number > count]
+        if beyond:
+            raise ToolError(f"{name} has {count} pages; there is no page {beyond[0]}.")
+        texts = [reader.pages[number - 1].extract_text().strip() for number in chosen]
+    except ToolError:
+        raise
+    except PyPdfError as error:
+        raise ToolError(f"{name} is not a readable PDF: {error}.") from error
+    except Exception as error:  # a damaged file can fail anywhere in the parser
+        raise ToolError(
+            f"{name} could not be read as a PDF ({type(error).__name__}); it may be damaged."
+        ) from error
+    return _outcome(texts, chosen, count, name, path, len(data))
+
+
+def _outcome(
+    texts: list[str], chosen: tuple[int, ...], count: int, name: str, path: Path, size: int
+) -> ToolOutcome:
+    notes = [f"{count} page{'s' * (count != 1)}"]
+    parts = []
+    room = MAX_CHARS
+    for number, text in zip(chosen, texts, strict=True):
+        if room <= 0:
+            notes.append(f"page {number} and later left out for length; choose with `pages`")
+            break
+        parts.append(f"--- page {number} of {count} ---\n{text[:room] or '(no text)'}")
+        if len(text) > room:
+            notes.append(f"page {number} cut for length")
+        room -= len(text)
+    if not any(texts):
+        notes.append("no text on these pages; they are probably scanned pictures")
+    if chosen and chosen == tuple(range(1, len(chosen) + 1)) and len(chosen) < count:
+        notes.append(f"more pages: pages={len(chosen) + 1}-{min(count, 2 * len(chosen))}")
+    body = "\n\n".join(parts)
+    return ToolOutcome(
+        f"{body}\n\n[{name}: {'; '.join(notes)}]",
+        structured={
+            "type": "pdf",
+            "file": {"filePath": str(path), "originalSize": size, "pages": list(chosen)},
+        },
+    )

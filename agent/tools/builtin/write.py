@@ -1,0 +1,151 @@
+"""Write: give a file new content as a whole, in one atomic step."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Annotated, Final
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from agent.display import DiffDisplay, Display
+from agent.tools.atomic_write import MAX_EDIT_BYTES, CurrentFile, read_current, replace_file
+from agent.tools.base import Concurrency, Tool, ToolContext, ToolError, ToolOutcome, build_tool
+from agent.tools.file_state import digest
+from agent.tools.paths import absolute, path_objection, shown, with_absolute
+from agent.tools.text_file import NotText, TextFile, decode
+
+DESCRIPTION: Final = f"""Writes a file, replacing what it had. Folders on the way are made.
+
+Use it for new files and for complete rewrites. To change part of a file use Edit: it is shorter \
+and safer. An existing file must have been read with Read first, and must not have changed since. \
+Do not create documentation or other files that nobody asked for.
+
+An existing file keeps its encoding, byte order mark, CRLF line endings and mode. At most \
+{MAX_EDIT_BYTES:,} bytes."""
+
+
+class WriteInput(BaseModel):
+    """Parameters of Write."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    file_path: Annotated[str, Field(description="Absolute path of the file to write.")]
+    content: Annotated[str, Field(description="The whole new content.")]
+
+
+async def _validate(tool_input: WriteInput, context: ToolContext) -> str | None:
+    objection = path_objection(tool_input.file_path)
+    if objection:
+        return objection
+    if tool_input.file_path.endswith("/"):
+        return "The path names a folder; Write needs the path of a file."
+    if len(tool_input.content) > MAX_EDIT_BYTES:
+        return f"The content is longer than {MAX_EDIT_BYTES:,} bytes."
+    path = absolute(tool_input.file_path, context.services)
+    current = await asyncio.to_thread(read_current, path)
+    return unread_objection(path, current, context)
+
+
+def unread_objection(path: Path, current: CurrentFile | None, context: ToolContext) -> str | None:
+    """Return why an existing file may not be changed yet, or None."""
+    if current is None:
+        return None
+    name = shown(path, context.services.launch_dir)
+    known = context.services.files.seen(path)
+    if known is None:
+        return f"{name} exists and has not been read yet. Read it first, then change it."
+    if known != current.digest:
+        return (
+            f"{name} changed on disk since it was read (by the person, a formatter or a command). "
+            "Read it again before changing it."
+        )
+    return None
+
+
+async def _run(tool_input: WriteInput, context: ToolContext) -> ToolOutcome:
+    services = context.services
+    path = absolute(tool_input.file_path, services)
+    name = shown(path, services.launch_dir)
+    current = await asyncio.to_thread(read_current, path)
+    objection = unread_objection(path, current, context)
+    if objection:
+        raise ToolError(objection)
+    data, old, notes = _render(tool_input.content, current)
+    if services.checkpoints is not None:
+        await services.checkpoints.before_change(path, tool_use_id=context.tool_use_id)
+    await asyncio.to_thread(
+        replace_file,
+        path,
+        data,
+        expected_digest=current.digest if current else None,
+        may_write=services.scope.may_write,
+    )
+    services.files.record(path, digest(data))
+    verb = "Wrote" if current else "Created"
+    lines = len(tool_input.content.splitlines())
+    note = f" ({'; '.join(notes)})" if notes else ""
+    return ToolOutcome(
+        content=f"{verb} {name}: {lines} line{'s' * (lines != 1)}, {len(data):,} bytes{note}.",
+        display=DiffDisplay(name, old, tool_input.content, is_new=current is None),
+        structured={
+            "type": "update" if current else "create",
+            "filePath": str(path),
+            "content": tool_input.content,
+            "success": True,
+        },
+    )
+
+
+def _render(content: str, current: CurrentFile | None) -> tuple[bytes, str, list[str]]:
+    """Return the new bytes, the old text, and what the model should know about the form."""
+    form, notes = TextFile(""), []
+    if current is not None:
+        try:
+            form = decode(current.data)
+        except NotText:
+            notes.append("it was a binary file before")
+    text = content
+    if form.line_ending == "\r\n" and not form.lf_count and "\r\n" not in text:
+        text = text.replace("\n", "\r\n")
+        notes.append("CRLF line endings kept")
+    try:
+        data = form.encode(text)
+    except UnicodeEncodeError:
+        data = text.encode()
+        notes.append(f"now UTF-8: {form.encoding.upper()} cannot hold the new text")
+    return data, form.text.replace("\r\n", "\n"), notes
+
+
+async def _preview(tool_input: WriteInput, context: ToolContext) -> Display:
+    path = absolute(tool_input.file_path, context.services)
+    current = await asyncio.to_thread(read_current, path)
+    old = ""
+    if current is not None:
+        try:
+            old = decode(current.data).text.replace("\r\n", "\n")
+        except NotText as error:
+            old = f"(binary file: {error})"
+    name = shown(path, context.services.launch_dir)
+    return DiffDisplay(name, old, tool_input.content, is_new=current is None)
+
+
+def _identifier(tool_input: WriteInput, root: Path) -> str:
+    return f"Write {shown(tool_input.file_path, root)}"
+
+
+def write_tool() -> Tool[WriteInput]:
+    """Return the tool."""
+    return build_tool(
+        name="Write",
+        description=DESCRIPTION,
+        input_model=WriteInput,
+        run=_run,
+        validate=_validate,
+        concurrency=lambda _: Concurrency.WRITE_EXCLUSIVE,
+        always_load=True,
+        max_result_size_chars=10_000,
+        identifier=_identifier,
+        preview=_preview,
+        permission_input=with_absolute("file_path"),
+    )

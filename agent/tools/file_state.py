@@ -1,0 +1,46 @@
+"""Which files this agent has read, by content: the base of read-before-edit and of staleness."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+
+def digest(data: bytes) -> str:
+    """Return the content hash under which a file's bytes are remembered."""
+    return hashlib.sha256(data).hexdigest()
+
+
+class FileState:
+    """Content hash per canonical path, as the agent last saw or wrote the file.
+
+    Hashes rather than times: a formatter that rewrites a file with the same bytes changes nothing,
+    and an edit within the clock's resolution is still noticed.
+    """
+
+    __slots__ = ("_seen",)
+
+    def __init__(self) -> None:
+        """Start with nothing read."""
+        self._seen: dict[str, str] = {}
+
+    def record(self, path: Path, content_digest: str) -> None:
+        """Remember that the agent knows the file with this content."""
+        self._seen[os.path.realpath(path)] = content_digest
+
+    def seen(self, path: Path) -> str | None:
+        """Return the hash the agent knows, or None for a file it has not read."""
+        return self._seen.get(os.path.realpath(path))
+
+    def forget(self, path: Path) -> None:
+        """Ask for a fresh read before the next edit."""
+        self._seen.pop(os.path.realpath(path), None)
+
+    def clear(self) -> None:
+        """Forget everything; used when the conversation no longer holds what was read."""
+        self._seen.clear()
+
+    def paths(self) -> tuple[Path, ...]:
+        """Return the canonical paths known, oldest first."""
+        return tuple(Path(path) for path in self._seen)

@@ -1,0 +1,64 @@
+"""File paths of tool calls: made absolute as the kernel would, and shown as printable names."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel
+
+from agent.tools.base import ToolContext
+
+if TYPE_CHECKING:
+    from agent.tools.services import ToolServices
+
+PermissionInput = Callable[[Any, Mapping[str, Any], ToolContext], Mapping[str, Any]]
+
+
+def absolute(path: str, services: ToolServices) -> Path:
+    """Return the path with `~` and the shell's current directory filled in.
+
+    `..` stays: taking it out before links are followed would name another file.
+    """
+    if path == "~" or path.startswith("~/"):
+        path = str(services.home) + path[1:]
+    return services.cwd / path
+
+
+def with_absolute(field: str) -> PermissionInput:
+    """Return a `permission_input` that makes one field absolute and leaves the rest as it is."""
+
+    def permission_input(
+        _input: BaseModel, raw: Mapping[str, Any], context: ToolContext
+    ) -> Mapping[str, Any]:
+        value = raw.get(field)
+        if not isinstance(value, str):
+            return raw
+        return {**raw, field: str(absolute(value, context.services))}
+
+    return permission_input
+
+
+def path_objection(path: str) -> str | None:
+    """Return why no file can have this name, or None."""
+    if not path.strip():
+        return "The path is empty."
+    if "\0" in path:
+        return "The path contains a NUL character, which no file name can."
+    return None
+
+
+def shown(path: str | Path, root: Path) -> str:
+    """Return the path for people and the model: relative inside `root`, always printable."""
+    candidate = Path(path)
+    if candidate.is_absolute() and candidate.is_relative_to(root):
+        candidate = candidate.relative_to(root)
+    return printable(str(candidate))
+
+
+def printable(name: str) -> str:
+    """Return a file name as one line of valid text; bytes that are not UTF-8 show as `\\xff`."""
+    text = os.fsencode(name).decode("utf-8", "backslashreplace")
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

@@ -1,0 +1,87 @@
+"""Which tools a conversation has: the built-in ones in fixed order, then those added."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import Any
+
+from agent.tools.base import Tool
+from agent.tools.builtin.bash import bash_tool
+from agent.tools.builtin.edit import edit_tool
+from agent.tools.builtin.glob import glob_tool
+from agent.tools.builtin.grep import grep_tool
+from agent.tools.builtin.read import read_tool
+from agent.tools.builtin.write import write_tool
+
+
+def builtin_tools() -> tuple[Tool[Any], ...]:
+    """Return a fresh set of the built-in tools, in the order in which the model is told of them."""
+    return (
+        read_tool(),
+        edit_tool(),
+        write_tool(),
+        glob_tool(),
+        grep_tool(),
+        bash_tool(),
+    )
+
+
+class ToolRegistry:
+    """The tools of one conversation. Their order is fixed: a change would cost the prompt cache."""
+
+    __slots__ = ("_aliases", "_tools")
+
+    def __init__(self, tools: Iterable[Tool[Any]] | None = None) -> None:
+        """Start with the built-in tools, or with these, which then count as built in."""
+        self._tools: dict[str, Tool[Any]] = {}
+        self._aliases: dict[str, str] = {}
+        for tool in builtin_tools() if tools is None else tools:
+            self.register(tool)
+            # Only built-in tools answer to other names, or a server could pose as one of ours.
+            self._aliases.update(dict.fromkeys(tool.aliases, tool.name))
+
+    @staticmethod
+    def builtin_tools() -> tuple[Tool[Any], ...]:
+        """Return a fresh set of the built-in tools."""
+        return builtin_tools()
+
+    def register(self, tool: Tool[Any]) -> None:
+        """Add a tool at the end.
+
+        Raises:
+            ValueError: a tool or an alias has this name already.
+        """
+        if tool.name in self._tools or tool.name in self._aliases:
+            raise ValueError(f"there is already a tool named {tool.name!r}")
+        self._tools[tool.name] = tool
+
+    def unregister(self, name: str) -> None:
+        """Take a tool out; unknown names are no error."""
+        self._tools.pop(name, None)
+
+    def get(self, name: str) -> Tool[Any] | None:
+        """Return the tool of this name, an alias of a built-in tool included, or None."""
+        return self._tools.get(name) or self._tools.get(self._aliases.get(name, ""))
+
+    def all(self) -> tuple[Tool[Any], ...]:
+        """Return every tool in order."""
+        return tuple(self._tools.values())
+
+    def without(self, names: Collection[str]) -> ToolRegistry:
+        """Return a registry that lacks these tools, given by name or alias; the order stays."""
+        left_out = {self._aliases.get(name, name) for name in names}
+        copy = ToolRegistry(())
+        copy._tools = {n: tool for n, tool in self._tools.items() if n not in left_out}
+        copy._aliases = {a: n for a, n in self._aliases.items() if n not in left_out}
+        return copy
+
+    def to_wire(self, loaded: Collection[str] = ()) -> tuple[dict[str, Any], ...]:
+        """Return the tools as the Messages API takes them, in order.
+
+        Deferred ones are left out, unless they are in `loaded` or always loaded.
+        """
+        return tuple(
+            tool.to_wire()
+            for tool in self._tools.values()
+            if not tool.should_defer or tool.always_load or tool.name in loaded
+        )

@@ -1,0 +1,134 @@
+"""The search program behind Grep and Glob: ripgrep as a child process, or our slower stand-in."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shutil
+import sys
+import sysconfig
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from agent.tools.base import ToolError
+
+TIMEOUT_S: Final = 30.0
+MAX_OUTPUT_BYTES: Final = 20 * 1024 * 1024
+
+VCS_FOLDERS: Final = (".git", ".hg", ".svn", ".jj")
+_READ_BYTES: Final = 65_536
+
+
+@cache
+def find_rg() -> str | None:
+    """Return the rg program of our own installation, else the first in PATH, else None."""
+    own = Path(sysconfig.get_path("scripts")) / "rg"
+    if os.access(own, os.X_OK):
+        return str(own)
+    beside = Path(sys.executable).with_name("rg")
+    return str(beside) if os.access(beside, os.X_OK) else shutil.which("rg")
+
+
+def search_command(arguments: Sequence[str]) -> list[str]:
+    """Return the argv of a search; the stand-in takes the few options of rg that we use."""
+    rg = find_rg()
+    if rg is not None:
+        return [rg, "--no-config", *arguments]
+    # Isolated, or a folder named `agent` in the project would be run instead.
+    return [sys.executable, "-I", "-m", "agent.tools.search_fallback", *arguments]
+
+
+def file_selection(globs: Sequence[str] = (), file_type: str | None = None) -> list[str]:
+    """Return the options that choose files: hidden ones too, never those of version control."""
+    options = ["--hidden"]
+    for pattern in globs:
+        options.append(f"--glob={pattern}")
+    # The last match wins, so nothing above brings these back.
+    options += [f"--glob=!**/{folder}/**" for folder in VCS_FOLDERS]
+    if file_type is not None:
+        options.append(f"--type={file_type}")
+    return options
+
+
+class SearchResult:
+    """Raw output of a search, and whether it was ended early."""
+
+    __slots__ = ("data", "note")
+
+    def __init__(self, data: bytes, note: str) -> None:
+        """`note` is empty when the search ran to its end."""
+        self.data = data
+        self.note = note
+
+
+async def search(
+    arguments: Sequence[str],
+    *,
+    folder: Path,
+    env: Mapping[str, str],
+    enough: Callable[[bytes], bool] = lambda _: False,
+) -> SearchResult:
+    """Run a search in a folder and return what it printed, however large the tree is.
+
+    `enough` is asked after each piece of output, with that piece, and ends the search when it
+    returns true. Cancelling the task ends the program.
+
+    Raises:
+        ToolError: the search could not run, for instance because of a malformed pattern.
+    """
+    kept_env = {name: env[name] for name in ("PATH", "HOME", "LANG", "LC_ALL") if name in env}
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *search_command(arguments),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            cwd=folder,
+            env=kept_env,
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise ToolError(f"The search could not be started: {reason}.") from error
+    assert process.stdout is not None
+    assert process.stderr is not None
+    output = bytearray()
+    note = ""
+    complaints = asyncio.ensure_future(_first_bytes(process.stderr))
+    try:
+        async with asyncio.timeout(TIMEOUT_S):
+            while data := await process.stdout.read(_READ_BYTES):
+                output += data
+                if enough(data):
+                    note = "stopped at the limit"
+                    break
+                if len(output) > MAX_OUTPUT_BYTES:
+                    note = "too much output; narrow the search"
+                    break
+    except TimeoutError:
+        note = f"stopped after {TIMEOUT_S:g} s; narrow the search"
+    finally:
+        # Killing an ended program is no error; leaving one running would be.
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
+        # Both ends of the pipes have to be read to their end before their transports go.
+        complaint = await complaints
+    if not note and process.returncode not in (0, 1) and not output and complaint.strip():
+        raise ToolError(_explain(complaint))
+    return SearchResult(bytes(output), note)
+
+
+async def _first_bytes(stream: asyncio.StreamReader) -> str:
+    kept = b""
+    while data := await stream.read(_READ_BYTES):
+        kept = (kept + data)[:4_000]
+    return kept.decode("utf-8", "replace")
+
+
+def _explain(complaint: str) -> str:
+    lines = [line.removeprefix("rg: ") for line in complaint.strip().splitlines()]
+    return "The search failed: " + ("\n".join(lines[:12]))

@@ -1,0 +1,343 @@
+"""One bash command in a session of its own: started, read, stopped, and what it leaves behind."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shlex
+import shutil
+import signal
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from agent.errors import AgentError
+from agent.tools.shell_output import ShellOutput
+
+GRACE_S: Final = 2.0
+"""How long a command may clean up after TERM before it gets KILL."""
+_READ_BYTES: Final = 32_768
+_DRAIN_S: Final = 0.25
+
+# What would change the meaning of a command behind the back of whoever approved its text: start-up
+# files, shell options, functions from the environment, and where `cd` or a glob leads.
+_REMOVED: Final = frozenset(
+    {
+        "BASH_ENV",
+        "BASHOPTS",
+        "CDPATH",
+        "ENV",
+        "GLOBIGNORE",
+        "OLDPWD",
+        "POSIXLY_CORRECT",
+        "PS4",
+        "SHELLOPTS",
+    }
+)
+# Nobody can answer a pager, an editor or a password prompt here.
+_QUIET: Final = {
+    "TERM": "dumb",
+    "PAGER": "cat",
+    "GIT_PAGER": "cat",
+    "GIT_EDITOR": "true",
+    "GIT_TERMINAL_PROMPT": "0",
+    "AGENT_TUI": "1",
+}
+
+
+class ShellError(AgentError):
+    """A command could not be started; the text is for the model."""
+
+
+def command_environment(env: Mapping[str, str], *, cwd: Path, scratch_dir: Path) -> dict[str, str]:
+    """Return the environment of a command: what is given, minus what would change its meaning."""
+    kept = {
+        name: value
+        for name, value in env.items()
+        if name not in _REMOVED and not name.startswith("BASH_FUNC_")
+    }
+    return {**kept, **_QUIET, "PWD": str(cwd), "TMPDIR": str(scratch_dir)}
+
+
+class ShellProcess:
+    """A running or finished command. Make it with `start`; always await `wait` or `stop`."""
+
+    def __init__(self, shell_id: str, command: str, output: ShellOutput) -> None:
+        """Only `start` calls this."""
+        self.id = shell_id
+        self.command = command
+        self.output = output
+        self.started_at = time.monotonic()
+        self.ended_at: float | None = None
+        self.exit_code: int | None = None
+        """As the shell saw it: negative for the signal that ended it; None while it runs."""
+        self.was_stopped = False
+        """Whether `stop` ended it."""
+        self.final_cwd: Path | None = None
+        """Where the shell was when it ended; None when that is not known."""
+        self.leftovers = False
+        """The shell ended, but processes it started still run."""
+        self.to_background = asyncio.Event()
+        """Set when the person sends the command to the background."""
+        self._live: Callable[[str], None] | None = None
+        self._folder: Path | None = None
+        self._pipe: int | None = None
+        self._end_of_output = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._stopping: asyncio.Task[None] | None = None
+        self._process: asyncio.subprocess.Process | None = None
+
+    @classmethod
+    async def start(
+        cls,
+        shell_id: str,
+        command: str,
+        *,
+        cwd: Path,
+        env: Mapping[str, str],
+        output: ShellOutput,
+        private_dir: Path,
+        env_files: Sequence[Path] = (),
+        live: Callable[[str], None] | None = None,
+    ) -> ShellProcess:
+        """Start bash with exactly this text as its command, in a session without a terminal.
+
+        `env_files` are sourced first; `private_dir` takes the few bytes the shell leaves behind.
+
+        Raises:
+            ShellError: bash is missing, or the system refuses to start it.
+        """
+        self = cls(shell_id, command, output)
+        self._live = live
+        bash = find_bash(env)
+        try:
+            self._folder = Path(tempfile.mkdtemp(prefix="shell-", dir=private_dir))
+            prologue = self._folder / "prologue"
+            prologue.write_text(_prologue(env_files, self._folder / "cwd"))
+        except OSError as error:
+            self._remove_folder()
+            raise ShellError(f"Cannot prepare the command: {error.strerror}.") from error
+        reading, writing = os.pipe()
+        os.set_blocking(reading, False)
+        self._pipe = reading
+        try:
+            # One pipe for both streams is the only way to keep their order.
+            self._process = await asyncio.create_subprocess_exec(
+                bash,
+                "--noprofile",
+                "--norc",
+                "-c",
+                command,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=writing,
+                stderr=writing,
+                cwd=cwd,
+                env={**env, "BASH_ENV": str(prologue)},
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            os.close(reading)
+            self._remove_folder()
+            raise ShellError(_start_failure(error, command, cwd)) from error
+        except BaseException:
+            os.close(reading)
+            self._remove_folder()
+            raise
+        finally:
+            os.close(writing)
+        asyncio.get_running_loop().add_reader(reading, self._on_readable)
+        self._task = asyncio.ensure_future(self._follow(self._process))
+        return self
+
+    @property
+    def pid(self) -> int:
+        """Process id of the shell, which is also its session and process group."""
+        assert self._process is not None
+        return self._process.pid
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the shell, or something it left behind, still runs."""
+        return self.ended_at is None
+
+    @property
+    def elapsed_s(self) -> float:
+        """Seconds from start to end, or until now."""
+        return (self.ended_at or time.monotonic()) - self.started_at
+
+    async def wait(self) -> None:
+        """Return when the shell has ended and its output is read; cancelling only ends the wait."""
+        assert self._task is not None
+        await asyncio.shield(self._task)
+
+    def detach(self) -> None:
+        """Show no more live output: nobody waits for this command any longer."""
+        self._live = None
+
+    async def stop(self) -> None:
+        """End the command and everything it started: TERM, then KILL. Safe to call twice."""
+        if self._stopping is None:
+            self._stopping = asyncio.ensure_future(self._stop())
+        await asyncio.shield(self._stopping)
+
+    def kill_now(self) -> None:
+        """Send KILL without waiting; for a program that is about to end."""
+        if self.is_running:
+            _signal_session(self.pid, signal.SIGKILL)
+
+    async def follow_leftovers(self) -> None:
+        """Return when the processes that outlived the shell have ended too."""
+        if self._pipe is not None:
+            await self._end_of_output.wait()
+        # Whatever sent its output elsewhere gives no sign when it ends.
+        pause_s = 0.05
+        while self.ended_at is None and session_members(self.pid):
+            await asyncio.sleep(pause_s)
+            pause_s = min(pause_s * 2, 10.0)
+        self._finish()
+
+    async def _stop(self) -> None:
+        if not self.is_running:
+            return
+        self.was_stopped = True
+        _signal_session(self.pid, signal.SIGTERM)
+        assert self._task is not None
+        deadline = time.monotonic() + GRACE_S
+        while session_members(self.pid) and time.monotonic() < deadline:
+            await asyncio.wait({self._task}, timeout=0.02)
+            await asyncio.sleep(0.01)
+        _signal_session(self.pid, signal.SIGKILL)
+        await asyncio.wait({self._task})
+        self._finish()
+
+    async def _follow(self, process: asyncio.subprocess.Process) -> None:
+        self.exit_code = await process.wait()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._end_of_output.wait(), _DRAIN_S)
+        self.final_cwd = self._read_cwd()
+        self.leftovers = bool(session_members(self.pid))
+        if not self.leftovers:
+            self._finish()
+
+    def _finish(self) -> None:
+        if self.ended_at is not None:
+            return
+        self.ended_at = time.monotonic()
+        self._close_pipe()
+        self.output.close()
+        self._remove_folder()
+
+    def _on_readable(self) -> None:
+        assert self._pipe is not None
+        try:
+            data = os.read(self._pipe, _READ_BYTES)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if not data:
+            self._close_pipe()
+            return
+        text = self.output.feed(data)
+        if self._live is not None and text:
+            self._live(text.replace("\r\n", "\n").replace("\r", "\n"))
+
+    def _close_pipe(self) -> None:
+        if self._pipe is not None:
+            asyncio.get_running_loop().remove_reader(self._pipe)
+            os.close(self._pipe)
+            self._pipe = None
+        self._end_of_output.set()
+
+    def _read_cwd(self) -> Path | None:
+        if self._folder is None:
+            return None
+        try:
+            written = (self._folder / "cwd").read_bytes()
+        except OSError:
+            return None
+        cwd = Path(os.fsdecode(written.removesuffix(b"\n")))
+        return cwd if cwd.is_absolute() and cwd.is_dir() else None
+
+    def _remove_folder(self) -> None:
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder = None
+
+
+def find_bash(env: Mapping[str, str]) -> str:
+    """Return the bash to use: the system's, else the first in PATH. Raises ShellError."""
+    if os.access("/bin/bash", os.X_OK):
+        return "/bin/bash"
+    found = shutil.which("bash", path=env.get("PATH"))
+    if found is None:
+        raise ShellError("There is no bash on this machine; commands cannot run.")
+    return found
+
+
+def session_members(session: int) -> tuple[int, ...]:
+    """Return the live processes of a session, the leader included; empty when there are none."""
+    if _has_proc():
+        return tuple(_linux_members(session))
+    try:
+        os.killpg(session, 0)
+    except (ProcessLookupError, PermissionError):
+        return ()
+    return (session,)
+
+
+def _has_proc() -> bool:
+    return os.path.exists("/proc/self/stat")
+
+
+def _linux_members(session: int) -> list[int]:
+    members = []
+    for entry in os.listdir("/proc"):
+        if not entry.isdigit():
+            continue
+        try:
+            with open(f"/proc/{entry}/stat", "rb") as file:
+                status = file.read()
+        except OSError:
+            continue
+        # The name in parentheses may hold anything; state, parent, group, session follow it.
+        fields = status[status.rfind(b")") + 2 :].split()
+        if fields[0] not in (b"Z", b"X") and int(fields[3]) == session:
+            members.append(int(entry))
+    return members
+
+
+def _signal_session(session: int, number: signal.Signals) -> None:
+    # Programs such as `timeout` make groups of their own inside the session.
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(session, number)
+    if _has_proc():
+        for pid in _linux_members(session):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, number)
+
+
+def _prologue(env_files: Sequence[Path], cwd_file: Path) -> str:
+    """Return what bash reads before the command, so that the command itself stays as approved."""
+    lines = ["unset BASH_ENV"]
+    lines += [f". {shlex.quote(str(file))} >/dev/null" for file in env_files]
+    # Written at exit however the command ends, unless it replaces this trap or the shell.
+    write = f"builtin pwd -P >|{shlex.quote(str(cwd_file))} 2>/dev/null"
+    lines.append(f"trap {shlex.quote(write)} EXIT")
+    return "\n".join(lines) + "\n"
+
+
+def _start_failure(error: OSError | ValueError, command: str, cwd: Path) -> str:
+    if isinstance(error, ValueError):
+        return "The command contains a NUL character."
+    if isinstance(error, FileNotFoundError) and not cwd.is_dir():
+        return f"The current directory {cwd} no longer exists."
+    if len(command) > 100_000:
+        return (
+            f"The command is too long ({len(command):,} characters). "
+            "Write it to a file and run that file."
+        )
+    return f"The command could not be started: {error.strerror}."
