@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import AsyncGenerator, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
@@ -30,9 +29,9 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     import httpx2
-    from anthropic._types import RequestOptions
 
 DEFAULT_TIMEOUTS: Final = Timeouts()
+ASK_TIMEOUT_S: Final = 10.0
 
 _BROKEN: Final = frozenset({"connection", "cut", "timeout", "stalled"})
 """Failures after which an idle connection of the same pool is not to be trusted either."""
@@ -74,7 +73,6 @@ class AnthropicClient:
         self.endpoint = endpoint
         self._pool = SdkPool(endpoint)
         self._capabilities: dict[str, ModelCapabilities] = {}
-        self._without_betas: set[str] = set()
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """Stream one response; see `ModelClient.stream`."""
@@ -112,30 +110,13 @@ class AnthropicClient:
         tokens = record.get("input_tokens") if record is not None else None
         return tokens if isinstance(tokens, int) else None
 
-    def degrade(self, model: str, feature: str) -> None:
-        """Leave a rejected feature out of later requests to this model; see `ModelClient.degrade`."""
-        known = self._known(model)
-        match feature:
-            case "cache_control":
-                known = replace(known, prompt_caching=False)
-            case "effort":
-                known = replace(known, efforts=())
-            case "thinking":
-                known = replace(known, adaptive_thinking=False, can_disable_thinking=False)
-            case "betas":
-                self._without_betas.add(model)
-                return
-            case _:
-                raise ValueError(f"{feature!r} is no feature to leave out")
-        self._capabilities[model] = known
-
     async def aclose(self) -> None:
         """Release connections."""
         await self._pool.aclose()
 
     async def _attempt(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         body = request_body(request, self._known(request.model))
-        betas = () if request.model in self._without_betas else request.betas
+        betas = () if "betas" in request.without else request.betas
         headers = {"anthropic-beta": ",".join(betas)} if betas else {}
         answering = False
         async with self._pool.lease() as (sdk, client):
@@ -164,17 +145,21 @@ class AnthropicClient:
 
     async def _ask(self, path: str, body: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
         """Return a small JSON answer; None for whatever goes wrong, as nothing depends on it."""
-        options: RequestOptions = {"timeout": 10.0}
         with contextlib.suppress(ModelError):
             async with self._pool.lease() as (sdk, client):
                 import httpx2  # see _attempt
 
                 try:
                     if body is None:
-                        got = await client.get(path, cast_to=httpx2.Response, options=options)
+                        got = await client.get(
+                            path, cast_to=httpx2.Response, options={"timeout": ASK_TIMEOUT_S}
+                        )
                     else:
                         got = await client.post(
-                            path, cast_to=httpx2.Response, body=body, options=options
+                            path,
+                            cast_to=httpx2.Response,
+                            body=body,
+                            options={"timeout": ASK_TIMEOUT_S},
                         )
                     record = got.json()
                 except (sdk.AnthropicError, httpx2.HTTPError, ValueError):

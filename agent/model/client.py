@@ -33,7 +33,7 @@ class ModelRequest:
     betas: tuple[str, ...] = ()
     extra_body: Mapping[str, Any] = field(default_factory=dict)
     without: frozenset[str] = frozenset()
-    """Features the endpoint turned out not to take: `cache_control`, `effort`, `thinking`, `betas`."""
+    """Features the endpoint does not take: `cache_control`, `effort`, `thinking`, `betas`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,13 +155,6 @@ class ModelClient(Protocol):
 
     async def count_tokens(self, request: ModelRequest) -> int | None:
         """Return the prompt's token count, or None where the endpoint cannot say."""
-        ...
-
-    def degrade(self, model: str, feature: str) -> None:
-        """Leave a feature that the endpoint rejected out of later requests to this model.
-
-        `feature` is one of `cache_control`, `effort`, `thinking` and `betas`.
-        """
         ...
 
     async def aclose(self) -> None:

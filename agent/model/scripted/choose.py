@@ -24,7 +24,7 @@ def holds(when: When, body: Mapping[str, Any], *, number: int, after: str) -> bo
     results = _results(body)
     checks = (
         when.request is None or when.request == number,
-        when.after is None or when.after == after,
+        when.after is None or after in when.after.split("|"),
         _found(when.prompt, lambda: prompt_of(body)),
         _found(when.model, lambda: str(body.get("model", ""))),
         _found(when.system, lambda: texts_of(as_blocks(body.get("system")))),
@@ -38,12 +38,13 @@ def holds(when: When, body: Mapping[str, Any], *, number: int, after: str) -> bo
 
 
 def prompt_of(body: Mapping[str, Any]) -> str:
-    """Return the newest text in a user turn; empty when there is none."""
+    """Return the newest text in a user turn, reminders left out; empty when there is none."""
     for message in reversed(_messages(body)):
         if message.get("role") == "user":
             text = texts_of(as_blocks(message.get("content")))
-            if text:
-                return text
+            spoken = re.sub(r"<system-reminder>.*?</system-reminder>", "", text, flags=re.DOTALL)
+            if spoken.strip():
+                return spoken.strip()
     return ""
 
 

@@ -65,7 +65,8 @@ class When:
     result_tool: str | None = None
     """Name of a tool with a result in the last message."""
     after: str | None = None
-    """Name of the turn that wrote the last assistant message of this conversation; "" for none."""
+    """Name of the turn that wrote the last assistant message of this conversation, or several names
+    joined by `|`; "" holds when there is none."""
     system: str | None = None
     model: str | None = None
     has_tool: str | None = None

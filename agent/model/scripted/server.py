@@ -70,6 +70,8 @@ class RecordedRequest:
     """The client left before the answer was whole."""
     started_at: float = 0.0
     """Seconds on the server's clock."""
+    ended_at: float = 0.0
+    """0 while the answer is being sent."""
     done: asyncio.Event = field(default_factory=asyncio.Event)
 
 
@@ -85,6 +87,7 @@ class ScriptedServer:
         *,
         variables: Mapping[str, str] | None = None,
         respond: Callable[[RecordedRequest], Turn | None] | None = None,
+        on_done: Callable[[RecordedRequest], None] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Prepare; nothing listens yet.
@@ -93,6 +96,7 @@ class ScriptedServer:
             scenario: the script.
             variables: replace `${name}` in its texts and tool inputs.
             respond: asked first for every request; a turn it returns goes before the script's.
+            on_done: told of every request when its answer has ended.
             clock: seconds, for pacing and the cache simulation.
         """
         self.scenario = scenario
@@ -101,6 +105,7 @@ class ScriptedServer:
         self.base_url = ""
         self._variables = {**scenario.variables, **(variables or {})}
         self._respond = respond
+        self._on_done = on_done
         self._clock = clock
         self._cache = CacheSimulation(clock, min_tokens=scenario.min_cache_tokens)
         self._used: dict[int, int] = {}
@@ -194,7 +199,10 @@ class ScriptedServer:
             record.hung_up = True
             return False
         finally:
+            record.ended_at = self._clock()
             record.done.set()
+            if self._on_done is not None:
+                self._on_done(record)
         return isinstance(response.steps[-1], End) and response.steps[-1].how in ("finish", "end")
 
     async def _record(self, request: HttpRequest) -> RecordedRequest:

@@ -1,0 +1,208 @@
+"""Scenario files: TOML read into a `Scenario`, with errors that name the place.
+
+name = "fix a bug"
+[pace]
+tokens_per_s = 80
+[[turn]]
+name = "look"
+when = { prompt = "bug" }
+parts = [
+  { thinking = "Where is it?" },
+  { text = "I look at the file." },
+  { tool = "Read", input = { file_path = "${cwd}/a.py" } },
+]
+[[fault]]
+kind = "status"
+request = 2
+status = 529
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, fields
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from agent.model.scripted.faults import (
+    Cut,
+    Drop,
+    Duplicate,
+    ErrorEvent,
+    Fault,
+    Insert,
+    NoUsage,
+    Stall,
+    Status,
+    WholeJson,
+    parse_position,
+)
+from agent.model.scripted.scenario import (
+    FaultPlan,
+    ModelInfo,
+    Pace,
+    Part,
+    RawBlock,
+    Scenario,
+    Text,
+    Thinking,
+    ToolCall,
+    Turn,
+    When,
+)
+
+T = TypeVar("T")
+
+
+class ScenarioError(ValueError):
+    """A scenario file says something that this server does not understand."""
+
+
+def load_scenario(path: Path) -> Scenario:
+    """Read a scenario file.
+
+    Raises:
+        ScenarioError: for what it holds.
+        OSError: when it cannot be read.
+    """
+    try:
+        return parse_scenario(path.read_text(encoding="utf-8"))
+    except ScenarioError as error:
+        raise ScenarioError(f"{path}: {error}") from error
+
+
+def parse_scenario(text: str) -> Scenario:
+    """Read a scenario from TOML text.
+
+    Raises:
+        ScenarioError: for what it holds.
+    """
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ScenarioError(str(error)) from error
+    renamed = {_PLURALS.get(key, key): value for key, value in table.items()}
+    return _build(Scenario, renamed, "scenario", _SCENARIO)
+
+
+_PLURALS: Final = {"turn": "turns", "fault": "faults", "model": "models"}
+
+
+def _build(
+    kind: type[T],
+    table: object,
+    where: str,
+    readers: Mapping[str, Callable[[Any, str], Any]],
+) -> T:
+    """Return a dataclass filled from the table; `readers` read fields that are no plain values."""
+    if not isinstance(table, dict):
+        raise ScenarioError(f"{where}: expected a table, found {table!r}")
+    known = {field.name: field for field in fields(kind)}  # type: ignore[arg-type]
+    values: dict[str, Any] = {}
+    for key, value in table.items():
+        if key not in known:
+            raise ScenarioError(f"{where}: unknown key {key!r}; known are {', '.join(known)}")
+        reader = readers.get(key)
+        values[key] = value if reader is None else reader(value, f"{where}.{key}")
+    for name, field in known.items():
+        needed = field.default is MISSING and field.default_factory is MISSING
+        if needed and name not in values:
+            raise ScenarioError(f"{where}: {name!r} is missing")
+    return kind(**values)
+
+
+def _each(read: Callable[[Any, str], T]) -> Callable[[Any, str], tuple[T, ...]]:
+    def read_all(value: Any, where: str) -> tuple[T, ...]:
+        if not isinstance(value, list):
+            raise ScenarioError(f"{where}: expected a list, found {value!r}")
+        return tuple(read(item, f"{where}[{at}]") for at, item in enumerate(value))
+
+    return read_all
+
+
+def _when(value: Any, where: str) -> When:
+    return _build(When, value, where, {})
+
+
+def _pace(value: Any, where: str) -> Pace:
+    return _build(Pace, value, where, {})
+
+
+def _model(value: Any, where: str) -> ModelInfo:
+    return _build(ModelInfo, value, where, {"efforts": lambda efforts, _: tuple(efforts)})
+
+
+def _part(value: Any, where: str) -> Part:
+    """Read a part; which key it has says which kind it is."""
+    if isinstance(value, dict):
+        if "tool" in value:
+            renamed = {("name" if key == "tool" else key): each for key, each in value.items()}
+            return _build(ToolCall, renamed, where, {})
+        if "thinking" in value:
+            renamed = {("text" if key == "thinking" else key): each for key, each in value.items()}
+            return _build(Thinking, renamed, where, {})
+        if "text" in value:
+            return _build(Text, value, where, {})
+        if "block" in value:
+            return _build(RawBlock, value, where, {"deltas": lambda deltas, _: tuple(deltas)})
+    raise ScenarioError(f"{where}: a part has one of the keys text, thinking, tool, block")
+
+
+def _position(value: Any, where: str) -> Any:
+    try:
+        return parse_position(str(value))
+    except ValueError as error:
+        raise ScenarioError(f"{where}: {error}") from error
+
+
+_FAULTS: Final[Mapping[str, type[Any]]] = {
+    "status": Status,
+    "cut": Cut,
+    "stall": Stall,
+    "error_event": ErrorEvent,
+    "insert": Insert,
+    "drop": Drop,
+    "duplicate": Duplicate,
+    "no_usage": NoUsage,
+    "whole_json": WholeJson,
+}
+
+
+def _fault(value: Any, where: str) -> Fault:
+    if not isinstance(value, dict) or value.get("kind") not in _FAULTS:
+        raise ScenarioError(f"{where}: 'kind' must be one of {', '.join(_FAULTS)}")
+    table = {key: each for key, each in value.items() if key != "kind"}
+    readers = {"at": _position, "data": lambda text, _: str(text).encode()}
+    fault: Fault = _build(_FAULTS[value["kind"]], table, where, readers)
+    return fault
+
+
+_PLAN_KEYS: Final = frozenset({"request", "turn", "when", "path", "times"})
+
+
+def _fault_plan(value: Any, where: str) -> FaultPlan:
+    """Read a `[[fault]]`: the fault's own keys and those of its plan share one table."""
+    if not isinstance(value, dict):
+        raise ScenarioError(f"{where}: expected a table, found {value!r}")
+    own = {key: each for key, each in value.items() if key not in _PLAN_KEYS}
+    plan = {key: each for key, each in value.items() if key in _PLAN_KEYS}
+    return _build(FaultPlan, {**plan, "fault": own}, where, {"when": _when, "fault": _fault})
+
+
+def _turn(value: Any, where: str) -> Turn:
+    return _build(
+        Turn,
+        value,
+        where,
+        {"parts": _each(_part), "when": _when, "pace": _pace, "fault": _fault},
+    )
+
+
+_SCENARIO: Final[Mapping[str, Callable[[Any, str], Any]]] = {
+    "turns": _each(_turn),
+    "otherwise": _turn,
+    "pace": _pace,
+    "faults": _each(_fault_plan),
+    "models": _each(_model),
+}

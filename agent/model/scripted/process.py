@@ -1,0 +1,90 @@
+"""A scripted server in a process of its own, so that it takes no time from whom it serves."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Final
+
+START_TIMEOUT_S: Final = 20.0
+
+
+class ScriptedProcess:
+    """Runs `python -m agent.model.scripted`; `async with` it, or `start` and `aclose`.
+
+    The child ends with this process, whatever happens to it.
+    """
+
+    def __init__(self, scenario: str, *, variables: Mapping[str, str] | None = None) -> None:
+        """`scenario` is the path of a scenario file, or `demo`."""
+        self._scenario = scenario
+        self._variables = dict(variables or {})
+        self._process: asyncio.subprocess.Process | None = None
+        self.base_url = ""
+
+    async def start(self) -> str:
+        """Start the server and return its base URL.
+
+        Raises:
+            OSError: it did not start; the text says why.
+        """
+        pairs = [f"--set={name}={value}" for name, value in self._variables.items()]
+        self._process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            # The working folder may hold a package with one of our names.
+            "-P",
+            "-m",
+            "agent.model.scripted",
+            self._scenario,
+            "--with-parent",
+            *pairs,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            # Ctrl+C on the terminal is for the program, not for its server.
+            start_new_session=True,
+        )
+        assert self._process.stdout is not None
+        try:
+            line = await asyncio.wait_for(self._process.stdout.readline(), START_TIMEOUT_S)
+        except TimeoutError:
+            line = b""
+        self.base_url = line.decode().strip()
+        if not self.base_url:
+            raise OSError(f"The scripted server did not start. {await self._complaint()}".strip())
+        return self.base_url
+
+    async def aclose(self) -> None:
+        """End the server and wait until it has gone."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        if process.returncode is None:
+            process.terminate()
+        # Reads what is left, so that the pipes are closed with the process.
+        await process.communicate()
+
+    async def __aenter__(self) -> ScriptedProcess:
+        """Start."""
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End."""
+        await self.aclose()
+
+    async def _complaint(self) -> str:
+        process, self._process = self._process, None
+        if process is None:
+            return ""
+        if process.returncode is None:
+            process.terminate()
+        _, complaint = await process.communicate()
+        return complaint.decode("utf-8", "replace").strip()
