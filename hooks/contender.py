@@ -1,0 +1,104 @@
+"""PermissionRequest hooks as one contender of the permission race."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from hooks.events.tool import PermissionRequest as PermissionRequestEvent
+from hooks.outcome import EventOutcome
+from hooks.runner import HookRunner
+from permissions.decision import (
+    Behavior,
+    Decision,
+    DecisionSource,
+    Reason,
+    ReasonType,
+    TraceEntry,
+    TraceStep,
+)
+from permissions.request import PermissionRequest
+
+LIFTABLE: Final = frozenset({Reason.MODE_DEFAULT, Reason.ASK_RULE})
+"""Asks that a hook may turn into allow; any other needs a person."""
+
+
+class HookContender:
+    """Asks PermissionRequest hooks; answers when one of them decided, and a person need not."""
+
+    name = "hook"
+
+    def __init__(self, runner: HookRunner, *, on_outcome: OutcomeListener | None = None) -> None:
+        """`on_outcome` hears of every event that reached a hook, for the transcript."""
+        self._runner = runner
+        self._on_outcome = on_outcome
+
+    async def decide(self, request: PermissionRequest, pending: Decision) -> Decision | None:
+        """Return what the hooks decided, or None. A hook's allow never answers for a person."""
+        if not self._runner.has(PermissionRequestEvent.event_name):
+            return None
+        outcome = await self._runner.run(
+            PermissionRequestEvent(
+                tool_name=request.tool,
+                tool_input=dict(request.tool_input),
+                agent_id=request.agent_id,
+                agent_type=request.agent_type,
+            )
+        )
+        if self._on_outcome is not None:
+            self._on_outcome(outcome)
+        return decision_of(outcome, pending)
+
+
+def decision_of(outcome: EventOutcome, pending: Decision) -> Decision | None:
+    """Return the decision that a PermissionRequest outcome is, or None for no opinion."""
+    if outcome.decision == "deny" or not outcome.continue_:
+        message = outcome.reason or outcome.stop_reason or "Denied by a hook."
+        return _decided(Behavior.DENY, outcome, pending, message, None)
+    if outcome.decision == "allow" and pending.reason in LIFTABLE:
+        return _decided(
+            Behavior.ALLOW, outcome, pending, "Allowed by a hook.", outcome.updated_input
+        )
+    return None
+
+
+def _decided(
+    behavior: Behavior,
+    outcome: EventOutcome,
+    pending: Decision,
+    message: str,
+    updated_input: Mapping[str, object] | None,
+) -> Decision:
+    verdict = outcome.decision if outcome.decision != "none" else "deny"
+    deciding = next((r for r in outcome.results if r.answer.verdict == verdict), None)
+    entry = TraceEntry(
+        step=TraceStep.HOOK,
+        answer=behavior.value,
+        source=None if deciding is None else deciding.spec.where,
+        rule=None if deciding is None else deciding.spec.label,
+    )
+    return replace(
+        pending,
+        behavior=behavior,
+        source=DecisionSource.HOOK,
+        reason_type=ReasonType.HOOK,
+        reason=Reason.HOOK,
+        message=message,
+        rule=None,
+        trace=(*pending.trace, entry),
+        updated_input=updated_input,
+        feedback=message if behavior is Behavior.DENY else None,
+        interrupt=outcome.interrupt or not outcome.continue_,
+    )
+
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from permissions.contender import Contender
+
+    OutcomeListener = Callable[[EventOutcome], None]
+
+    def _is_contender(contender: HookContender) -> Contender:
+        return contender

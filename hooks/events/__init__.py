@@ -1,0 +1,129 @@
+"""The 33 hook events: one payload dataclass per event, and the table of them by name."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from hooks.events.base import HookEventPayload, ToolEvent
+from hooks.events.session import (
+    PostCompact,
+    PostModelSwitch,
+    PreCompact,
+    PreModelSwitch,
+    SessionEnd,
+    SessionStart,
+    Setup,
+)
+from hooks.events.surroundings import (
+    ConfigChange,
+    CwdChanged,
+    DirectoryAdded,
+    Elicitation,
+    ElicitationResult,
+    FileChanged,
+    InstructionsLoaded,
+    WorktreeCreate,
+    WorktreeRemove,
+)
+from hooks.events.team import (
+    SubagentStart,
+    SubagentStop,
+    TaskCompleted,
+    TaskCreated,
+    TeammateIdle,
+)
+from hooks.events.tool import (
+    PermissionDenied,
+    PermissionRequest,
+    PostToolBatch,
+    PostToolUse,
+    PostToolUseFailure,
+    PreToolUse,
+)
+from hooks.events.turn import (
+    MessageDisplay,
+    Notification,
+    Stop,
+    StopFailure,
+    UserPromptExpansion,
+    UserPromptSubmit,
+)
+
+EVENTS: Final[dict[str, type[HookEventPayload]]] = {
+    payload.event_name: payload
+    for payload in (
+        SessionStart,
+        Setup,
+        SessionEnd,
+        UserPromptSubmit,
+        UserPromptExpansion,
+        Stop,
+        StopFailure,
+        PreToolUse,
+        PermissionRequest,
+        PermissionDenied,
+        PostToolUse,
+        PostToolUseFailure,
+        PostToolBatch,
+        Notification,
+        MessageDisplay,
+        SubagentStart,
+        SubagentStop,
+        TeammateIdle,
+        TaskCreated,
+        TaskCompleted,
+        PreCompact,
+        PostCompact,
+        InstructionsLoaded,
+        ConfigChange,
+        CwdChanged,
+        DirectoryAdded,
+        FileChanged,
+        WorktreeCreate,
+        WorktreeRemove,
+        Elicitation,
+        ElicitationResult,
+        PreModelSwitch,
+        PostModelSwitch,
+    )
+}
+"""Every event by name, in the order people are shown them."""
+
+__all__ = [
+    "EVENTS",
+    "ConfigChange",
+    "CwdChanged",
+    "DirectoryAdded",
+    "Elicitation",
+    "ElicitationResult",
+    "FileChanged",
+    "HookEventPayload",
+    "InstructionsLoaded",
+    "MessageDisplay",
+    "Notification",
+    "PermissionDenied",
+    "PermissionRequest",
+    "PostCompact",
+    "PostModelSwitch",
+    "PostToolBatch",
+    "PostToolUse",
+    "PostToolUseFailure",
+    "PreCompact",
+    "PreModelSwitch",
+    "PreToolUse",
+    "SessionEnd",
+    "SessionStart",
+    "Setup",
+    "Stop",
+    "StopFailure",
+    "SubagentStart",
+    "SubagentStop",
+    "TaskCompleted",
+    "TaskCreated",
+    "TeammateIdle",
+    "ToolEvent",
+    "UserPromptExpansion",
+    "UserPromptSubmit",
+    "WorktreeCreate",
+    "WorktreeRemove",
+]

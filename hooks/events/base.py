@@ -1,0 +1,38 @@
+"""What every hook payload has in common: its event's name and, inside a sub-agent, who fired it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import ClassVar
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookEventPayload:
+    """The part of a hook's input that belongs to one event.
+
+    The runner adds what every hook is told (`session_id`, `cwd`, …) when a handler really runs.
+    """
+
+    event_name: ClassVar[str] = ""
+
+    agent_id: str | None = None
+    """The sub-agent that fired it; None on the main thread."""
+    agent_type: str | None = None
+
+    def to_json(self) -> dict[str, object]:
+        """Return the event's own fields as hooks read them; absent (None) fields are left out."""
+        payload: dict[str, object] = {"hook_event_name": self.event_name}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if value is not None:
+                payload[field.name] = value
+        return payload
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolEvent(HookEventPayload):
+    """An event about one tool call; `if` conditions apply to these alone."""
+
+    tool_name: str
+    tool_input: dict[str, object]
+    """File paths in it are absolute, `~` expanded."""

@@ -1,0 +1,68 @@
+"""Payloads of one tool call, from before its permission to after its batch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from hooks.events.base import HookEventPayload, ToolEvent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreToolUse(ToolEvent):
+    """A call that rules did not deny is about to be decided; fires in every permission mode."""
+
+    event_name: ClassVar[str] = "PreToolUse"
+    tool_use_id: str
+    mcp_server: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PermissionRequest(ToolEvent):
+    """A dialog is about to appear, or a call that nobody can be asked about would be denied."""
+
+    event_name: ClassVar[str] = "PermissionRequest"
+    permission_suggestions: list[dict[str, object]] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PermissionDenied(ToolEvent):
+    """The classifier denied a call in auto mode."""
+
+    event_name: ClassVar[str] = "PermissionDenied"
+    tool_use_id: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PostToolUse(ToolEvent):
+    """A call succeeded; `tool_response` is structured as the tool answers."""
+
+    event_name: ClassVar[str] = "PostToolUse"
+    tool_use_id: str
+    tool_response: object
+    original_tool_input: dict[str, object] | None = None
+    """What the model had asked for, where a hook rewrote it."""
+    duration_ms: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PostToolUseFailure(ToolEvent):
+    """A call started and failed; for shells the first line of `error` is `Exit code N`."""
+
+    event_name: ClassVar[str] = "PostToolUseFailure"
+    tool_use_id: str
+    error: str
+    is_interrupt: bool | None = None
+    duration_ms: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PostToolBatch(HookEventPayload):
+    """All calls of one assistant message are resolved.
+
+    Each entry has tool_name, tool_input, tool_use_id and tool_response as text.
+    """
+
+    event_name: ClassVar[str] = "PostToolBatch"
+    tool_calls: list[dict[str, object]]

@@ -1,0 +1,17 @@
+"""Python callables as hooks: same payload, same answer, no process."""
+
+from __future__ import annotations
+
+from hooks.modes.base import HookCall
+from hooks.response import HandlerResult, judge_json
+from hooks.spec import CallbackHandler
+
+
+class CallbackMode:
+    """Calls functions that were registered through the library."""
+
+    async def run(self, call: HookCall) -> HandlerResult:
+        """Return what the callable answered; an exception it raises is the runner's to report."""
+        handler = call.spec.handler
+        assert isinstance(handler, CallbackHandler)
+        return judge_json(call.spec, await handler.function(dict(call.payload)))

@@ -1,0 +1,115 @@
+"""Command hooks: a program reads the payload on standard input, through bash or directly."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from hooks.environment import fill_placeholders, fill_single_quoted
+from hooks.modes.base import HookCall
+from hooks.process import CannotStart, Program, run_program
+from hooks.response import (
+    SHOWN_LIMIT_CHARS,
+    HandlerOutcome,
+    HandlerResult,
+    Printed,
+    decode,
+    first_line,
+    judge_printed,
+)
+from hooks.spec import CommandHandler
+
+SHELL_PREFIX = "CLAUDE_CODE_SHELL_PREFIX"
+
+
+class CommandMode:
+    """Runs programs."""
+
+    async def run(self, call: HookCall) -> HandlerResult:
+        """Return what the program's exit code and output mean."""
+        handler = call.spec.handler
+        assert isinstance(handler, CommandHandler)
+        detached = False
+
+        def on_first_line(line: bytes) -> None:
+            nonlocal detached
+            if _goes_to_background(line):
+                detached = True
+                call.detach()
+
+        failed = HandlerResult(call.spec, HandlerOutcome.NON_BLOCKING_ERROR)
+        try:
+            program = Program(argv_of(handler, call.env), call.env, call.cwd, call.payload_json)
+            ended = await run_program(
+                program, timeout_s=call.timeout_s, on_first_line=on_first_line
+            )
+        except CannotStart as error:
+            return replace(failed, error=f"cannot start: {error}")
+        if ended.timed_out:
+            stderr = decode(ended.stderr)[:SHOWN_LIMIT_CHARS]
+            said = first_line(stderr)
+            detail = f"; it had said: {said}" if said else ""
+            return replace(
+                failed,
+                outcome=HandlerOutcome.CANCELLED,
+                error=f"timed out after {call.timeout_s:g} s and was ended; "
+                f"its output does not count{detail}",
+                stderr=stderr,
+            )
+        stdout = ended.stdout
+        if detached:
+            stdout = stdout.partition(b"\n")[2]
+        return judge_printed(
+            call.spec,
+            Printed(
+                exit_code=ended.exit_code if ended.exit_code is not None else -1,
+                stdout=stdout,
+                stderr=ended.stderr,
+                stdout_dropped=ended.stdout_dropped,
+                path=call.env.get("PATH", ""),
+            ),
+        )
+
+
+def argv_of(handler: CommandHandler, env: Mapping[str, str]) -> tuple[str, ...]:
+    """Return what is executed for a handler. Raises CannotStart when its shell is not there."""
+    if handler.args is not None:
+        program = fill_placeholders(handler.command, env)
+        if program.startswith("~/") and env.get("HOME"):
+            program = env["HOME"] + program[1:]
+        return (program, *(fill_placeholders(entry, env) for entry in handler.args))
+    if handler.shell == "powershell":
+        powershell = shutil.which("pwsh", path=env.get("PATH"))
+        if powershell is None:
+            raise CannotStart("pwsh is not on this PATH")
+        return (powershell, "-NoProfile", "-NonInteractive", "-Command", handler.command)
+    command = fill_single_quoted(handler.command, env)
+    if prefix := env.get(SHELL_PREFIX):
+        command = f"{prefix} {shlex.quote(command)}"
+    return (*shell_argv(env), command)
+
+
+def shell_argv(env: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the shell for shell form: bash without any profile, or sh where there is no bash.
+
+    Inline commands are full of arrays and `[[ ]]`; under a plain sh those are syntax errors with
+    exit status 2, which would block.
+    """
+    bash = shutil.which("bash", path=env.get("PATH")) or "/bin/bash"
+    if Path(bash).exists():
+        return (bash, "--noprofile", "--norc", "-c")
+    return ("/bin/sh", "-c")
+
+
+def _goes_to_background(line: bytes) -> bool:
+    if b'"async"' not in line:
+        return False
+    try:
+        parsed = json.loads(line)
+    except ValueError:
+        return False
+    return isinstance(parsed, dict) and parsed.get("async") is True

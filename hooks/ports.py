@@ -1,0 +1,105 @@
+"""What the runner needs from above: the session it serves, ports to models, servers, time."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+Resolve = Callable[[str], Sequence[str]]
+"""Addresses of a host name, as text. Raises OSError when there are none."""
+
+
+class Abort(Protocol):
+    """A signal that the person interrupted; the runner only observes it."""
+
+    @property
+    def aborted(self) -> bool:
+        """Whether it has fired."""
+        ...
+
+    async def wait(self) -> str:
+        """Return the reason once it fires."""
+        ...
+
+
+class AskSmallModel(Protocol):
+    """One question to the small model, straight: no hooks, no tools, no history."""
+
+    async def __call__(self, prompt: str, *, system: str, model: str | None) -> str:
+        """Return the text of the answer; raise for any failure."""
+        ...
+
+
+class RunHookAgent(Protocol):
+    """A sub-agent with read tools that ends by `StructuredOutput` and may spawn nobody."""
+
+    async def __call__(
+        self, prompt: str, *, system: str, model: str | None, max_turns: int
+    ) -> Mapping[str, object] | None:
+        """Return what it handed to `StructuredOutput`, or None when its turns ran out."""
+        ...
+
+
+class CallMcpTool(Protocol):
+    """A tool of a connected MCP server."""
+
+    async def __call__(self, server: str, tool: str, tool_input: Mapping[str, object]) -> str:
+        """Return its text; raise for any failure, a server that is not connected included."""
+        ...
+
+
+def system_resolve(host: str) -> Sequence[str]:
+    """Return the addresses the system's resolver gives, in its order. Blocks; raises OSError."""
+    found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+@dataclass(frozen=True, slots=True)
+class HookPorts:
+    """Ways out of this package. A port that is None makes handlers that need it fail visibly."""
+
+    env: Mapping[str, str] = field(default_factory=dict)
+    """The environment that programs inherit."""
+    ask_small_model: AskSmallModel | None = None
+    run_hook_agent: RunHookAgent | None = None
+    call_mcp_tool: CallMcpTool | None = None
+    resolve: Resolve = system_resolve
+    clock: Callable[[], float] = time.monotonic
+    """Seconds, from any origin."""
+
+
+@dataclass(slots=True)
+class HookSession:
+    """What every hook of a session is told; its owner keeps what changes up to date."""
+
+    session_id: str
+    transcript_path: Path
+    project_dir: Path
+    """Where the session started; never moves."""
+    home: Path
+    state_dir: Path
+    """Private to the session: environment files and texts that were too long. Made when needed."""
+    cwd: Path
+    permission_mode: str | None = None
+    prompt_id: str | None = None
+    effort: str | None = None
+    scratch_dir: Path | None = None
+    pid: int | None = None
+    is_remote: bool = False
+
+
+class Payload(Protocol):
+    """What fired: any of `hooks.events`, or a payload that was given as JSON."""
+
+    @property
+    def event_name(self) -> str:
+        """The event's name, one of `hooks.events.EVENTS`."""
+        ...
+
+    def to_json(self) -> dict[str, object]:
+        """Return the event's fields as hooks read them; a fresh object each time."""
+        ...

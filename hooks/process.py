@@ -1,0 +1,288 @@
+"""Run one program: own session, bounded output, a parent-side timer, nothing left behind.
+
+The run ends when the program exits and its output was drained for a moment, whoever else still
+holds its pipes. On a timeout or a cancellation the whole process group gets TERM, then KILL.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Final
+
+STDOUT_LIMIT_BYTES: Final = 4 * 1024 * 1024
+STDERR_LIMIT_BYTES: Final = 256 * 1024
+DRAIN_S: Final = 0.1
+"""How long output may still arrive after the program ended."""
+GRACE_S: Final = 2.0
+"""Between TERM and KILL."""
+CHUNK_BYTES: Final = 64 * 1024
+
+
+class CannotStart(Exception):
+    """The program could not be started at all; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What to run."""
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+    cwd: Path
+    stdin: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessResult:
+    """How a program ended."""
+
+    exit_code: int | None
+    """None: it did not end by itself. Negative: ended by that signal."""
+    stdout: bytes
+    stderr: bytes
+    stdout_dropped: int = 0
+    """Bytes beyond the limit, read and thrown away."""
+    timed_out: bool = False
+
+
+async def run_program(
+    program: Program,
+    *,
+    timeout_s: float,
+    grace_s: float = GRACE_S,
+    on_first_line: Callable[[bytes], None] | None = None,
+) -> ProcessResult:
+    """Run a program to its end.
+
+    Args:
+        timeout_s: After this the group is ended and the result says `timed_out`.
+        on_first_line: Called once with the first complete line of standard output.
+
+    Raises:
+        CannotStart: there is no such program, it may not be run, or the folder is gone.
+        asyncio.CancelledError: after the group was ended.
+    """
+    run = _Run(program, on_first_line)
+    try:
+        try:
+            async with asyncio.timeout(timeout_s):
+                await run.exited.wait()
+        except TimeoutError:
+            await run.end_group(grace_s)
+            return run.result(timed_out=True)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(DRAIN_S):
+                await run.drained.wait()
+        return run.result(timed_out=False)
+    except asyncio.CancelledError:
+        await _finish(run.end_group(grace_s))
+        raise
+    finally:
+        run.close()
+
+
+async def _finish(work: Coroutine[object, object, None]) -> None:
+    """Await clean-up to its end even if cancellation is asked for again meanwhile."""
+    task = asyncio.ensure_future(work)
+    while not task.done():
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.shield(task)
+
+
+class _Run:
+    """One running program and its three pipes."""
+
+    def __init__(self, program: Program, on_first_line: Callable[[bytes], None] | None) -> None:
+        self._loop = asyncio.get_running_loop()
+        self.exited = asyncio.Event()
+        self.drained = asyncio.Event()
+        self._process = _spawn(program)
+        self._stdout = _Collector(STDOUT_LIMIT_BYTES, on_first_line)
+        self._stderr = _Collector(STDERR_LIMIT_BYTES, None)
+        self._open_outputs = 2
+        self._unsent = memoryview(program.stdin)
+        self._exit_fd: int | None = None
+        self._watch_exit()
+        for pipe, collector in (
+            (self._process.stdout, self._stdout),
+            (self._process.stderr, self._stderr),
+        ):
+            assert pipe is not None
+            os.set_blocking(pipe.fileno(), False)
+            self._loop.add_reader(pipe.fileno(), self._on_readable, pipe, collector)
+        self._start_feeding()
+
+    def result(self, *, timed_out: bool) -> ProcessResult:
+        """Reap the program and return what it said."""
+        exit_code = self._process.poll()
+        return ProcessResult(
+            exit_code=None if timed_out else exit_code,
+            stdout=bytes(self._stdout.kept),
+            stderr=bytes(self._stderr.kept),
+            stdout_dropped=self._stdout.dropped,
+            timed_out=timed_out,
+        )
+
+    async def end_group(self, grace_s: float) -> None:
+        """TERM the group, KILL what is left of it after the grace, and wait for the leader."""
+        self._signal_group(signal.SIGTERM)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(grace_s):
+                await self.exited.wait()
+        # Also when the leader went quietly: it is not reaped yet, so the group still has its
+        # number, and what it started may have ignored TERM.
+        self._signal_group(signal.SIGKILL)
+        await self.exited.wait()
+
+    def close(self) -> None:
+        """Let go of every descriptor and reap the program if that has not happened."""
+        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+            if pipe is not None and not pipe.closed:
+                self._loop.remove_reader(pipe.fileno())
+                self._loop.remove_writer(pipe.fileno())
+                with contextlib.suppress(OSError):
+                    pipe.close()
+        if self._exit_fd is not None:
+            self._loop.remove_reader(self._exit_fd)
+            os.close(self._exit_fd)
+            self._exit_fd = None
+        self._process.poll()
+
+    def _signal_group(self, number: signal.Signals) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, number)
+
+    def _watch_exit(self) -> None:
+        try:
+            self._exit_fd = os.pidfd_open(self._process.pid)
+        except (AttributeError, OSError):
+            # No pidfd here (macOS, old kernels): a thread waits, without reaping.
+            waiter = self._loop.run_in_executor(None, _wait_without_reaping, self._process.pid)
+            waiter.add_done_callback(lambda _: self.exited.set())
+            return
+        self._loop.add_reader(self._exit_fd, self._on_exit)
+
+    def _on_exit(self) -> None:
+        if self._exit_fd is not None:
+            self._loop.remove_reader(self._exit_fd)
+        self.exited.set()
+
+    def _on_readable(self, pipe: IO[bytes], collector: _Collector) -> None:
+        try:
+            chunk = os.read(pipe.fileno(), CHUNK_BYTES)
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError:
+            chunk = b""
+        if chunk:
+            collector.add(chunk)
+            return
+        collector.end()
+        self._loop.remove_reader(pipe.fileno())
+        self._open_outputs -= 1
+        if self._open_outputs == 0:
+            self.drained.set()
+
+    def _start_feeding(self) -> None:
+        stdin = self._process.stdin
+        assert stdin is not None
+        os.set_blocking(stdin.fileno(), False)
+        self._feed(stdin)
+        if not stdin.closed:
+            self._loop.add_writer(stdin.fileno(), self._on_writable, stdin)
+
+    def _on_writable(self, stdin: IO[bytes]) -> None:
+        descriptor = stdin.fileno()
+        self._feed(stdin)
+        if stdin.closed:
+            self._loop.remove_writer(descriptor)
+
+    def _feed(self, stdin: IO[bytes]) -> None:
+        """Write what fits; close at the end, or when the program does not want more."""
+        try:
+            while self._unsent:
+                written = os.write(stdin.fileno(), self._unsent[:CHUNK_BYTES])
+                self._unsent = self._unsent[written:]
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError:
+            self._unsent = self._unsent[:0]
+        with contextlib.suppress(OSError):
+            stdin.close()
+
+
+class _Collector:
+    """Keeps the head of a stream and counts what is beyond the limit."""
+
+    def __init__(self, limit_bytes: int, on_first_line: Callable[[bytes], None] | None) -> None:
+        self.kept = bytearray()
+        self.dropped = 0
+        self._limit = limit_bytes
+        self._on_first_line = on_first_line
+
+    def add(self, chunk: bytes) -> None:
+        """Take another piece of the stream."""
+        room = self._limit - len(self.kept)
+        self.kept += chunk[:room]
+        self.dropped += max(0, len(chunk) - room)
+        if self._on_first_line is not None and (newline := self.kept.find(b"\n")) >= 0:
+            notify, self._on_first_line = self._on_first_line, None
+            notify(bytes(self.kept[:newline]))
+
+    def end(self) -> None:
+        """Say that nothing more comes."""
+        self._on_first_line = None
+
+
+def _spawn(program: Program) -> subprocess.Popen[bytes]:
+    try:
+        return _popen(program, program.argv)
+    except OSError as error:
+        if error.errno == errno.ENOEXEC:  # a script without `#!`, which shells run themselves
+            return _spawn_script(program)
+        raise CannotStart(_why(error, program)) from error
+    except ValueError as error:
+        raise CannotStart(str(error)) from error
+
+
+def _spawn_script(program: Program) -> subprocess.Popen[bytes]:
+    try:
+        return _popen(program, ("/bin/sh", *program.argv))
+    except OSError as error:
+        raise CannotStart(_why(error, program)) from error
+
+
+def _popen(program: Program, argv: Sequence[str]) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        argv,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=dict(program.env),
+        cwd=program.cwd,
+        start_new_session=True,
+        bufsize=0,
+    )
+
+
+def _why(error: OSError, program: Program) -> str:
+    if isinstance(error, FileNotFoundError) and not program.cwd.is_dir():
+        return f"the folder {program.cwd} is gone"
+    if isinstance(error, FileNotFoundError):
+        return f"{program.argv[0]}: not found (PATH: {program.env.get('PATH', 'not set')})"
+    if isinstance(error, PermissionError):
+        return f"{program.argv[0]}: may not be run (is its run bit set?)"
+    return f"{program.argv[0]}: {error.strerror or error}"
+
+
+def _wait_without_reaping(pid: int) -> None:
+    with contextlib.suppress(ChildProcessError):
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)

@@ -1,0 +1,350 @@
+"""The front door of the package: fire an event, get back what all its hooks came to.
+
+Next to read: `hooks/effects.py` for what each event honours, `hooks/outcome.py` for the merge.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from hooks.background import Background, BackgroundDelivery
+from hooks.config import HookConfig
+from hooks.effects import EFFECTS, default_timeout_s
+from hooks.env_files import EnvFiles
+from hooks.environment import hook_environment, working_folder
+from hooks.modes.agent import AgentMode
+from hooks.modes.base import HookCall, Mode
+from hooks.modes.callback import CallbackMode
+from hooks.modes.command import CommandMode
+from hooks.modes.http import HttpMode
+from hooks.modes.mcp_tool import McpToolMode
+from hooks.modes.prompt import PromptMode
+from hooks.outcome import EventOutcome, OutcomeKind, aggregate
+from hooks.overflow import Overflow
+from hooks.policy import limit_outcome
+from hooks.ports import Abort, HookPorts, HookSession, Payload
+from hooks.response import HandlerOutcome, HandlerResult, block_on_failure
+from hooks.select import Selection, select
+from hooks.spec import CommandHandler, HandlerSpec, is_background
+from hooks.stop_cap import STOPS, StopCap
+
+MODES: Final[Mapping[str, Mode]] = {
+    "command": CommandMode(),
+    "http": HttpMode(),
+    "mcp_tool": McpToolMode(),
+    "prompt": PromptMode(),
+    "agent": AgentMode(),
+    "callback": CallbackMode(),
+}
+SESSION_END_VARIABLE: Final = "CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS"
+SESSION_END_MAX_S: Final = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class HandlerStats:
+    """What a handler did so far in this session."""
+
+    fired: int = 0
+    last_outcome: str | None = None
+    last_duration_ms: float | None = None
+    last_error: str | None = None
+
+
+class HookRunner:
+    """Runs the hooks of one session, its sub-agents' included. Close it with `aclose`."""
+
+    def __init__(self, config: HookConfig, *, session: HookSession, ports: HookPorts) -> None:
+        """`session` stays its owner's to update; it is read whenever an event fires."""
+        self._config = config
+        self._session = session
+        self._ports = ports
+        self._finished_once: set[tuple[object, ...]] = set()
+        self._stats: dict[tuple[object, ...], HandlerStats] = {}
+        self._stops = StopCap(ports.env)
+        self._overflow = Overflow(session.state_dir / "hook-output")
+        self._env_files = EnvFiles(session.state_dir / "hook-env")
+        self.background = Background()
+
+    @property
+    def config(self) -> HookConfig:
+        """The configuration in force."""
+        return self._config
+
+    @property
+    def env_files(self) -> EnvFiles:
+        """The shell files that hooks wrote for later commands."""
+        return self._env_files
+
+    def has(self, event: str) -> bool:
+        """Whether any handler is configured for an event; costs nothing."""
+        return event in self._config.handlers
+
+    def replace_config(self, config: HookConfig) -> None:
+        """Use another configuration from the next event on; what runs is not touched."""
+        self._config = config
+
+    def register(self, specs: Iterable[HandlerSpec]) -> None:
+        """Add handlers of a skill, an agent or a library user; remove them by their owner."""
+        self._config = self._config.with_specs(specs)
+
+    def unregister(self, owner: str) -> None:
+        """Drop the handlers of one skill or agent."""
+        self._config = self._config.without_owner(owner)
+
+    def stats(self, spec: HandlerSpec) -> HandlerStats:
+        """Return how often a handler ran and how it ended last."""
+        return self._stats.get(spec.key, HandlerStats())
+
+    def would_fire(self, payload: Payload) -> tuple[Selection, ...]:
+        """Say for every handler of the event whether it would run, and why; nothing is started."""
+        event = payload.event_name
+        specs = self._config.handlers.get(event, ())
+        return select(
+            specs,
+            event,
+            self._full_payload(payload),
+            self._session,
+            finished_once=self._finished_once,
+        )
+
+    def take_background(self) -> BackgroundDelivery:
+        """Return what background handlers said since the last call, for the next model request."""
+        return self.background.take()
+
+    async def aclose(self, *, wait_s: float = 0.0) -> None:
+        """Give background handlers `wait_s` seconds, end the rest, and wait until they are gone."""
+        await self.background.close(wait_s)
+
+    async def run(self, payload: Payload, *, abort: Abort | None = None) -> EventOutcome:
+        """Fire an event and return what its handlers came to.
+
+        Never raises for what a handler does. All handlers that match start together; the outcome is
+        merged in configuration order. When `abort` fires they are ended, and their results are
+        `cancelled`.
+        """
+        event = payload.event_name
+        if event == "UserPromptSubmit":
+            self._stops.reset()
+        specs = self._config.handlers.get(event)
+        if specs is None:
+            if event in STOPS:
+                self._stops.reset(payload.to_json().get("agent_id"))
+            return EventOutcome(event)
+        full = self._full_payload(payload)
+        selected = [
+            selection.spec
+            for selection in select(
+                specs, event, full, self._session, finished_once=self._finished_once
+            )
+            if selection.fires
+        ]
+        if not selected:
+            if event in STOPS:
+                self._stops.reset(full.get("agent_id"))
+            return EventOutcome(event)
+        env_file = self._env_files.prepare(event)
+        payload_json = json.dumps(full, ensure_ascii=False, default=str).encode(
+            "utf-8", errors="replace"
+        )
+        results = await self._fly(
+            [_Flight(spec, self._call(spec, full, payload_json, env_file)) for spec in selected],
+            abort,
+        )
+        capped = [self._overflow.cap(result) for result in results]
+        outcome = aggregate(event, [result for result, _ in capped])
+        outcome = replace(
+            outcome,
+            overflow_file=next((file for _, file in capped if file is not None), None),
+            env_file=self._env_files.used(env_file),
+        )
+        outcome = limit_outcome(full, outcome)
+        if event in STOPS and outcome.outcome is not OutcomeKind.CANCELLED:
+            outcome = self._stops.count(full, outcome)
+        return outcome
+
+    def _full_payload(self, payload: Payload) -> dict[str, object]:
+        """Add what every hook is told to an event's own fields, which win."""
+        session = self._session
+        common: dict[str, object] = {
+            "session_id": session.session_id,
+            "transcript_path": str(session.transcript_path),
+            "cwd": str(session.cwd),
+        }
+        if session.permission_mode is not None:
+            common["permission_mode"] = session.permission_mode
+        if session.prompt_id is not None:
+            common["prompt_id"] = session.prompt_id
+        if session.scratch_dir is not None:
+            common["scratchpad_dir"] = str(session.scratch_dir)
+        event = payload.event_name
+        if session.effort is not None and (EFFECTS[event].is_tool_event or event in STOPS):
+            common["effort"] = {"level": session.effort}
+        common.update(payload.to_json())
+        if event in STOPS and common.get("stop_hook_active") is None:
+            common["stop_hook_active"] = self._stops.is_active(common)
+        return common
+
+    def _call(
+        self,
+        spec: HandlerSpec,
+        payload: Mapping[str, object],
+        payload_json: bytes,
+        env_file: Path | None,
+    ) -> HookCall:
+        return HookCall(
+            spec=spec,
+            payload=payload,
+            payload_json=payload_json,
+            session=self._session,
+            ports=self._ports,
+            env=hook_environment(
+                self._ports.env, self._session, payload, plugin=spec.plugin, env_file=env_file
+            ),
+            cwd=working_folder(payload, self._session),
+            timeout_s=self._timeout_s(spec),
+            allowed_urls=self._config.allowed_urls,
+            allowed_env_vars=self._config.allowed_env_vars,
+            detach=_nothing,
+        )
+
+    def _timeout_s(self, spec: HandlerSpec) -> float:
+        if spec.event != "SessionEnd":
+            return spec.timeout_s or default_timeout_s(spec.event, spec.handler.type)
+        # One budget for all: leaving must not take longer than somebody asked for.
+        asked = [
+            other.timeout_s
+            for other in self._config.handlers.get("SessionEnd", ())
+            if other.timeout_s is not None and other.source.is_settings
+        ]
+        budget = min(max([default_timeout_s("SessionEnd", "command"), *asked]), SESSION_END_MAX_S)
+        given = self._ports.env.get(SESSION_END_VARIABLE, "")
+        if given.isdigit() and int(given) > 0:
+            budget = int(given) / 1000
+        return min(spec.timeout_s or budget, budget)
+
+    async def _fly(self, flights: list[_Flight], abort: Abort | None) -> list[HandlerResult]:
+        """Start all, wait for those that count, return results in configuration order."""
+        if abort is not None and abort.aborted:
+            return [_interrupted(flight.spec) for flight in flights]
+        changed = asyncio.Event()
+        for flight in flights:
+            self._note_start(flight.spec)
+            flight.start(self._guarded, changed)
+        signals: list[asyncio.Future[Any]] = [asyncio.ensure_future(changed.wait())]
+        if abort is not None:
+            signals.append(asyncio.ensure_future(abort.wait()))
+        try:
+            while waited := [flight.task for flight in flights if flight.is_waited_for]:
+                watched: list[asyncio.Future[Any]] = [*waited, *signals]
+                await asyncio.wait(watched, return_when=asyncio.FIRST_COMPLETED)
+                if abort is not None and abort.aborted:
+                    break
+                if signals[0].done():
+                    changed.clear()
+                    signals[0] = asyncio.ensure_future(changed.wait())
+        finally:
+            for signal in signals:
+                signal.cancel()
+            await _end([flight.task for flight in flights if flight.is_waited_for])
+            for flight in flights:
+                if flight.detached:
+                    self.background.own(flight.task, flight.spec, self._note_end)
+        results = [flight.result() for flight in flights]
+        for result in results:
+            self._note_end(result)
+        return results
+
+    async def _guarded(self, call: HookCall) -> HandlerResult:
+        """Run one handler; whatever it does becomes a result."""
+        started = self._ports.clock()
+        run = HandlerResult(call.spec, HandlerOutcome.NON_BLOCKING_ERROR)
+        try:
+            if isinstance(call.spec.handler, CommandHandler):
+                run = await MODES[call.spec.handler.type].run(call)
+            else:
+                async with asyncio.timeout(call.timeout_s):
+                    run = await MODES[call.spec.handler.type].run(call)
+        except TimeoutError:
+            error = f"timed out after {call.timeout_s:g} s"
+            run = replace(run, outcome=HandlerOutcome.CANCELLED, error=error)
+        except Exception as error:  # noqa: BLE001 - a handler must not reach the loop
+            run = replace(run, error=f"{type(error).__name__}: {error}")
+        run = replace(run, duration_ms=(self._ports.clock() - started) * 1000)
+        failed = run.outcome in (HandlerOutcome.NON_BLOCKING_ERROR, HandlerOutcome.CANCELLED)
+        vetoes = call.spec.blocks_on_failure or (
+            EFFECTS[call.spec.event].timeout_blocks and run.outcome is HandlerOutcome.CANCELLED
+        )
+        return block_on_failure(run) if failed and vetoes else run
+
+    def _note_start(self, spec: HandlerSpec) -> None:
+        before = self.stats(spec)
+        self._stats[spec.key] = replace(before, fired=before.fired + 1)
+
+    def _note_end(self, result: HandlerResult) -> None:
+        spec = result.spec
+        self._stats[spec.key] = replace(
+            self.stats(spec),
+            last_outcome=result.outcome.value,
+            last_duration_ms=result.duration_ms,
+            last_error=result.error,
+        )
+        if spec.once and result.outcome is HandlerOutcome.SUCCESS:
+            self._finished_once.add(spec.key)
+
+
+class _Flight:
+    """One handler under way: waited for, or left to the background."""
+
+    def __init__(self, spec: HandlerSpec, call: HookCall) -> None:
+        self.spec = spec
+        self.task: asyncio.Task[HandlerResult]
+        self.detached = is_background(spec.handler)
+        self._call = call
+
+    @property
+    def is_waited_for(self) -> bool:
+        """Whether the event's outcome still needs it."""
+        return not self.detached and not self.task.done()
+
+    def start(
+        self,
+        run: Callable[[HookCall], Coroutine[object, object, HandlerResult]],
+        changed: asyncio.Event,
+    ) -> None:
+        """Start it; `changed` is set when it moves itself to the background."""
+
+        def detach() -> None:
+            self.detached = True
+            changed.set()
+
+        call = self._call if self.detached else replace(self._call, detach=detach)
+        self.task = asyncio.create_task(run(call), name=f"hook {self.spec.event}")
+
+    def result(self) -> HandlerResult:
+        """Return what it came to as far as the event is concerned."""
+        if self.detached:
+            return HandlerResult(self.spec, HandlerOutcome.ASYNC)
+        if self.task.cancelled():
+            return _interrupted(self.spec)
+        return self.task.result()
+
+
+async def _end(tasks: list[asyncio.Task[HandlerResult]]) -> None:
+    """Cancel tasks and wait until their programs are gone."""
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        await asyncio.wait(tasks)
+
+
+def _interrupted(spec: HandlerSpec) -> HandlerResult:
+    return HandlerResult(spec, HandlerOutcome.CANCELLED, error="interrupted before it ended")
+
+
+def _nothing() -> None:
+    """Nobody to tell: the handler is in the background already."""

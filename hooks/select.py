@@ -1,0 +1,76 @@
+"""Which handlers an event reaches, and why the others are not reached; nothing is started here."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from hooks.condition import applies
+from hooks.effects import EFFECTS
+from hooks.match import covers, parse_matcher
+from hooks.ports import HookSession
+from hooks.spec import HandlerSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Whether one handler runs for one event."""
+
+    spec: HandlerSpec
+    fires: bool
+    why: str
+
+
+def select(
+    specs: tuple[HandlerSpec, ...],
+    event: str,
+    payload: Mapping[str, object],
+    session: HookSession,
+    *,
+    finished_once: Collection[tuple[object, ...]] = (),
+) -> tuple[Selection, ...]:
+    """Judge every handler of an event, in configuration order."""
+    value = matcher_value(event, payload)
+    strict = EFFECTS[event].strict_exact_matcher
+    seen: set[tuple[object, ...]] = set()
+    judged: list[Selection] = []
+    for spec in specs:
+        if value is not None and not covers(
+            parse_matcher(spec.matcher, strict_exact=strict), value
+        ):
+            judged.append(
+                Selection(spec, False, f"matcher {spec.matcher!r} does not cover {value!r}")
+            )
+        elif spec.once and spec.key in finished_once:
+            judged.append(Selection(spec, False, "`once`, and it has run"))
+        elif spec.condition is not None and not _condition_holds(spec.condition, payload, session):
+            judged.append(Selection(spec, False, f"`if` {spec.condition} does not apply"))
+        elif spec.identity in seen:
+            judged.append(Selection(spec, False, "the same handler is configured before"))
+        else:
+            seen.add(spec.identity)
+            judged.append(Selection(spec, True, "matches"))
+    return tuple(judged)
+
+
+def matcher_value(event: str, payload: Mapping[str, object]) -> str | None:
+    """Return what a matcher is tested against; None: the event ignores matchers."""
+    field = EFFECTS[event].matcher_field
+    if field is None:
+        return None
+    value = str(payload.get(field) or "")
+    return Path(value).name if event == "FileChanged" else value
+
+
+def _condition_holds(condition: str, payload: Mapping[str, object], session: HookSession) -> bool:
+    tool_input = payload.get("tool_input")
+    cwd = payload.get("cwd")
+    return applies(
+        condition,
+        str(payload.get("tool_name", "")),
+        tool_input if isinstance(tool_input, Mapping) else {},
+        cwd=Path(cwd) if isinstance(cwd, str) and cwd else session.cwd,
+        project_root=session.project_dir,
+        home=session.home,
+    )
