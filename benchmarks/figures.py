@@ -197,7 +197,7 @@ def measure_typing_while_streaming(program: Program, *, when: str) -> list[Figur
     _send(program, stream_prompt(words, TOKENS_PER_S))
     program.listen(1.0)
     figures = measure_typing(program, when=when, keys=keys)
-    program.wait_for_quiet(1.0)
+    program.wait_for_quiet(1.0, timeout_s=30)
     return figures
 
 
@@ -235,7 +235,7 @@ def measure_long_transcript(program: Program, lines: Sequence[int]) -> list[Figu
     for wanted in lines:
         while filled < wanted:
             _send(program, fill_prompt(_LINES_PER_FILL))
-            program.wait_for_quiet(1.0)
+            program.wait_for_quiet(1.0, timeout_s=120)
             filled += _LINES_PER_FILL
         state = f"after {wanted:,} lines"
         figures.append(Figure(f"memory {state}", program.memory_mb(), "MB"))

@@ -161,8 +161,8 @@ class Program:
         self.review()
         return condition(self.emulator)
 
-    def wait_for_quiet(self, quiet_s: float = 0.4, *, timeout_s: float = 120.0) -> float:
-        """Listen until nothing was written for `quiet_s`; the time of the last output."""
+    def wait_for_quiet(self, quiet_s: float = 0.4, *, timeout_s: float = 5.0) -> float:
+        """Listen until nothing was written for `quiet_s`, or too long; the last output's time."""
         limit_s = time.monotonic() + timeout_s
         while time.monotonic() < limit_s and self._read_for(quiet_s):
             pass

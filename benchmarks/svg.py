@@ -1,0 +1,180 @@
+"""Pictures of a terminal's screen as SVG: one still, or several shown in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Final
+from xml.sax.saxutils import escape
+
+from pyte.screens import Char
+
+from benchmarks.terminal import Emulator
+
+_CELL_WIDTH: Final = 8.4
+_CELL_HEIGHT: Final = 18
+_MARGIN: Final = 14
+_BAR_HEIGHT: Final = 34
+_DEFAULT_FOREGROUND: Final = "#d8dee9"
+_DEFAULT_BACKGROUND: Final = "#14171c"
+_PALETTE: Final = {
+    "black": "#2b303b",
+    "red": "#e06c75",
+    "green": "#98c379",
+    "brown": "#e5c07b",
+    "blue": "#61afef",
+    "magenta": "#c678dd",
+    "cyan": "#56b6c2",
+    "white": "#c8ccd4",
+    "brightblack": "#5c6370",
+    "brightred": "#ef7f88",
+    "brightgreen": "#a9d48a",
+    "brightbrown": "#f0cd8c",
+    "brightyellow": "#f0cd8c",
+    "brightblue": "#7fc1ff",
+    "brightmagenta": "#d68fee",
+    "brightcyan": "#6cc8d4",
+    "brightwhite": "#ffffff",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Shot:
+    """What a terminal showed at one moment."""
+
+    rows: tuple[tuple[Char, ...], ...]
+    caret: tuple[int, int] | None
+    """Row and column; None where it is hidden."""
+    seconds: float = 2.0
+    """How long it is shown among others."""
+
+
+def shoot(screen: Emulator, *, seconds: float = 2.0) -> Shot:
+    """Take a picture of the screen as it is now."""
+    rows = tuple(
+        tuple(screen.buffer[row][column] for column in range(screen.columns))
+        for row in range(screen.lines)
+    )
+    caret = None if screen.cursor_is_hidden else (screen.cursor.y, screen.cursor.x)
+    return Shot(rows, caret, seconds)
+
+
+def as_svg(shots: Sequence[Shot], *, title: str) -> str:
+    """Draw a window with the shots in it, one after the other and again from the start.
+
+    All shots must have the same size. A viewer without animation shows the first.
+    """
+    width = len(shots[0].rows[0]) * _CELL_WIDTH + 2 * _MARGIN
+    height = len(shots[0].rows) * _CELL_HEIGHT + 2 * _MARGIN + _BAR_HEIGHT
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" '
+        f'role="img" aria-label="{escape(title)}">',
+        "<style>",
+        "text{font:14px ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace;white-space:pre}",
+        ".b{font-weight:bold}.i{font-style:italic}.u{text-decoration:underline}"
+        ".s{text-decoration:line-through}",
+        *_animation(shots),
+        "</style>",
+        f'<rect width="{width:.0f}" height="{height:.0f}" rx="9" fill="{_DEFAULT_BACKGROUND}"/>',
+        *(
+            f'<circle cx="{20 + 20 * at}" cy="18" r="6" fill="{colour}"/>'
+            for at, colour in enumerate(("#ff5f57", "#febc2e", "#28c840"))
+        ),
+        f'<text x="{width / 2:.0f}" y="23" text-anchor="middle" fill="#8b93a1">'
+        f"{escape(title)}</text>",
+    ]
+    for number, shot in enumerate(shots):
+        frame = f' class="f f{number}"' if len(shots) > 1 else ""
+        lines += [
+            f'<g{frame} transform="translate({_MARGIN} {_MARGIN + _BAR_HEIGHT})">',
+            *_draw(shot),
+            "</g>",
+        ]
+    return "\n".join([*lines, "</svg>", ""])
+
+
+def _animation(shots: Sequence[Shot]) -> Iterator[str]:
+    if len(shots) == 1:
+        return
+    total_s = sum(shot.seconds for shot in shots)
+    yield f".f{{visibility:hidden;animation:{total_s:g}s step-end infinite}}"
+    begin_s = 0.0
+    for number, shot in enumerate(shots):
+        end_s = begin_s + shot.seconds
+        first, last = (f"{100 * at / total_s:.3f}%" for at in (begin_s, end_s))
+        hidden = "visibility:hidden"
+        before = f"0%{{{hidden}}}" if number else ""
+        yield (
+            f"@keyframes k{number}{{{before}{first}{{visibility:visible}}{last}{{{hidden}}}}}"
+            f".f{number}{{animation-name:k{number}}}"
+        )
+        begin_s = end_s
+    # Whoever asked for less motion, or sees no animation, gets the first shot.
+    yield "@media (prefers-reduced-motion){.f{animation:none}.f0{visibility:visible}}"
+
+
+def _draw(shot: Shot) -> Iterator[str]:
+    for row, cells in enumerate(shot.rows):
+        placed = [(column, _painted(cell)) for column, cell in enumerate(cells)]
+        for look, run in groupby(placed, key=lambda item: _look(item[1])):
+            cells_of_run = list(run)
+            column = cells_of_run[0][0]
+            text = "".join(cell.data for _, cell in cells_of_run)
+            yield from _draw_run(row, column, len(cells_of_run), text, look)
+    if shot.caret is not None:
+        row, column = shot.caret
+        yield (
+            f'<rect x="{column * _CELL_WIDTH:.1f}" y="{row * _CELL_HEIGHT}" width="2" '
+            f'height="{_CELL_HEIGHT}" fill="{_DEFAULT_FOREGROUND}"/>'
+        )
+
+
+_Look = tuple[str, str, str]
+"""Foreground, background, class names."""
+
+
+def _draw_run(row: int, column: int, width: int, text: str, look: _Look) -> Iterator[str]:
+    foreground, background, classes = look
+    left, top = column * _CELL_WIDTH, row * _CELL_HEIGHT
+    if background != _DEFAULT_BACKGROUND:
+        yield (
+            f'<rect x="{left:.1f}" y="{top}" width="{width * _CELL_WIDTH:.1f}" '
+            f'height="{_CELL_HEIGHT}" fill="{background}"/>'
+        )
+    visible = text.strip()
+    if not visible:
+        return
+    indent = len(text) - len(text.lstrip())
+    # Trailing blanks are cut from the width too; wide characters count two cells, the second empty.
+    cells = (width - (len(text) - len(visible))) * _CELL_WIDTH
+    named = f' class="{classes}"' if classes else ""
+    yield (
+        f'<text x="{left + indent * _CELL_WIDTH:.1f}" y="{top + 14}" fill="{foreground}"{named} '
+        f'textLength="{cells:.1f}" lengthAdjust="spacingAndGlyphs">{escape(visible)}</text>'
+    )
+
+
+def _painted(cell: Char) -> Char:
+    """Resolve names and reversal to colours."""
+    foreground = _colour(cell.fg, _DEFAULT_FOREGROUND)
+    background = _colour(cell.bg, _DEFAULT_BACKGROUND)
+    if cell.reverse:
+        foreground, background = background, foreground
+    return cell._replace(fg=foreground, bg=background, reverse=False)
+
+
+def _colour(name: str, default: str) -> str:
+    if name == "default":
+        return default
+    return _PALETTE.get(name) or f"#{name}"
+
+
+def _look(cell: Char) -> _Look:
+    marks = (
+        ("b", cell.bold),
+        ("i", cell.italics),
+        ("u", cell.underscore),
+        ("s", cell.strikethrough),
+    )
+    return cell.fg, cell.bg, " ".join(name for name, is_set in marks if is_set)
