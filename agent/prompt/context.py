@@ -1,0 +1,47 @@
+"""What sections are computed from: everything comes in here, nothing is read on the side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from agent.prompt.instruction_files import InstructionFile
+
+
+@dataclass(frozen=True, slots=True)
+class GitState:
+    """A repository as it was at one moment."""
+
+    branch: str | None
+    """None with a detached head."""
+    head: str = ""
+    """Short id and subject of the last commit; empty in a repository without one."""
+    changed: tuple[str, ...] = ()
+    """Lines of the short status, at most `MAX_STATUS_LINES` of them."""
+    changed_count: int = 0
+    recent: tuple[str, ...] = ()
+    """Subjects of the last commits, newest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class PromptContext:
+    """One conversation, as its prompt describes it."""
+
+    launch_dir: Path
+    cwd: Path
+    platform: str
+    """Such as `Linux 6.1 (x86_64)`."""
+    shell: str
+    today: date
+    model: str
+    mode: str
+    is_repository: bool = False
+    git: GitState | None = None
+    """None before the folder is trusted: no git command may run there."""
+    additional_dirs: Sequence[Path] = ()
+    scratch_dir: Path | None = None
+    instructions: Sequence[InstructionFile] = ()
+    headless: bool = False
+    language: str | None = None

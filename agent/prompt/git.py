@@ -1,0 +1,122 @@
+"""A look at the repository: by reading a file before trust, by asking git after it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from agent.prompt.context import GitState
+
+MAX_STATUS_LINES: Final = 30
+MAX_COMMITS: Final = 5
+MAX_OUTPUT_BYTES: Final = 1_000_000
+TIMEOUT_S: Final = 3.0
+_HARMLESS: Final = (
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "core.hooksPath=/dev/null",
+    "-c",
+    "core.pager=cat",
+    "-c",
+    "core.quotePath=false",
+    "-c",
+    "protocol.allow=never",
+    "--no-optional-locks",
+    "--no-pager",
+)
+
+
+def read_branch(project_root: Path) -> str | None:
+    """Return the checked-out branch from git's own file: no program runs, no configuration counts.
+
+    None with a detached head or outside a repository.
+    """
+    git_dir = project_root / ".git"
+    try:
+        if git_dir.is_file():
+            target = git_dir.read_text("utf-8").strip().removeprefix("gitdir:").strip()
+            git_dir = (project_root / target).resolve()
+        with (git_dir / "HEAD").open("rb") as stream:
+            head = stream.read(4096).decode("utf-8", "replace").strip()
+    except (OSError, UnicodeDecodeError, ValueError):
+        return None
+    prefix = "ref: refs/heads/"
+    return head.removeprefix(prefix) if head.startswith(prefix) else None
+
+
+async def read_git_state(folder: Path, env: Mapping[str, str]) -> GitState | None:
+    """Ask git for branch, changes and last commits; None where that fails or takes too long.
+
+    Only for a trusted folder: even with hooks and monitors off, a repository's configuration names
+    programs that git runs.
+    """
+    status, log = await asyncio.gather(
+        _git(folder, env, "status", "--porcelain=v1", "--branch", "--untracked-files=normal"),
+        _git(folder, env, "log", f"-{MAX_COMMITS}", "--no-show-signature", "--format=%h %s"),
+    )
+    if status is None:
+        return None
+    head, *changed = status.splitlines() or [""]
+    commits = tuple((log or "").splitlines())
+    return GitState(
+        branch=_branch(head),
+        head=commits[0] if commits else "",
+        changed=tuple(changed[:MAX_STATUS_LINES]),
+        changed_count=len(changed),
+        recent=commits,
+    )
+
+
+def _branch(line: str) -> str | None:
+    name = line.removeprefix("## ").removeprefix("No commits yet on ").split("...")[0]
+    return None if name.startswith("HEAD (") else name.split(" [")[0] or None
+
+
+async def _git(folder: Path, env: Mapping[str, str], *arguments: str) -> str | None:
+    quiet = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+    inherited = {k: v for k, v in env.items() if not k.startswith("GIT_")}
+    try:
+        process = await asyncio.create_subprocess_exec(
+            "git",
+            *_HARMLESS,
+            *arguments,
+            cwd=folder,
+            env={**inherited, **quiet},
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except OSError:
+        return None
+    assert process.stdout is not None
+    try:
+        async with asyncio.timeout(TIMEOUT_S):
+            output = await _bounded(process.stdout)
+            code = await process.wait()
+    except TimeoutError:
+        return None
+    finally:
+        if process.returncode is None:
+            _kill_group(process.pid)
+            await process.wait()
+    return output.decode("utf-8", "replace") if code == 0 else None
+
+
+async def _bounded(stream: asyncio.StreamReader) -> bytes:
+    kept = bytearray()
+    while chunk := await stream.read(65536):
+        if len(kept) < MAX_OUTPUT_BYTES:
+            kept += chunk
+    return bytes(kept)
+
+
+def _kill_group(pid: int) -> None:
+    try:
+        os.killpg(pid, 9)
+    except (ProcessLookupError, PermissionError):
+        return

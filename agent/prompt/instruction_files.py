@@ -1,0 +1,301 @@
+"""Instruction files: `AGENTS.md`, `CLAUDE.md` and rules, with the files they import.
+
+A project's text is data from a stranger until it is read: it cannot pull in files from outside the
+project, grow without bound, or loop. What is refused is said, never skipped in silence.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, Literal
+
+from agent.prompt import frontmatter
+from agent.sanitize import sanitize
+
+MAX_HOPS: Final = 4
+"""An import of an import of an import of an import; deeper ones are refused."""
+MAX_FILE_BYTES: Final = 100_000
+MAX_TOTAL_BYTES: Final = 200_000
+MAX_RULE_FILES: Final = 200
+
+MemoryType = Literal["User", "Project", "Local"]
+LoadReason = Literal["session_start", "nested_traversal", "path_glob_match", "include"]
+
+_NAMES: Final[tuple[tuple[str, MemoryType], ...]] = (
+    ("AGENTS.md", "Project"),
+    ("CLAUDE.md", "Project"),
+    (".agent/AGENTS.md", "Project"),
+    (".claude/CLAUDE.md", "Project"),
+    ("CLAUDE.local.md", "Local"),
+)
+_RULE_FOLDERS: Final = (".agent/rules", ".claude/rules")
+_IMPORT = re.compile(r"(?<![\w@`/])@((?:\\ |[^\s\\`])+)")
+_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
+_CODE_SPAN = re.compile(r"(`+)(?:.|\n)*?\1")
+
+
+@dataclass(frozen=True, slots=True)
+class InstructionFile:
+    """One file that was read."""
+
+    path: Path
+    text: str
+    """Without its head, cleaned of control characters, cut at the size limit with a note."""
+    memory_type: MemoryType
+    reason: LoadReason
+    parent: Path | None = None
+    """The file that imported it."""
+    globs: tuple[str, ...] = ()
+    """Paths a rule is for; empty for one that always counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where instruction files are looked for."""
+
+    launch_dir: Path
+    project_root: Path
+    home: Path
+    agent_home: Path
+    uid: int
+    excludes: tuple[str, ...] = ()
+    """Patterns of absolute paths that are left out (`claudeMdExcludes`)."""
+
+
+class Instructions:
+    """The instruction files of one conversation; each is loaded once."""
+
+    def __init__(self, places: Places) -> None:
+        """Nothing is read yet."""
+        self._places = places
+        self._root = Path(os.path.realpath(places.project_root))
+        self._seen: set[str] = set()
+        self._left = MAX_TOTAL_BYTES
+        self._rules: list[InstructionFile] = []
+        self.warnings: list[str] = []
+        """What was refused or cut, for people; grows while files are loaded."""
+
+    def at_start(self) -> tuple[InstructionFile, ...]:
+        """Load what counts from the beginning: the person's own, then from outside inwards."""
+        found: list[InstructionFile] = []
+        places = self._places
+        for path in (places.agent_home / "AGENTS.md", places.home / ".claude" / "CLAUDE.md"):
+            found += self._load(path, "User", "session_start", trusted=True)
+        for folder in (places.agent_home / "rules", places.home / ".claude" / "rules"):
+            found += self._load_rules(folder, "User", trusted=True)
+        for folder in self._folders_to(places.launch_dir):
+            found += self._load_folder(folder, "session_start")
+        return tuple(found)
+
+    def for_path(self, path: Path) -> tuple[InstructionFile, ...]:
+        """Load what a file in use brings in: folders below the launch folder, rules for it."""
+        found: list[InstructionFile] = []
+        target = Path(os.path.abspath(path))
+        launch_dir = self._places.launch_dir
+        if launch_dir in target.parents:
+            for folder in reversed(target.parents):
+                if launch_dir in folder.parents:
+                    found += self._load_folder(folder, "nested_traversal")
+        for rule in list(self._rules):
+            if self._matches(rule, target):
+                self._rules.remove(rule)
+                found.append(replace(rule, reason="path_glob_match"))
+        return tuple(found)
+
+    # -- where ------------------------------------------------------------------------------
+
+    def _folders_to(self, folder: Path) -> list[Path]:
+        start = Path(os.path.abspath(folder))
+        return [*reversed(start.parents), start]
+
+    def _load_folder(self, folder: Path, reason: LoadReason) -> list[InstructionFile]:
+        if not self._is_ours(folder):
+            return []
+        found: list[InstructionFile] = []
+        for name, memory_type in _NAMES:
+            found += self._load(folder / name, memory_type, reason)
+        for name in _RULE_FOLDERS:
+            found += self._load_rules(folder / name, "Project")
+        return found
+
+    def _is_ours(self, folder: Path) -> bool:
+        """Whether a folder belongs to the project, or above it, to the person alone.
+
+        A shared folder above the project, such as the one for temporary files, is anybody's to
+        write instructions into.
+        """
+        real = Path(os.path.realpath(folder))
+        if real == self._root or self._root in real.parents:
+            return True
+        if real == Path(os.path.realpath(self._places.home)):
+            return True
+        try:
+            status = real.stat()
+        except OSError:
+            return False
+        return status.st_uid in (0, self._places.uid) and not status.st_mode & stat.S_IWOTH
+
+    def _load_rules(
+        self, folder: Path, memory_type: MemoryType, *, trusted: bool = False
+    ) -> list[InstructionFile]:
+        found: list[InstructionFile] = []
+        for path in _markdown_files(folder):
+            for file in self._load(path, memory_type, "session_start", trusted=trusted):
+                if file.globs:
+                    self._rules.append(file)
+                else:
+                    found.append(file)
+        return found
+
+    def _matches(self, rule: InstructionFile, path: Path) -> bool:
+        import pathspec  # only projects with path rules need it
+
+        try:
+            relative = path.relative_to(self._root)
+        except ValueError:
+            return False
+        try:
+            spec = pathspec.PathSpec.from_lines("gitignore", rule.globs)
+        except ValueError:
+            return False
+        return spec.match_file(str(relative))
+
+    # -- one file ---------------------------------------------------------------------------
+
+    def _load(
+        self,
+        path: Path,
+        memory_type: MemoryType,
+        reason: LoadReason,
+        *,
+        trusted: bool = False,
+        parent: Path | None = None,
+        hops: int = 0,
+    ) -> list[InstructionFile]:
+        """Return a file and what it imports, imports first; empty where there is none."""
+        if not path.is_file():
+            return []
+        real = os.path.realpath(path)
+        if real in self._seen or self._is_excluded(path):
+            return []
+        if not trusted and not self._is_inside(Path(real), path):
+            self.warnings.append(f"{path} leads outside the project ({real}): not read.")
+            return []
+        text = self._read(path)
+        if text is None:
+            return []
+        self._seen.add(real)
+        head, body = frontmatter.split(text)
+        globs = frontmatter.texts(head.get("paths"))
+        file = InstructionFile(path, self._cut(path, body), memory_type, reason, parent, globs)
+        imported: list[InstructionFile] = []
+        for target in imports_of(body):
+            imported += self._import(file, target, trusted=trusted, hops=hops)
+        return [*imported, file]
+
+    def _import(
+        self, file: InstructionFile, target: str, *, trusted: bool, hops: int
+    ) -> list[InstructionFile]:
+        path = Path(target)
+        if target.startswith("~/"):
+            path = self._places.home / target[2:]
+        path = Path(os.path.normpath(file.path.parent / path))
+        if not path.is_file():
+            return []  # a mention such as @someone is no import
+        if hops + 1 > MAX_HOPS:
+            self.warnings.append(f"{file.path} imports {target} more than {MAX_HOPS} hops deep.")
+            return []
+        return self._load(
+            path, file.memory_type, "include", trusted=trusted, parent=file.path, hops=hops + 1
+        )
+
+    def _is_inside(self, real: Path, path: Path) -> bool:
+        """Whether a project's file, links resolved, stays in the project (above it: beside it)."""
+        if self._root in real.parents:
+            return True
+        folder = Path(os.path.realpath(path.parent))
+        is_above = folder in self._root.parents
+        return is_above and real.parent == folder
+
+    def _is_excluded(self, path: Path) -> bool:
+        if not self._places.excludes:
+            return False
+        import pathspec
+
+        spec = pathspec.PathSpec.from_lines("gitignore", self._places.excludes)
+        return spec.match_file(str(path).lstrip("/")) or spec.match_file(str(path))
+
+    def _read(self, path: Path) -> str | None:
+        try:
+            with path.open("rb") as stream:
+                data = stream.read(MAX_FILE_BYTES + 1)
+        except OSError as error:
+            self.warnings.append(f"{path} cannot be read: {error.strerror}.")
+            return None
+        if b"\0" in data:
+            self.warnings.append(f"{path} is not text: not read.")
+            return None
+        return data.decode("utf-8", errors="replace")
+
+    def _cut(self, path: Path, text: str) -> str:
+        text = sanitize(text).strip()
+        limit = min(MAX_FILE_BYTES, self._left)
+        data = text.encode()
+        if len(data) > limit:
+            self.warnings.append(f"{path} is longer than the {limit:,} bytes left for it: cut.")
+            kept = data[:limit].decode(errors="ignore")
+            text = f"{kept}\n[cut here: the file is longer than there is room for]"
+        self._left = max(0, self._left - len(data))
+        return text
+
+
+def imports_of(text: str) -> tuple[str, ...]:
+    """Return the targets of `@path` imports in order; those in code are no imports."""
+    found = (match[1].replace("\\ ", " ") for match in _IMPORT.finditer(_without_code(text)))
+    return tuple(dict.fromkeys(target.rstrip(".,;:!?)") for target in found if target))
+
+
+def _without_code(text: str) -> str:
+    lines: list[str] = []
+    fence = ""
+    for line in text.splitlines():
+        match = _FENCE.match(line)
+        if fence:
+            if match and match[1][0] == fence[0] and len(match[1]) >= len(fence):
+                fence = ""
+            continue
+        if match:
+            fence = match[1]
+            continue
+        lines.append(line)
+    return _CODE_SPAN.sub("", "\n".join(lines))
+
+
+def _markdown_files(folder: Path) -> Iterator[Path]:
+    count = 0
+    for where, names, files in os.walk(folder, followlinks=False):
+        names.sort()
+        for name in sorted(files):
+            if name.endswith(".md"):
+                count += 1
+                if count > MAX_RULE_FILES:
+                    return
+                yield Path(where, name)
+
+
+def render(files: Sequence[InstructionFile]) -> str:
+    """Return files as the model reads them: each with its path, the nearest last."""
+    parts = []
+    for file in files:
+        if not file.text:
+            continue
+        kind = {"User": "the person's own", "Project": "of the project", "Local": "local"}
+        path = sanitize(str(file.path)).replace("\n", " ").replace('"', "'")
+        tag = f'<instructions path="{path}" scope="{kind[file.memory_type]}">'
+        parts.append(f"{tag}\n{file.text}\n</instructions>")
+    return "\n\n".join(parts)

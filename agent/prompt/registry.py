@@ -1,0 +1,89 @@
+"""Sections of the prompt by name, each with its cache intent: once, or volatile and why.
+
+Two zones: the static one is the same for everybody and comes first; the session zone is computed
+once per conversation. Volatile sections never enter the system prompt, which must stay the same
+bytes: they become notes at the end of the history and stay there (pattern "prompt-architecture").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from agent.prompt.context import PromptContext
+
+Compute = Callable[[PromptContext], str | None]
+"""Return a section's text, or None when it has nothing to say."""
+
+
+class Zone(StrEnum):
+    """Where a section stands and how often it is computed."""
+
+    STATIC = "static"
+    """The same for every person and session: computed once."""
+    SESSION = "session"
+    """Known when the conversation starts: computed once per conversation."""
+    VOLATILE = "volatile"
+    """Changes while the conversation runs: a note at the end of the history."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One named piece of the prompt."""
+
+    name: str
+    zone: Zone
+    compute: Compute
+    reason: str = ""
+    """Why a volatile section cannot be cached; empty for the others."""
+
+
+class SectionRegistry:
+    """The sections in the order they were registered."""
+
+    def __init__(self) -> None:
+        """Begin empty."""
+        self._sections: dict[str, Section] = {}
+
+    def register_cached_section(
+        self, name: str, compute: Compute, *, zone: Zone = Zone.STATIC
+    ) -> Section:
+        """Add a section of the system prompt.
+
+        Raises:
+            ValueError: the name is taken, or the zone is the volatile one.
+        """
+        if zone is Zone.VOLATILE:
+            raise ValueError("a volatile section needs a reason: use register_volatile_section")
+        return self._add(Section(name, zone, compute))
+
+    def register_volatile_section(self, name: str, compute: Compute, *, reason: str) -> Section:
+        """Add a section that may differ from prompt to prompt.
+
+        Raises:
+            ValueError: the name is taken, or there is no reason.
+        """
+        if not reason.strip():
+            raise ValueError(f"section {name!r}: say why it cannot be cached")
+        return self._add(Section(name, Zone.VOLATILE, compute, reason))
+
+    def sections(self, zone: Zone) -> tuple[Section, ...]:
+        """Return a zone's sections in order."""
+        return tuple(s for s in self._sections.values() if s.zone is zone)
+
+    def all(self) -> tuple[Section, ...]:
+        """Return every section, for an audit of cache intents and reasons."""
+        return tuple(self._sections.values())
+
+    def _add(self, section: Section) -> Section:
+        if section.name in self._sections:
+            raise ValueError(f"section {section.name!r} is registered already")
+        self._sections[section.name] = section
+        return section
+
+
+def texts(sections: Iterable[Section], context: PromptContext) -> tuple[str, ...]:
+    """Compute sections; empty ones are left out."""
+    found = (section.compute(context) for section in sections)
+    return tuple(text.strip() for text in found if text and text.strip())

@@ -1,0 +1,64 @@
+"""Notes that go in front of a prompt: what opens a conversation, and what changed since."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from agent.prompt.context import PromptContext
+from agent.prompt.instruction_files import InstructionFile, render
+from agent.prompt.registry import SectionRegistry
+from agent.prompt.sections import date, mode
+from agent.prompt.system import note, opening_notes
+
+
+class PromptReminders:
+    """Compares the world with what the model was last told. Each fact is told once per change."""
+
+    def __init__(
+        self,
+        context: Callable[[], PromptContext],
+        registry: SectionRegistry,
+        *,
+        is_resumed: bool = False,
+        told_mode: str | None = None,
+    ) -> None:
+        """`context` describes the present; `told_mode` is the mode a resumed history ended in."""
+        self._context = context
+        self._registry = registry
+        self._told_mode = told_mode or "default"
+        self._told_date = None if is_resumed else context().today
+        self._told_cwd = context().cwd
+        self._later: list[str] = []
+
+    def first(self) -> Sequence[str]:
+        """Return the notes that open a conversation."""
+        context = self._context()
+        self._remember(context)
+        return [note(text) for text in opening_notes(context, self._registry)]
+
+    def before_prompt(self) -> Sequence[str]:
+        """Return what changed since the model was told; usually nothing."""
+        context = self._context()
+        notes = list(self._later)
+        self._later.clear()
+        if context.mode != self._told_mode:
+            notes.append(mode.note(context.mode))
+        if context.today != self._told_date:
+            notes.append(date.compute(context))
+        self._remember(context)
+        return [note(text) for text in notes]
+
+    def loaded(self, files: Sequence[InstructionFile]) -> None:
+        """Tell the model, before the next prompt, of instruction files that a used path brought."""
+        text = render(files)
+        if text:
+            self._later.append(f"Instructions for files you are using now:\n\n{text}")
+
+    def add(self, text: str) -> None:
+        """Tell the model something before the next prompt."""
+        self._later.append(text)
+
+    def _remember(self, context: PromptContext) -> None:
+        self._told_mode = context.mode
+        self._told_date = context.today
+        self._told_cwd = context.cwd

@@ -1,0 +1,74 @@
+"""The system prompt of one conversation: chosen by priority, built once, never changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from agent.messages import Block, text_block
+from agent.prompt.context import PromptContext
+from agent.prompt.registry import SectionRegistry, Zone, texts
+
+
+@dataclass(frozen=True, slots=True)
+class PromptConfig:
+    """What may stand in place of the default prompt, the strongest first.
+
+    `append_tail` comes last whatever won, except behind an override.
+    """
+
+    override: str | None = None
+    """Replaces everything: for special loops such as a summary."""
+    coordinator: str | None = None
+    agent: str | None = None
+    """The prompt of an agent definition."""
+    agent_mode: Literal["append", "replace"] = "replace"
+    custom: str | None = None
+    """`--system-prompt`: in place of the static sections; the session's facts stay."""
+    append_tail: str | None = None
+    """`--append-system-prompt`."""
+
+
+def build_system(
+    context: PromptContext, registry: SectionRegistry, config: PromptConfig | None = None
+) -> tuple[Block, ...]:
+    """Return the system blocks: the static zone, the session zone, the tail; empty ones are absent.
+
+    Call it once per conversation and keep the value: any later change would invalidate the cache
+    and every thinking block.
+    """
+    chosen = config or PromptConfig()
+    if chosen.override is not None:
+        return _blocks(chosen.override)
+    return _blocks(
+        _static_zone(context, registry, chosen),
+        "\n\n".join(texts(registry.sections(Zone.SESSION), context)),
+        chosen.append_tail or "",
+    )
+
+
+def opening_notes(context: PromptContext, registry: SectionRegistry) -> tuple[str, ...]:
+    """Return the volatile sections as notes that open a conversation and stay in its history."""
+    return texts(registry.sections(Zone.VOLATILE), context)
+
+
+def note(text: str) -> str:
+    """Mark a text as a note from the program, inside a user message."""
+    return f"<system-note>\n{text.strip()}\n</system-note>"
+
+
+def _static_zone(context: PromptContext, registry: SectionRegistry, config: PromptConfig) -> str:
+    default = "\n\n".join(texts(registry.sections(Zone.STATIC), context))
+    if config.coordinator is not None:
+        return config.coordinator
+    if config.agent is not None:
+        if config.agent_mode == "append":
+            return f"{default}\n\n{config.agent.strip()}"
+        return config.agent
+    if config.custom is not None:
+        return config.custom
+    return default
+
+
+def _blocks(*zones: str) -> tuple[Block, ...]:
+    return tuple(text_block(zone.strip()) for zone in zones if zone.strip())
