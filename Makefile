@@ -32,6 +32,7 @@ test: $(DEV_READY)
 
 check: $(DEV_READY)
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check --quiet .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
