@@ -110,6 +110,21 @@ class AnthropicClient:
         tokens = record.get("input_tokens") if record is not None else None
         return tokens if isinstance(tokens, int) else None
 
+    async def list_models(self) -> tuple[str, ...]:
+        """Return the ids of the models the endpoint has; empty where it does not say."""
+        record = await self._ask("/v1/models", None)
+        listed = record.get("data") if record is not None else None
+        models = listed if isinstance(listed, list) else []
+        return tuple(str(each["id"]) for each in models if isinstance(each, dict) and "id" in each)
+
+    async def use(self, endpoint: Endpoint) -> None:
+        """Send later requests there, or with another key; requests under way end as they began."""
+        old, self._pool = self._pool, SdkPool(endpoint)
+        if endpoint.base_url != self.endpoint.base_url:
+            self._capabilities.clear()
+        self.endpoint = endpoint
+        await old.aclose()
+
     async def aclose(self) -> None:
         """Release connections."""
         await self._pool.aclose()

@@ -1,0 +1,164 @@
+"""Which server, key and model to use: resolved from flags, environment and settings, as values.
+
+Project settings have no say in this: the caller passes what user and policy settings hold, and the
+environment of the process.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlsplit
+
+from agent.model.sdk import OFFICIAL_URL, Endpoint
+
+DEFAULT_MODEL: Final = "claude-sonnet-5-5"
+DEFAULT_SMALL_MODEL: Final = "claude-haiku-5-5"
+
+ALIASES: Final[Mapping[str, str]] = {
+    "default": DEFAULT_MODEL,
+    "fable": "claude-fable-5-2",
+    "opus": "claude-opus-5-5",
+    "sonnet": "claude-sonnet-5-5",
+    "haiku": "claude-haiku-5-5",
+}
+
+NO_KEY: Final = "none"
+"""Token for servers that want none: the client must send something."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSettings:
+    """What user and policy settings say about the model; project settings only name one."""
+
+    base_url: str | None = None
+    """User or policy settings alone."""
+    model: str | None = None
+    small_model: str | None = None
+    fallback_models: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSetup:
+    """Everything needed to talk to a model."""
+
+    endpoint: Endpoint
+    model: str | None
+    """None: a server of another make, and nobody named a model. Ask it which ones it has."""
+    small_model: str | None
+    """For titles, hooks and the like; None: the same as `model`."""
+    fallback_models: tuple[str, ...] = ()
+    origin: str = ""
+    """Where the credentials came from, for `/status`: a variable's name, never its value."""
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Unconfigured:
+    """There is no way to a model yet; `reason` says what is missing and what to do, for people."""
+
+    reason: str
+
+
+def resolve_model(
+    *,
+    env: Mapping[str, str],
+    settings: ModelSettings | None = None,
+    flag_model: str | None = None,
+    helper_key: str | None = None,
+) -> ModelSetup | Unconfigured:
+    """Return the setup that the flags, the environment and the settings add up to.
+
+    For the model, `--model` goes before `ANTHROPIC_MODEL`, before settings, before the default. For
+    the key, `ANTHROPIC_API_KEY` goes before `ANTHROPIC_AUTH_TOKEN`, before `helper_key`.
+    """
+    settings = settings or ModelSettings()
+    warnings: list[str] = []
+    given = _value(env, "ANTHROPIC_BASE_URL") or settings.base_url or OFFICIAL_URL
+    base_url = _normalised(given)
+    if base_url is None:
+        return Unconfigured(
+            f"ANTHROPIC_BASE_URL is no web address: {given!r}. "
+            "It looks like http://localhost:11434 or https://gateway.example.com."
+        )
+    api_key = _value(env, "ANTHROPIC_API_KEY")
+    auth_token = _value(env, "ANTHROPIC_AUTH_TOKEN")
+    origin = "ANTHROPIC_API_KEY" if api_key else "ANTHROPIC_AUTH_TOKEN" if auth_token else ""
+    if not origin and helper_key:
+        api_key, origin = helper_key, "apiKeyHelper"
+    for name, value in (("ANTHROPIC_API_KEY", api_key), ("ANTHROPIC_AUTH_TOKEN", auth_token)):
+        if value and not _may_be_header(value):
+            return Unconfigured(f"{name} holds characters that no key has, such as a line break.")
+    endpoint = Endpoint(
+        base_url=base_url,
+        api_key=api_key,
+        auth_token=None if api_key else auth_token,
+        headers=_custom_headers(env, warnings),
+    )
+    if not origin:
+        if endpoint.is_official:
+            return Unconfigured(
+                "No model is configured. Set ANTHROPIC_API_KEY, or set ANTHROPIC_BASE_URL to a "
+                "server that speaks the Messages API (Ollama, llama.cpp, vLLM, LM Studio, LiteLLM)."
+            )
+        endpoint = Endpoint(base_url, auth_token=NO_KEY, headers=endpoint.headers)
+        origin = "no key needed"
+    model = flag_model or _value(env, "ANTHROPIC_MODEL") or settings.model
+    small = _value(env, "ANTHROPIC_SMALL_FAST_MODEL") or settings.small_model
+    if endpoint.is_official:
+        model, small = model or DEFAULT_MODEL, small or DEFAULT_SMALL_MODEL
+    return ModelSetup(
+        endpoint=endpoint,
+        model=expand_alias(model) if model else None,
+        small_model=expand_alias(small) if small else None,
+        fallback_models=tuple(expand_alias(each) for each in settings.fallback_models),
+        origin=origin,
+        warnings=tuple(warnings),
+    )
+
+
+def expand_alias(model: str) -> str:
+    """Return the model id that a short name stands for; any other name stays as it is."""
+    return ALIASES.get(model.strip().lower(), model.strip())
+
+
+def _value(env: Mapping[str, str], name: str) -> str | None:
+    return env.get(name, "").strip() or None
+
+
+def _normalised(url: str) -> str | None:
+    """Return the address without a trailing slash or `/v1`; None when it is none."""
+    url = url.strip()
+    if re.fullmatch(r"(localhost|[\d.]+|\[[0-9a-f:]+\])(:\d+)?(/\S*)?", url, re.IGNORECASE):
+        url = f"http://{url}"
+    try:
+        parts = urlsplit(url)
+        port_is_fine = parts.port is None or parts.port > 0
+    except ValueError:
+        return None
+    if parts.scheme not in ("http", "https") or not parts.hostname or not port_is_fine:
+        return None
+    if parts.query or parts.fragment or not _may_be_header(url):
+        return None
+    # The client adds /v1 by itself; half of all guides say to put it here.
+    return re.sub(r"(/v1)?/*$", "", url)
+
+
+def _custom_headers(env: Mapping[str, str], warnings: list[str]) -> dict[str, str]:
+    headers: dict[str, str] = {}
+    for line in env.get("ANTHROPIC_CUSTOM_HEADERS", "").splitlines():
+        if not line.strip():
+            continue
+        name, colon, value = line.partition(":")
+        if colon and re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name.strip()):
+            headers[name.strip()] = value.strip()
+        else:
+            # Without the line itself: it may hold a secret.
+            warnings.append("A line of ANTHROPIC_CUSTOM_HEADERS is not of the form `name: value`.")
+    return headers
+
+
+def _may_be_header(value: str) -> bool:
+    return value.isascii() and value.isprintable() and " " not in value

@@ -1,0 +1,213 @@
+"""Timed operations in a tree, found through the running task's context rather than passed along.
+
+    interaction            one prompt, to its end
+    ├── llm_request        one attempt at a model response
+    ├── tool               one call
+    │   └── blocked_on_user
+    └── hook
+
+A span is ended by whoever started it, with the span in hand: with several requests under way, "the
+newest one" would be the wrong one. What nobody ended is found by `sweep`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+import weakref
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Final, Literal
+
+SPAN_TTL_S: Final = 30 * 60.0
+"""After this long an open span is taken for abandoned (observability-and-debugging)."""
+
+SWEEP_INTERVAL_S: Final = 60.0
+
+SpanKind = Literal["interaction", "llm_request", "tool", "blocked_on_user", "hook"]
+SpanStatus = Literal["ok", "error", "interrupted", "abandoned"]
+Attribute = bool | int | float | str
+"""Strings are names of models, tools and events; never what people, models or files say."""
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedSpan:
+    """A span as it is exported."""
+
+    id: int
+    parent_id: int | None
+    trace_id: int
+    """Id of the root."""
+    kind: SpanKind
+    name: str
+    started_at: float
+    """Unix time."""
+    duration_s: float
+    status: SpanStatus
+    attributes: Mapping[str, Attribute]
+    content: Mapping[str, str]
+    """Prompts, inputs and outputs; empty unless the tracer was told to keep them."""
+
+
+class Span:
+    """An operation under way."""
+
+    __slots__ = (
+        "__weakref__",
+        "_content",
+        "_started",
+        "_tracer",
+        "attributes",
+        "id",
+        "kind",
+        "name",
+        "parent_id",
+        "started_at",
+        "status",
+        "trace_id",
+    )
+
+    def __init__(
+        self, tracer: Tracer, kind: SpanKind, name: str, parent: Span | None, identity: int
+    ) -> None:
+        """Started by `Tracer.start` alone."""
+        self._tracer = tracer
+        self.id = identity
+        self.parent_id = parent.id if parent else None
+        self.trace_id: int = parent.trace_id if parent else identity
+        self.kind: SpanKind = kind
+        self.name = name
+        self.attributes: dict[str, Attribute] = {}
+        self._content: dict[str, str] = {}
+        self.started_at = tracer.wall_clock()
+        self._started = tracer.clock()
+        self.status: SpanStatus | None = None
+        """None while it is open."""
+
+    @property
+    def age_s(self) -> float:
+        """Seconds since the start."""
+        return self._tracer.clock() - self._started
+
+    def set(self, **attributes: Attribute) -> None:
+        """Add attributes."""
+        self.attributes.update(attributes)
+
+    def set_content(self, **content: str) -> None:
+        """Add what was said; dropped at once unless the tracer keeps content."""
+        if self._tracer.keeps_content:
+            self._content.update(content)
+
+    def end(self, status: SpanStatus = "ok", **attributes: Attribute) -> None:
+        """End the span; a second end changes nothing."""
+        if self.status is not None:
+            return
+        self.attributes.update(attributes)
+        self.status = status
+        self._tracer._finish(self, self._content, self.age_s)
+
+
+_current: ContextVar[Span | None] = ContextVar("current_span", default=None)
+
+
+class Tracer:
+    """Starts spans and hands finished ones to exporters."""
+
+    def __init__(
+        self,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        wall_clock: Callable[[], float] = time.time,
+        keeps_content: bool = False,
+    ) -> None:
+        """`keeps_content` is an explicit wish of the person, for one session."""
+        self.clock = clock
+        self.wall_clock = wall_clock
+        self.keeps_content = keeps_content
+        self._exporters: list[Callable[[FinishedSpan], None]] = []
+        self._ids = itertools.count(1)
+        # Weak, so that a span whose owner is gone does not live on in here.
+        self._open: dict[int, weakref.ref[Span]] = {}
+        self.abandoned = 0
+        """Spans that nobody ended in time."""
+
+    def export_to(self, exporter: Callable[[FinishedSpan], None]) -> None:
+        """Give finished spans to the exporter too; several can be active."""
+        self._exporters.append(exporter)
+
+    @property
+    def open_spans(self) -> int:
+        """How many spans are under way."""
+        return sum(reference() is not None for reference in self._open.values())
+
+    def start(self, kind: SpanKind, name: str = "", *, parent: Span | None = None) -> Span:
+        """Start a span below `parent`, or below the context's current span; the caller ends it."""
+        above = parent if parent is not None else _current.get()
+        if above is not None and above.status is not None:
+            above = None
+        span = Span(self, kind, name or kind, above, next(self._ids))
+        self._open[span.id] = weakref.ref(span)
+        return span
+
+    @contextmanager
+    def span(self, kind: SpanKind, name: str = "") -> Iterator[Span]:
+        """Run the body inside a span, which is the parent of whatever starts in there.
+
+        An exception ends it as `error`, a cancellation as `interrupted`.
+        """
+        span = self.start(kind, name)
+        outer = _current.get()
+        _current.set(span)
+        try:
+            yield span
+        except Exception:
+            span.end("error")
+            raise
+        except BaseException:
+            span.end("interrupted")
+            raise
+        finally:
+            # Not by token: a generator may be closed in another context than it was started in.
+            if _current.get() is span:
+                _current.set(outer)
+            span.end()
+
+    def sweep(self) -> int:
+        """End spans that are open for too long, forget those that are gone; return how many ended.
+
+        To be called every `SWEEP_INTERVAL_S`.
+        """
+        ended = 0
+        for identity, reference in list(self._open.items()):
+            span = reference()
+            if span is None:
+                del self._open[identity]
+            elif span.age_s > SPAN_TTL_S:
+                span.end("abandoned")
+                ended += 1
+        self.abandoned += ended
+        return ended
+
+    def _finish(self, span: Span, content: Mapping[str, str], duration_s: float) -> None:
+        self._open.pop(span.id, None)
+        finished = FinishedSpan(
+            id=span.id,
+            parent_id=span.parent_id,
+            trace_id=span.trace_id,
+            kind=span.kind,
+            name=span.name,
+            started_at=span.started_at,
+            duration_s=duration_s,
+            status=span.status or "ok",
+            attributes=dict(span.attributes),
+            content=dict(content),
+        )
+        for exporter in self._exporters:
+            exporter(finished)
+
+
+def current_span() -> Span | None:
+    """Return the span that the running task is in; None outside of any."""
+    return _current.get()
