@@ -1,0 +1,114 @@
+"""Record the demo: play it in a pseudo-terminal as a person would, and draw the screen."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Final
+
+from agent.model.scripted.demo import SUGGESTED_PROMPT
+from benchmarks.program import Program
+from benchmarks.svg import Shot, as_svg, shoot
+
+COLUMNS: Final = 100
+ROWS: Final = 30
+_TITLE: Final = "agent-tui: the demo, on its scripted model"
+_DIALOG_FOOTER: Final = "esc no"
+_LAST_WORDS: Final = "demo model, scripted)"
+_SHOT_EVERY_S: Final = 1.2
+_LIMIT_S: Final = 120.0
+_DIALOG_S: Final = 3.5
+
+
+class DemoStuckError(Exception):
+    """The demo did not come to its end; carries the last screen."""
+
+    def __init__(self, screen: str) -> None:
+        super().__init__(f"the demo did not come to its end; its screen:\n{screen}")
+
+
+def record(program: Program) -> list[Shot]:
+    """Ask for the repair, approve what is asked, and return what was shown.
+
+    Raises:
+        DemoStuckError: no prompt came up, or no end within two minutes.
+    """
+    shots: list[Shot] = []
+    _type_prompt(program, shots)
+    limit_s = time.monotonic() + _LIMIT_S
+    while time.monotonic() < limit_s and program.exit_status is None:
+        program.listen(_SHOT_EVERY_S)
+        program.review()
+        text = program.emulator.text()
+        if _DIALOG_FOOTER in text:
+            # Fresh dialogs ignore keys for a moment; the picture is the part to read.
+            _add(shots, shoot(program.emulator, seconds=_DIALOG_S))
+            program.type(b"\r")
+            program.wait_until(lambda screen: screen.text() != text, timeout_s=5)
+        elif _LAST_WORDS in text.replace("\n", " "):
+            program.wait_for_quiet(1.0)
+            _add(shots, shoot(program.emulator, seconds=6.0))
+            return shots
+        else:
+            _add(shots, shoot(program.emulator, seconds=_SHOT_EVERY_S))
+    raise DemoStuckError(program.emulator.text())
+
+
+def main(folder: Path) -> int:
+    """Write `demo.svg` (all of it, in turn) and `screen.svg` (the first dialog, still)."""
+    with tempfile.TemporaryDirectory(prefix="demo-") as home:
+        program = Program.spawn(
+            [str(Path(sys.executable).parent / "agent-tui"), "--demo"],
+            environment={
+                "PATH": os.environ["PATH"],
+                "HOME": home,
+                "LANG": "C.UTF-8",
+                "TERM": "xterm-256color",
+                "COLORTERM": "truecolor",
+            },
+            folder=Path(home),
+            columns=COLUMNS,
+            rows=ROWS,
+        )
+        try:
+            shots = record(program)
+        except DemoStuckError as error:
+            print(error, file=sys.stderr)
+            return 1
+        finally:
+            program.close()
+    dialogs = [shot for shot in shots if shot.seconds == _DIALOG_S]
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, shown in (("demo.svg", shots), ("screen.svg", dialogs[:1] or shots[-1:])):
+        (folder / name).write_text(as_svg(shown, title=_TITLE), encoding="utf-8")
+        print(folder / name)
+    return 0
+
+
+def _type_prompt(program: Program, shots: list[Shot]) -> None:
+    """Wait until the prompt takes keys, then type the question at a person's pace."""
+    first_word, _, rest = SUGGESTED_PROMPT.partition(" ")
+    program.wait_for_quiet(1.0)
+    program.type(first_word.encode())
+    if not program.wait_until(lambda screen: first_word in screen.text(), timeout_s=10):
+        raise DemoStuckError(program.emulator.text())
+    _add(shots, shoot(program.emulator, seconds=1.0))
+    for character in " " + rest:
+        program.type(character.encode())
+        program.listen(0.02)
+    program.review()
+    _add(shots, shoot(program.emulator, seconds=1.5))
+    program.type(b"\r")
+
+
+def _add(shots: list[Shot], shot: Shot) -> None:
+    """Keep a shot that shows something new."""
+    if not shots or shots[-1].rows != shot.rows:
+        shots.append(shot)
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))
