@@ -47,7 +47,7 @@ def record(program: Program) -> list[Shot]:
             # Fresh dialogs ignore keys for a moment; the picture is the part to read.
             _add(shots, shoot(program.emulator, seconds=_DIALOG_S))
             program.type(b"\r")
-            program.wait_until(lambda screen: screen.text() != text, timeout_s=5)
+            program.wait_until(lambda screen: _DIALOG_FOOTER not in screen.text(), timeout_s=5)
         elif _LAST_WORDS in text.replace("\n", " "):
             program.wait_for_quiet(1.0)
             _add(shots, shoot(program.emulator, seconds=6.0))
