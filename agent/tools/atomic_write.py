@@ -14,11 +14,12 @@ import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 from agent.tools.base import ToolError
 from agent.tools.file_state import digest
 from agent.tools.paths import printable
+from agent.tools.regular_file import NotRegular, open_regular
 
 MAX_EDIT_BYTES: Final = 20 * 1024 * 1024
 """Largest file that Edit and Write read, compare and replace."""
@@ -51,12 +52,14 @@ def read_current(path: Path) -> CurrentFile | None:
         ToolError: it is not a regular file, too large to edit, or cannot be read.
     """
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        file = open_regular(path)
     except FileNotFoundError:
         return None
+    except NotRegular as error:
+        raise ToolError(f"{_name(path)} {error}.") from error
     except OSError as error:
         raise ToolError(f"Cannot read {_name(path)}: {error.strerror}.") from error
-    return _read_descriptor(descriptor, path)
+    return _read(file, path)
 
 
 def replace_file(
@@ -153,22 +156,17 @@ def _keep_attributes(descriptor: int, current: CurrentFile) -> None:
 
 def _current_in(folder: int, target: Path) -> CurrentFile | None:
     try:
-        descriptor = os.open(
-            target.name,
-            os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC,
-            dir_fd=folder,
-        )
+        file = open_regular(target.name, dir_fd=folder)
     except FileNotFoundError:
         return None
-    return _read_descriptor(descriptor, target)
+    except NotRegular as error:
+        raise ToolError(f"{_name(target)} {error}.") from error
+    return _read(file, target)
 
 
-def _read_descriptor(descriptor: int, path: Path) -> CurrentFile:
-    with os.fdopen(descriptor, "rb") as file:
+def _read(file: BinaryIO, path: Path) -> CurrentFile:
+    with file:
         status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            kind = "a folder" if stat.S_ISDIR(status.st_mode) else "not a regular file"
-            raise ToolError(f"{_name(path)} is {kind}.")
         if status.st_size > MAX_EDIT_BYTES:
             raise ToolError(
                 f"{_name(path)} is too large to edit ({status.st_size:,} bytes, "

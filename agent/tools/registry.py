@@ -6,11 +6,19 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 from agent.tools.base import Tool
+from agent.tools.builtin.agent import agent_tool
+from agent.tools.builtin.ask_user_question import ask_user_question_tool
 from agent.tools.builtin.bash import bash_tool
+from agent.tools.builtin.bash_output import bash_output_tool
 from agent.tools.builtin.edit import edit_tool
+from agent.tools.builtin.enter_plan_mode import enter_plan_mode_tool
+from agent.tools.builtin.exit_plan_mode import exit_plan_mode_tool
 from agent.tools.builtin.glob import glob_tool
 from agent.tools.builtin.grep import grep_tool
 from agent.tools.builtin.read import read_tool
+from agent.tools.builtin.task_stop import task_stop_tool
+from agent.tools.builtin.todo_write import todo_write_tool
+from agent.tools.builtin.web_fetch import web_fetch_tool
 from agent.tools.builtin.write import write_tool
 
 
@@ -23,6 +31,14 @@ def builtin_tools() -> tuple[Tool[Any], ...]:
         glob_tool(),
         grep_tool(),
         bash_tool(),
+        bash_output_tool(),
+        task_stop_tool(),
+        web_fetch_tool(),
+        todo_write_tool(),
+        ask_user_question_tool(),
+        enter_plan_mode_tool(),
+        exit_plan_mode_tool(),
+        agent_tool(),
     )
 
 

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import os
 import shutil
+import signal
 import sys
 import sysconfig
 from collections.abc import Callable, Mapping, Sequence
@@ -108,15 +109,20 @@ async def search(
                 if len(output) > MAX_OUTPUT_BYTES:
                     note = "too much output; narrow the search"
                     break
+            else:
+                await process.wait()
     except TimeoutError:
         note = f"stopped after {TIMEOUT_S:g} s; narrow the search"
     finally:
-        # Killing an ended program is no error; leaving one running would be.
-        with contextlib.suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
-        # Both ends of the pipes have to be read to their end before their transports go.
+        # Not `process.kill`: it may reap the child before asyncio does, which then complains.
+        if process.returncode is None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+        # An end of the process is only noticed once both pipes are read to theirs.
+        while await process.stdout.read(_READ_BYTES):
+            pass
         complaint = await complaints
+        await process.wait()
     if not note and process.returncode not in (0, 1) and not output and complaint.strip():
         raise ToolError(_explain(complaint))
     return SearchResult(bytes(output), note)

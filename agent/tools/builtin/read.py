@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import difflib
 import os
-import stat
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -26,6 +25,7 @@ from agent.tools.builtin.read_notebook import notebook_outcome
 from agent.tools.builtin.read_pdf import MAX_PAGES, page_numbers, pdf_outcome
 from agent.tools.file_state import digest
 from agent.tools.paths import absolute, path_objection, shown, with_absolute
+from agent.tools.regular_file import NotRegular, open_regular
 from agent.tools.text_file import NotText, TextFile, decode, refuse_binary
 from agent.tools.text_window import (
     DEFAULT_LINES,
@@ -88,18 +88,16 @@ def _read(tool_input: ReadInput, context: ToolContext) -> ToolOutcome:
     path = absolute(tool_input.file_path, context.services)
     name = shown(path, context.services.launch_dir)
     try:
-        # Without O_NONBLOCK a named pipe would hold us until somebody writes.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        file = open_regular(path)
+    except NotRegular as error:
+        hint = " List it with Glob (pattern `*`) or `ls`." if path.is_dir() else ""
+        raise ToolError(f"{name} {error}.{hint}") from error
     except FileNotFoundError as error:
         raise ToolError(_missing(path, name, context)) from error
     except OSError as error:
         raise ToolError(f"Cannot read {name}: {error.strerror}.") from error
-    with os.fdopen(descriptor, "rb") as file:
+    with file:
         status = os.fstat(file.fileno())
-        if stat.S_ISDIR(status.st_mode):
-            raise ToolError(f"{name} is a folder. List it with Glob (pattern `*`) or `ls`.")
-        if not stat.S_ISREG(status.st_mode):
-            raise ToolError(f"{name} is not a regular file (a device, pipe or socket).")
         if status.st_size > MAX_EDIT_BYTES and path.suffix.lower() != ".pdf":
             start = file.read(8_192)
             file.seek(0)

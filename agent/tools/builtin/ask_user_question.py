@@ -1,0 +1,134 @@
+"""AskUserQuestion: put up to four questions with ready answers before the person."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Final
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from agent.tools.base import (
+    Concurrency,
+    InterruptBehavior,
+    Tool,
+    ToolContext,
+    ToolError,
+    ToolOutcome,
+    build_tool,
+)
+from agent.tools.services import Question, QuestionOption
+
+MAX_QUESTIONS: Final = 4
+MAX_OPTIONS: Final = 4
+
+DESCRIPTION: Final = f"""Asks the person 1 to {MAX_QUESTIONS} questions, each with 2 to \
+{MAX_OPTIONS} answers to choose from.
+
+Use it when a decision is the person's to make and the work depends on it: requirements, \
+preferences, a choice between real alternatives. Do not use it for what you can find out yourself, \
+to ask whether to go on, or to have a plan approved (ExitPlanMode does that).
+
+The person can always answer in their own words, so leave out "Other". Put the answer you \
+recommend first and mark it "(Recommended)". `header` is a label of at most 12 characters. Set \
+`multiSelect` when several answers may apply at once."""
+
+
+class OptionInput(BaseModel):
+    """One answer offered."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    label: Annotated[str, Field(min_length=1, max_length=200, description="One to five words.")]
+    description: Annotated[str, Field(max_length=2_000, description="What choosing it means.")] = ""
+
+
+class QuestionInput(BaseModel):
+    """One question."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    question: Annotated[str, Field(min_length=1, max_length=4_000, description="The question.")]
+    header: Annotated[str, Field(max_length=40, description="A very short label.")] = ""
+    options: Annotated[list[OptionInput], Field(min_length=2, max_length=MAX_OPTIONS)]
+    multiSelect: Annotated[  # the name that models know
+        bool, Field(description="Allow several answers.")
+    ] = False
+
+
+class AskUserQuestionInput(BaseModel):
+    """Parameters of AskUserQuestion."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    questions: Annotated[list[QuestionInput], Field(min_length=1, max_length=MAX_QUESTIONS)]
+
+    @model_validator(mode="after")
+    def _are_distinct(self) -> AskUserQuestionInput:
+        texts = [question.question for question in self.questions]
+        if len(set(texts)) < len(texts):
+            raise ValueError("two questions are the same")
+        for question in self.questions:
+            if len({option.label for option in question.options}) < len(question.options):
+                raise ValueError(f"two answers to {question.question!r} are the same")
+        return self
+
+
+async def _run(tool_input: AskUserQuestionInput, context: ToolContext) -> ToolOutcome:
+    person = context.services.person
+    if person is None:
+        raise ToolError(
+            "Nobody is there to answer. Decide yourself and say which assumption you made."
+        )
+    questions = tuple(_question(question) for question in tool_input.questions)
+    answers = await person.ask(questions, context.abort)
+    asked = [question.model_dump() for question in tool_input.questions]
+    if answers is None:
+        return ToolOutcome(
+            "The person declined to answer. Do not ask the same again: go on with the most "
+            "reasonable assumption, or wait for what they say next.",
+            is_error=True,
+            structured={"questions": asked, "answers": {}},
+        )
+    lines = [
+        f"{question.question}\n→ {answers.get(question.question) or '(no answer)'}"
+        for question in questions
+    ]
+    return ToolOutcome(
+        "The person answered:\n\n" + "\n\n".join(lines),
+        structured={"questions": asked, "answers": dict(answers)},
+    )
+
+
+def _question(question: QuestionInput) -> Question:
+    return Question(
+        question=question.question,
+        header=question.header,
+        options=tuple(
+            QuestionOption(option.label, option.description) for option in question.options
+        ),
+        multi_select=question.multiSelect,
+    )
+
+
+def _identifier(tool_input: AskUserQuestionInput, _root: Path) -> str:
+    first = tool_input.questions[0]
+    more = f" (+{len(tool_input.questions) - 1})" if len(tool_input.questions) > 1 else ""
+    return f"AskUserQuestion {first.header or first.question}{more}"
+
+
+def ask_user_question_tool() -> Tool[AskUserQuestionInput]:
+    """Return the tool."""
+    return build_tool(
+        name="AskUserQuestion",
+        description=DESCRIPTION,
+        input_model=AskUserQuestionInput,
+        run=_run,
+        concurrency=lambda _: Concurrency.WRITE_EXCLUSIVE,
+        is_read_only=lambda _: True,
+        is_destructive=lambda _: False,
+        requires_permission=False,
+        requires_user_interaction=True,
+        interrupt_behavior=InterruptBehavior.CANCEL,
+        identifier=_identifier,
+        max_result_size_chars=50_000,
+    )

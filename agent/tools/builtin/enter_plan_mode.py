@@ -1,0 +1,56 @@
+"""EnterPlanMode: look and plan first, change nothing until the person approves."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict
+
+from agent.tools.base import Concurrency, Tool, ToolContext, ToolError, ToolOutcome, build_tool
+
+DESCRIPTION: Final = """Switches to plan mode: nothing is changed until the person has approved a \
+plan.
+
+Use it before work with several sensible ways to do it, changes across many files, or unclear \
+requirements, when a wrong start would cost the person time. Do not use it for small or clearly \
+described changes, or for research only. In plan mode read and search, then call ExitPlanMode \
+with the plan."""
+
+
+class EnterPlanModeInput(BaseModel):
+    """EnterPlanMode takes no parameters."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+async def _run(_input: EnterPlanModeInput, context: ToolContext) -> ToolOutcome:
+    services = context.services
+    if context.agent_id is not None:
+        raise ToolError("A sub-agent cannot change the mode. Report the plan as your result.")
+    if services.person is None:
+        raise ToolError("Nobody is there to approve a plan. Go on without plan mode.")
+    if services.mode.mode == "plan":
+        return ToolOutcome("Plan mode is already on.", structured={"message": "already on"})
+    services.mode.enter_plan_mode()
+    message = (
+        "Plan mode is on: writes and commands that change something are refused. "
+        "Explore, then call ExitPlanMode with the plan."
+    )
+    return ToolOutcome(message, structured={"message": message})
+
+
+def enter_plan_mode_tool() -> Tool[EnterPlanModeInput]:
+    """Return the tool."""
+    return build_tool(
+        name="EnterPlanMode",
+        description=DESCRIPTION,
+        input_model=EnterPlanModeInput,
+        run=_run,
+        concurrency=lambda _: Concurrency.WRITE_EXCLUSIVE,
+        is_read_only=lambda _: True,
+        is_destructive=lambda _: False,
+        # It only tightens what may happen.
+        requires_permission=False,
+        requires_user_interaction=True,
+        max_result_size_chars=10_000,
+    )

@@ -1,0 +1,94 @@
+"""ExitPlanMode: show a plan to the person and go on in the mode they choose."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from agent.display import Display, PlanDisplay
+from agent.tools.base import (
+    Concurrency,
+    InterruptBehavior,
+    Tool,
+    ToolContext,
+    ToolError,
+    ToolOutcome,
+    build_tool,
+)
+
+DESCRIPTION: Final = """Shows the person a plan for approval and ends plan mode when they agree.
+
+Use it in plan mode once the plan is complete: what will change, in which files, in which order, \
+how it will be checked. Write it in Markdown, short enough to be read. Ask open questions with \
+AskUserQuestion before, not in the plan. Do not use it for research, where nothing is to be \
+changed, or outside plan mode."""
+
+
+class ExitPlanModeInput(BaseModel):
+    """Parameters of ExitPlanMode."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    plan: Annotated[
+        str, Field(min_length=1, max_length=100_000, description="The plan, in Markdown.")
+    ]
+
+
+async def _validate(_input: ExitPlanModeInput, context: ToolContext) -> str | None:
+    if context.services.mode.mode != "plan":
+        return (
+            "Plan mode is not on. If the plan was approved already, carry it out; "
+            "otherwise just do the work."
+        )
+    return None
+
+
+async def _run(tool_input: ExitPlanModeInput, context: ToolContext) -> ToolOutcome:
+    services = context.services
+    if context.agent_id is not None:
+        raise ToolError("A sub-agent cannot change the mode. Report the plan as your result.")
+    if services.person is None:
+        raise ToolError("Nobody is there to approve the plan. Give it as your answer.")
+    answer = await services.person.approve_plan(tool_input.plan, context.abort)
+    structured = {"plan": tool_input.plan, "isAgent": False, "approved": answer.approved}
+    display = PlanDisplay(tool_input.plan)
+    if not answer.approved:
+        said = f" They said:\n{answer.feedback}" if answer.feedback else ""
+        return ToolOutcome(
+            f"The person did not approve the plan; plan mode stays on.{said}",
+            is_error=True,
+            display=display,
+            structured=structured,
+        )
+    services.mode.leave_plan_mode(answer.mode)
+    said = f"\nThey added:\n{answer.feedback}" if answer.feedback else ""
+    return ToolOutcome(
+        f"The person approved the plan. Carry it out now (mode: {services.mode.mode}).{said}",
+        display=display,
+        structured=structured,
+    )
+
+
+async def _preview(tool_input: ExitPlanModeInput, _context: ToolContext) -> Display:
+    return PlanDisplay(tool_input.plan)
+
+
+def exit_plan_mode_tool() -> Tool[ExitPlanModeInput]:
+    """Return the tool."""
+    return build_tool(
+        name="ExitPlanMode",
+        description=DESCRIPTION,
+        input_model=ExitPlanModeInput,
+        run=_run,
+        validate=_validate,
+        concurrency=lambda _: Concurrency.UNSAFE,
+        is_read_only=lambda _: True,
+        is_destructive=lambda _: False,
+        # It asks the person itself.
+        requires_permission=False,
+        requires_user_interaction=True,
+        interrupt_behavior=InterruptBehavior.CANCEL,
+        preview=_preview,
+        max_result_size_chars=10_000,
+    )

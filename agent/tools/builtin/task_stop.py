@@ -1,0 +1,78 @@
+"""TaskStop: end a background command and everything it started."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Final
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from agent.tools.base import Concurrency, Tool, ToolContext, ToolError, ToolOutcome, build_tool
+from agent.tools.builtin.bash_output import find_shell, status_of
+
+DESCRIPTION: Final = """Ends a background command and everything it started (TERM, then KILL \
+after 2 s).
+
+`task_id` is the id that Bash gave. Use it for servers and jobs that are no longer needed. \
+Commands in the foreground end by themselves or at their timeout."""
+
+
+class TaskStopInput(BaseModel):
+    """Parameters of TaskStop; `shell_id` is the older name of `task_id`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    task_id: Annotated[str | None, Field(description="Id of the background command.")] = None
+    shell_id: Annotated[str | None, Field(description="The same; use task_id.")] = None
+
+    @model_validator(mode="after")
+    def _has_an_id(self) -> TaskStopInput:
+        if not (self.task_id or self.shell_id):
+            raise ValueError("task_id is missing")
+        return self
+
+    @property
+    def id(self) -> str:
+        """The id under either name."""
+        return self.task_id or self.shell_id or ""
+
+
+async def _validate(tool_input: TaskStopInput, context: ToolContext) -> str | None:
+    try:
+        find_shell(tool_input.id, context.services)
+    except ToolError as error:
+        return str(error)
+    return None
+
+
+async def _run(tool_input: TaskStopInput, context: ToolContext) -> ToolOutcome:
+    shell = find_shell(tool_input.id, context.services)
+    if shell.is_running:
+        await shell.stop()
+        message = f"Ended {shell.id}. Its output stays in {shell.output.path}."
+    else:
+        message = f"{shell.id} had already ended ({status_of(shell)})."
+    return ToolOutcome(
+        message,
+        structured={"message": message, "task_id": shell.id, "command": shell.command},
+    )
+
+
+def _identifier(tool_input: TaskStopInput, _root: Path) -> str:
+    return f"TaskStop {tool_input.id}"
+
+
+def task_stop_tool() -> Tool[TaskStopInput]:
+    """Return the tool."""
+    return build_tool(
+        name="TaskStop",
+        description=DESCRIPTION,
+        input_model=TaskStopInput,
+        run=_run,
+        validate=_validate,
+        concurrency=lambda _: Concurrency.WRITE_EXCLUSIVE,
+        requires_permission=False,
+        aliases=("KillShell",),
+        identifier=_identifier,
+        max_result_size_chars=10_000,
+    )
