@@ -192,16 +192,6 @@ class TombstoneRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class CheckpointRecord:
-    """Files were kept before a change; `entries` as `agent.session.checkpoint` writes them."""
-
-    turn_id: str
-    tool_use_id: str
-    entries: tuple[dict[str, Any], ...]
-    kind: Literal["checkpoint"] = "checkpoint"
-
-
-@dataclass(frozen=True, slots=True)
 class NoticeRecord:
     """A line shown to the person, kept for the picture after a resume."""
 
@@ -238,7 +228,6 @@ Record = (
     | CompactionRecord
     | RewindRecord
     | TombstoneRecord
-    | CheckpointRecord
     | NoticeRecord
     | TerminalRecord
 )
@@ -260,13 +249,12 @@ _KINDS: Final[dict[str, type[Record]]] = {
     "compaction": CompactionRecord,
     "rewind": RewindRecord,
     "tombstone": TombstoneRecord,
-    "checkpoint": CheckpointRecord,
     "notice": NoticeRecord,
     "terminal": TerminalRecord,
 }
 
 DURABLE: Final = frozenset(
-    {"prompt", "message", "tool_start", "tool_end", "compaction", "rewind", "grants", "checkpoint"}
+    {"prompt", "message", "tool_start", "tool_end", "compaction", "rewind", "grants"}
 )
 """Kinds that must be on the disk before the conversation goes on."""
 
@@ -316,7 +304,7 @@ def from_json(data: Mapping[str, Any]) -> Record | None:
             values["session_usage"] = usage_from_json(values["session_usage"])
         if kind is GrantsRecord:
             values["grants"] = tuple((str(b), str(text)) for b, text in values["grants"])
-        for name in ("items", "prompts", "entries"):
+        for name in ("items", "prompts"):
             if name in values:
                 values[name] = tuple(values[name])
         if kind is TodosRecord and not all(isinstance(i, dict) for i in values["items"]):

@@ -18,7 +18,6 @@ from agent.messages import Message
 from agent.session.lines import FORMAT_VERSION, BadLine, Line, read_backwards, read_forwards
 from agent.session.records import (
     LAST_ONE_COUNTS,
-    CheckpointRecord,
     CompactionRecord,
     DraftRecord,
     GrantsRecord,
@@ -191,14 +190,7 @@ class _Rebuild:
                 return record.tool_use_id not in self._answered
             case RequestRecord(agent_id=None):
                 return True
-            case (
-                MessageRecord()
-                | ToolStart()
-                | ToolEnd()
-                | RequestRecord()
-                | CheckpointRecord()
-                | NoticeRecord()
-            ):
+            case MessageRecord() | ToolStart() | ToolEnd() | RequestRecord() | NoticeRecord():
                 return False
             case _ if record.kind in LAST_ONE_COUNTS:
                 is_latest = record.kind not in self._settled
@@ -246,14 +238,7 @@ class _Rebuild:
                 | SessionHeader()
             ):
                 self._last[record.kind] = record
-            case (
-                MessageRecord()
-                | ToolStart()
-                | ToolEnd()
-                | RequestRecord()
-                | CheckpointRecord()
-                | NoticeRecord()
-            ):
+            case MessageRecord() | ToolStart() | ToolEnd() | RequestRecord() | NoticeRecord():
                 pass
 
     def _rewind(self, record: RewindRecord) -> None:
