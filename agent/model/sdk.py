@@ -156,7 +156,9 @@ def _build(sdk: ModuleType, endpoint: Endpoint, key_header: bool) -> AsyncAnthro
         timeout=timeout,
         # A proxy from the environment can not reach a server on this machine.
         http_client=(
-            sdk.DefaultAsyncHttpxClient(trust_env=False, timeout=timeout)
+            sdk.DefaultAsyncHttpxClient(
+                transport=httpx2.AsyncHTTPTransport(trust_env=False), timeout=timeout
+            )
             if endpoint.is_loopback
             else None
         ),
