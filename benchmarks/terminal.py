@@ -10,8 +10,6 @@ from typing import Any, Final
 import pyte
 from pyte.screens import Char
 
-SYNC_BEGIN: Final = b"\x1b[?2026h"
-
 _PRIVATE_MODE_SHIFT: Final = 5
 """pyte keeps private modes shifted by this, so that they do not clash with the others."""
 _ALTERNATE_SCREEN: Final = frozenset({47, 1047, 1049})
@@ -40,12 +38,9 @@ class Emulator(pyte.Screen):
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         super().__init__(columns, lines)
         self._stream = pyte.Stream(self)
-        self.frames = 0
-        """Synchronised frames that were begun."""
 
     def write(self, data: bytes) -> None:
         """Show output; a sequence may be cut anywhere between two calls."""
-        self.frames += data.count(SYNC_BEGIN)
         text = self._pending + self._decoder.decode(data)
         unfinished = _UNFINISHED.search(text)
         self._pending = unfinished.group() if unfinished else ""
