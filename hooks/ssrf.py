@@ -175,13 +175,21 @@ def _c_number(text: str) -> int | None:
 
 
 def _judge_literal(host: str, address: IPv4Address | IPv6Address) -> Verdict:
-    kind = _blocked_kind(address)
+    kind = _blocked_kind(address) or _blocked_as_decimal(host)
     if kind is None:
         return Verdict(True, f"{address} is a public address", (str(address),))
     if kind == "loopback" and _is_plain_loopback(host, address):
         return Verdict(True, f"{address} is loopback", (str(address),))
     spelled = "" if str(address) == host else f" (spelled {host!r})"
     return Verdict(False, f"{address} is {kind}{spelled}", (str(address),))
+
+
+def _blocked_as_decimal(host: str) -> str | None:
+    """Judge `010.0.0.1` as 10.0.0.1 too: not every resolver takes leading zeros for octal."""
+    parts = host.split(".")
+    if len(parts) != 4 or not all(part.isdigit() and int(part) < 256 for part in parts):
+        return None
+    return _blocked_kind(IPv4Address(".".join(str(int(part)) for part in parts)))
 
 
 def _is_plain_loopback(host: str, address: IPv4Address | IPv6Address) -> bool:

@@ -1,0 +1,170 @@
+"""Look at configured hooks before they are needed: is there a shell, a program, a script to run?
+
+Nothing configured is executed here, apart from the round trip, which runs `cat` in a hook's place.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from hooks.environment import fill_placeholders
+from hooks.modes.command import shell_argv
+from hooks.process import CannotStart, Program, run_program
+from hooks.spec import CommandHandler, HandlerSpec, HttpHandler
+
+INTERPRETERS: Final = frozenset({"python", "python3", "node", "bash", "sh", "zsh", "ruby", "perl"})
+SHELL_WORDS: Final = frozenset(
+    {"if", "for", "while", "case", "until", "{", "(", "[", "[[", "!", "function", "time", "exec"}
+)
+VARIABLE: Final = "$"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One reason why a handler would not work."""
+
+    spec: HandlerSpec
+    message: str
+
+
+def check_health(
+    specs: Sequence[HandlerSpec], *, env: Mapping[str, str], cwd: Path
+) -> tuple[Finding, ...]:
+    """Return what is wrong with handlers, as far as it can be told without running them."""
+    return tuple(
+        Finding(spec, message) for spec in specs for message in _check(spec, env=env, cwd=cwd)
+    )
+
+
+async def check_round_trip(
+    *, env: Mapping[str, str], cwd: Path, timeout_s: float = 5.0
+) -> str | None:
+    """Send a payload through the shell hooks use and compare; return what is wrong, or None."""
+    sent = json.dumps({"hook_event_name": "Notification", "message": "“ \\ \n 🙂 '"}).encode()
+    program = Program((*shell_argv(env), "cat"), dict(env), cwd, sent)
+    try:
+        ended = await run_program(program, timeout_s=timeout_s)
+    except CannotStart as error:
+        return f"no command hook can run: {error}"
+    if ended.timed_out:
+        return f"a shell that only runs `cat` did not end within {timeout_s:g} s"
+    if ended.stdout != sent:
+        return (
+            "what hooks read and print is changed on the way: is something printing in the shell?"
+        )
+    return None
+
+
+def _check(spec: HandlerSpec, *, env: Mapping[str, str], cwd: Path) -> Iterator[str]:
+    match spec.handler:
+        case CommandHandler() as handler:
+            own = dict(env)
+            own.setdefault("CLAUDE_PROJECT_DIR", str(cwd))
+            own.setdefault("AGENT_TUI_PROJECT_DIR", str(cwd))
+            if spec.plugin is not None:
+                own["CLAUDE_PLUGIN_ROOT"] = own["AGENT_TUI_PLUGIN_ROOT"] = str(spec.plugin.root)
+            if handler.args is not None:
+                yield from _check_program((handler.command, *handler.args), own, cwd)
+            elif handler.shell == "powershell":
+                if shutil.which("pwsh", path=env.get("PATH")) is None:
+                    yield "pwsh is not on this PATH"
+            else:
+                yield from _check_shell(handler.command, own, cwd)
+        case HttpHandler(headers=headers, allowed_env_vars=allowed):
+            for name in allowed:
+                used = any(
+                    f"${name}" in value or f"${{{name}}}" in value for value in headers.values()
+                )
+                if used and not env.get(name):
+                    yield f"the variable {name} of its headers is not set"
+        case _:
+            return
+
+
+def _check_shell(command: str, env: Mapping[str, str], cwd: Path) -> Iterator[str]:
+    syntax = subprocess.run(
+        [*shell_argv(env)[:-1], "-n", "-c", command],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        env=dict(env),
+        check=False,
+    )
+    if syntax.returncode != 0:
+        said = syntax.stderr.decode(errors="replace").strip().splitlines()
+        yield f"the shell can't read this command: {said[0] if said else 'syntax error'}"
+        return
+    words = _leading_words(command)
+    if words:
+        yield from _check_program(words, env, cwd)
+
+
+def _leading_words(command: str) -> tuple[str, ...]:
+    """Return the words of the first simple command, or nothing where that takes a shell to tell."""
+    for line in command.splitlines():
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        try:
+            lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
+            lexer.whitespace_split = True
+            words = list(lexer)
+        except ValueError:
+            return ()
+        simple: list[str] = []
+        for word in words:
+            if set(word) <= set("();<>|&"):
+                break
+            simple.append(word)
+        while simple and "=" in simple[0].split("/")[0] and not simple[0].startswith("="):
+            simple.pop(0)
+        return () if not simple or simple[0] in SHELL_WORDS else tuple(simple)
+    return ()
+
+
+def _check_program(words: Sequence[str], env: Mapping[str, str], cwd: Path) -> Iterator[str]:
+    program = _expand(words[0], env)
+    if program is None:
+        return
+    if "/" not in program:
+        if shutil.which(program, path=env.get("PATH")) is None and not _is_builtin(program):
+            yield f"{program} is not on this PATH ({env.get('PATH', 'not set')})"
+            return
+    else:
+        path = cwd / program
+        if not path.exists():
+            yield f"{path} is not there"
+            return
+        if not os.access(path, os.X_OK):
+            yield f"{path} has no run bit (chmod +x)"
+            return
+    if Path(program).name in INTERPRETERS and len(words) > 1 and not words[1].startswith("-"):
+        script = _expand(words[1], env)
+        if script is not None and not (cwd / script).exists():
+            yield f"the script {cwd / script} is not there"
+
+
+def _expand(word: str, env: Mapping[str, str]) -> str | None:
+    """Return a word with what can be told put in; None when a variable is left."""
+    filled = fill_placeholders(word, env)
+    for name in ("CLAUDE_PROJECT_DIR", "AGENT_TUI_PROJECT_DIR", "CLAUDE_PLUGIN_ROOT", "HOME"):
+        filled = filled.replace(f"${name}", env.get(name, f"${name}"))
+        filled = filled.replace(f"${{{name}}}", env.get(name, f"${{{name}}}"))
+    if filled.startswith("~/") and env.get("HOME"):
+        filled = env["HOME"] + filled[1:]
+    return None if VARIABLE in filled or "`" in filled else filled
+
+
+def _is_builtin(name: str) -> bool:
+    return name in {
+        ".", ":", "alias", "bg", "break", "cd", "command", "continue", "declare", "echo", "eval",
+        "exit", "export", "false", "local", "mapfile", "printf", "pushd", "read", "return", "set",
+        "shift", "shopt", "source", "test", "trap", "true", "type", "ulimit", "umask", "unset",
+        "wait",
+    }  # fmt: skip

@@ -1,0 +1,220 @@
+"""The engine of `agent-tui hooks run`: fire events for real and print what they came to.
+
+Standard input is one payload, or JSON lines `{event?, payload}` that are the steps of one session.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, TextIO
+
+from hooks.background import BackgroundDelivery
+from hooks.config import HookConfig, HookLayer, build_config
+from hooks.given import GivenPayload, PayloadError, read_payload
+from hooks.outcome import EventOutcome
+from hooks.ports import HookPorts, HookSession
+from hooks.runner import HookRunner
+from hooks.sources import SourceError, read_plugin, read_settings_file
+from hooks.spec import HookSource
+
+BACKGROUND_WAIT_S: Final = 5.0
+NAMEABLE: Final = ("policy", "project", "local", "user", "plugin", "skill", "agent")
+
+
+@dataclass(frozen=True, slots=True)
+class HookOptions:
+    """What the command line says about where hooks come from."""
+
+    settings: tuple[str, ...] = ()
+    """`[SOURCE=]FILE`, in order; any replaces discovery."""
+    plugins: tuple[Path, ...] = ()
+    trust: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class HookWorld:
+    """Where a command runs; everything it knows of the machine."""
+
+    cwd: Path
+    home: Path
+    agent_home: Path
+    ports: HookPorts
+    discover: Callable[[bool], Sequence[HookLayer]]
+    """Find the settings of this project and user; the argument is `--trust`."""
+    pid: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One event of the session, as given."""
+
+    event: str | None
+    payload: object
+
+
+def load_config(options: HookOptions, world: HookWorld) -> HookConfig:
+    """Return the configuration that the options describe. Raises SourceError."""
+    layers: list[HookLayer] = []
+    for text in options.settings:
+        source, path = _named_source(text)
+        if source is HookSource.PLUGIN:
+            root = path if path.is_dir() else path.parent.parent
+            layers.extend(read_plugin(world.cwd / root, data_home=_plugin_data(world)))
+        else:
+            layers.append(read_settings_file(world.cwd / path, source))
+    if not options.settings:
+        layers.extend(world.discover(options.trust))
+    for root in options.plugins:
+        if not (world.cwd / root).is_dir():
+            raise SourceError(f"{root}: no such folder")
+        layers.extend(read_plugin(world.cwd / root, data_home=_plugin_data(world)))
+    return build_config(layers)
+
+
+async def run_hooks(
+    event: str | None,
+    options: HookOptions,
+    world: HookWorld,
+    *,
+    stdin: TextIO,
+    stdout: TextIO,
+    stderr: TextIO,
+) -> int:
+    """Fire what standard input describes; print one JSON line per step as it is done.
+
+    Returns:
+        0 whatever the hooks said, 2 for an unusable payload, event or file.
+    """
+    try:
+        config = load_config(options, world)
+    except SourceError as error:
+        print(f"hooks run: {error}", file=stderr)
+        return 2
+    session = _session(world)
+    runner = HookRunner(config, session=session, ports=world.ports)
+    warnings = tuple(str(warning) for warning in config.warnings)
+    status = 0
+    try:
+        async for step in _steps(stdin):
+            try:
+                payload = _payload_of(step, event)
+            except PayloadError as error:
+                print(f"hooks run: {error}", file=stderr)
+                status = 2
+                continue
+            outcome = await runner.run(payload)
+            outcome = _with_background(outcome, runner.take_background())
+            line = replace(outcome, config_warnings=warnings).to_json()
+            print(json.dumps(line, ensure_ascii=False, default=str), file=stdout, flush=True)
+    finally:
+        await runner.aclose(wait_s=BACKGROUND_WAIT_S)
+    for notice in _late(runner.take_background()):
+        print(f"hooks run: {notice}", file=stderr)
+    return status
+
+
+def _named_source(text: str) -> tuple[HookSource, Path]:
+    name, separator, rest = text.partition("=")
+    if separator and name in NAMEABLE:
+        return HookSource(name), Path(rest)
+    return HookSource.PROJECT, Path(text)
+
+
+def _plugin_data(world: HookWorld) -> Path:
+    return world.agent_home / "plugins" / "data"
+
+
+def _session(world: HookWorld) -> HookSession:
+    session_id = f"hooks-run-{secrets.token_hex(6)}"
+    state = world.agent_home / "cache" / "hooks-run" / session_id
+    return HookSession(
+        session_id=session_id,
+        transcript_path=state / "transcript.jsonl",
+        project_dir=world.cwd,
+        home=world.home,
+        state_dir=state,
+        cwd=world.cwd,
+        permission_mode="default",
+        pid=world.pid,
+    )
+
+
+def _payload_of(step: Step, event: str | None) -> GivenPayload:
+    payload = step.payload
+    named = payload.get("hook_event_name") if isinstance(payload, Mapping) else None
+    name = step.event or event or named
+    if not isinstance(name, str):
+        raise PayloadError("no event: name it on the command line or in the step")
+    return read_payload(name, payload)
+
+
+def _with_background(outcome: EventOutcome, ended: BackgroundDelivery) -> EventOutcome:
+    """Add what earlier background handlers said, which is heard with the next event."""
+    if not ended:
+        return outcome
+    contexts = [*ended.additional_context, *ended.wake, outcome.additional_context]
+    return replace(
+        outcome,
+        additional_context="\n\n".join(text for text in contexts if text) or None,
+        system_messages=(*ended.system_messages, *outcome.system_messages),
+        notices=(*ended.notices, *outcome.notices),
+    )
+
+
+def _late(ended: BackgroundDelivery) -> list[str]:
+    said = [f"background hook said: {text}" for text in (*ended.additional_context, *ended.wake)]
+    return [*ended.notices, *said]
+
+
+async def _steps(stdin: TextIO) -> AsyncIterator[Step]:
+    """Yield steps as their lines arrive; a payload may also be spread over several lines."""
+    pending = ""
+    seen = False
+    while line := await asyncio.to_thread(stdin.readline):
+        if not line.strip() and not pending:
+            continue
+        whole = _parse(pending + line)
+        if whole is _INCOMPLETE and pending and isinstance(alone := _parse(line), dict):
+            # What came before is not the beginning of anything.
+            yield Step(None, _Unreadable(pending))
+            whole = alone
+        if whole is _INCOMPLETE:
+            pending += line
+            continue
+        pending, seen = "", True
+        yield _as_step(whole)
+    if pending.strip():
+        yield Step(None, _Unreadable(pending))
+    elif not seen:
+        yield Step(None, {})
+
+
+def _as_step(parsed: object) -> Step:
+    if isinstance(parsed, dict) and "payload" in parsed and set(parsed) <= {"event", "payload"}:
+        event = parsed.get("event")
+        return Step(event if isinstance(event, str) else None, parsed["payload"])
+    if isinstance(parsed, dict) and set(parsed) == {"event"} and isinstance(parsed["event"], str):
+        return Step(parsed["event"], {})
+    return Step(None, parsed)
+
+
+class _Unreadable:
+    """Stands for text that is not JSON; no payload check accepts it."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+
+_INCOMPLETE: Final = object()
+
+
+def _parse(text: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return _INCOMPLETE
