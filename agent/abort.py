@@ -7,8 +7,9 @@ A signal is not `Task.cancel()`: whoever observes it finishes what the conversat
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
-from typing import Any, Final, TypeVar
+import inspect
+from collections.abc import Awaitable
+from typing import Final, TypeVar
 
 T = TypeVar("T")
 
@@ -49,14 +50,15 @@ class AbortSignal:
         await self._event.wait()
         return self._reason or INTERRUPTED_BY_USER
 
-    async def race(self, work: Coroutine[Any, Any, T]) -> T:
+    async def race(self, work: Awaitable[T]) -> T:
         """Return the work's result, or cancel and await it when the signal fires first.
 
         Raises:
             Aborted: the signal fired first (the work has ended by then).
         """
         if self.aborted:
-            work.close()
+            if inspect.iscoroutine(work):
+                work.close()
             raise Aborted(self._reason or INTERRUPTED_BY_USER)
         task = asyncio.ensure_future(work)
         waiter = asyncio.ensure_future(self._event.wait())
@@ -82,6 +84,14 @@ class AbortSignal:
         except TimeoutError:
             return False
         return True
+
+
+def has_fired(signal: AbortSignal) -> bool:
+    """Return whether the signal has fired by now.
+
+    A call where a type checker would take the property for unchanged across an await.
+    """
+    return signal.aborted
 
 
 class AbortController:

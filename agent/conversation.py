@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Protocol
@@ -313,7 +313,7 @@ class Conversation:
         await self.hooks.session_start("resume" if self._is_resumed else "startup", self.model)
         return self.hooks.notices()
 
-    async def run(self, prompt: Prompt) -> AsyncIterator[AgentEvent]:
+    async def run(self, prompt: Prompt) -> AsyncGenerator[AgentEvent, None]:
         """Work on one prompt and yield its events; `Terminal` is the last."""
         if self._abort is not None:
             raise RuntimeError("a prompt is running; queue this one")
@@ -343,30 +343,27 @@ class Conversation:
 
     async def _run(
         self, prompt: Prompt, turn_id: str, abort: AbortController
-    ) -> AsyncIterator[AgentEvent]:
+    ) -> AsyncGenerator[AgentEvent, None]:
         for event in await self.start():
             yield event
         self.hooks.begin_turn(turn_id, prompt.uid)
         outcome = await self.hooks.user_prompt_submit(prompt.text, abort.signal)
         for event in self.hooks.notices():
             yield event
-        if outcome is not None and (
-            not outcome.continue_ or outcome.decision in {"block", "deny"}
-        ):
+        if outcome is not None and (not outcome.continue_ or outcome.decision in {"block", "deny"}):
             reason = outcome.stop_reason or outcome.reason or "a hook blocked this prompt"
             yield Notice(turn_id, "warning", f"Prompt not sent: {reason}")
             yield Terminal(turn_id, "stop_hook_prevented", reason)
             return
         new: list[Message] = []
-        notes = list(self._reminders.before_prompt())
+        notes: list[str] = []
         if not self._started:
-            notes = [*self._reminders.first(), *self.hooks.start_context(), *notes]
+            notes = [*self._reminders.first(), *self.hooks.start_context()]
+        notes.extend(self._reminders.before_prompt())
         self._started = True
         new.extend(user_message(text, origin="reminder") for text in notes)
-        if outcome is not None:
-            new.extend(
-                user_message(text, origin="hook") for text in outcome.additional_context if text
-            )
+        if outcome is not None and outcome.additional_context:
+            new.append(user_message(outcome.additional_context, origin="hook"))
         new.append(prompt.to_message())
         loop = AgentLoop(self._ports, turn_id=turn_id, max_turns=self._max_turns)
         events = loop.run(self._messages, new, abort)
@@ -386,7 +383,7 @@ class Conversation:
                 await self._recorder.event(MessageCommitted(turn_id, message), loop.messages)
         self._messages = loop.messages or self._messages
 
-    async def compact(self, focus: str = "") -> AsyncIterator[AgentEvent]:
+    async def compact(self, focus: str = "") -> AsyncGenerator[AgentEvent, None]:
         """Summarise the history now, by the person's wish."""
         context = self._ports.context
         turn_id = uuid.uuid4().hex

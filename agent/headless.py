@@ -134,7 +134,9 @@ class HeadlessOutput:
         elif isinstance(event, Notice):
             self._say(f"{event.level}: {event.text}")
         elif isinstance(event, RetryScheduled):
-            self._say(f"waiting {event.delay_s:.1f} s, then attempt {event.attempt}: {event.reason}")
+            self._say(
+                f"waiting {event.delay_s:.1f} s, then attempt {event.attempt}: {event.reason}"
+            )
         elif isinstance(event, ModelFallback):
             self._say(f"switched from {event.from_model} to {event.to_model}: {event.reason}")
         elif isinstance(event, HookFinished):
@@ -150,7 +152,7 @@ class HeadlessOutput:
         if message.role == "assistant":
             for use in message.tool_uses():
                 self._inputs[use.id] = (use.name, use.input)
-        if self._format != "stream-json" or message.origin == "person":
+        if self._format != "stream-json" or message.origin not in {"model", "tool"}:
             return
         wire: dict[str, Any] = dict(message.to_wire())
         if message.role == "assistant":
@@ -263,9 +265,7 @@ class HeadlessOutput:
         elif terminal.reason == "stop_hook_prevented":
             self._say(f"stopped by a hook: {terminal.detail}")
         elif status == EXIT_INTERRUPTED:
-            self._say(
-                f"interrupted; continue with: agent-tui -r {self._conversation.session_id}"
-            )
+            self._say(f"interrupted; continue with: agent-tui -r {self._conversation.session_id}")
 
     def _line(self, value: Mapping[str, Any]) -> None:
         self._out.write(json.dumps(value, ensure_ascii=False, default=str) + "\n")

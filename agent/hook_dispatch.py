@@ -37,6 +37,7 @@ from hooks.events import (
     UserPromptSubmit,
 )
 from hooks.outcome import EventOutcome
+from hooks.ports import HookSession
 from hooks.runner import HookRunner
 
 if TYPE_CHECKING:
@@ -62,10 +63,16 @@ class HookDispatch:
     """Fires the events of one agent."""
 
     def __init__(
-        self, runner: HookRunner, *, agent_id: str | None = None, agent_type: str | None = None
+        self,
+        runner: HookRunner,
+        session: HookSession,
+        *,
+        agent_id: str | None = None,
+        agent_type: str | None = None,
     ) -> None:
-        """`agent_id` None is the main agent."""
+        """`agent_id` None is the main agent; `session` is what the runner tells every hook."""
         self._runner = runner
+        self._session = session
         self._agent_id = agent_id
         self._agent_type = agent_type
         self._turn_id = ""
@@ -79,14 +86,14 @@ class HookDispatch:
 
     def for_subagent(self, agent_id: str, agent_type: str, turn_id: str) -> HookDispatch:
         """Return a dispatch for a sub-agent: same handlers, its own identity in the payloads."""
-        child = HookDispatch(self._runner, agent_id=agent_id, agent_type=agent_type)
+        child = HookDispatch(self._runner, self._session, agent_id=agent_id, agent_type=agent_type)
         child._turn_id = turn_id
         return child
 
     def begin_turn(self, turn_id: str, prompt_id: str) -> None:
         """Name the turn that the next events belong to."""
         self._turn_id = turn_id
-        self._runner.begin_prompt(prompt_id)
+        self._session.prompt_id = prompt_id
 
     # -- what hooks have to show or add -----------------------------------------------------
 
@@ -99,12 +106,12 @@ class HookDispatch:
         """Return what background hooks brought for the model since the last call."""
         if self._agent_id is not None:
             return []
-        late = self._runner.take_late()
+        late = self._runner.take_background()
         for text in late.system_messages:
             self._show(Notice(self._turn_id, "info", text, agent_id=self._agent_id))
         for text in late.notices:
             self._show(Notice(self._turn_id, "warning", text, agent_id=self._agent_id))
-        return list(late.additional_context)
+        return [*late.additional_context, *late.wake]
 
     def start_context(self) -> list[str]:
         """Return what SessionStart hooks add in front of the first prompt; empties the list."""
@@ -116,8 +123,8 @@ class HookDispatch:
     async def session_start(self, source: str, model: str) -> EventOutcome | None:
         """Fire SessionStart; its context waits for the first prompt."""
         outcome = await self._fire(SessionStart(source=source, model=model))
-        if outcome is not None:
-            self._start_context.extend(outcome.additional_context)
+        if outcome is not None and outcome.additional_context:
+            self._start_context.append(outcome.additional_context)
         return outcome
 
     async def session_end(self, reason: str) -> None:

@@ -7,11 +7,11 @@ Source: the pattern "agent-loop". Next: `agent.turn` (one response), `agent.tool
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Protocol, assert_never
 
-from agent.abort import AbortController, AbortSignal
+from agent.abort import AbortController, AbortSignal, has_fired
 from agent.budget import BudgetTracker, ContinueBudget, check_token_budget
 from agent.events import (
     AgentEvent,
@@ -117,8 +117,8 @@ class LoopPorts:
     hooks: TurnHooks
     request: Callable[[tuple[Message, ...]], ModelRequest]
     """Build the request for a history; `system` and `tools` are the same every time."""
-    account: Callable[[Usage, str], AgentEvent]
-    """Add a response's usage to the totals and return the `UsageUpdate` (model name second)."""
+    account: Callable[[Usage, str, str, str | None], AgentEvent]
+    """Add a response to the totals: usage, model, turn and agent; returns the `UsageUpdate`."""
     spent: Callable[[], str | None]
     """Why no further request may be made (a budget), or None."""
     queued: Callable[[], list[Message]]
@@ -151,7 +151,7 @@ class AgentLoop:
 
     async def run(
         self, history: tuple[Message, ...], new: Sequence[Message], abort: AbortController
-    ) -> AsyncIterator[AgentEvent]:
+    ) -> AsyncGenerator[AgentEvent, None]:
         """Yield events until the one `Terminal`; `new` is committed before the first request."""
         self.messages = history
         for message in new:
@@ -176,7 +176,7 @@ class AgentLoop:
 
     async def _step_once(
         self, state: LoopState, abort: AbortController
-    ) -> AsyncIterator[AgentEvent | LoopState]:
+    ) -> AsyncGenerator[AgentEvent | LoopState, None]:
         """One model response and its tools: yields events, then the next state or a `Terminal`."""
         signal = abort.signal
         if signal.aborted:
@@ -228,7 +228,7 @@ class AgentLoop:
 
     async def _after_answer(
         self, state: LoopState, answer: Answered, abort: AbortController
-    ) -> AsyncIterator[AgentEvent | LoopState]:
+    ) -> AsyncGenerator[AgentEvent | LoopState, None]:
         needs_follow_up = bool(answer.tool_uses)
         yield Complete(
             self._turn_id,
@@ -241,7 +241,7 @@ class AgentLoop:
             yield self._commit(answer.message)
         self._output_tokens += answer.usage.output_tokens
         self._context_tokens = answer.usage.prompt_tokens + answer.usage.output_tokens
-        yield self._ports.account(answer.usage, answer.message.model or "")
+        yield self._account(answer.usage, answer.message.model)
         state = replace(state, messages=self.messages)
 
         if answer.stop_reason == "refusal":
@@ -286,7 +286,7 @@ class AgentLoop:
 
     async def _finish(
         self, state: LoopState, answer: Answered, signal: AbortSignal
-    ) -> AsyncIterator[AgentEvent | LoopState]:
+    ) -> AsyncGenerator[AgentEvent | LoopState, None]:
         turns = state.turn_count + 1
         if signal.aborted:
             for event in self._interrupted("aborted_streaming", state):
@@ -307,7 +307,7 @@ class AgentLoop:
                 text
                 for text in (
                     outcome.reason if outcome.decision in {"block", "deny"} else None,
-                    *outcome.additional_context,
+                    outcome.additional_context,
                 )
                 if text
             )
@@ -342,7 +342,7 @@ class AgentLoop:
 
     async def _after_tools(
         self, state: LoopState, answer: Answered, abort: AbortController
-    ) -> AsyncIterator[AgentEvent | LoopState]:
+    ) -> AsyncGenerator[AgentEvent | LoopState, None]:
         uses = answer.tool_uses
         turns = state.turn_count + 1
         if abort.signal.aborted:
@@ -361,10 +361,12 @@ class AgentLoop:
         yield committed
         for event in self._ports.hooks.notices():
             yield event
-        outcomes = [(use, dispatcher.outcomes[use.id]) for use in uses if use.id in dispatcher.outcomes]
+        outcomes = [
+            (use, dispatcher.outcomes[use.id]) for use in uses if use.id in dispatcher.outcomes
+        ]
         state = replace(state, messages=self.messages)
         context = [text for _, outcome in outcomes for text in outcome.additional_context]
-        if abort.signal.aborted:
+        if has_fired(abort.signal):
             for event in self._interrupted("aborted_tools", state, turns=turns):
                 yield event
             return
@@ -382,9 +384,12 @@ class AgentLoop:
         for event in self._ports.hooks.notices():
             yield event
         if batch is not None:
-            context.extend(batch.additional_context)
+            if batch.additional_context:
+                context.append(batch.additional_context)
             if not batch.continue_ or batch.decision in {"block", "deny"}:
-                reason = batch.stop_reason or batch.reason or "a PostToolBatch hook stopped the turn"
+                reason = (
+                    batch.stop_reason or batch.reason or "a PostToolBatch hook stopped the turn"
+                )
                 yield self._terminal("stop_hook_prevented", state, reason, turns=turns)
                 return
         if context:
@@ -400,7 +405,9 @@ class AgentLoop:
             return
         yield state.advance("queued_prompt" if queued else "next_turn")
 
-    def _commit_results(self, uses: tuple[ToolUse, ...], dispatcher: Dispatcher) -> MessageCommitted:
+    def _commit_results(
+        self, uses: tuple[ToolUse, ...], dispatcher: Dispatcher
+    ) -> MessageCommitted:
         """Commit one result per call, in call order; calls that never started get a synthetic one."""
         blocks = []
         for use in uses:
@@ -424,13 +431,13 @@ class AgentLoop:
                     )
                 )
         if result.usage != Usage():
-            events.append(self._ports.account(result.usage, ""))
+            events.append(self._account(result.usage, None))
         state = replace(state, messages=self.messages)
         return [*events, *self._interrupted("aborted_streaming", state)]
 
     async def _after_failure(
         self, state: LoopState, result: Failed, signal: AbortSignal
-    ) -> AsyncIterator[AgentEvent | LoopState]:
+    ) -> AsyncGenerator[AgentEvent | LoopState, None]:
         if result.failure.kind is FailureKind.CONTEXT_OVERFLOW:
             async for item in self._overflow(state, result.failure.message, signal):
                 yield item
@@ -451,7 +458,7 @@ class AgentLoop:
 
     async def _overflow(
         self, state: LoopState, detail: str, signal: AbortSignal
-    ) -> AsyncIterator[AgentEvent | LoopState]:
+    ) -> AsyncGenerator[AgentEvent | LoopState, None]:
         """Compact once per session, else end: the guard lives in the context port."""
         context = self._ports.context
         step = None if context is None else await context.after_overflow(self.messages, signal)
@@ -482,6 +489,9 @@ class AgentLoop:
             events.append(step.event)
         return events
 
+    def _account(self, usage: Usage, model: str | None) -> AgentEvent:
+        return self._ports.account(usage, model or "", self._turn_id, self._agent_id)
+
     def _commit(self, message: Message) -> MessageCommitted:
         self.messages = (*self.messages, message)
         return MessageCommitted(self._turn_id, message, agent_id=self._agent_id)
@@ -505,7 +515,12 @@ class AgentLoop:
         ]
 
     def _terminal(
-        self, reason: TerminalReason, state: LoopState, detail: str = "", *, turns: int | None = None
+        self,
+        reason: TerminalReason,
+        state: LoopState,
+        detail: str = "",
+        *,
+        turns: int | None = None,
     ) -> Terminal:
         return Terminal(
             self._turn_id,

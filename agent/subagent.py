@@ -55,9 +55,7 @@ class BuiltSubagent:
 class SubagentRunner:
     """Builds and runs sub-agents for one conversation."""
 
-    def __init__(
-        self, build: Callable[[SubagentSpec], BuiltSubagent], side: SideEvents
-    ) -> None:
+    def __init__(self, build: Callable[[SubagentSpec], BuiltSubagent], side: SideEvents) -> None:
         """`build` makes the ports of one agent; `side` takes its events."""
         self._build = build
         self._side = side
@@ -77,8 +75,8 @@ class SubagentRunner:
         built = self._build(spec)
         new: list[Message] = []
         started = await built.hooks.subagent_start()
-        if started is not None:
-            new.extend(user_message(text, origin="hook") for text in started.additional_context)
+        if started is not None and started.additional_context:
+            new.append(user_message(started.additional_context, origin="hook"))
         new.append(user_message(prompt))
         controller = AbortController()
         watcher = asyncio.ensure_future(_forward(abort, controller))

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from typing import Literal, assert_never
 
-from agent.abort import AbortSignal
+from agent.abort import AbortSignal, has_fired
 from agent.events import (
     AgentEvent,
     ModelFallback,
@@ -136,9 +136,7 @@ class ModelTurn:
             if abort.aborted:
                 self.result = Interrupted(None, (), Usage())
                 return
-            request = replace(
-                self._request, without=self._request.without | self._recovery.without
-            )
+            request = replace(self._request, without=self._request.without | self._recovery.without)
             yield RequestStart(
                 self._turn_id,
                 self._step,
@@ -161,7 +159,7 @@ class ModelTurn:
                 error = failed
             finally:
                 await reader.aclose()
-            if _has_fired(abort) and not fold.complete:
+            if has_fired(abort) and not fold.complete:
                 message, uses = self._partial(fold)
                 self.result = Interrupted(message, uses, fold.usage)
                 return
@@ -320,11 +318,6 @@ class ModelTurn:
             text = text_block(fold.partial_text)
             message = replace(message, content=(*message.content, text))
         return (message if message.content else None), fold.tool_uses()
-
-
-def _has_fired(abort: AbortSignal) -> bool:
-    # A call, because a type checker takes the property for unchanged across an await.
-    return abort.aborted
 
 
 _END = object()

@@ -49,10 +49,38 @@ def may_answer(name: str, pending: Decision, denials: DenialState) -> bool:
     if name in PERSON:
         return True
     if name == HOOK:
-        return pending.reason in {Reason.MODE_DEFAULT, Reason.ASK_RULE}
+        return True
     if name == CLASSIFIER:
         return pending.reason is Reason.MODE_DEFAULT and not denials.is_exhausted
     return False
+
+
+def counts(decision: Decision, pending: Decision) -> bool:
+    """Whether an answer may stand: nobody but a person lifts an ask that is a person's to lift."""
+    if decision.behavior is not Behavior.ALLOW:
+        return True
+    match decision.source:
+        case DecisionSource.HOOK:
+            return pending.reason in {Reason.MODE_DEFAULT, Reason.ASK_RULE}
+        case DecisionSource.CLASSIFIER:
+            return pending.reason is Reason.MODE_DEFAULT
+        case _:
+            return True
+
+
+class _Limited:
+    """A contender whose answers are dropped where they may not stand."""
+
+    def __init__(self, contender: Contender) -> None:
+        self._contender = contender
+
+    @property
+    def name(self) -> str:
+        return self._contender.name
+
+    async def decide(self, request: PermissionRequest, pending: Decision) -> Decision | None:
+        decision = await self._contender.decide(request, pending)
+        return decision if decision is None or counts(decision, pending) else None
 
 
 def traced(pending: Decision, decision: Decision, note: str = "") -> Decision:
@@ -101,7 +129,7 @@ class InteractiveHandler:
         self, request: PermissionRequest, pending: Decision, abort: Abort, denials: DenialState
     ) -> Decision:
         """Return the winner's answer; deny when nobody had one."""
-        able = [c for c in self._contenders if may_answer(c.name, pending, denials)]
+        able = [_Limited(c) for c in self._contenders if may_answer(c.name, pending, denials)]
         result = await race(able, request, pending, abort)
         if result.decision is None:
             return denied_for_want_of_a_person(pending)
@@ -122,7 +150,7 @@ class CoordinatorHandler:
         for contender in self._contenders:
             if not may_answer(contender.name, pending, denials):
                 continue
-            result = await race([contender], request, pending, abort)
+            result = await race([_Limited(contender)], request, pending, abort)
             if result.decision is not None:
                 return traced(pending, result.decision, "; ".join(result.failures))
         return denied_for_want_of_a_person(pending)
@@ -161,7 +189,7 @@ class WorkerHandler:
     ) -> Decision:
         """Return the classifier's or the leader's answer; a leader that is gone cancels the call."""
         if self._classifier is not None and may_answer(CLASSIFIER, pending, denials):
-            result = await race([self._classifier], request, pending, abort)
+            result = await race([_Limited(self._classifier)], request, pending, abort)
             if result.decision is not None:
                 return traced(pending, result.decision)
         self._mailbox.register(request.request_id)
@@ -204,7 +232,7 @@ class HeadlessHandler:
         for contender in self._contenders:
             if not may_answer(contender.name, pending, denials):
                 continue
-            result = await race([contender], request, pending, abort)
+            result = await race([_Limited(contender)], request, pending, abort)
             if result.decision is not None:
                 return traced(pending, result.decision)
         return denied_for_want_of_a_person(pending)

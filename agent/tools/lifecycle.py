@@ -396,9 +396,7 @@ class _Call:
         if self.abort.aborted:
             raise _Refused("interrupted", _interrupted_text())
         if decision.source is DecisionSource.CLASSIFIER:
-            hook = await self.ports.hooks.permission_denied(
-                self.call, ready.seen, decision.message
-            )
+            hook = await self.ports.hooks.permission_denied(self.call, ready.seen, decision.message)
             if hook is not None:
                 self._collect(hook)
         if decision.source is DecisionSource.USER:
@@ -426,9 +424,7 @@ class _Call:
         tool = ready.tool
         if self.ports.recorder is not None:
             self.has_started = True
-            await self.ports.recorder.tool_started(
-                self.call, ready.seen, self.emitter.agent_id
-            )
+            await self.ports.recorder.tool_started(self.call, ready.seen, self.emitter.agent_id)
         try:
             if tool.interrupt_behavior is InterruptBehavior.CANCEL:
                 outcome = await self.abort.race(tool.run(ready.parsed, self.context))
@@ -525,7 +521,8 @@ class _Call:
     # -- endings ----------------------------------------------------------------------------
 
     def _collect(self, hook: EventOutcome) -> None:
-        self.additional_context.extend(hook.additional_context)
+        if hook.additional_context:
+            self.additional_context.append(hook.additional_context)
 
     def _check_abort(self) -> None:
         if self.abort.aborted:
@@ -586,7 +583,9 @@ class _Call:
 
 
 def _interrupted_text() -> str:
-    return "Interrupted by the person. Whether it had an effect is not known; check before repeating."
+    return (
+        "Interrupted by the person. Whether it had an effect is not known; check before repeating."
+    )
 
 
 def _schema_error(name: str, error: ValidationError) -> str:

@@ -1,0 +1,61 @@
+"""Usage and cost of a conversation, added up response by response; the budget that ends it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from agent.conversation import Totals
+from agent.events import Usage, UsageUpdate
+from agent.observe.cost import CostTracker
+
+
+class Accounting:
+    """Adds responses to the totals of one conversation, sub-agents included."""
+
+    def __init__(
+        self,
+        totals: Totals,
+        costs: CostTracker,
+        model: Callable[[], str],
+        *,
+        max_budget_usd: float | None,
+        on_exceeded: Callable[[str], None],
+    ) -> None:
+        """`model` names the one in use; `on_exceeded` hears once, with the reason."""
+        self._totals = totals
+        self.costs = costs
+        self._model = model
+        self._max_budget_usd = max_budget_usd
+        self._on_exceeded = on_exceeded
+        self._exceeded: str | None = None
+
+    def spent(self) -> str | None:
+        """Return why no further request may be made, or None."""
+        limit = self._max_budget_usd
+        if limit is not None and self._exceeded is None and self._totals.cost_usd >= limit:
+            self._exceeded = (
+                f"The budget of ${limit:.2f} is used up (${self._totals.cost_usd:.4f} spent). "
+                "Start again with a larger --max-budget-usd to go on."
+            )
+            self._on_exceeded(self._exceeded)
+        return self._exceeded
+
+    def account(
+        self, usage: Usage, model: str, turn_id: str, agent_id: str | None = None
+    ) -> UsageUpdate:
+        """Add one response and return the event that tells about it."""
+        totals = self._totals
+        totals.usage = totals.usage + usage
+        totals.cost_usd += self.costs.add(model or self._model(), usage)
+        if agent_id is None and usage.prompt_tokens:
+            totals.context_tokens = usage.prompt_tokens + usage.output_tokens
+        self.spent()
+        return UsageUpdate(
+            turn_id,
+            usage,
+            totals.usage,
+            totals.cost_usd,
+            totals.context_tokens,
+            totals.context_window,
+            agent_id=agent_id,
+        )

@@ -1,0 +1,30 @@
+"""The environment of programs the agent starts: the person's own, without what opens their doors."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+_OURS: Final = re.compile(r"^(ANTHROPIC_|AGENT_TUI_)")
+_SECRET_NAMES: Final = re.compile(
+    r"(^|_)(API_?KEY|SECRET|TOKEN|PASSWORD|PASSWD|CREDENTIALS?|PRIVATE_KEY)(_|$)", re.IGNORECASE
+)
+_KEPT: Final = frozenset({"SSH_AUTH_SOCK", "GPG_AGENT_INFO"})
+
+
+def child_environment(
+    env: Mapping[str, str], settings_env: Mapping[str, str], *, keep: frozenset[str] = frozenset()
+) -> dict[str, str]:
+    """Return what commands inherit: no endpoint variables of ours, no variables named like secrets.
+
+    `settings_env` is added after that: whoever names a variable there wants commands to have it.
+    """
+    kept = {
+        name: value
+        for name, value in env.items()
+        if name in keep
+        or name in _KEPT
+        or not (_OURS.match(name) or _SECRET_NAMES.search(name) or name == "BASH_ENV")
+    }
+    return {**kept, **{k: v for k, v in settings_env.items() if not _OURS.match(k)}}

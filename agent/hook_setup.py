@@ -1,0 +1,44 @@
+"""Hook configuration from settings: one layer per file, the switches with the source that set them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from agent.settings.load import Settings
+from hooks.config import HookConfig, HookLayer, build_config
+from hooks.spec import HookSource
+from permissions.rule import RuleSource
+
+SOURCES: Final = {
+    RuleSource.POLICY: HookSource.POLICY,
+    RuleSource.PROJECT: HookSource.PROJECT,
+    RuleSource.LOCAL: HookSource.LOCAL,
+    RuleSource.USER: HookSource.USER,
+    RuleSource.CLI: HookSource.CLI,
+    RuleSource.SESSION: HookSource.CODE,
+}
+SWITCHES: Final = (
+    "disableAllHooks",
+    "allowManagedHooksOnly",
+    "allowedHttpHookUrls",
+    "httpHookAllowedEnvVars",
+    "hookFailureDefault",
+)
+
+
+def hook_config(settings: Settings) -> HookConfig:
+    """Return the hooks in force; what a project brings before trust is not in `settings.hooks`."""
+    layers = [
+        HookLayer(
+            SOURCES[text.source],
+            {"hooks": text.raw},
+            file=str(text.file) if text.file is not None else None,
+        )
+        for text in settings.hooks
+    ]
+    values = settings.values.model_dump(exclude_none=True)
+    for switch in SWITCHES:
+        if switch in values and switch in settings.merged.origins:
+            source = settings.merged.origins[switch].source
+            layers.append(HookLayer(SOURCES[source], {switch: values[switch]}))
+    return build_config(layers)

@@ -1,0 +1,147 @@
+"""The permission context from settings and flags, and where "don't ask again" is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from agent.settings.load import Settings
+from agent.settings.trust import TrustStore
+from permissions.context import PermissionContext, is_locked
+from permissions.decision import DecisionWarning, GrantChoice, WarningType
+from permissions.mode import Mode, parse_mode
+from permissions.rule import RuleBehavior, RuleSet, RuleSource, RuleText
+from permissions.store import store_rules
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionSetup:
+    """A context to start with, and what the person should know about it."""
+
+    context: PermissionContext
+    warnings: tuple[DecisionWarning, ...]
+
+
+def permission_setup(
+    settings: Settings,
+    *,
+    bypass_available: bool,
+    session_rules: Sequence[RuleText] = (),
+    scratch_dir: Path | None = None,
+    readable_dirs: Sequence[Path] = (),
+    resumed_mode: str | None = None,
+) -> PermissionSetup:
+    """Build the context; a mode that may not be entered falls back to default and is reported."""
+    rules, warnings = RuleSet.build((*settings.rules, *session_rules))
+    bypass = bypass_available and not is_locked(settings.policy, "disableBypassPermissionsMode")
+    mode, mode_warnings = _mode(settings, resumed_mode, bypass)
+    context = PermissionContext(
+        mode=mode,
+        rules=rules,
+        launch_dir=settings.launch_dir,
+        project_root=settings.project_root,
+        home=settings.home,
+        additional_dirs=settings.additional_dirs,
+        trusted=settings.trust.trusted,
+        bypass_available=bypass,
+        policy=settings.policy,
+        own_dirs=(settings.agent_home,),
+        readable_dirs=tuple(readable_dirs),
+        scratch_dir=scratch_dir,
+        blocked_hosts=frozenset(h.lower() for h in settings.values.blockedHosts or ()),
+        settings_dir=settings.agent_home,
+    )
+    return PermissionSetup(context, (*warnings, *mode_warnings))
+
+
+def _mode(
+    settings: Settings, resumed: str | None, bypass: bool
+) -> tuple[Mode, tuple[DecisionWarning, ...]]:
+    text = settings.mode.text if settings.mode is not None else resumed
+    if text is None:
+        return Mode.DEFAULT, ()
+    source = str(settings.mode.origin.source) if settings.mode is not None else "session"
+    mode = parse_mode(text)
+    if mode is None:
+        warning = DecisionWarning(
+            WarningType.UNKNOWN_MODE,
+            source,
+            None,
+            f"{text!r} is no permission mode; default is used. Known: {', '.join(Mode)}.",
+        )
+        return Mode.DEFAULT, (warning,)
+    if mode is Mode.BYPASS and not bypass:
+        warning = DecisionWarning(
+            WarningType.BYPASS_UNAVAILABLE,
+            source,
+            None,
+            "bypassPermissions needs --allow-bypass at start (and not root without "
+            "AGENT_TUI_SANDBOXED=1, and no policy against it); default is used.",
+        )
+        return Mode.DEFAULT, (warning,)
+    return mode, ()
+
+
+@dataclass(slots=True)
+class Grants:
+    """Stores what answers want remembered, and makes it count at once."""
+
+    settings: Callable[[], Settings]
+    add_rules: Callable[[Sequence[RuleText]], None]
+    """Make rules count in the gate."""
+    session: list[tuple[str, str]] = field(default_factory=list)
+    """`(behavior, rule)` granted for this session."""
+    on_session_change: Callable[[Sequence[tuple[str, str]]], None] = lambda _: None
+
+    def store(self, grant: GrantChoice) -> tuple[str, ...]:
+        """Store the rules where the answer said; returns what was added.
+
+        Raises:
+            OSError: the settings file cannot be changed; nothing counts then.
+        """
+        settings = self.settings()
+        source = RuleSource(grant.destination)
+        behavior = RuleBehavior(str(grant.behavior))
+        file: Path | None = None
+        if source is RuleSource.SESSION:
+            self.session.extend((str(behavior), rule) for rule in grant.rules)
+            self.on_session_change(tuple(self.session))
+        else:
+            file = self.file_of(settings, source)
+            store_rules(file, behavior, grant.rules)
+            if source in {RuleSource.PROJECT, RuleSource.LOCAL}:
+                TrustStore(settings.agent_home / "trust.json").note_own_rules(
+                    settings.trust.root, grant.rules
+                )
+            if source is RuleSource.LOCAL:
+                _ignore_in_git(file)
+        self.add_rules(
+            [
+                RuleText(rule, behavior, source, str(file) if file is not None else None)
+                for rule in grant.rules
+            ]
+        )
+        return tuple(grant.rules)
+
+    @staticmethod
+    def file_of(settings: Settings, source: RuleSource) -> Path:
+        """Return the settings file that holds rules of a source."""
+        match source:
+            case RuleSource.PROJECT:
+                return settings.project_root / ".agent" / "settings.json"
+            case RuleSource.LOCAL:
+                return settings.project_root / ".agent" / "settings.local.json"
+            case RuleSource.USER:
+                return settings.agent_home / "settings.json"
+            case RuleSource.POLICY | RuleSource.CLI | RuleSource.SESSION:
+                raise OSError(f"rules of {source} are not kept in a file that answers may change")
+
+
+def _ignore_in_git(file: Path) -> None:
+    """Keep the personal file out of commits: a `.gitignore` beside it, made once."""
+    ignore = file.parent / ".gitignore"
+    line = file.name
+    present = ignore.read_text("utf-8").splitlines() if ignore.exists() else []
+    if line not in present:
+        ignore.write_text("\n".join([*present, line]) + "\n", "utf-8")

@@ -1,0 +1,44 @@
+"""The working directories at the moment of use: what a file tool may open and a command may enter."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agent.tools.services import Scope
+from permissions.context import PermissionContext
+
+
+class WorkingDirectories:
+    """Answers from the permission context in force, links resolved, compared by component."""
+
+    def __init__(self, context: Callable[[], PermissionContext]) -> None:
+        """`context` returns the one in force now: directories can be added meanwhile."""
+        self._context = context
+
+    def is_inside(self, path: Path) -> bool:
+        """Whether the path lies inside the working directories, read-only ones included."""
+        context = self._context()
+        return _is_below(path, (*self._writable(context), *context.readable_dirs))
+
+    def may_write(self, path: Path) -> bool:
+        """Whether a write there is inside scope."""
+        return _is_below(path, self._writable(self._context()))
+
+    @staticmethod
+    def _writable(context: PermissionContext) -> tuple[Path, ...]:
+        scratch = (context.scratch_dir,) if context.scratch_dir is not None else ()
+        return (context.launch_dir, *context.additional_dirs, *scratch)
+
+
+def _is_below(path: Path, folders: tuple[Path, ...]) -> bool:
+    real = Path(os.path.realpath(path))
+    return any(real.is_relative_to(os.path.realpath(folder)) for folder in folders)
+
+
+if TYPE_CHECKING:
+
+    def _proves(directories: WorkingDirectories) -> Scope:
+        return directories

@@ -1,0 +1,177 @@
+"""What one start does: choose screen or no screen, settle the model, run, leave the terminal as it was."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Final, TextIO
+
+from agent.errors import AgentError, UsageError
+from agent.headless import (
+    EXIT_ERROR,
+    EXIT_INTERRUPTED,
+    EXIT_TERMINATED,
+    EXIT_USAGE,
+    prompt_from_json_line,
+    run_headless,
+)
+from agent.options import RunOptions
+from tui.version import version
+
+MAX_STDIN_BYTES: Final = 10_000_000
+"""Standard input taken as context; more is an error that says so."""
+
+
+def start(options: RunOptions) -> int:
+    """Run the program for these options and return its exit status."""
+    try:
+        launch_dir = Path.cwd()
+    except OSError:
+        return _fail("The current folder no longer exists. Change to one that does.", EXIT_USAGE)
+    try:
+        if options.headless:
+            return _headless(options, launch_dir)
+        if not sys.stdout.isatty() or not sys.stdin.isatty():
+            return _without_terminal(options, launch_dir)
+        if os.environ.get("TERM", "") in {"", "dumb"}:
+            return _fail(
+                "This terminal cannot show the screen (TERM is "
+                f"{os.environ.get('TERM') or 'not set'}). "
+                'Set TERM, for example to xterm-256color, or use: agent-tui -p "your request"',
+                EXIT_USAGE,
+            )
+        # The screen library takes a tenth of a second: only now is it clear that it is needed.
+        from tui.run import run_screen
+
+        return run_screen(options, launch_dir)
+    except UsageError as error:
+        return _fail(str(error), EXIT_USAGE)
+    except AgentError as error:
+        return _fail(str(error), EXIT_ERROR)
+
+
+def _fail(message: str, status: int) -> int:
+    sys.stderr.write(f"agent-tui: {message}\n")
+    return status
+
+
+def _without_terminal(options: RunOptions, launch_dir: Path) -> int:
+    if options.demo:
+        # The demo imports the scripted model, which no other start needs.
+        from tui.demo_run import print_demo
+
+        return asyncio.run(print_demo(options, sys.stdout, sys.stderr))
+    if options.prompt is not None or not sys.stdin.isatty():
+        what = "standard output" if not sys.stdout.isatty() else "standard input"
+        raise UsageError(
+            f"{what} is no terminal, so there is no screen. "
+            'For a run without one: agent-tui -p "your request"'
+        )
+    raise UsageError('standard output is no terminal. Use: agent-tui -p "your request"')
+
+
+def _headless(options: RunOptions, launch_dir: Path) -> int:
+    prompts = _prompts(options, sys.stdin)
+    return asyncio.run(_run_headless(options, launch_dir, prompts))
+
+
+def _prompts(options: RunOptions, stdin: TextIO) -> list[str] | None:
+    """Return the prompts of a text run; None when they come as JSON lines."""
+    if options.input_format == "stream-json":
+        if options.output_format != "stream-json":
+            raise UsageError("--input-format stream-json needs --output-format stream-json")
+        return None
+    piped = ""
+    if stdin is not None and not stdin.isatty():
+        data = stdin.buffer.read(MAX_STDIN_BYTES + 1)
+        if len(data) > MAX_STDIN_BYTES:
+            raise UsageError(
+                f"Standard input is larger than {MAX_STDIN_BYTES // 1_000_000} MB. "
+                "Save it to a file and name the file in the prompt."
+            )
+        piped = data.decode("utf-8", "replace").strip()
+    if options.prompt and piped:
+        return [f"{options.prompt}\n\n<stdin>\n{piped}\n</stdin>"]
+    text = options.prompt or piped
+    if not text.strip():
+        raise UsageError('There is no prompt. Use: agent-tui -p "your request"')
+    return [text]
+
+
+async def _run_headless(options: RunOptions, launch_dir: Path, texts: list[str] | None) -> int:
+    # Everything that runs a model comes after the command line was understood.
+    from agent.assemble import PersonPorts, assemble, settings_for, surroundings_from
+    from agent.conversation import Prompt
+    from tui.model_choice import Closer, close_all, demo_model, real_model
+
+    around = surroundings_from(os.environ, launch_dir, version=version())
+    closers: list[Closer] = []
+    try:
+        if options.demo:
+            setup, around, closer = await demo_model(around)
+            closers.append(closer)
+            settings = settings_for(options, around)
+        else:
+            settings = settings_for(options, around)
+            setup = await real_model(settings, around, options)
+        assembled = await assemble(
+            options, around, settings, setup, PersonPorts(), is_demo=options.demo
+        )
+    except BaseException:
+        await close_all(closers)
+        raise
+    for notice in assembled.notices:
+        sys.stderr.write(f"agent-tui: {notice}\n")
+    conversation = assembled.conversation
+    by_signal: list[int] = []
+
+    def on_signal(status: int) -> None:
+        by_signal.append(status)
+        conversation.interrupt()
+
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGINT, on_signal, EXIT_INTERRUPTED)
+    loop.add_signal_handler(signal.SIGTERM, on_signal, EXIT_TERMINATED)
+    loop.add_signal_handler(signal.SIGHUP, on_signal, EXIT_TERMINATED)
+
+    async def prompts() -> AsyncIterator[Prompt]:
+        if texts is not None:
+            for text in texts:
+                yield Prompt(text)
+            return
+        async for line in _stdin_lines():
+            if by_signal:
+                return
+            try:
+                yield prompt_from_json_line(line)
+            except ValueError as error:
+                raise UsageError(f"input line: {error}") from error
+
+    try:
+        return await run_headless(
+            conversation,
+            prompts(),
+            options.output_format,
+            out=sys.stdout,
+            err=sys.stderr,
+            partial_messages=options.include_partial_messages,
+            interrupted=lambda: by_signal[0] if by_signal else None,
+        )
+    finally:
+        await conversation.aclose()
+        await close_all(closers)
+
+
+async def _stdin_lines() -> AsyncIterator[str]:
+    reader = asyncio.StreamReader(limit=MAX_STDIN_BYTES)
+    await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(reader), sys.stdin
+    )
+    while line := await reader.readline():
+        text = line.decode("utf-8", "replace").strip()
+        if text:
+            yield text
