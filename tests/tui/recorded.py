@@ -1,0 +1,144 @@
+"""A conversation made of recorded events, for driving the screen without a model."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from agent.conversation import Prompt
+from agent.display import Display, TodoItem
+from agent.events import AgentEvent, MessageCommitted, Terminal
+from agent.messages import Message
+from permissions.decision import Decision
+from permissions.mode import Mode, next_mode
+from permissions.request import PermissionRequest
+from themes.registry import load_theme
+from tui.app import AgentApp, AppOptions
+from tui.conversation_port import ScreenPorts
+
+Step = AgentEvent | Callable[["RecordedConversation"], Awaitable[object]]
+"""An event, or something to await before the next one."""
+
+
+@dataclass
+class RecordedConversation:
+    """Plays one list of steps per prompt, then `Terminal`."""
+
+    scripts: list[Sequence[Step]]
+    ports: ScreenPorts | None = None
+    session_id: str = "0123-session"
+    messages: tuple[Message, ...] = ()
+    launch_dir: Path = Path("/home/ada/slugs")
+    cwd: Path = Path("/home/ada/slugs")
+    branch: str | None = "main"
+    is_demo: bool = False
+    model: str = "claude-sonnet-5"
+    effort: str | None = None
+    mode: Mode = Mode.DEFAULT
+    cost_usd: float = 0.0
+    context_tokens: int = 0
+    context_window: int = 200_000
+    todos: tuple[TodoItem, ...] = ()
+    previews: dict[str, Display] = field(default_factory=dict)
+    received: list[str] = field(default_factory=list)
+    waiting: list[Prompt] = field(default_factory=list)
+    answers: list[Decision | None] = field(default_factory=list)
+    interrupted: asyncio.Event = field(default_factory=asyncio.Event)
+    is_running: bool = False
+    is_closed: bool = False
+
+    @property
+    def queued(self) -> tuple[Prompt, ...]:
+        return tuple(self.waiting)
+
+    async def run(self, prompt: Prompt) -> AsyncIterator[AgentEvent]:
+        self.received.append(prompt.text)
+        self.is_running = True
+        self.interrupted = asyncio.Event()
+        script = self.scripts.pop(0) if self.scripts else ()
+        reason = "completed"
+        try:
+            yield MessageCommitted("t1", prompt.to_message())
+            for step in script:
+                if callable(step):
+                    await step(self)
+                else:
+                    yield step
+                if self.interrupted.is_set():
+                    reason = "aborted_streaming"
+                    break
+        finally:
+            self.is_running = False
+        yield Terminal("t1", "aborted_streaming" if reason != "completed" else "completed")
+
+    def interrupt(self, reason: str = "") -> bool:
+        was_running = self.is_running
+        self.interrupted.set()
+        return was_running
+
+    def queue(self, prompt: Prompt) -> None:
+        self.waiting.append(prompt)
+
+    def take_back(self) -> list[Prompt]:
+        taken, self.waiting = self.waiting, []
+        return taken
+
+    def next_queued(self) -> Prompt | None:
+        return self.waiting.pop(0) if self.waiting else None
+
+    def cycle_mode(self) -> Mode:
+        self.mode = next_mode(self.mode, bypass_available=False, auto_available=False)
+        return self.mode
+
+    def preview_of(self, tool_use_id: str) -> Display | None:
+        return self.previews.get(tool_use_id)
+
+    def keep_draft(self, text: str) -> None:
+        pass
+
+    async def aclose(self) -> None:
+        self.is_closed = True
+
+
+def until_interrupted(conversation: RecordedConversation) -> Awaitable[object]:
+    """A step that ends when the person interrupts."""
+    return conversation.interrupted.wait()
+
+
+def ask(
+    request: PermissionRequest, pending: Decision
+) -> Callable[[RecordedConversation], Awaitable[object]]:
+    """A step that opens the permission dialog and keeps its answer."""
+
+    async def step(conversation: RecordedConversation) -> None:
+        assert conversation.ports is not None
+        answer = await conversation.ports.contender.decide(request, pending)
+        conversation.answers.append(answer)
+
+    return step
+
+
+def make_app(
+    conversation: RecordedConversation | None = None,
+    *,
+    theme: str = "dark",
+    no_color: bool = False,
+    **keywords: object,
+) -> AgentApp:
+    """Return an app on a recorded conversation; its clock stands still unless one is given."""
+    played = conversation or RecordedConversation([])
+
+    async def make(ports: ScreenPorts) -> RecordedConversation:
+        played.ports = ports
+        return played
+
+    options = AppOptions(
+        load_theme(theme)[0],
+        version="1.2.3",
+        folder=Path("/home/ada/slugs"),
+        home=Path("/home/ada"),
+        no_color=no_color,
+    )
+    return AgentApp(make, options, **{"clock": lambda: 0.0, **keywords})  # type: ignore[arg-type]

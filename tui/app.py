@@ -1,0 +1,624 @@
+"""The screen: wires conversation, document, components and keys together, and holds no logic.
+
+Next: `tui.prompt_runner` (what runs), `tui.document` (what is shown), `tui.commands` (what `/` does).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from textual import events
+from textual.app import ComposeResult
+from textual.timer import Timer
+
+from agent.conversation import Prompt
+from agent.events import AgentEvent
+from permissions.decision import Decision
+from permissions.mode import Mode
+from permissions.request import PermissionRequest
+from themes.theme import Role, Theme
+from tui.bridge import EventBridge, FrameClock
+from tui.commands import CommandHost, run_command
+from tui.components.activity_line import FRAME_S, ActivityLine, ActivityView
+from tui.components.composer import Composer
+from tui.components.status_line import MODE_ROLES, Status, StatusLine
+from tui.components.text_buffer import Draft, TextBuffer
+from tui.components.todo_panel import TodoPanel
+from tui.components.transcript import Transcript
+from tui.components.welcome import welcome_rows
+from tui.conversation_port import ConversationPort, MakeConversation, ScreenPorts
+from tui.dialogs.host import DialogHost
+from tui.dialogs.people import DialogContender, ScreenPerson
+from tui.dialogs.permission import GrantOffer
+from tui.document import Document
+from tui.highlight import Highlighter
+from tui.input.actions import Context
+from tui.input.dispatch import Handler
+from tui.input.event import Phase, RoutedEvent
+from tui.input.keymap import ChordReader, Keymap, Match, Pending, default_keymap
+from tui.input.priority import EventKind
+from tui.input.routed import RoutedApp
+from tui.prompt_history import PromptHistory
+from tui.prompt_runner import PromptRunner
+from tui.screen.presenter import CellOutput
+from tui.theme import Palette, textual_theme
+
+LEAVE_S: Final = 2.0
+"""How long the first Ctrl+C or Ctrl+D on an empty prompt waits for the second."""
+
+
+@dataclass(frozen=True, slots=True)
+class AppOptions:
+    """What the entry point knows before the first frame."""
+
+    theme: Theme
+    version: str = ""
+    folder: Path = field(default_factory=Path)
+    home: Path = field(default_factory=Path)
+    no_color: bool = False
+    keymap: Keymap = field(default_factory=default_keymap)
+    history: tuple[str, ...] = ()
+    initial_prompt: str = ""
+    themes_dir: Path | None = None
+    notices: tuple[str, ...] = ()
+    """Lines to show at the start: warnings of settings, what a resume repaired."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExitReport:
+    """What is left to say on the normal screen."""
+
+    session_id: str | None
+    last_answer: str
+    error: str = ""
+    """Why the program could not go on; empty when the person left."""
+
+
+class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
+    """The interactive program."""
+
+    CSS = """
+    Screen { layers: base; }
+    """
+    ENABLE_COMMAND_PALETTE = True
+    ALLOW_SELECT = False
+    INLINE_PADDING = 0
+
+    def __init__(
+        self,
+        make_conversation: MakeConversation,
+        options: AppOptions,
+        *,
+        suggest_grants: Callable[
+            [PermissionRequest, Decision], Sequence[GrantOffer]
+        ] = lambda _request, _decision: (),
+        clock: Callable[[], float] = time.monotonic,
+        edit_text: Callable[[str], str] | None = None,
+    ) -> None:
+        """Take how the conversation is made; nothing is made before the first frame."""
+        is_plain = options.no_color or options.theme.uses_terminal_palette
+        super().__init__(ansi_color=True if is_plain else None)
+        self.options = options
+        self.palette = Palette(options.theme, no_color=options.no_color)
+        self.register_theme(textual_theme(options.theme))
+        self.theme = f"agent-{options.theme.name}"
+        self._make_conversation = make_conversation
+        self._suggest_grants = suggest_grants
+        self._clock = clock
+        self._edit_text = edit_text
+        self.conversation: ConversationPort | None = None
+        self.document = Document()
+        self.history = PromptHistory(options.history)
+        self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="highlight")
+        self.highlighter = Highlighter(self._executor, self._on_highlights)
+        self.chords = ChordReader(options.keymap)
+        self.bridge = EventBridge(self._fold, self._show_document, lambda: self.output_is_slow)
+        self._highlight_clock = FrameClock(self._show_highlights)
+        self.runner = PromptRunner(
+            self.bridge.put, self._on_prompt_start, self._on_prompt_end, self._start_worker
+        )
+        self._spinner: Timer | None = None
+        self._spinner_frame = 0
+        self._is_interrupting = False
+        self._leave_key = ""
+        self._leave_until_s = 0.0
+        self._hint_timer: Timer | None = None
+        self._hint = ""
+        self._stash: list[Draft] = []
+        self._search: str | None = None
+        self._search_skip = 0
+        self._is_detailed = False
+        self._shows_todos = False
+        self._actions = self._action_table()
+
+    # Parts
+
+    def compose(self) -> ComposeResult:
+        """Yield the parts from top to bottom."""
+        yield Transcript(self.highlighter, id="transcript")
+        yield DialogHost(self.chords, self._give_back, self._on_dialogs, id="dialogs")
+        yield ActivityLine(id="activity")
+        yield TodoPanel(id="todos")
+        yield Composer(id="composer")
+        yield StatusLine(id="status")
+
+    @property
+    def transcript(self) -> Transcript:
+        """The transcript."""
+        return self.screen_stack[0].query_one(Transcript)
+
+    @property
+    def composer(self) -> Composer:
+        """The prompt."""
+        return self.screen_stack[0].query_one(Composer)
+
+    @property
+    def dialogs(self) -> DialogHost:
+        """The open dialogs."""
+        return self.screen_stack[0].query_one(DialogHost)
+
+    def on_mount(self) -> None:
+        """Show what is known, and begin once that is on the screen."""
+        self.router.reserve("ctrl+c", self._on_ctrl_c)
+        self.router.reserve("ctrl+d", self._on_ctrl_d)
+        for phase, handler, kinds in self._listeners():
+            self.router.listen(self, phase, handler, kinds)
+        self.shows_caret = True
+        self.transcript.set_header(
+            welcome_rows(self.options.version, self.display_path(self.options.folder))
+        )
+        for notice in self.options.notices:
+            self.document.add_notice("warning", notice)
+        self.composer.focus()
+        self._show_document()
+        self.call_after_refresh(self._start_worker, self._begin())
+
+    async def on_unmount(self) -> None:
+        """Release what the app owns."""
+        self.bridge.clock.stop()
+        self._highlight_clock.stop()
+        self._executor.shutdown(wait=False, cancel_futures=True)
+
+    async def _begin(self) -> None:
+        """Make the conversation after the first frame."""
+        contender = DialogContender(
+            self.dialogs, self.highlighter, self._suggest_grants, self._preview
+        )
+        person = ScreenPerson(self.dialogs, self.highlighter)
+        ports = ScreenPorts(contender, person, person.trust, person.onboard)
+        try:
+            conversation = await self._make_conversation(ports)
+        except Exception as error:  # noqa: BLE001 - start-up failures of any kind end in one line
+            self.leave(error=str(error) or type(error).__name__)
+            return
+        self.conversation = conversation
+        self.document.restore(conversation.messages)
+        self.document.todos = conversation.todos
+        self.runner.attach(conversation)
+        if self.options.initial_prompt:
+            self.submit(self.options.initial_prompt)
+        self._show_document()
+
+    def _preview(self, tool_use_id: str) -> Any:
+        return self.conversation.preview_of(tool_use_id) if self.conversation is not None else None
+
+    def _start_worker(self, work: Awaitable[None]) -> None:
+        self.run_worker(work, exit_on_error=True)
+
+    # Events to frames
+
+    def _fold(self, event: AgentEvent) -> None:
+        self.document.apply(event, at_s=self._clock())
+
+    def _show_document(self) -> None:
+        """Show what changed in the document."""
+        if not self.screen_stack:
+            return
+        first = self.document.take_first_changed()
+        if first is not None:
+            self.transcript.show(first, self.document.blocks)
+        self._show_lines()
+
+    def _show_lines(self) -> None:
+        screen = self.screen_stack[0]
+        is_asking = self.dialogs.open_count > 0
+        queued = tuple(prompt.text for prompt in self.runner.queued)
+        view = ActivityView(
+            self.document.activity,
+            self._clock(),
+            self._spinner_frame,
+            queued,
+            self._is_interrupting,
+        )
+        activity = screen.query_one(ActivityLine)
+        activity.display = not is_asking
+        activity.show(view)
+        self.composer.display = not is_asking
+        screen.query_one(TodoPanel).show(self.document.todos if self._shows_todos else ())
+        screen.query_one(StatusLine).show(self._status())
+        self.composer.set_mode_role(_rule_role(self.mode))
+        self._set_spinner(self.document.activity.is_working and not is_asking)
+
+    def _status(self) -> Status:
+        conversation = self.conversation
+        folder = self.display_path(self.options.folder)
+        if conversation is None:
+            return Status(folder=folder, hint=self._hint)
+        figures = self.document.figures
+        return Status(
+            mode=conversation.mode,
+            model=conversation.model,
+            effort=conversation.effort,
+            context_tokens=figures.context_tokens or conversation.context_tokens,
+            context_window=figures.context_window or conversation.context_window,
+            cost_usd=figures.cost_usd or conversation.cost_usd,
+            folder=self.display_path(conversation.cwd),
+            branch=conversation.branch,
+            is_demo=conversation.is_demo,
+            hint=self._hint,
+        )
+
+    def display_path(self, path: Path) -> str:
+        """Return a folder as people write it."""
+        try:
+            inside = path.relative_to(self.options.home)
+        except ValueError:
+            return str(path)
+        return "~" if not inside.parts else f"~/{inside}"
+
+    @property
+    def mode(self) -> Mode:
+        """The permission mode."""
+        return self.conversation.mode if self.conversation is not None else Mode.DEFAULT
+
+    def _set_spinner(self, is_turning: bool) -> None:
+        """Turn the spinner while something works and the line is fast; stop the timer otherwise."""
+        if is_turning and self._spinner is None:
+            self._spinner = self.set_interval(FRAME_S, self._turn_spinner)
+        elif not is_turning and self._spinner is not None:
+            self._spinner.stop()
+            self._spinner = None
+
+    def _turn_spinner(self) -> None:
+        if not self.output_is_slow:
+            self._spinner_frame += 1
+        self._show_lines()
+
+    def _on_highlights(self) -> None:
+        self._highlight_clock.request()
+
+    def _show_highlights(self) -> None:
+        if self.screen_stack:
+            self.transcript.highlights_ready()
+
+    def _on_prompt_start(self, prompt: Prompt) -> None:
+        self._is_interrupting = False
+        self.document.add_prompt(prompt.text, at_s=self._clock())
+        self.bridge.clock.request()
+
+    def _on_prompt_end(self) -> None:
+        self._is_interrupting = False
+        self.bridge.flush()
+        self.document.stop()
+        self._show_document()
+
+    def _on_dialogs(self) -> None:
+        self._show_lines()
+        if not self.dialogs.open_count:
+            self.composer.focus()
+            self.call_after_refresh(self.composer.refresh_text)
+        self.shows_caret = not self.dialogs.open_count or self.dialogs.has_caret
+
+    def _give_back(self, text: str) -> None:
+        self.composer.insert(text)
+
+    # Sending
+
+    def submit(self, text: str) -> None:
+        """Send a prompt, or run a command."""
+        if text.startswith("/") and run_command(text, self._command_host()):
+            self._show_document()
+            return
+        self.runner.submit(Prompt(text))
+        self.transcript.to_end()
+        self._show_document()
+
+    def leave(self, *, error: str = "") -> None:
+        """End the program; the report is printed on the normal screen."""
+        session_id = self.conversation.session_id if self.conversation is not None else None
+        self.exit(ExitReport(session_id, self.document.last_answer, error))
+
+    def notice(self, text: str, level: str = "info") -> None:
+        """Add a line of our own to the transcript."""
+        self.document.add_notice(level, text)
+        self._show_document()
+
+    def use_theme(self, theme: Theme) -> None:
+        """Draw everything in another theme."""
+        self.options = replace(self.options, theme=theme)
+        self.palette = Palette(theme, no_color=self.options.no_color)
+        self.register_theme(textual_theme(theme))
+        self.theme = f"agent-{theme.name}"
+        self.transcript.palette_changed()
+        self.screen_stack[0].refresh(layout=True)
+        for widget in self.screen_stack[0].query("*"):
+            widget.refresh()
+
+    def _command_host(self) -> CommandHost:
+        return CommandHost(self)
+
+    # Keys
+
+    def _listeners(self) -> Iterable[tuple[Phase, Handler, Collection[EventKind]]]:
+        return [(Phase.CAPTURE, self._on_key_event, (EventKind.KEY,))]
+
+    def _on_key_event(self, event: RoutedEvent) -> None:
+        """Turn a key into its action, before the focused component sees it."""
+        if self.dialogs.open_count or len(self.screen_stack) > 1:
+            return
+        if self._search is not None:
+            self._press_in_search(event)
+            return
+        contexts = (Context.CHAT, Context.TASK, Context.SCROLL)
+        match self.chords.press(event.key, contexts):
+            case Match(action_id=action_id):
+                perform = self._actions.get(action_id)
+                if perform is not None and perform() is not False:
+                    event.claim()
+            case Pending():
+                event.claim()
+            case None:
+                pass
+
+    def _action_table(self) -> dict[str, Callable[[], object]]:
+        """Return what each action does; False from it means that the key is not for it after all."""
+        return {
+            "chat:submit": self._submit,
+            "chat:newline": self._newline,
+            "chat:cancel": self._cancel,
+            "chat:rewind": self._clear_draft,
+            "chat:clearInput": self.invalidate_screen,
+            "app:redraw": self.invalidate_screen,
+            "chat:clearScreen": partial(self.submit, "/clear"),
+            "chat:cycleMode": self._cycle_mode,
+            "chat:undo": self._undo,
+            "chat:externalEditor": self._open_editor,
+            "chat:stash": self._swap_stash,
+            "chat:help": self._help_on_empty,
+            "chat:copyAnswer": self._copy_answer,
+            "history:previous": self._previous,
+            "history:next": self._next,
+            "history:search": self._open_search,
+            "app:toggleTranscript": self._toggle_detail,
+            "app:toggleTodos": self._toggle_todos,
+            "app:suspend": self.action_suspend_process,
+            "scroll:lineUp": partial(self._scroll_rows, -1),
+            "scroll:lineDown": partial(self._scroll_rows, 1),
+            "scroll:pageUp": partial(self._scroll_pages, -1.0),
+            "scroll:pageDown": partial(self._scroll_pages, 1.0),
+            "scroll:fullPageUp": partial(self._scroll_pages, -1.0),
+            "scroll:fullPageDown": partial(self._scroll_pages, 1.0),
+            "scroll:halfPageUp": partial(self._scroll_pages, -0.5),
+            "scroll:halfPageDown": partial(self._scroll_pages, 0.5),
+            "scroll:top": self._to_start,
+            "scroll:bottom": self._to_end,
+            "selection:copy": self._copy_selection,
+        }
+
+    def _newline(self) -> None:
+        self.composer.insert("\n")
+
+    def _undo(self) -> None:
+        self.composer.edit(TextBuffer.undo)
+
+    def _scroll_rows(self, rows: int) -> None:
+        self.transcript.scroll_rows(rows)
+
+    def _scroll_pages(self, pages: float) -> None:
+        self.transcript.scroll_pages(pages)
+
+    def _to_start(self) -> None:
+        self.transcript.to_start()
+
+    def _to_end(self) -> None:
+        self.transcript.to_end()
+
+    def _submit(self) -> None:
+        buffer = self.composer.buffer
+        text = buffer.text
+        if text.endswith("\\") and buffer.cursor == len(text):
+            self.composer.edit(lambda b: b.backspace())
+            self.composer.insert("\n")
+            return
+        if not text.strip():
+            return
+        draft = self.composer.take()
+        self.history.add(draft)
+        self.submit(draft.expanded.strip("\n"))
+
+    def _cancel(self) -> None:
+        if self.transcript.marked_text:
+            self.transcript.clear_mark()
+            return
+        if self.runner.is_running and self.runner.interrupt():
+            self._is_interrupting = True
+            self._show_lines()
+
+    def _clear_draft(self) -> None:
+        if not self.composer.buffer.is_empty:
+            self.history.add(self.composer.take())
+
+    def _cycle_mode(self) -> None:
+        if self.conversation is not None:
+            self.conversation.cycle_mode()
+            self._show_lines()
+
+    def _previous(self) -> None:
+        if self.composer.move_row(-1):
+            return
+        if self.composer.buffer.is_empty and self.runner.queued:
+            prompts = self.runner.take_back()
+            self.composer.insert("\n".join(prompt.text for prompt in prompts))
+            self._show_lines()
+            return
+        draft = self.history.previous(self.composer.buffer.draft)
+        if draft is not None:
+            self.composer.load(draft)
+
+    def _next(self) -> None:
+        if not self.composer.move_row(1):
+            draft = self.history.next()
+            if draft is not None:
+                self.composer.load(draft)
+
+    def _toggle_detail(self) -> None:
+        self._is_detailed = not self._is_detailed
+        self.transcript.set_detailed(self._is_detailed)
+
+    def _toggle_todos(self) -> None:
+        self._shows_todos = not self._shows_todos
+        if self._shows_todos and not self.document.todos:
+            self._shows_todos = False
+            self._show_hint("no task list yet")
+        self._show_lines()
+
+    def _swap_stash(self) -> None:
+        if not self.composer.buffer.is_empty:
+            self._stash.append(self.composer.take())
+            self.composer.set_note(" stashed: ctrl+s brings it back ")
+        elif self._stash:
+            self.composer.load(self._stash.pop())
+            self.composer.set_note("")
+
+    def _help_on_empty(self) -> bool:
+        if not self.composer.buffer.is_empty:
+            return False
+        self.submit("/help")
+        return True
+
+    def _open_editor(self) -> None:
+        if self._edit_text is None:
+            self._show_hint("no editor: set $VISUAL or $EDITOR")
+            return
+        with self.suspend():
+            text = self._edit_text(self.composer.buffer.draft.expanded)
+        self.invalidate_screen()
+        self.composer.edit(lambda buffer: buffer.set_text(text.rstrip("\n")))
+
+    def _copy_answer(self) -> None:
+        if self.document.last_answer:
+            self.copy_to_clipboard(self.document.last_answer)
+            self._show_hint("answer copied")
+
+    def _copy_selection(self) -> None:
+        if text := self.transcript.marked_text:
+            self.copy_to_clipboard(text)
+            self._show_hint("copied")
+
+    def on_transcript_copied(self, message: Transcript.Copied) -> None:
+        """Say that marked text is on the clipboard."""
+        self._show_hint(f"copied {len(message.text)} characters")
+
+    # History search
+
+    def _open_search(self) -> None:
+        self._search = ""
+        self._show_search()
+
+    def _press_in_search(self, event: RoutedEvent) -> None:
+        event.claim()
+        match self.chords.press(event.key, (Context.HISTORY_SEARCH,)):
+            case Match(action_id="historySearch:next"):
+                self._search_skip += 1
+            case Match(action_id="historySearch:accept"):
+                self._close_search()
+                return
+            case Match(action_id="historySearch:execute"):
+                self._close_search()
+                self._submit()
+                return
+            case _ if event.key == "backspace":
+                self._search = (self._search or "")[:-1]
+                self._search_skip = 0
+            case _ if event.text:
+                self._search = (self._search or "") + event.text
+                self._search_skip = 0
+            case _:
+                self._close_search()
+                return
+        self._show_search()
+
+    def _show_search(self) -> None:
+        query = self._search or ""
+        hit = self.history.search(query, self._search_skip) if query else None
+        if hit is not None:
+            self.composer.load(hit)
+        state = "" if hit is not None or not query else " · nothing found"
+        self.composer.set_note(f" search history: {query}{state} ")
+
+    def _close_search(self) -> None:
+        self._search = None
+        self._search_skip = 0
+        self.composer.set_note("")
+
+    # Ctrl+C and Ctrl+D: interrupt or clear first, leave on the second press
+
+    def _on_ctrl_c(self, event: RoutedEvent) -> None:
+        event.claim()
+        if self._search is not None:
+            self._close_search()
+        elif text := self.transcript.marked_text:
+            self.copy_to_clipboard(text)
+            self.transcript.clear_mark()
+            self._show_hint("copied")
+        elif self._leave_key == "ctrl+c" and self._clock() < self._leave_until_s:
+            self.leave()
+        elif self.runner.is_running and self.runner.interrupt():
+            self._is_interrupting = True
+            self._arm_leaving("ctrl+c")
+        elif not self.composer.buffer.is_empty and not self.dialogs.open_count:
+            self.history.add(self.composer.take())
+            self._arm_leaving("ctrl+c")
+        else:
+            self._arm_leaving("ctrl+c")
+
+    def _on_ctrl_d(self, event: RoutedEvent) -> None:
+        event.claim()
+        if not self.composer.buffer.is_empty and not self.dialogs.open_count:
+            self.composer.edit(lambda buffer: buffer.delete())
+        elif self._leave_key == "ctrl+d" and self._clock() < self._leave_until_s:
+            self.leave()
+        else:
+            self._arm_leaving("ctrl+d")
+
+    def _arm_leaving(self, key: str) -> None:
+        self._leave_key = key
+        self._leave_until_s = self._clock() + LEAVE_S
+        self._show_hint(f"press {key.replace('c', 'C', 1).title()} again to leave")
+
+    def _show_hint(self, text: str) -> None:
+        """Say something in the status line for a moment."""
+        self._hint = text
+        if self._hint_timer is not None:
+            self._hint_timer.stop()
+        self._hint_timer = self.set_timer(LEAVE_S, self._drop_hint)
+        self._show_lines()
+
+    def _drop_hint(self) -> None:
+        self._hint = ""
+        self._hint_timer = None
+        self._show_lines()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Components whose height follows the screen's lay out again."""
+        self.composer.rows_changed()
+
+
+def _rule_role(mode: Mode) -> Role:
+    return Role.FAINT if mode is Mode.DEFAULT else MODE_ROLES[mode]

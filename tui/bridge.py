@@ -1,0 +1,108 @@
+"""From agent events to frames: a bounded buffer, and a clock that ticks only while there is output.
+
+The first event after a pause is painted at once, later ones at most 30 times a second; nothing runs
+while nothing arrives. Source: streaming-and-events, "Bounded Buffer" and "The Output Rendering Model".
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Final
+
+from agent.events import AgentEvent
+
+CAPACITY_EVENTS: Final = 32
+FRAME_S: Final = 1 / 30
+_SLOW_LINE_FACTOR: Final = 4
+
+
+class FrameClock:
+    """Calls `paint` soon after `request`, never more often than once per frame."""
+
+    def __init__(
+        self, paint: Callable[[], None], is_slow: Callable[[], bool] = lambda: False
+    ) -> None:
+        """Take what paints, and whether the line to the terminal is slow (frames are rarer then)."""
+        self._paint = paint
+        self._is_slow = is_slow
+        self._handle: asyncio.TimerHandle | None = None
+        self._last_s = float("-inf")
+
+    def request(self) -> None:
+        """Ask for a frame."""
+        if self._handle is not None:
+            return
+        loop = asyncio.get_running_loop()
+        interval_s = FRAME_S * (_SLOW_LINE_FACTOR if self._is_slow() else 1)
+        delay_s = max(0.0, self._last_s + interval_s - loop.time())
+        self._handle = loop.call_later(delay_s, self._tick)
+
+    def flush(self) -> None:
+        """Paint now what was asked for."""
+        if self._handle is not None:
+            self._handle.cancel()
+            self._tick()
+
+    def stop(self) -> None:
+        """Forget a requested frame."""
+        if self._handle is not None:
+            self._handle.cancel()
+            self._handle = None
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether a frame is due."""
+        return self._handle is not None
+
+    def _tick(self) -> None:
+        self._handle = None
+        self._last_s = asyncio.get_running_loop().time()
+        self._paint()
+
+
+class EventBridge:
+    """Holds events until the frame; a full buffer is folded early, so that nothing is ever lost."""
+
+    def __init__(
+        self,
+        fold: Callable[[AgentEvent], None],
+        paint: Callable[[], None],
+        is_slow: Callable[[], bool] = lambda: False,
+        *,
+        capacity: int = CAPACITY_EVENTS,
+    ) -> None:
+        """Take what folds one event into the document, and what paints the document."""
+        self._fold = fold
+        self._paint = paint
+        self._capacity = capacity
+        self._events: list[AgentEvent] = []
+        self.clock: Final = FrameClock(self._frame, is_slow)
+
+    async def put(self, event: AgentEvent) -> None:
+        """Take an event; with a full buffer the producer waits until it is folded."""
+        self._events.append(event)
+        self.clock.request()
+        if len(self._events) >= self._capacity:
+            self._drain()
+            # Keys come before more output.
+            await asyncio.sleep(0)
+
+    def flush(self) -> None:
+        """Fold and paint everything now: the stream has ended, or somebody looks."""
+        self.clock.stop()
+        self._frame()
+
+    @property
+    def buffered(self) -> int:
+        """How many events wait for the frame."""
+        return len(self._events)
+
+    def _drain(self) -> None:
+        events, self._events = self._events, []
+        for event in events:
+            self._fold(event)
+
+    def _frame(self) -> None:
+        self._drain()
+        self._paint()

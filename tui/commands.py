@@ -1,0 +1,115 @@
+"""What `/` does on the screen itself: a small table; other commands belong to the agent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from themes.registry import available_themes, load_theme
+from themes.theme import ThemeError
+from tui.input.actions import ACTIONS, Context
+
+if TYPE_CHECKING:
+    from tui.app import AgentApp
+
+
+@dataclass(frozen=True, slots=True)
+class CommandHost:
+    """What a command may use."""
+
+    app: AgentApp
+
+
+@dataclass(frozen=True, slots=True)
+class ScreenCommand:
+    """One command."""
+
+    name: str
+    description: str
+    run: Callable[[CommandHost, str], None]
+    argument: str = ""
+    aliases: tuple[str, ...] = ()
+
+
+def run_command(text: str, host: CommandHost) -> bool:
+    """Run the command that a line begins with; False when there is none of that name."""
+    name, _, argument = text[1:].partition(" ")
+    command = _BY_NAME.get(name)
+    if command is None:
+        return False
+    command.run(host, argument.strip())
+    return True
+
+
+def _help(host: CommandHost, _argument: str) -> None:
+    keymap = host.app.options.keymap
+    lines = ["Keys"]
+    shown = {Context.GLOBAL, Context.CHAT, Context.SCROLL}
+    for action in ACTIONS:
+        key = keymap.display(action.id)
+        if action.context in shown and key:
+            lines.append(f"{key:<18} {action.description}")
+    lines.append("")
+    lines.append("Commands")
+    lines.extend(f"/{c.name + ' ' + c.argument:<17} {c.description}" for c in COMMANDS)
+    host.app.notice("\n".join(lines))
+
+
+def _quit(host: CommandHost, _argument: str) -> None:
+    host.app.leave()
+
+
+def _clear(host: CommandHost, _argument: str) -> None:
+    host.app.document.clear()
+
+
+def _theme(host: CommandHost, argument: str) -> None:
+    app = host.app
+    names = available_themes(app.options.themes_dir)
+    if not argument:
+        app.notice(f"theme {app.options.theme.name}; there are: {', '.join(names)}")
+        return
+    try:
+        theme, warnings = load_theme(argument, user_dir=app.options.themes_dir)
+    except ThemeError as error:
+        app.notice(str(error), "warning")
+        return
+    app.use_theme(theme)
+    for warning in warnings:
+        app.notice(warning, "warning")
+
+
+def _cost(host: CommandHost, _argument: str) -> None:
+    figures = host.app.document.figures
+    usage = figures.session_usage
+    host.app.notice(
+        f"${figures.cost_usd:.4f} · {usage.input_tokens} in · {usage.output_tokens} out · "
+        f"{usage.cache_read_tokens} from cache"
+    )
+
+
+def _status(host: CommandHost, _argument: str) -> None:
+    app, conversation = host.app, host.app.conversation
+    lines = [f"folder {app.display_path(app.options.folder)}"]
+    if conversation is not None:
+        lines.append(f"session {conversation.session_id}")
+        lines.append(f"model {conversation.model}" + (" (demo)" if conversation.is_demo else ""))
+        lines.append(f"mode {conversation.mode}")
+    figures = app.output_figures()
+    if figures is not None:
+        lines.append(f"screen {figures}")
+    app.notice("\n".join(lines))
+
+
+COMMANDS: Final[tuple[ScreenCommand, ...]] = (
+    ScreenCommand("help", "Show keys and commands", _help),
+    ScreenCommand("clear", "Clear the screen", _clear),
+    ScreenCommand("theme", "Show or change the theme", _theme, "[name]"),
+    ScreenCommand("cost", "Show tokens and cost of this session", _cost),
+    ScreenCommand("status", "Show session, model, mode and screen figures", _status),
+    ScreenCommand("quit", "Leave", _quit, aliases=("exit",)),
+)
+_BY_NAME: Final = {
+    name: command for command in COMMANDS for name in (command.name, *command.aliases)
+}

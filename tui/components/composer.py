@@ -1,0 +1,312 @@
+"""The prompt: grows with its text, edits like a shell, and shows the terminal's own cursor.
+
+Keys that are actions (send, history, modes) are resolved by the app before they come here; what
+arrives is text and readline editing. Next: `text_buffer`, `edit_layout`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Final
+
+from textual import events
+from textual.geometry import Offset
+from textual.message import Message
+
+from themes.theme import Role
+from tui.components.edit_layout import EditRow, cursor_at, edit_rows, place_of
+from tui.components.ink import FAINT, MUTED, TEXT, Ink, Row, Run
+from tui.components.rows_widget import RowsWidget
+from tui.components.text_buffer import Draft, TextBuffer, is_chip
+from tui.components.wrap import clip
+from tui.input.dispatch import Handler
+from tui.input.event import Phase, RoutedEvent
+from tui.input.listens import Listens
+from tui.input.priority import EventKind
+
+PLACEHOLDER: Final = "Ask for something · / commands · @ files · ! shell · ? keys"
+_SIGN_CELLS: Final = 3
+_LOW_SCREEN_ROWS: Final = 10
+"""Screens lower than this have no rows to spare for rules."""
+
+
+class Composer(Listens, RowsWidget):  # type: ignore[misc]  # both have a mount handler
+    """The prompt at the bottom of the screen."""
+
+    can_focus = True
+    DEFAULT_CSS = """
+    Composer { height: auto; }
+    """
+
+    class Changed(Message):
+        """The text or the cursor changed."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        """Start empty."""
+        super().__init__(id=id)
+        self.buffer = TextBuffer()
+        self.placeholder = PLACEHOLDER
+        self._mode_role = Role.FAINT
+        self._note = ""
+        self._first_shown = 0
+        self._wanted_column: int | None = None
+
+    # What others do with it
+
+    @property
+    def prefix(self) -> str:
+        """`!` for a shell command, `/` for a command of ours, else empty."""
+        text = self.buffer.text
+        return text[0] if text[:1] in ("!", "/") else ""
+
+    def set_mode_role(self, role: Role) -> None:
+        """Colour the rules by the permission mode."""
+        self._mode_role = role
+        self.refresh_text()
+
+    def set_note(self, note: str) -> None:
+        """Show a short note in the upper rule: a stash, a search."""
+        self._note = note
+        self.refresh_text()
+
+    def take(self) -> Draft:
+        """Empty the prompt and return what it held."""
+        draft = self.buffer.clear()
+        self._text_changed()
+        return draft
+
+    def load(self, draft: Draft) -> None:
+        """Put a draft in place of the text."""
+        self.buffer.load(draft)
+        self._text_changed()
+
+    def insert(self, text: str) -> None:
+        """Type text at the cursor."""
+        self.buffer.insert(text)
+        self._text_changed()
+
+    def edit(self, change: Callable[[TextBuffer], None]) -> None:
+        """Apply a change of the buffer."""
+        change(self.buffer)
+        self._text_changed()
+
+    def move_row(self, step: int) -> bool:
+        """Move the cursor up (-1) or down (1); return False at the first or last row."""
+        rows = self._edit_rows()
+        number, column = place_of(rows, self.buffer.cursor)
+        target = number + step
+        if not 0 <= target < len(rows):
+            return False
+        wanted = self._wanted_column if self._wanted_column is not None else column
+        self.buffer.move_to(cursor_at(rows, target, wanted))
+        self.refresh_text()
+        self._wanted_column = wanted
+        return True
+
+    def refresh_text(self) -> None:
+        """Show the text and the cursor as they are."""
+        self._wanted_column = None
+        self.rows_changed()
+        self._place_cursor()
+
+    # Input
+
+    def listeners(self) -> Iterable[tuple[Phase, Handler, Collection[EventKind]]]:
+        """Hear what nobody claimed before."""
+        return [
+            (Phase.BUBBLE, self._on_key_event, (EventKind.KEY,)),
+            (Phase.BUBBLE, self._on_paste_event, (EventKind.PASTE,)),
+            (Phase.BUBBLE, self._on_press, (EventKind.MOUSE_DOWN,)),
+        ]
+
+    def _on_key_event(self, event: RoutedEvent) -> None:
+        edit = _EDITS.get(event.key)
+        if edit is not None:
+            self.edit(edit)
+        elif event.text:
+            self.insert(event.text)
+        else:
+            return
+        event.claim()
+
+    def _on_paste_event(self, event: RoutedEvent) -> None:
+        self.buffer.paste(event.text)
+        self._text_changed()
+        event.claim()
+
+    def _on_press(self, event: RoutedEvent) -> None:
+        message = event.message
+        if not isinstance(message, events.MouseDown):
+            return
+        region = self.content_region
+        x = int(message.screen_x) - region.x - _SIGN_CELLS
+        y = int(message.screen_y) - region.y - self._rule_rows + self._first_shown
+        rows = self._edit_rows()
+        self.buffer.move_to(cursor_at(rows, max(0, min(y, len(rows) - 1)), max(0, x)))
+        self.refresh_text()
+        event.claim()
+
+    def _text_changed(self) -> None:
+        self.refresh_text()
+        if self.is_mounted:
+            self.post_message(self.Changed())
+
+    # Rows
+
+    @property
+    def _rule_rows(self) -> int:
+        return 0 if self.app.size.height < _LOW_SCREEN_ROWS else 1
+
+    @property
+    def _room(self) -> int:
+        return max(1, min(14, self.app.size.height // 3))
+
+    def _edit_rows(self) -> list[EditRow]:
+        return edit_rows(
+            self.buffer.text, self.size.width - _SIGN_CELLS - 1, self.buffer.draft.chips
+        )
+
+    def make_rows(self, width_cells: int) -> Sequence[Row]:
+        """Return rules and text."""
+        draft = self.buffer.draft
+        lines = edit_rows(draft.text, width_cells - _SIGN_CELLS - 1, draft.chips)
+        number, _ = place_of(lines, draft.cursor)
+        self._first_shown = _window(self._first_shown, number, len(lines), self._room)
+        shown = lines[self._first_shown : self._first_shown + self._room]
+        rows = [
+            self._text_row(line, position == 0 and self._first_shown == 0, width_cells)
+            for position, line in enumerate(shown)
+        ]
+        if draft.text == "":
+            hint = clip([(self.placeholder, Ink(Role.MUTED))], width_cells - _SIGN_CELLS - 1)
+            rows = [Row((self._sign(), *hint))]
+        if not self._rule_rows:
+            return rows
+        hidden = len(lines) - len(shown)
+        more = f" {hidden} more lines " if hidden > 0 else ""
+        top, bottom = self._rule(width_cells, self._note), self._rule(width_cells, more)
+        return [top, *rows, bottom]
+
+    def _rule(self, width: int, label: str) -> Row:
+        role = Role.SHELL if self.prefix == "!" else self._mode_role
+        ink = Ink(role)
+        if not label:
+            return Row((("─" * width, ink),), is_copied=False)
+        runs = clip([(label, MUTED)], max(0, width - 6))
+        used = sum(len(text) for text, _ in runs)
+        return Row((("─" * (width - used - 3), ink), *runs, ("───", ink)), is_copied=False)
+
+    def _sign(self) -> Run:
+        match self.prefix:
+            case "!":
+                return (" ! ", Ink(Role.SHELL, bold=True))
+            case "/":
+                return (" / ", Ink(Role.ACCENT, bold=True))
+            case _:
+                return (" ❯ ", Ink(Role.ACCENT, bold=True))
+
+    def _text_row(self, line: EditRow, is_first: bool, width: int) -> Row:
+        draft = self.buffer.draft
+        runs: list[Run] = []
+        text = draft.text[line.start : line.end]
+        base = Ink(Role.SHELL) if self.prefix == "!" else TEXT
+        for char_run, is_paste in _chip_runs(text):
+            if is_paste:
+                chip = draft.chips.get(char_run)
+                runs.append((chip.label if chip else " ", Ink(Role.ACCENT, Role.SURFACE_RAISED)))
+            else:
+                runs.extend(_mentions(char_run, base))
+        if line.start == 0 and self.prefix == "/" and runs:
+            head, _, rest = runs[0][0].partition(" ")
+            runs[0:1] = [(head, Ink(Role.ACCENT)), ((" " + rest) if rest else "", base)]
+        sign: Run = self._sign() if is_first else ("   ", FAINT)
+        return Row((sign, *(run for run in clip(runs, width - _SIGN_CELLS) if run[0])))
+
+    # The cursor
+
+    def _place_cursor(self) -> None:
+        if not self.is_mounted or not self.size or not self.has_focus:
+            return
+        number, column = place_of(self._edit_rows(), self.buffer.cursor)
+        region = self.content_region
+        self.app.cursor_position = Offset(
+            region.x + _SIGN_CELLS + column,
+            region.y + self._rule_rows + number - self._first_shown,
+        )
+
+    def _on_focus(self, event: events.Focus) -> None:
+        self._place_cursor()
+
+    def _on_resize(self, event: events.Resize) -> None:
+        self.call_after_refresh(self._place_cursor)
+
+
+def _window(first: int, cursor_row: int, count: int, room: int) -> int:
+    """Return the first row to show so that the cursor's row is shown."""
+    first = max(cursor_row - room + 1, min(first, cursor_row))
+    return max(0, min(first, count - room))
+
+
+def _chip_runs(text: str) -> Iterable[tuple[str, bool]]:
+    """Yield pieces of text, and chips one by one."""
+    piece = ""
+    for char in text:
+        if is_chip(char):
+            if piece:
+                yield piece, False
+                piece = ""
+            yield char, True
+        else:
+            piece += char
+    if piece:
+        yield piece, False
+
+
+def _mentions(text: str, ink: Ink) -> Iterable[Run]:
+    """Yield the text with `@path` words set apart."""
+    if "@" not in text:
+        yield text, ink
+        return
+    word = ""
+    for char in text + "\0":
+        if char != "\0" and not char.isspace():
+            word += char
+            continue
+        if word:
+            is_mention = word.startswith("@") and len(word) > 1
+            yield word, Ink(Role.ACCENT) if is_mention else ink
+        word = ""
+        if char != "\0":
+            yield char, ink
+
+
+_EDITS: Final[Mapping[str, Callable[[TextBuffer], None]]] = {
+    "backspace": TextBuffer.backspace,
+    "ctrl+h": TextBuffer.backspace,
+    "delete": TextBuffer.delete,
+    "left": TextBuffer.left,
+    "ctrl+b": TextBuffer.left,
+    "right": TextBuffer.right,
+    "ctrl+f": TextBuffer.right,
+    "ctrl+left": TextBuffer.word_left,
+    "alt+left": TextBuffer.word_left,
+    "alt+b": TextBuffer.word_left,
+    "ctrl+right": TextBuffer.word_right,
+    "alt+right": TextBuffer.word_right,
+    "alt+f": TextBuffer.word_right,
+    "home": TextBuffer.line_start,
+    "ctrl+a": TextBuffer.line_start,
+    "end": TextBuffer.line_end,
+    "ctrl+e": TextBuffer.line_end,
+    "ctrl+k": TextBuffer.kill_to_line_end,
+    "ctrl+u": TextBuffer.kill_to_line_start,
+    "ctrl+w": lambda buffer: buffer.kill_word_left(to_space=True),
+    "alt+backspace": TextBuffer.kill_word_left,
+    "ctrl+backspace": TextBuffer.kill_word_left,
+    "alt+d": TextBuffer.kill_word_right,
+    "ctrl+delete": TextBuffer.kill_word_right,
+    "ctrl+y": TextBuffer.yank,
+    "alt+y": TextBuffer.yank_older,
+    "ctrl+shift+z": TextBuffer.redo,
+    "alt+underscore": TextBuffer.redo,
+}

@@ -1,0 +1,231 @@
+"""A file's change as rows: hunks with line numbers, syntax colours and the words that changed."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from typing import Final, Literal
+
+from agent.display import DiffDisplay
+from themes.theme import Role
+from tui.components.ink import FAINT, MUTED, Ink, Row, Run, row
+from tui.components.wrap import chop
+from tui.highlight import HighlightedLine, Highlighter, language_of
+
+CONTEXT_LINES: Final = 3
+_MAX_DIFF_LINES: Final = 20_000
+_WORDS: Final = re.compile(r"\w+|\s+|[^\w\s]")
+_SIMILAR_ENOUGH: Final = 0.4
+"""Below this two lines are different lines, and marking words would only be noise."""
+
+
+@dataclass(frozen=True, slots=True)
+class DiffLine:
+    """One line of a hunk."""
+
+    kind: Literal["same", "added", "removed"]
+    old_number: int | None
+    """1-based."""
+    new_number: int | None
+    text: str
+    changed: tuple[tuple[int, int], ...] = ()
+    """Character ranges that differ from the line it replaces, or that replaced it."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileDiff:
+    """All hunks of one file."""
+
+    hunks: tuple[tuple[DiffLine, ...], ...]
+    added: int
+    removed: int
+
+
+@lru_cache(maxsize=64)
+def diff_texts(old: str, new: str, context: int = CONTEXT_LINES) -> FileDiff:
+    """Return the hunks between two texts, with the words that changed inside replaced lines."""
+    before, after = old.splitlines(), new.splitlines()
+    if len(before) + len(after) > _MAX_DIFF_LINES:
+        return _whole_replacement(before, after)
+    matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
+    hunks: list[tuple[DiffLine, ...]] = []
+    added = removed = 0
+    for group in matcher.get_grouped_opcodes(context):
+        lines: list[DiffLine] = []
+        for tag, i1, i2, j1, j2 in group:
+            if tag == "equal":
+                lines.extend(
+                    DiffLine("same", i1 + k + 1, j1 + k + 1, before[i1 + k]) for k in range(i2 - i1)
+                )
+                continue
+            added += j2 - j1
+            removed += i2 - i1
+            lines.extend(_replacement(before, after, i1, i2, j1, j2))
+        hunks.append(tuple(lines))
+    return FileDiff(tuple(hunks), added, removed)
+
+
+def diff_rows(
+    display: DiffDisplay,
+    width_cells: int,
+    *,
+    highlighter: Highlighter,
+    indent: int = 3,
+    max_rows: int | None = None,
+) -> list[Row]:
+    """Return the rows of a change; with `max_rows` the rest is counted in a last row."""
+    diff = diff_texts(display.old, display.new)
+    if not diff.hunks:
+        return [row((" " * indent, MUTED), ("no visible change", MUTED), is_copied=False)]
+    language = language_of(display.path)
+    old_lines = highlighter.block(display.old, language)
+    new_lines = highlighter.block(display.new, language)
+    digits = len(str(_highest_number(diff)))
+    rows: list[Row] = []
+    for position, hunk in enumerate(diff.hunks):
+        if position:
+            rows.append(row((" " * indent + " " * digits + " ⋯", FAINT), is_copied=False))
+        for line in hunk:
+            rows.extend(_line_rows(line, old_lines, new_lines, digits, width_cells, indent))
+    if max_rows is not None and len(rows) > max_rows:
+        hidden = len(rows) - max_rows + 1
+        rows = rows[: max_rows - 1]
+        rows.append(row((" " * indent + f"… {hidden} more lines", MUTED), is_copied=False))
+    return rows
+
+
+def diff_counts(display: DiffDisplay) -> tuple[Run, ...]:
+    """Return `+2 −1` in the colours of the two signs."""
+    diff = diff_texts(display.old, display.new)
+    runs: list[Run] = []
+    if diff.added or not diff.removed:
+        runs.append((f"+{diff.added}", Ink(Role.DIFF_ADDED_SIGN)))
+    if diff.removed:
+        gap = " " if runs else ""
+        runs.append((f"{gap}−{diff.removed}", Ink(Role.DIFF_REMOVED_SIGN)))
+    return tuple(runs)
+
+
+def _line_rows(
+    line: DiffLine,
+    old_lines: Sequence[HighlightedLine],
+    new_lines: Sequence[HighlightedLine],
+    digits: int,
+    width_cells: int,
+    indent: int,
+) -> Iterator[Row]:
+    sign, ground, word_ground, sign_role = _LOOKS[line.kind]
+    source, number = (
+        (old_lines, line.old_number) if line.kind == "removed" else (new_lines, line.new_number)
+    )
+    coloured: Sequence[Run] = ((line.text, Ink()),)
+    if number is not None and number <= len(source):
+        candidate = source[number - 1]
+        if "".join(text for text, _ in candidate) == line.text:
+            coloured = candidate
+    marked = _mark(coloured, line.changed, word_ground)
+    gutter = indent + digits + 3
+    label = f"{number or '':>{digits}}"
+    for position, part in enumerate(chop(marked, width_cells - gutter - 1)):
+        head: tuple[Run, ...] = (
+            (" " * indent, MUTED),
+            (label if not position else " " * digits, Ink(Role.MUTED if ground else Role.FAINT)),
+            (f" {sign} " if not position else "   ", Ink(sign_role)),
+        )
+        runs = (head[0], *((text, ink.on(ground)) for text, ink in (*head[1:], *part.runs)))
+        yield Row(runs, gutter_chars=gutter, joint=part.joint, fill=ground)
+
+
+_LOOKS: Final[dict[str, tuple[str, Role | None, Role | None, Role]]] = {
+    "same": (" ", None, None, Role.FAINT),
+    "added": ("+", Role.DIFF_ADDED, Role.DIFF_ADDED_WORD, Role.DIFF_ADDED_SIGN),
+    "removed": ("-", Role.DIFF_REMOVED, Role.DIFF_REMOVED_WORD, Role.DIFF_REMOVED_SIGN),
+}
+
+
+def _mark(
+    runs: Sequence[Run], changed: Sequence[tuple[int, int]], ground: Role | None
+) -> list[Run]:
+    """Return the runs with a ground under the changed character ranges."""
+    if not changed or ground is None:
+        return list(runs)
+    marked: list[Run] = []
+    position = 0
+    for text, ink in runs:
+        cuts = {0, len(text)}
+        for start, end in changed:
+            cuts.update(min(max(edge - position, 0), len(text)) for edge in (start, end))
+        edges = sorted(cuts)
+        for begin, stop in pairwise(edges):
+            middle = position + begin
+            is_changed = any(start <= middle < end for start, end in changed)
+            marked.append((text[begin:stop], ink.on(ground) if is_changed else ink))
+        position += len(text)
+    return marked
+
+
+def _replacement(
+    before: Sequence[str], after: Sequence[str], i1: int, i2: int, j1: int, j2: int
+) -> Iterator[DiffLine]:
+    """Yield removed lines, then added lines, pairing them in order for the word marks."""
+    pairs = [_changed_words(before[i1 + k], after[j1 + k]) for k in range(min(i2 - i1, j2 - j1))]
+    for k in range(i2 - i1):
+        marks = pairs[k][0] if k < len(pairs) else ()
+        yield DiffLine("removed", i1 + k + 1, None, before[i1 + k], marks)
+    for k in range(j2 - j1):
+        marks = pairs[k][1] if k < len(pairs) else ()
+        yield DiffLine("added", None, j1 + k + 1, after[j1 + k], marks)
+
+
+def _changed_words(
+    old: str, new: str
+) -> tuple[tuple[tuple[int, int], ...], tuple[tuple[int, int], ...]]:
+    old_words, new_words = _WORDS.findall(old), _WORDS.findall(new)
+    if len(old_words) + len(new_words) > 800:
+        return (), ()
+    matcher = difflib.SequenceMatcher(None, old_words, new_words, autojunk=False)
+    if matcher.ratio() < _SIMILAR_ENOUGH:
+        return (), ()
+    old_ranges: list[tuple[int, int]] = []
+    new_ranges: list[tuple[int, int]] = []
+    for tag, i1, i2, j1, j2 in matcher.get_opcodes():
+        if tag == "equal":
+            continue
+        _add_range(old_ranges, old_words, i1, i2)
+        _add_range(new_ranges, new_words, j1, j2)
+    return tuple(old_ranges), tuple(new_ranges)
+
+
+def _add_range(ranges: list[tuple[int, int]], words: Sequence[str], first: int, end: int) -> None:
+    if first == end:
+        return
+    start = sum(map(len, words[:first]))
+    stop = start + sum(map(len, words[first:end]))
+    if ranges and ranges[-1][1] == start:
+        ranges[-1] = (ranges[-1][0], stop)
+    else:
+        ranges.append((start, stop))
+
+
+def _whole_replacement(before: Sequence[str], after: Sequence[str]) -> FileDiff:
+    """Return a diff of huge texts: their common start and end are cut, the middle is replaced."""
+    start = 0
+    while start < min(len(before), len(after)) and before[start] == after[start]:
+        start += 1
+    end = 0
+    while end < min(len(before), len(after)) - start and before[-1 - end] == after[-1 - end]:
+        end += 1
+    old_end, new_end = len(before) - end, len(after) - end
+    lines = (
+        *(DiffLine("removed", i + 1, None, before[i]) for i in range(start, old_end)),
+        *(DiffLine("added", None, i + 1, after[i]) for i in range(start, new_end)),
+    )
+    return FileDiff((lines,) if lines else (), new_end - start, old_end - start)
+
+
+def _highest_number(diff: FileDiff) -> int:
+    return max(max(line.old_number or 0, line.new_number or 0) for h in diff.hunks for line in h)

@@ -1,0 +1,100 @@
+"""Rows of one transcript block, made once per width: fixed, or growing while the answer streams."""
+
+from __future__ import annotations
+
+from typing import Final, Protocol
+
+from tui.components.blocks import GUTTER_CELLS, block_rows
+from tui.components.ink import MUTED, Row, Run, indented
+from tui.components.markdown_stream import MarkdownStream
+from tui.highlight import Highlighter
+from tui.view import AssistantText, Block
+
+_GUTTER: Final[tuple[Run, ...]] = ((" " * GUTTER_CELLS, MUTED),)
+
+
+class Layout(Protocol):
+    """The rows of a block at one width."""
+
+    @property
+    def height(self) -> int:
+        """How many rows there are."""
+        ...
+
+    def row(self, line: int) -> Row:
+        """Return a row; equal rows of successive calls are the same object where nothing changed."""
+        ...
+
+    def update(self, block: Block) -> bool:
+        """Take a newer state of the block; return whether this layout can show it."""
+        ...
+
+
+class FixedLayout:
+    """Rows that never change."""
+
+    def __init__(
+        self, block: Block, width_cells: int, *, is_detailed: bool, highlighter: Highlighter
+    ) -> None:
+        """Make all rows now."""
+        self._rows = block_rows(
+            block, width_cells, is_detailed=is_detailed, highlighter=highlighter
+        )
+
+    @property
+    def height(self) -> int:
+        """How many rows there are."""
+        return len(self._rows)
+
+    def row(self, line: int) -> Row:
+        """Return a row."""
+        return self._rows[line]
+
+    def update(self, block: Block) -> bool:
+        """Return False: another state is another layout."""
+        return False
+
+
+class AnswerLayout:
+    """An answer in Markdown: rows of finished blocks stay, the tail is made anew."""
+
+    def __init__(self, block: AssistantText, width_cells: int, *, highlighter: Highlighter) -> None:
+        """Take the text so far."""
+        self._stream = MarkdownStream(width_cells - GUTTER_CELLS - 1, highlighter)
+        self._finished: list[Row] = []
+        self._tail: list[Row] = []
+        self._taken_chars = 0
+        self.update(block)
+
+    @property
+    def height(self) -> int:
+        """How many rows there are."""
+        return len(self._finished) + len(self._tail)
+
+    def row(self, line: int) -> Row:
+        """Return a row."""
+        count = len(self._finished)
+        return self._finished[line] if line < count else self._tail[line - count]
+
+    def update(self, block: Block) -> bool:
+        """Take text that was added at the end."""
+        if not isinstance(block, AssistantText) or len(block.text) < self._taken_chars:
+            return False
+        self._stream.feed(block.text[self._taken_chars :])
+        self._taken_chars = len(block.text)
+        if not block.is_streaming:
+            self._stream.finish()
+        self._finished.extend(indented(self._stream.take_finished(), _GUTTER, _GUTTER))
+        before = {line: line for line in self._tail}
+        tail = indented(self._stream.tail(), _GUTTER, _GUTTER)
+        self._tail = [before.get(line, line) for line in tail]
+        return True
+
+
+def make_layout(
+    block: Block, width_cells: int, *, is_detailed: bool, highlighter: Highlighter
+) -> Layout:
+    """Return the layout of a block."""
+    if isinstance(block, AssistantText):
+        return AnswerLayout(block, width_cells, highlighter=highlighter)
+    return FixedLayout(block, width_cells, is_detailed=is_detailed, highlighter=highlighter)

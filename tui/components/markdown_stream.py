@@ -1,0 +1,101 @@
+"""Markdown that grows at its end: blocks that can no longer change, and a tail made anew per frame.
+
+Cost per frame is that of the tail. The cut is the parser's own: everything before the last top-level
+token is finished. An open code fence keeps its finished lines, only new lines are coloured.
+Source: textual-facts, Markdown streaming.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tui.components.ink import BLANK, Row
+from tui.components.markdown import OpenFence, last_block_start, markdown_rows, open_fence
+from tui.highlight import Highlighter
+
+_LONG_TAIL_CHARS: Final = 4_000
+"""A tail longer than this is parsed only when it grew by a part of itself."""
+_GROWTH: Final = 0.1
+
+
+class MarkdownStream:
+    """Turns text that arrives in pieces into rows."""
+
+    def __init__(self, width_cells: int, highlighter: Highlighter) -> None:
+        """Lay out for one width; another width is another stream."""
+        self._width = max(1, width_cells)
+        self._highlighter = highlighter
+        self._tail_text = ""
+        self._finished: list[Row] = []
+        self._has_content = False
+        self._fence: OpenFence | None = None
+        self._tail_rows: list[Row] | None = []
+        self._parsed_chars = 0
+        self._is_over = False
+
+    def feed(self, text: str) -> None:
+        """Add text at the end."""
+        if not text:
+            return
+        self._tail_rows = None
+        if self._fence is not None:
+            rest = self._fence.feed(text)
+            if rest is None:
+                return
+            # The fence closed: it is lexed as a whole, what follows is the new tail.
+            self._finish_text(self._fence.source)
+            self._fence = None
+            text = rest
+        self._tail_text += text
+        self._cut()
+
+    def finish(self) -> None:
+        """The text is complete: everything is finished."""
+        if self._is_over:
+            return
+        self._is_over = True
+        text = self._fence.source if self._fence is not None else self._tail_text
+        self._fence = None
+        self._tail_text = ""
+        self._finish_text(text)
+        self._tail_rows = []
+
+    def take_finished(self) -> list[Row]:
+        """Return rows that became final since the last call."""
+        rows, self._finished = self._finished, []
+        return rows
+
+    def tail(self) -> list[Row]:
+        """Return the rows of what may still change."""
+        if self._tail_rows is None:
+            if self._fence is not None:
+                rows = self._fence.rows()
+            else:
+                rows = markdown_rows(self._tail_text, self._width, self._highlighter)
+            self._tail_rows = [BLANK, *rows] if rows and self._has_content else rows
+        return self._tail_rows
+
+    def _cut(self) -> None:
+        size = len(self._tail_text)
+        if size > _LONG_TAIL_CHARS and size < self._parsed_chars * (1 + _GROWTH):
+            return
+        self._parsed_chars = size
+        start = last_block_start(self._tail_text)
+        if start:
+            self._finish_text(self._tail_text[:start])
+            self._tail_text = self._tail_text[start:]
+            self._parsed_chars = len(self._tail_text)
+        fence = open_fence(self._tail_text, self._width, self._highlighter)
+        if fence is not None:
+            self._fence = fence
+            self._tail_text = ""
+            self._parsed_chars = 0
+
+    def _finish_text(self, text: str) -> None:
+        rows = markdown_rows(text, self._width, self._highlighter)
+        if not rows:
+            return
+        if self._has_content:
+            self._finished.append(BLANK)
+        self._finished.extend(rows)
+        self._has_content = True

@@ -1,0 +1,119 @@
+"""Text marked with the mouse: a range of places, shown on its ground, copied as logical lines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from themes.theme import Role
+from tui.components.ink import Row, Run
+from tui.components.viewport import Place, Viewport
+from tui.screen.width import clusters
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """From where the button went down to where the pointer is; columns in cells."""
+
+    anchor: Place
+    anchor_x: int
+    head: Place
+    head_x: int
+    is_open: bool = False
+    """Whether the button is still down."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the pointer has not moved."""
+        return (self.anchor, self.anchor_x) == (self.head, self.head_x)
+
+    @property
+    def edges(self) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+        """Start and end as (block, line, column), in reading order; the end is exclusive."""
+        first = (self.anchor.block, self.anchor.line, self.anchor_x)
+        second = (self.head.block, self.head.line, self.head_x)
+        return (first, second) if first <= second else (second, first)
+
+    def to(self, place: Place, x: int) -> Mark:
+        """Return the mark with its head elsewhere."""
+        return replace(self, head=place, head_x=x)
+
+    def closed(self) -> Mark:
+        """Return the mark after the button went up."""
+        return replace(self, is_open=False)
+
+    def is_within(self, count: int) -> bool:
+        """Whether both ends lie in the first `count` blocks."""
+        return max(self.anchor.block, self.head.block) < count
+
+    def columns(self, place: Place) -> tuple[int, int | None] | None:
+        """Return the marked columns of a row: start, and end or None for all the rest."""
+        (first_block, first_line, first_x), (last_block, last_line, last_x) = self.edges
+        here = (place.block, place.line)
+        if not (first_block, first_line) <= here <= (last_block, last_line):
+            return None
+        start = first_x if here == (first_block, first_line) else 0
+        end = last_x if here == (last_block, last_line) else None
+        return start, end
+
+
+def marked_row(line: Row, place: Place, mark: Mark) -> Row:
+    """Return the row with its marked part on the selection's ground; the same row if none is."""
+    columns = mark.columns(place)
+    if columns is None or mark.is_empty or not line.is_copied:
+        return line
+    start, end = columns
+    runs: list[Run] = []
+    x = chars = 0
+    for text, ink in line.runs:
+        pieces: list[tuple[str, bool]] = []
+        for grapheme, width in clusters(text):
+            is_in = start <= x and (end is None or x < end) and chars >= line.gutter_chars
+            if pieces and pieces[-1][1] == is_in:
+                pieces[-1] = (pieces[-1][0] + grapheme, is_in)
+            else:
+                pieces.append((grapheme, is_in))
+            x += width
+            chars += len(grapheme)
+        for piece, is_in in pieces:
+            runs.append((piece, replace(ink, ground=Role.SELECTION) if is_in else ink))
+    return replace(line, runs=tuple(runs))
+
+
+def marked_text(viewport: Viewport, mark: Mark) -> str:
+    """Return the marked text: logical lines, without gutters, padding, soft wraps and hints."""
+    if mark.is_empty:
+        return ""
+    (first_block, first_line, _), (last_block, last_line, _) = mark.edges
+    text = ""
+    is_first = True
+    for block in range(first_block, min(last_block + 1, len(viewport.entries))):
+        start = first_line if block == first_block else 0
+        height = viewport.height_of(block)
+        end = min(last_line + 1, height) if block == last_block else height
+        for number in range(start, end):
+            place = Place(block, number)
+            line = viewport.row(place)
+            columns = mark.columns(place)
+            if columns is None or not line.is_copied:
+                continue
+            part = _cut(line, *columns)
+            if is_first:
+                text = part
+            elif line.joint is not None:
+                text += line.joint + part
+            else:
+                text = text.rstrip(" ") + "\n" + part
+            is_first = False
+    return "\n".join(piece.rstrip() for piece in text.strip("\n").split("\n"))
+
+
+def _cut(line: Row, start: int, end: int | None) -> str:
+    x = chars = 0
+    kept = ""
+    for text, _ in line.runs:
+        for grapheme, width in clusters(text):
+            if chars >= line.gutter_chars and x >= start and (end is None or x < end):
+                kept += grapheme
+            x += width
+            chars += len(grapheme)
+    return kept

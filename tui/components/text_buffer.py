@@ -1,0 +1,327 @@
+"""The prompt's text: cursor, readline editing, kill ring, undo, and pastes kept as chips. Pure.
+
+A large paste is one character of a private range in the text, so that every key treats it as one
+thing and a paste of megabytes costs what a letter costs; it expands when the prompt is sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from wcwidth import iter_graphemes
+
+CHIP_CHARS: Final = 800
+CHIP_LINES: Final = 8
+"""Pastes with more characters or lines than these become chips."""
+
+_FIRST_CHIP: Final = 0x10F000
+_LAST_CHIP: Final = 0x10FFFD
+_UNDO_STEPS: Final = 200
+_KILLS: Final = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """A paste that is shown as a label."""
+
+    number: int
+    content: str
+
+    @property
+    def label(self) -> str:
+        """What stands in its place."""
+        lines = self.content.count("\n")
+        size = f"+{lines} lines" if lines else f"{len(self.content)} characters"
+        return f"[Pasted text #{self.number} {size}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A prompt as it stands: text with chips in it, and the place of the cursor."""
+
+    text: str = ""
+    cursor: int = 0
+    """In characters, 0 to the length of the text."""
+    chips: Mapping[str, Chip] = field(default_factory=dict)
+
+    @property
+    def expanded(self) -> str:
+        """The text that is sent: chips replaced by what was pasted."""
+        if not self.chips:
+            return self.text
+        return "".join(
+            self.chips[char].content if char in self.chips else char for char in self.text
+        )
+
+
+def is_chip(char: str) -> bool:
+    """Return whether a character stands for a paste."""
+    return len(char) == 1 and _FIRST_CHIP <= ord(char) <= _LAST_CHIP
+
+
+class TextBuffer:
+    """Editing of one draft. Every operation leaves a valid cursor; none raises."""
+
+    def __init__(self, draft: Draft | None = None) -> None:
+        """Start with a draft, or empty."""
+        self._draft = draft or Draft()
+        self._undo: list[Draft] = []
+        self._redo: list[Draft] = []
+        self._kills: list[str] = []
+        self._last: str = ""
+        self._yank_start = 0
+        self._yank_index = 0
+        self._chip_count = 0
+
+    # What is there
+
+    @property
+    def draft(self) -> Draft:
+        """The draft as it stands."""
+        return self._draft
+
+    @property
+    def text(self) -> str:
+        """The text, chips as single characters."""
+        return self._draft.text
+
+    @property
+    def cursor(self) -> int:
+        """The cursor, in characters."""
+        return self._draft.cursor
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is typed."""
+        return not self._draft.text
+
+    def load(self, draft: Draft) -> None:
+        """Put another draft in place; undo brings the old one back."""
+        self._change(draft, "load")
+        self._chip_count = max(
+            (chip.number for chip in draft.chips.values()), default=self._chip_count
+        )
+
+    def set_text(self, text: str) -> None:
+        """Put plain text in place, cursor at its end."""
+        clean = _clean(text)
+        self.load(Draft(clean, len(clean), {}))
+
+    def clear(self) -> Draft:
+        """Empty the buffer and forget the undo steps; return what was there."""
+        old, self._draft = self._draft, Draft()
+        self._undo.clear()
+        self._redo.clear()
+        self._chip_count = 0
+        self._last = ""
+        return old
+
+    # Typing
+
+    def insert(self, text: str) -> None:
+        """Type text at the cursor."""
+        self._splice(self.cursor, self.cursor, _clean(text), "type")
+
+    def paste(self, text: str) -> None:
+        """Insert pasted text, as a chip when it is large."""
+        if len(text) <= CHIP_CHARS and text.count("\n") < CHIP_LINES:
+            self._splice(self.cursor, self.cursor, _clean(text), "paste")
+            return
+        self._chip_count += 1
+        char = chr(min(_FIRST_CHIP + self._chip_count, _LAST_CHIP))
+        chips = {**self._draft.chips, char: Chip(self._chip_count, text)}
+        text_now, cursor = self.text, self.cursor
+        self._change(
+            Draft(text_now[:cursor] + char + text_now[cursor:], cursor + 1, chips), "paste"
+        )
+
+    def backspace(self) -> None:
+        """Delete the character before the cursor."""
+        self._splice(self._left_of(self.cursor), self.cursor, "", "delete")
+
+    def delete(self) -> None:
+        """Delete the character after the cursor."""
+        self._splice(self.cursor, self._right_of(self.cursor), "", "delete")
+
+    # Moving
+
+    def move_to(self, cursor: int) -> None:
+        """Put the cursor somewhere."""
+        self._move(max(0, min(cursor, len(self.text))))
+
+    def left(self) -> None:
+        """One character left."""
+        self._move(self._left_of(self.cursor))
+
+    def right(self) -> None:
+        """One character right."""
+        self._move(self._right_of(self.cursor))
+
+    def word_left(self) -> None:
+        """To the start of this or the previous word."""
+        self._move(self._word_start(self.cursor))
+
+    def word_right(self) -> None:
+        """Behind this or the next word."""
+        self._move(self._word_end(self.cursor))
+
+    def line_start(self) -> None:
+        """To the start of the line."""
+        self._move(self.text.rfind("\n", 0, self.cursor) + 1)
+
+    def line_end(self) -> None:
+        """To the end of the line."""
+        end = self.text.find("\n", self.cursor)
+        self._move(len(self.text) if end < 0 else end)
+
+    def start(self) -> None:
+        """To the very start."""
+        self._move(0)
+
+    def end(self) -> None:
+        """To the very end."""
+        self._move(len(self.text))
+
+    # Killing and yanking
+
+    def kill_to_line_end(self) -> None:
+        """Cut to the end of the line, or the line break itself."""
+        end = self.text.find("\n", self.cursor)
+        end = len(self.text) if end < 0 else end
+        self._kill(self.cursor, end if end > self.cursor else min(end + 1, len(self.text)))
+
+    def kill_to_line_start(self) -> None:
+        """Cut to the start of the line, or the line break before it."""
+        start = self.text.rfind("\n", 0, self.cursor) + 1
+        self._kill(start if start < self.cursor else max(0, start - 1), self.cursor, before=True)
+
+    def kill_word_left(self, *, to_space: bool = False) -> None:
+        """Cut the word before the cursor; `to_space`: up to a space, as Ctrl+W does."""
+        start = self._space_start(self.cursor) if to_space else self._word_start(self.cursor)
+        self._kill(start, self.cursor, before=True)
+
+    def kill_word_right(self) -> None:
+        """Cut the word after the cursor."""
+        self._kill(self.cursor, self._word_end(self.cursor))
+
+    def yank(self) -> None:
+        """Insert what was cut last."""
+        if not self._kills:
+            return
+        self._yank_start, self._yank_index = self.cursor, len(self._kills) - 1
+        self._splice(self.cursor, self.cursor, self._kills[-1], "yank")
+
+    def yank_older(self) -> None:
+        """Directly after a yank: put the cut before that one in its place."""
+        if self._last != "yank" or not self._kills:
+            return
+        self._yank_index = (self._yank_index - 1) % len(self._kills)
+        self._splice(self._yank_start, self.cursor, self._kills[self._yank_index], "yank")
+
+    def transpose(self) -> None:
+        """Swap the two characters around the cursor."""
+        middle = self.cursor if self.cursor < len(self.text) else self._left_of(self.cursor)
+        first, last = self._left_of(middle), self._right_of(middle)
+        if first < middle < last:
+            swapped = self.text[middle:last] + self.text[first:middle]
+            self._splice(first, last, swapped, "transpose")
+
+    # Undo
+
+    def undo(self) -> None:
+        """Take back the last change; runs of typing count as one."""
+        if self._undo:
+            self._redo.append(self._draft)
+            self._draft = self._undo.pop()
+            self._last = "undo"
+
+    def redo(self) -> None:
+        """Make the last change that was taken back again."""
+        if self._redo:
+            self._undo.append(self._draft)
+            self._draft = self._redo.pop()
+            self._last = "undo"
+
+    # Inside
+
+    def _move(self, cursor: int) -> None:
+        self._draft = replace(self._draft, cursor=cursor)
+        self._last = "move"
+
+    def _splice(self, start: int, end: int, text: str, kind: str) -> None:
+        if start == end and not text:
+            return
+        old = self.text
+        self._change(
+            replace(self._draft, text=old[:start] + text + old[end:], cursor=start + len(text)),
+            kind,
+        )
+
+    def _change(self, draft: Draft, kind: str) -> None:
+        is_same_run = kind == self._last and kind in ("type", "delete")
+        starts_word = kind == "type" and draft.text[draft.cursor - 1 : draft.cursor].isspace()
+        if not is_same_run or starts_word or not self._undo:
+            self._undo.append(self._draft)
+            del self._undo[:-_UNDO_STEPS]
+        self._redo.clear()
+        self._draft = draft
+        self._last = kind
+
+    def _kill(self, start: int, end: int, *, before: bool = False) -> None:
+        if start == end:
+            return
+        cut = self.text[start:end]
+        if self._last == "kill" and self._kills:
+            self._kills[-1] = cut + self._kills[-1] if before else self._kills[-1] + cut
+        else:
+            self._kills.append(cut)
+            del self._kills[:-_KILLS]
+        self._splice(start, end, "", "kill")
+
+    def _left_of(self, cursor: int) -> int:
+        if cursor == 0:
+            return 0
+        line = self.text.rfind("\n", 0, cursor) + 1
+        if cursor == line:
+            return cursor - 1
+        last = ""
+        for last in iter_graphemes(self.text[max(line, cursor - 64) : cursor]):
+            pass
+        return cursor - max(1, len(last))
+
+    def _right_of(self, cursor: int) -> int:
+        if cursor >= len(self.text):
+            return cursor
+        first = next(iter(iter_graphemes(self.text[cursor : cursor + 64])), " ")
+        return cursor + max(1, len(first))
+
+    def _word_start(self, cursor: int) -> int:
+        return self._scan(cursor, -1, str.isalnum)
+
+    def _word_end(self, cursor: int) -> int:
+        return self._scan(cursor, 1, str.isalnum)
+
+    def _space_start(self, cursor: int) -> int:
+        return self._scan(cursor, -1, lambda char: not char.isspace())
+
+    def _scan(self, cursor: int, step: int, is_word: Callable[[str], bool]) -> int:
+        text = self.text
+        offset = -1 if step < 0 else 0
+        for is_inside in (False, True):
+            while (
+                0 <= cursor + offset < len(text)
+                and (is_word(text[cursor + offset]) or text[cursor + offset] == "_") == is_inside
+            ):
+                cursor += step
+        return cursor
+
+
+def _clean(text: str) -> str:
+    """Return text without control characters and without the characters that stand for chips."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if text.isprintable():
+        return "".join(c for c in text if not is_chip(c)) if not text.isascii() else text
+    kept = (c for c in text.expandtabs(4) if c == "\n" or (c >= " " and c != "\x7f"))
+    return "".join(c for c in kept if not "\x80" <= c <= "\x9f" and not is_chip(c))

@@ -1,0 +1,262 @@
+"""Draw one tool call: its fixed line, what it shows while it runs, and its result, folded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final, assert_never
+
+from agent.display import (
+    CommandDisplay,
+    DiffDisplay,
+    Display,
+    PlanDisplay,
+    TextDisplay,
+    TodoDisplay,
+    TodoItem,
+)
+from themes.theme import Role
+from tui.components.diff_view import diff_counts, diff_rows
+from tui.components.ink import FAINT, MUTED, TEXT, Ink, Row, Run, indented, row
+from tui.components.wrap import chop, clip, spread, wrap
+from tui.highlight import Highlighter
+from tui.view import ToolCard, ToolState
+
+LIVE_LINES: Final = 5
+"""Last lines of output shown while a call runs."""
+RESULT_LINES: Final = 4
+FAILED_LINES: Final = 10
+DIFF_ROWS: Final = 24
+_INDENT: Final = 3
+_BODY_FIRST: Final[tuple[Run, ...]] = ((" └ ", FAINT),)
+_BODY_REST: Final[tuple[Run, ...]] = (("   ", FAINT),)
+_SLOW_S: Final = 1.0
+"""Calls faster than this do not say how long they took."""
+
+
+def tool_card_rows(
+    card: ToolCard, width_cells: int, *, is_detailed: bool, highlighter: Highlighter
+) -> list[Row]:
+    """Return the rows of a card; `is_detailed` shows the whole result."""
+    width = max(1, width_cells - _INDENT - 1)
+    head = _head(card, width_cells, is_detailed)
+    body = _body(card, width, width_cells, is_detailed, highlighter)
+    return [*head, *body]
+
+
+def todo_rows(items: Sequence[TodoItem], width_cells: int) -> list[Row]:
+    """Return a task list, one item per logical line."""
+    rows: list[Row] = []
+    for item in items:
+        match item.status:
+            case "completed":
+                sign, ink = ("✓", Ink(Role.SUCCESS)), Ink(Role.MUTED, strike=True)
+            case "in_progress":
+                sign, ink = ("▸", Ink(Role.ACCENT)), Ink(bold=True)
+            case "pending":
+                sign, ink = ("○", MUTED), TEXT
+            case _:
+                assert_never(item.status)
+        text = item.active_form if item.status == "in_progress" and item.active_form else ""
+        lines = wrap([(text or item.content, ink)], max(1, width_cells - 2))
+        rows.extend(indented(lines, (sign, (" ", TEXT)), (("  ", TEXT),)))
+    return rows
+
+
+def _head(card: ToolCard, width_cells: int, is_detailed: bool) -> list[Row]:
+    sign_ink = _SIGNS[card.state]
+    name, _, rest = card.identifier.partition(" ")
+    if name != card.name:
+        name, rest = card.name, card.identifier
+    title: list[Run] = [(_display_name(name), Ink(bold=True))]
+    if rest:
+        title.append((" " + " ".join(rest.splitlines()), TEXT))
+    if card.state == "writing":
+        title.append((" …", MUTED))
+    right: list[Run] = []
+    if isinstance(card.display, DiffDisplay) and card.state in ("ok", "running", "asking"):
+        right.extend(diff_counts(card.display))
+    if card.elapsed_s >= _SLOW_S and card.state not in ("writing", "running", "asking"):
+        right.append(("  " if right else "", MUTED))
+        right.append((duration(card.elapsed_s), MUTED))
+    sign: Run = (f" {_SIGN_CHARS[card.state]} ", sign_ink)
+    if is_detailed:
+        lines = wrap(title, width_cells - _INDENT - 1)
+        return indented(lines, (sign,), _BODY_REST)
+    if right:
+        right.append((" ", TEXT))
+    line = spread(title, right, width_cells - _INDENT)
+    return [Row((sign, *line), gutter_chars=_INDENT)]
+
+
+def _body(
+    card: ToolCard, width: int, width_cells: int, is_detailed: bool, highlighter: Highlighter
+) -> list[Row]:
+    match card.state:
+        case "writing":
+            return []
+        case "asking":
+            return _nested([row(("waiting for your answer", Ink(Role.WARNING)), is_copied=False)])
+        case "running":
+            return [*_agent(card, width), *_live(card, width)]
+        case "denied":
+            return _denied(card, width, is_detailed)
+        case "interrupted":
+            return [*_live(card, width), *_nested([row(("Interrupted", Ink(Role.WARNING)))])]
+        case "failed" | "invalid":
+            rows = _text(card.result, Ink(Role.ERROR), width, None if is_detailed else FAILED_LINES)
+            return [*_agent(card, width), *_nested(rows)]
+        case "ok":
+            rows = _result(card, width, width_cells, is_detailed, highlighter)
+            return [*_agent(card, width), *rows]
+        case _:
+            assert_never(card.state)
+
+
+def _result(
+    card: ToolCard, width: int, width_cells: int, is_detailed: bool, highlighter: Highlighter
+) -> list[Row]:
+    display: Display | None = card.display
+    limit = None if is_detailed else RESULT_LINES
+    match display:
+        case DiffDisplay():
+            max_rows = None if is_detailed else DIFF_ROWS
+            return diff_rows(display, width_cells, highlighter=highlighter, max_rows=max_rows)
+        case CommandDisplay():
+            rows = _text(display.output, MUTED, width, limit)
+            if display.background_id:
+                note = f"runs in the background as {display.background_id}"
+                rows = [row((note, MUTED), is_copied=False), *rows]
+            elif display.exit_code:
+                rows.append(row((f"exit status {display.exit_code}", Ink(Role.WARNING))))
+            return _nested(rows or [row(("no output", FAINT), is_copied=False)])
+        case TodoDisplay():
+            return _nested(todo_rows(display.items, width))
+        case PlanDisplay():
+            return _nested(_text(display.plan, TEXT, width, limit))
+        case TextDisplay():
+            if display.language and is_detailed:
+                lines = highlighter.block(display.text, display.language)
+                return _nested([part for line in lines for part in chop(line, width)])
+            return _nested(_summary(card.name, display.text, width, limit))
+        case None:
+            return _nested(_summary(card.name, card.result, width, limit))
+        case _:
+            assert_never(display)
+
+
+def _summary(name: str, text: str, width: int, limit: int | None) -> list[Row]:
+    """Return a text result: a count for what people rarely read, the first lines otherwise."""
+    if limit is not None and (unit := _COUNTED.get(name)):
+        count = len(text.splitlines())
+        label = f"{count} {unit}" + ("" if count == 1 else "s")
+        return [row((label, MUTED), is_copied=False)]
+    return _text(text, MUTED, width, limit) or [row(("no output", FAINT), is_copied=False)]
+
+
+def _denied(card: ToolCard, width: int, is_detailed: bool) -> list[Row]:
+    decision = card.decision
+    reason = decision.message if decision else card.result
+    feedback = decision.feedback if decision else None
+    text = f"Denied: {reason}" if reason else "Denied"
+    rows = wrap([(text, Ink(Role.WARNING))], width)[: None if is_detailed else 3]
+    if feedback:
+        rows.extend(wrap([("“", MUTED), (feedback, TEXT), ("”", MUTED)], width))
+    return _nested(rows)
+
+
+def _agent(card: ToolCard, width: int) -> list[Row]:
+    agent = card.agent
+    if agent is None:
+        return []
+    calls = f"{agent.tool_count} tool call" + ("" if agent.tool_count == 1 else "s")
+    runs: list[Run] = [(calls, MUTED)]
+    if agent.last_line and card.state == "running":
+        runs.append((f" · {agent.last_line}", FAINT))
+    return _nested([Row(clip(runs, width), is_copied=False)])
+
+
+def _live(card: ToolCard, width: int) -> list[Row]:
+    output = card.output.rstrip("\n")
+    if not output:
+        return []
+    # Only the end is ever shown: a long line is cut before it is measured.
+    lines = output.rsplit("\n", LIVE_LINES + 1)
+    hidden = card.dropped_lines
+    if len(lines) > LIVE_LINES:
+        hidden += output.count("\n") + 1 - LIVE_LINES
+        lines = lines[-LIVE_LINES:]
+    rows = [Row(clip([(_last_state(line)[: width * 4], MUTED)], width)) for line in lines]
+    if hidden:
+        rows.insert(0, row((f"… {hidden} earlier lines", FAINT), is_copied=False))
+    return _nested(rows)
+
+
+def _text(text: str, ink: Ink, width: int, limit: int | None) -> list[Row]:
+    """Return the first lines of a text and a count of the rest; all of it without a limit."""
+    lines = [_last_state(line) for line in text.strip("\n").split("\n")] if text.strip() else []
+    if limit is None or len(lines) <= limit + 1:
+        shown, hidden = lines, 0
+    else:
+        shown, hidden = lines[:limit], len(lines) - limit
+    rows: list[Row] = []
+    for line in shown:
+        parts = chop([(line, ink)], width)
+        if limit is not None and len(parts) > 3:
+            parts = [*parts[:2], Row(((parts[2].text[:-1] + "…", ink),), joint="")]
+        rows.extend(parts)
+    if hidden:
+        rows.append(row((f"… {hidden} more lines", FAINT), is_copied=False))
+    return rows
+
+
+def _nested(rows: list[Row]) -> list[Row]:
+    return [replace(line) for line in indented(rows, _BODY_FIRST, _BODY_REST)]
+
+
+def _last_state(line: str) -> str:
+    """Return what a terminal would show of a line that was overwritten by carriage returns."""
+    return line.rstrip("\r").rsplit("\r", 1)[-1] if "\r" in line else line
+
+
+def duration(seconds: float) -> str:
+    """Return a duration as people read it: 4.2 s, 35 s, 2 m 05 s, 1 h 02 m."""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    whole = int(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} m {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} m"
+
+
+def _display_name(name: str) -> str:
+    """Return a tool's name for people: `server: tool` for the tools of an MCP server."""
+    if name.startswith("mcp__"):
+        server, _, tool = name.removeprefix("mcp__").partition("__")
+        return f"{server}: {tool}" if tool else server
+    return name
+
+
+_COUNTED: Final = {"Read": "line", "Glob": "file", "Grep": "line"}
+_SIGN_CHARS: Final[dict[ToolState, str]] = {
+    "writing": "○",
+    "running": "●",
+    "asking": "●",
+    "ok": "●",
+    "failed": "✗",
+    "denied": "⊘",
+    "interrupted": "■",
+    "invalid": "✗",
+}
+_SIGNS: Final[dict[ToolState, Ink]] = {
+    "writing": MUTED,
+    "running": Ink(Role.ACCENT),
+    "asking": Ink(Role.WARNING),
+    "ok": Ink(Role.SUCCESS),
+    "failed": Ink(Role.ERROR),
+    "denied": Ink(Role.WARNING),
+    "interrupted": Ink(Role.WARNING),
+    "invalid": Ink(Role.ERROR),
+}

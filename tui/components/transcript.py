@@ -1,0 +1,295 @@
+"""The transcript: one widget that paints the visible rows of all blocks and nothing else.
+
+It scrolls by itself (no virtual size, so that growing text never causes a layout of the screen),
+follows the end until the person scrolls up, and copies logical lines without gutters and soft wraps.
+Next: `viewport` (what is visible), `selection` (what is marked).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Final, cast
+
+from textual import events
+from textual.geometry import Region
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+
+from themes.theme import Role
+from tui.components.ink import BLANK, FAINT, MUTED, Ink, Row
+from tui.components.rows_widget import PaletteHost
+from tui.components.selection import Mark, marked_row, marked_text
+from tui.components.viewport import Place, Viewport
+from tui.components.wrap import runs_width
+from tui.highlight import Highlighter
+from tui.input.dispatch import Handler
+from tui.input.event import Phase, RoutedEvent
+from tui.input.listens import Listens
+from tui.input.priority import EventKind
+from tui.theme import Palette
+from tui.view import Block
+
+WHEEL_ROWS: Final = 3
+
+
+class Transcript(Listens, Widget):  # type: ignore[misc]  # both have a private mount handler
+    """All blocks of the conversation."""
+
+    ALLOW_SELECT = False
+    can_focus = False
+    DEFAULT_CSS = """
+    Transcript { width: 1fr; height: 1fr; }
+    """
+
+    class Copied(Message):
+        """The person marked text; it is on the clipboard."""
+
+        def __init__(self, text: str) -> None:
+            """Carry the text."""
+            self.text = text
+            super().__init__()
+
+    def __init__(self, highlighter: Highlighter, *, id: str | None = None) -> None:
+        """Start empty."""
+        super().__init__(id=id)
+        self.viewport = Viewport(highlighter)
+        self._painted: list[tuple[Place | None, Row]] = []
+        self._strips: dict[int, tuple[Row, Strip]] = {}
+        self._mark: Mark | None = None
+        self._header: Sequence[Row] = ()
+
+    @property
+    def palette(self) -> Palette:
+        """The app's palette."""
+        return cast("PaletteHost", self.app).palette
+
+    # What is shown
+
+    def set_header(self, rows: Sequence[Row]) -> None:
+        """Show rows while there are no blocks yet."""
+        self._header = rows
+        self.update_rows()
+
+    def show(self, first: int, blocks: Sequence[Block]) -> None:
+        """Take the blocks; those before `first` are as they were."""
+        self.viewport.replace_from(first, blocks)
+        if self._mark is not None and not self._mark.is_within(len(blocks)):
+            self._mark = None
+        self.update_rows()
+
+    def set_detailed(self, is_detailed: bool) -> None:
+        """Unfold or fold everything."""
+        self._mark = None
+        self.viewport.set_detailed(is_detailed)
+        self.update_rows()
+
+    def highlights_ready(self) -> None:
+        """Paint again what was shown without colours."""
+        self.viewport.refresh_highlights()
+        self.update_rows()
+
+    def palette_changed(self) -> None:
+        """Paint everything in the new colours."""
+        self._strips.clear()
+        self._painted = []
+        self.update_rows()
+
+    def update_rows(self) -> None:
+        """Paint the rows that differ from what was painted."""
+        if not self.is_mounted or not self.size:
+            return
+        before, now = self._painted, self._screen_rows()
+        self._painted = now
+        width = self.size.width
+        if len(before) != len(now):
+            self.refresh()
+            return
+        changed = [
+            y
+            for y, (old, new) in enumerate(zip(before, now, strict=True))
+            if old[1] is not new[1] and old[1] != new[1]
+        ]
+        if changed:
+            first, last = changed[0], changed[-1]
+            if len(changed) > 8:
+                self.refresh(Region(0, first, width, last - first + 1))
+            else:
+                self.refresh(*(Region(0, y, width, 1) for y in changed))
+
+    # Scrolling
+
+    def scroll_rows(self, rows: int) -> None:
+        """Move by rows; a positive number goes down."""
+        self.viewport.scroll(rows)
+        self.update_rows()
+
+    def scroll_pages(self, pages: float) -> None:
+        """Move by parts of the height."""
+        rows = max(1, int(abs(pages) * self.size.height) - (1 if abs(pages) >= 1 else 0))
+        self.scroll_rows(rows if pages > 0 else -rows)
+
+    def to_start(self) -> None:
+        """Go to the first row."""
+        self.viewport.to_start()
+        self.update_rows()
+
+    def to_end(self) -> None:
+        """Go to the last row and follow."""
+        self.viewport.to_end()
+        self.update_rows()
+
+    def to_prompt(self, direction: int) -> None:
+        """Go to the previous or next message of the person."""
+        self.viewport.to_prompt(direction)
+        self.update_rows()
+
+    # Marking and copying
+
+    @property
+    def marked_text(self) -> str:
+        """What the person has marked, as logical lines; empty when nothing is."""
+        return marked_text(self.viewport, self._mark) if self._mark is not None else ""
+
+    def clear_mark(self) -> None:
+        """Unmark."""
+        self._mark = None
+        self.update_rows()
+
+    def listeners(self) -> Iterable[tuple[Phase, Handler, Collection[EventKind]]]:
+        """Hear the mouse."""
+        kinds = (EventKind.MOUSE_DOWN, EventKind.MOUSE_MOVE, EventKind.MOUSE_UP, EventKind.SCROLL)
+        return [(Phase.BUBBLE, self._on_pointer, kinds)]
+
+    def _on_pointer(self, event: RoutedEvent) -> None:
+        message = event.message
+        match message:
+            case events.MouseScrollUp():
+                self.scroll_rows(-WHEEL_ROWS)
+            case events.MouseScrollDown():
+                self.scroll_rows(WHEEL_ROWS)
+            case events.MouseDown() if message.button == 1:
+                self._press(message)
+            case events.MouseMove() if self._mark is not None and self._mark.is_open:
+                self._drag(message)
+            case events.MouseUp() if self._mark is not None and self._mark.is_open:
+                self._release()
+            case _:
+                return
+        event.claim()
+
+    def _press(self, event: events.MouseDown) -> None:
+        x, y = self._local(event)
+        if y == self.size.height - 1 and self._hint() is not None:
+            self.to_end()
+            return
+        place = self._place_at(y)
+        self._mark = Mark(place, x, place, x, is_open=True) if place is not None else None
+        if self._mark is not None:
+            self.capture_mouse()
+        self.update_rows()
+
+    def _drag(self, event: events.MouseMove) -> None:
+        x, y = self._local(event)
+        if y < 0:
+            self.viewport.scroll(-1)
+        elif y >= self.size.height:
+            self.viewport.scroll(1)
+        place = self._place_at(min(max(y, 0), self.size.height - 1))
+        if place is not None and self._mark is not None:
+            self._mark = self._mark.to(place, max(0, x))
+        self.update_rows()
+
+    def _release(self) -> None:
+        self.release_mouse()
+        if self._mark is None:
+            return
+        if self._mark.is_empty:
+            self._mark = None
+        else:
+            self._mark = self._mark.closed()
+            if text := self.marked_text:
+                self.app.copy_to_clipboard(text)
+                self.post_message(self.Copied(text))
+        self.update_rows()
+
+    def _local(self, event: events.MouseEvent) -> tuple[int, int]:
+        region = self.content_region
+        return int(event.screen_x) - region.x, int(event.screen_y) - region.y
+
+    def _place_at(self, y: int) -> Place | None:
+        if 0 <= y < len(self._painted):
+            place = self._painted[y][0]
+            if place is not None:
+                return place
+        places = [place for place, _ in self._painted if place is not None]
+        return places[-1] if places else None
+
+    # Painting
+
+    def _on_resize(self, event: events.Resize) -> None:
+        self.viewport.resize(event.size.width, event.size.height)
+        self._strips.clear()
+        self._painted = self._screen_rows()
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """Paint one row."""
+        if not self._painted:
+            self._painted = self._screen_rows()
+        width = self.size.width
+        line = self._painted[y][1] if y < len(self._painted) else BLANK
+        known = self._strips.get(id(line))
+        if known is not None and known[0] is line:
+            return known[1]
+        strip = self.palette.strip(line, width)
+        if len(self._strips) > 4 * max(1, self.size.height):
+            self._strips.clear()
+        self._strips[id(line)] = (line, strip)
+        return strip
+
+    def _screen_rows(self) -> list[tuple[Place | None, Row]]:
+        height = self.size.height
+        if not self.viewport.entries:
+            return [(None, line) for line in self._header[:height]]
+        rows: list[tuple[Place | None, Row]] = []
+        for place, line in self.viewport.visible():
+            shown = marked_row(line, place, self._mark) if self._mark is not None else line
+            rows.append((place, shown))
+        if self.viewport.is_following or len(rows) < 2:
+            return rows
+        return self._with_position(rows)
+
+    def _with_position(
+        self, rows: list[tuple[Place | None, Row]]
+    ) -> list[tuple[Place | None, Row]]:
+        """Add scrollbar and hint, both only while the person reads further up."""
+        start, length = self.viewport.thumb(len(rows))
+        width = self.size.width
+        for y in range(start, min(start + length, len(rows))):
+            place, line = rows[y]
+            gap = width - 1 - runs_width(line.runs)
+            if gap >= 0:
+                filler = (" " * gap, Ink(ground=line.fill))
+                thumb = ("▐", FAINT)
+                rows[y] = (place, Row((*line.runs, filler, thumb), line.gutter_chars, line.joint))
+        hint = self._hint()
+        if hint is not None:
+            place, _ = rows[-1]
+            rows[-1] = (place, hint)
+        return rows
+
+    def _hint(self) -> Row | None:
+        if self.viewport.is_following:
+            return None
+        count = self.viewport.unseen_blocks
+        news = f"{count} new message" + ("" if count == 1 else "s") if count else "Back to the end"
+        label, keys = f" ↓ {news} ", "ctrl+end "
+        left = max(0, (self.size.width - len(label) - len(keys)) // 2)
+        ground = Role.SURFACE_RAISED
+        runs = (
+            (" " * left, MUTED),
+            (label, Ink(Role.ACCENT if count else Role.TEXT, ground)),
+            (keys, Ink(Role.MUTED, ground)),
+        )
+        return Row(runs, is_copied=False)

@@ -1,0 +1,166 @@
+"""What the screen needs of a conversation, and what the conversation's maker needs of the screen.
+
+`agent.conversation.Conversation` fits `ConversationPort`; tests drive the app with recorded events
+through the same protocol.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from agent.display import Display, TodoItem
+from agent.events import AgentEvent
+from agent.messages import Message
+from agent.tools.services import AskPerson
+from permissions.contender import Contender
+from permissions.mode import Mode
+
+if TYPE_CHECKING:
+    from agent.conversation import Prompt
+    from tui.dialogs.onboarding import Onboarding
+    from tui.dialogs.trust import TrustRequest
+
+
+class ConversationPort(Protocol):
+    """One conversation, as the screen drives it."""
+
+    @property
+    def session_id(self) -> str:
+        """For the resume command."""
+        ...
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The history; shown when a session is resumed."""
+        ...
+
+    @property
+    def launch_dir(self) -> Path:
+        """Where the program was started."""
+        ...
+
+    @property
+    def cwd(self) -> Path:
+        """The shell's current directory."""
+        ...
+
+    @property
+    def branch(self) -> str | None:
+        """The git branch; None outside a repository."""
+        ...
+
+    @property
+    def is_demo(self) -> bool:
+        """Whether the scripted model answers."""
+        ...
+
+    @property
+    def model(self) -> str:
+        """The model in use."""
+        ...
+
+    @property
+    def effort(self) -> str | None:
+        """The effort asked for."""
+        ...
+
+    @property
+    def mode(self) -> Mode:
+        """The permission mode."""
+        ...
+
+    @property
+    def cost_usd(self) -> float:
+        """Cost of the session."""
+        ...
+
+    @property
+    def context_tokens(self) -> int:
+        """What the next request starts from."""
+        ...
+
+    @property
+    def context_window(self) -> int:
+        """What the model can take."""
+        ...
+
+    @property
+    def todos(self) -> tuple[TodoItem, ...]:
+        """The task list."""
+        ...
+
+    @property
+    def queued(self) -> Sequence[Prompt]:
+        """Prompts that wait."""
+        ...
+
+    def run(self, prompt: Prompt) -> AsyncIterator[AgentEvent]:
+        """Work on a prompt; `Terminal` is the last event."""
+        ...
+
+    def interrupt(self, reason: str = ...) -> bool:
+        """End what is running, work kept."""
+        ...
+
+    def queue(self, prompt: Prompt) -> None:
+        """Keep a prompt for later."""
+        ...
+
+    def take_back(self) -> list[Prompt]:
+        """Return all queued prompts and empty the queue."""
+        ...
+
+    def next_queued(self) -> Prompt | None:
+        """Take the oldest queued prompt."""
+        ...
+
+    def cycle_mode(self) -> Mode:
+        """Go to the next mode."""
+        ...
+
+    def preview_of(self, tool_use_id: str) -> Display | None:
+        """Return what a waiting call would do."""
+        ...
+
+    def keep_draft(self, text: str) -> None:
+        """Record the half-typed prompt."""
+        ...
+
+    async def aclose(self) -> None:
+        """Flush and release everything."""
+        ...
+
+
+class AskTrust(Protocol):
+    """Asks whether the person trusts a folder."""
+
+    async def __call__(self, request: TrustRequest) -> bool:
+        """Return the answer; False when the dialog was closed."""
+        ...
+
+
+class AskOnboarding(Protocol):
+    """Asks what to do without credentials."""
+
+    async def __call__(self) -> Onboarding:
+        """Return what the person chose."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ScreenPorts:
+    """What the screen offers to whoever makes the conversation."""
+
+    contender: Contender
+    """The permission dialog."""
+    person: AskPerson
+    """Questions and plans."""
+    trust: AskTrust
+    onboarding: AskOnboarding
+
+
+MakeConversation = Callable[[ScreenPorts], Awaitable[ConversationPort]]
+"""Runs after the first frame. What it raises is shown, and ends the program."""

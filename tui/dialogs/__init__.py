@@ -1,0 +1,1 @@
+"""Dialogs: what they show is made of rows by pure functions, one panel widget shows them all."""

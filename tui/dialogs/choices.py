@@ -1,0 +1,162 @@
+"""A list of numbered answers, each with an optional comment: shared by the dialogs that ask."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from themes.theme import Role
+from tui.components.ink import FAINT, MUTED, TEXT, Ink, Row, Run, indented
+from tui.components.text_buffer import TextBuffer
+from tui.components.wrap import wrap
+from tui.dialogs.dialog import FooterRow
+from tui.screen.width import text_width
+
+_INDENT: Final = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One answer."""
+
+    label: str
+    detail: str = ""
+    """What else it does, such as what it would store; empty shows nothing."""
+    comment_hint: str | None = None
+    """Placeholder of its comment field; None: it takes no comment."""
+    is_marked: bool | None = None
+    """For lists with several answers: whether it is marked; None shows no box."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The person chose."""
+
+    index: int
+    comment: str
+
+
+@dataclass(slots=True)
+class ChoiceList:
+    """State of the list: which answer is selected, and the comments typed so far."""
+
+    choices: Sequence[Choice]
+    selected: int = 0
+    is_commenting: bool = False
+    _comments: dict[int, TextBuffer] = field(default_factory=dict)
+
+    def comment(self, index: int) -> str:
+        """Return the comment typed for an answer."""
+        buffer = self._comments.get(index)
+        return buffer.draft.expanded.strip() if buffer else ""
+
+    def move(self, step: int) -> None:
+        """Select another answer; the list goes round."""
+        self.is_commenting = False
+        self.selected = (self.selected + step) % len(self.choices)
+
+    def select(self, index: int) -> None:
+        """Select an answer."""
+        if index != self.selected:
+            self.is_commenting = False
+        self.selected = index
+
+    def open_comment(self) -> bool:
+        """Start or end the comment of the selected answer; False if it takes none."""
+        if self.choices[self.selected].comment_hint is None:
+            return False
+        self.is_commenting = not self.is_commenting
+        self._comments.setdefault(self.selected, TextBuffer())
+        return True
+
+    def type(self, key: str, text: str) -> bool:
+        """Edit the open comment; False if the key is no edit."""
+        buffer = self._comments[self.selected]
+        edit = _FIELD_KEYS.get(key)
+        if edit is not None:
+            edit(buffer)
+        elif text:
+            buffer.insert(text)
+        else:
+            return False
+        return True
+
+    def paste(self, text: str) -> None:
+        """Paste into the open comment."""
+        if self.is_commenting:
+            self._comments[self.selected].insert(text)
+
+    def chosen(self, index: int | None = None) -> Chosen:
+        """Return the selected answer, or the one given, with its comment."""
+        index = self.selected if index is None else index
+        return Chosen(index, self.comment(index))
+
+    def rows(self, width_cells: int) -> list[FooterRow]:
+        """Return the answers, each with its detail and its comment below."""
+        rows: list[FooterRow] = []
+        width = max(1, width_cells - _INDENT - 1)
+        for index, choice in enumerate(self.choices):
+            is_selected = index == self.selected
+            rows.extend(
+                FooterRow(line, index, is_selected)
+                for line in _label_rows(index, choice, is_selected, width)
+            )
+            buffer = self._comments.get(index)
+            is_open = is_selected and self.is_commenting
+            if buffer is not None and (is_open or not buffer.is_empty):
+                rows.append(_comment_row(choice, buffer, is_open, width, index))
+        return rows
+
+
+def _label_rows(index: int, choice: Choice, is_selected: bool, width: int) -> list[Row]:
+    sign: Run = (" ❯ ", Ink(Role.ACCENT, bold=True)) if is_selected else ("   ", TEXT)
+    number: Run = (f"{index + 1}. ", Ink(Role.ACCENT) if is_selected else MUTED)
+    label = Ink(Role.ACCENT, bold=True) if is_selected else TEXT
+    runs: list[Run] = []
+    if choice.is_marked is not None:
+        box: Run = ("☑ ", Ink(Role.SUCCESS)) if choice.is_marked else ("☐ ", MUTED)
+        runs.append(box)
+    runs.append((choice.label, label))
+    rows = wrap(runs, width)
+    if choice.detail:
+        rows.extend(wrap([(choice.detail, MUTED)], width))
+    pad: Run = (" " * _INDENT, TEXT)
+    return indented(rows, (sign, number), (pad,))
+
+
+def _comment_row(
+    choice: Choice, buffer: TextBuffer, is_open: bool, width: int, index: int
+) -> FooterRow:
+    text, cursor = buffer.text.replace("\n", "⏎"), buffer.cursor
+    head: tuple[Run, ...] = ((" " * _INDENT, TEXT), ("│ ", Ink(Role.ACCENT) if is_open else FAINT))
+    room = max(1, width - 3)
+    before = text[:cursor]
+    # The end of what was typed stays in sight.
+    start = 0
+    while text_width(before[start:]) > room:
+        start += 1
+    shown = text[start:]
+    while text_width(shown) > room:
+        shown = shown[:-1]
+    runs: tuple[Run, ...] = ((shown, TEXT),) if text else ((choice.comment_hint or "", FAINT),)
+    caret = _INDENT + 2 + text_width(before[start:]) if is_open else None
+    return FooterRow(Row((*head, *runs)), index, is_open, caret)
+
+
+_FIELD_KEYS: Final = {
+    "backspace": TextBuffer.backspace,
+    "ctrl+h": TextBuffer.backspace,
+    "delete": TextBuffer.delete,
+    "left": TextBuffer.left,
+    "right": TextBuffer.right,
+    "home": TextBuffer.line_start,
+    "ctrl+a": TextBuffer.line_start,
+    "end": TextBuffer.line_end,
+    "ctrl+e": TextBuffer.line_end,
+    "ctrl+u": TextBuffer.kill_to_line_start,
+    "ctrl+k": TextBuffer.kill_to_line_end,
+    "ctrl+w": TextBuffer.kill_word_left,
+    "ctrl+left": TextBuffer.word_left,
+    "ctrl+right": TextBuffer.word_right,
+}

@@ -1,0 +1,84 @@
+"""What every dialog is: a state that takes keys and shows rows, without a toolkit.
+
+`DialogHost` (module `host`) shows one at a time and owns the keyboard while it does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+from tui.components.ink import Row, Run
+
+AnswerT = TypeVar("AnswerT")
+
+
+@dataclass(frozen=True, slots=True)
+class FooterRow:
+    """A row that is always visible: an answer, its comment field, a hint."""
+
+    row: Row
+    choice: int | None = None
+    """What a click on it chooses; None: nothing."""
+    is_selected: bool = False
+    """Kept in sight when even the answers do not fit."""
+    caret_cells: int | None = None
+    """Column of the text cursor, where this row is a field being edited."""
+
+
+@dataclass(frozen=True, slots=True)
+class DialogView:
+    """A dialog at one width: title, a body that scrolls, answers that do not."""
+
+    title: tuple[Run, ...]
+    body: Sequence[Row]
+    footer: Sequence[FooterRow]
+
+
+class Dialog(Protocol):
+    """One open dialog."""
+
+    @property
+    def is_done(self) -> bool:
+        """Whether it has its answer, or nobody waits for one any more."""
+        ...
+
+    def view(self, width_cells: int) -> DialogView:
+        """Return what to show; must not change anything."""
+        ...
+
+    def press(self, key: str, text: str, action_id: str | None) -> None:
+        """Take a key: its name, what it types, and the action bound to it, if any."""
+        ...
+
+    def paste(self, text: str) -> None:
+        """Take pasted text."""
+        ...
+
+    def choose(self, choice: int) -> None:
+        """Take a click on an answer."""
+        ...
+
+
+class Answered(Generic[AnswerT]):
+    """The answer of a dialog: set once, awaited by whoever opened it."""
+
+    def __init__(self) -> None:
+        """Wait in the running loop."""
+        self._future: asyncio.Future[AnswerT] = asyncio.get_running_loop().create_future()
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the answer is there or was given up."""
+        return self._future.done()
+
+    def give(self, answer: AnswerT) -> None:
+        """Answer; a second answer is ignored."""
+        if not self._future.done():
+            self._future.set_result(answer)
+
+    async def wait(self) -> AnswerT:
+        """Return the answer; cancelling the waiter closes the dialog."""
+        return await self._future

@@ -1,0 +1,241 @@
+"""Where dialogs appear: above the prompt, one at a time, the others counted and waiting.
+
+The host owns keys, pastes and clicks while a dialog is open, and guards a fresh one for 200 ms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Final
+
+from textual import events
+from textual.geometry import Offset, Size
+
+from themes.theme import Role
+from tui.components.ink import MUTED, Ink, Row
+from tui.components.rows_widget import RowsWidget
+from tui.components.wrap import clip, runs_width
+from tui.dialogs.dialog import Dialog, FooterRow
+from tui.input.actions import Context
+from tui.input.dispatch import Handler, Release
+from tui.input.event import Phase, RoutedEvent
+from tui.input.guard import DialogGuard
+from tui.input.keymap import ChordReader, Match
+from tui.input.listens import Listens
+from tui.input.priority import EventKind
+
+_KEPT_ROWS: Final = 4
+"""Rows of the screen that a dialog leaves to the rest, where there are that many."""
+
+
+class DialogHost(Listens, RowsWidget):  # type: ignore[misc]  # both have a private mount handler
+    """Shows the first of the open dialogs; invisible while there is none."""
+
+    DEFAULT_CSS = """
+    DialogHost { height: auto; display: none; }
+    DialogHost.-open { display: block; }
+    """
+
+    def __init__(
+        self,
+        chords: ChordReader,
+        give_back: Callable[[str], None],
+        on_change: Callable[[], None],
+        *,
+        id: str | None = None,
+    ) -> None:
+        """Take how keys are read, where early keys go, and whom to tell of opening and closing."""
+        super().__init__(id=id)
+        self._chords = chords
+        self._on_change = on_change
+        self._guard = DialogGuard(give_back)
+        self._queue: list[Dialog] = []
+        self._release: Release | None = None
+        self._scroll = 0
+        self._footer_at: list[int | None] = []
+        self._caret: tuple[int, int] | None = None
+
+    @property
+    def current(self) -> Dialog | None:
+        """The dialog on the screen."""
+        return self._queue[0] if self._queue else None
+
+    @property
+    def open_count(self) -> int:
+        """How many dialogs wait for an answer, the visible one included."""
+        return len(self._queue)
+
+    def open(self, dialog: Dialog) -> None:
+        """Show a dialog, or queue it behind the open one."""
+        self._queue.append(dialog)
+        if len(self._queue) == 1:
+            self._open()
+        else:
+            self.rows_changed()
+
+    def close(self, dialog: Dialog) -> None:
+        """Take a dialog away, answered or not; the next one appears."""
+        if dialog not in self._queue:
+            return
+        was_shown = self._queue[0] is dialog
+        self._queue.remove(dialog)
+        if not was_shown:
+            self.rows_changed()
+            return
+        self._guard.release()
+        if self._queue:
+            self._open()
+        else:
+            self._shut()
+
+    # Opening and closing
+
+    def _open(self) -> None:
+        self._scroll = 0
+        self.add_class("-open")
+        if self._release is None:
+            self._release = self.own_keyboard()
+        self._guard.arm()
+        self._on_change()
+        self._redraw()
+
+    def _shut(self) -> None:
+        self.remove_class("-open")
+        if self._release is not None:
+            self._release()
+            self._release = None
+        self._rows = ()
+        self._rows_width = -1
+        self._on_change()
+
+    # Input
+
+    def listeners(self) -> Iterable[tuple[Phase, Handler, Collection[EventKind]]]:
+        """Hear everything that is typed or clicked."""
+        typed = (EventKind.KEY, EventKind.PASTE)
+        clicked = (EventKind.MOUSE_DOWN, EventKind.SCROLL)
+        guarded = (*typed, EventKind.MOUSE_DOWN, EventKind.CLICK, EventKind.FOCUS)
+        return [
+            (Phase.CAPTURE, self._guard_input, guarded),
+            (Phase.CAPTURE, self._on_typed, typed),
+            (Phase.CAPTURE, self._on_pointer, clicked),
+        ]
+
+    def _guard_input(self, event: RoutedEvent) -> None:
+        if self._queue:
+            self._guard.on_input(event)
+
+    def _on_typed(self, event: RoutedEvent) -> None:
+        dialog = self.current
+        if dialog is None:
+            return
+        event.claim()
+        if event.kind is EventKind.PASTE:
+            dialog.paste(event.text)
+        elif event.key in _SCROLLS:
+            self._scroll_body(_SCROLLS[event.key])
+        else:
+            meaning = self._chords.press(event.key, (Context.CONFIRMATION,))
+            action_id = meaning.action_id if isinstance(meaning, Match) else None
+            key = event.key if len(event.key) > 1 else event.text or event.key
+            dialog.press(key, event.text, action_id)
+        self._redraw()
+
+    def _on_pointer(self, event: RoutedEvent) -> None:
+        dialog = self.current
+        message = event.message
+        match message:
+            case events.MouseScrollUp():
+                self._scroll_body(-3)
+            case events.MouseScrollDown():
+                self._scroll_body(3)
+            case events.MouseDown() if dialog is not None and message.button == 1:
+                y = int(message.screen_y) - self.content_region.y
+                choice = self._footer_at[y] if 0 <= y < len(self._footer_at) else None
+                if choice is not None:
+                    dialog.choose(choice)
+            case _:
+                return
+        event.claim()
+        self._redraw()
+
+    def _scroll_body(self, rows: int) -> None:
+        self._scroll = max(0, self._scroll + rows)
+
+    def _redraw(self) -> None:
+        if self._rows_width < 0:
+            self.refresh(layout=True)
+        else:
+            self.rows_changed()
+        self.call_after_refresh(self._place_caret)
+
+    # Rows
+
+    def make_rows(self, width_cells: int) -> Sequence[Row]:
+        """Return title, the visible part of the body, and the answers."""
+        dialog = self.current
+        if dialog is None:
+            return ()
+        view = dialog.view(width_cells)
+        limit = self._limit
+        footer = _fitting(view.footer, max(1, limit - (1 if limit > 3 else 0)))
+        room = max(0, limit - len(footer) - 1)
+        body = list(view.body)
+        self._scroll = max(0, min(self._scroll, len(body) - room))
+        shown = body[self._scroll : self._scroll + room]
+        hidden = len(body) - len(shown)
+        rows: list[Row] = []
+        if limit > 3:
+            where = f" {self._scroll + len(shown)}/{len(body)} ↕ " if hidden else ""
+            rows.append(self._title(view.title, width_cells, where))
+        rows.extend(shown)
+        self._footer_at = [*(None for _ in rows), *(part.choice for part in footer)]
+        self._caret = None
+        for position, part in enumerate(footer):
+            if part.caret_cells is not None:
+                self._caret = (part.caret_cells, len(rows) + position)
+        return [*rows, *(part.row for part in footer)]
+
+    @property
+    def _limit(self) -> int:
+        height = self.app.size.height
+        return max(1, height - _KEPT_ROWS if height > 16 else height - 1)
+
+    def _title(self, title: Sequence[tuple[str, Ink]], width: int, position: str) -> Row:
+        right = position
+        if len(self._queue) > 1:
+            right += f" 1 of {len(self._queue)} "
+        rule = Ink(Role.ACCENT)
+        left = clip([("── ", rule), *title, (" ", rule)], max(0, width - len(right) - 2))
+        gap = max(0, width - runs_width(left) - len(right) - (2 if right else 0))
+        tail = ((right, MUTED), ("──", rule)) if right else ()
+        return Row((*left, ("─" * gap, rule), *tail), is_copied=False)
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """Make the rows anew: the room depends on the height of the screen."""
+        self._rows_width = width
+        self._rows = self.make_rows(width)
+        return len(self._rows)
+
+    def _place_caret(self) -> None:
+        if self._caret is not None and self.size:
+            x, y = self._caret
+            region = self.content_region
+            self.app.cursor_position = Offset(region.x + x, region.y + y)
+
+    @property
+    def has_caret(self) -> bool:
+        """Whether a field is being edited."""
+        return self._caret is not None
+
+
+def _fitting(footer: Sequence[FooterRow], room: int) -> list[FooterRow]:
+    """Return the footer rows that fit, those around the selected one."""
+    if len(footer) <= room:
+        return list(footer)
+    selected = next((i for i, part in enumerate(footer) if part.is_selected), 0)
+    first = max(0, min(selected - room // 2, len(footer) - room))
+    return list(footer[first : first + room])
+
+
+_SCROLLS: Final = {"pageup": -10, "pagedown": 10, "ctrl+up": -1, "ctrl+down": 1}

@@ -1,0 +1,114 @@
+"""The dialogs as the agent knows them: a contender for permissions, somebody to ask, trust."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from agent.abort import Aborted, AbortSignal
+from agent.display import Display
+from agent.tools.services import AskPerson, PlanAnswer, Question
+from permissions.contender import Contender
+from permissions.decision import Decision
+from permissions.request import PermissionRequest
+from tui.dialogs.dialog import Dialog
+from tui.dialogs.host import DialogHost
+from tui.dialogs.onboarding import Onboarding, OnboardingDialog
+from tui.dialogs.permission import GrantOffer, PermissionAsk, PermissionDialog
+from tui.dialogs.plan import PlanDialog
+from tui.dialogs.question import QuestionDialog
+from tui.dialogs.trust import TrustDialog, TrustRequest
+from tui.highlight import Highlighter
+
+AnswerT = TypeVar("AnswerT", covariant=True)
+
+SuggestGrants = Callable[[PermissionRequest, Decision], Sequence[GrantOffer]]
+FindPreview = Callable[[str], Display | None]
+
+_EDIT_TOOLS = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})
+
+
+class _AsksFor(Dialog, Protocol[AnswerT]):
+    async def wait(self) -> AnswerT: ...
+
+
+class DialogContender:
+    """The permission dialog among the contenders: the floor that is always there."""
+
+    name = "dialog"
+
+    def __init__(
+        self,
+        host: DialogHost,
+        highlighter: Highlighter,
+        suggest: SuggestGrants,
+        preview: FindPreview,
+    ) -> None:
+        """Take where dialogs appear, and where their content comes from."""
+        self._host = host
+        self._highlighter = highlighter
+        self._suggest = suggest
+        self._preview = preview
+
+    async def decide(self, request: PermissionRequest, pending: Decision) -> Decision | None:
+        """Ask the person. Cancelled when somebody else was faster: the dialog closes."""
+        offers = tuple(self._suggest(request, pending))
+        ask = PermissionAsk(
+            request,
+            pending,
+            self._preview(request.tool_use_id),
+            offers,
+            session_edits=request.tool in _EDIT_TOOLS and bool(offers),
+        )
+        return await show(self._host, PermissionDialog(ask, self._highlighter))
+
+
+class ScreenPerson:
+    """Puts questions and plans before the person."""
+
+    def __init__(self, host: DialogHost, highlighter: Highlighter) -> None:
+        """Take where dialogs appear."""
+        self._host = host
+        self._highlighter = highlighter
+
+    async def ask(
+        self, questions: Sequence[Question], abort: AbortSignal
+    ) -> Mapping[str, str] | None:
+        """Return answers by question text, or None when the person declined."""
+        try:
+            return await abort.race(show(self._host, QuestionDialog(questions)))
+        except Aborted:
+            return None
+
+    async def approve_plan(self, plan: str, abort: AbortSignal) -> PlanAnswer:
+        """Show a plan and return what the person decided."""
+        try:
+            return await abort.race(show(self._host, PlanDialog(plan, self._highlighter)))
+        except Aborted:
+            return PlanAnswer(False)
+
+    async def trust(self, request: TrustRequest) -> bool:
+        """Return whether the person trusts a folder."""
+        return await show(self._host, TrustDialog(request))
+
+    async def onboard(self) -> Onboarding:
+        """Return what to do without credentials."""
+        return await show(self._host, OnboardingDialog(self._highlighter))
+
+
+async def show(host: DialogHost, dialog: _AsksFor[AnswerT]) -> AnswerT:
+    """Show a dialog and return its answer; it closes with the wait, however that ends."""
+    host.open(dialog)
+    try:
+        return await dialog.wait()
+    finally:
+        host.close(dialog)
+        # The screen shows that it is gone before whatever comes next begins.
+        await asyncio.sleep(0)
+
+
+if TYPE_CHECKING:
+
+    def _proof(contender: DialogContender, person: ScreenPerson) -> tuple[Contender, AskPerson]:
+        return contender, person

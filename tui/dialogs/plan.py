@@ -1,0 +1,100 @@
+"""The plan dialog: read a plan, then start, or say what to change."""
+
+from __future__ import annotations
+
+from agent.sanitize import sanitize
+from agent.tools.services import PlanAnswer
+from permissions.mode import Mode
+from themes.theme import Role
+from tui.components.ink import FAINT, TEXT, Ink, indented, row
+from tui.components.markdown import markdown_rows
+from tui.dialogs.choices import Choice, ChoiceList, Chosen
+from tui.dialogs.dialog import Answered, DialogView, FooterRow
+from tui.highlight import Highlighter
+
+
+class PlanDialog:
+    """Asks whether to carry out a plan, and in which mode."""
+
+    def __init__(self, plan: str, highlighter: Highlighter) -> None:
+        """Open with the plan from its start."""
+        self._plan = sanitize(plan)
+        self._highlighter = highlighter
+        self._answered: Answered[PlanAnswer] = Answered()
+        self._choices = ChoiceList(
+            [
+                Choice("Yes, and accept edits without asking"),
+                Choice("Yes, and approve each edit"),
+                Choice("No, keep planning", comment_hint="and tell the model what to change…"),
+            ]
+        )
+
+    @property
+    def is_done(self) -> bool:
+        """Whether it was answered."""
+        return self._answered.is_done
+
+    async def wait(self) -> PlanAnswer:
+        """Return what the person decided."""
+        return await self._answered.wait()
+
+    def press(self, key: str, text: str, action_id: str | None) -> None:
+        """Choose, move or comment."""
+        choices = self._choices
+        if choices.is_commenting:
+            if key == "enter":
+                self._decide(choices.chosen())
+                return
+            if key in ("tab", "escape"):
+                choices.is_commenting = False
+                return
+            if key not in ("up", "down"):
+                choices.type(key, text)
+                return
+        if key in ("1", "2", "3"):
+            choices.select(int(key) - 1)
+            self._decide(choices.chosen())
+            return
+        match action_id:
+            case "confirm:yes":
+                self._decide(choices.chosen(0) if key == "y" else choices.chosen())
+            case "confirm:no":
+                self._decide(Chosen(2, ""))
+            case "confirm:previous":
+                choices.move(-1)
+            case "confirm:next":
+                choices.move(1)
+            case "confirm:nextField":
+                choices.select(2)
+                choices.open_comment()
+            case _:
+                pass
+
+    def paste(self, text: str) -> None:
+        """Paste into the comment."""
+        self._choices.paste(text)
+
+    def choose(self, choice: int) -> None:
+        """A click selects; a click on the selected answer decides."""
+        if self._choices.selected == choice:
+            self._decide(self._choices.chosen())
+        else:
+            self._choices.select(choice)
+
+    def view(self, width_cells: int) -> DialogView:
+        """Return the dialog at a width."""
+        pad = (("   ", TEXT),)
+        body = indented(markdown_rows(self._plan, width_cells - 4, self._highlighter), pad, pad)
+        footer = [
+            FooterRow(row(pad[0], ("Carry out this plan?", Ink(bold=True)))),
+            *self._choices.rows(width_cells),
+            FooterRow(row(pad[0], ("↑↓ enter · tab comment · pgup/pgdn scroll", FAINT))),
+        ]
+        return DialogView((("Plan", Ink(Role.MODE_PLAN, bold=True)),), body, footer)
+
+    def _decide(self, chosen: Chosen) -> None:
+        modes = (Mode.ACCEPT_EDITS, Mode.DEFAULT)
+        if chosen.index < len(modes):
+            self._answered.give(PlanAnswer(True, str(modes[chosen.index])))
+        else:
+            self._answered.give(PlanAnswer(False, feedback=chosen.comment))

@@ -1,0 +1,117 @@
+"""The trust dialog: what a project brings along, and whether it may take effect."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agent.sanitize import reveal
+from themes.theme import Role
+from tui.components.ink import BLANK, MUTED, TEXT, Ink, Row, indented, row
+from tui.components.wrap import wrap
+from tui.dialogs.choices import Choice, ChoiceList
+from tui.dialogs.dialog import Answered, DialogView, FooterRow
+
+
+@dataclass(frozen=True, slots=True)
+class TrustItem:
+    """One thing the project's files would do once trusted."""
+
+    kind: str
+    """For people: "allow rule", "hook", "MCP server", "command", "environment"."""
+    text: str
+    file: str
+    is_new: bool = False
+    """Whether it was not there when the folder was trusted before."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrustRequest:
+    """A folder and what it brings."""
+
+    folder: str
+    items: Sequence[TrustItem]
+    was_trusted: bool = False
+    """Whether an earlier state of this folder is trusted."""
+
+
+class TrustDialog:
+    """Asks once per folder and content."""
+
+    def __init__(self, request: TrustRequest) -> None:
+        """Open with the careful answer selected."""
+        self._request = request
+        self._answered: Answered[bool] = Answered()
+        self._choices = ChoiceList(
+            [
+                Choice("Yes, I trust this folder", "what is listed takes effect"),
+                Choice("No, work without it", "its deny and ask rules still count"),
+            ],
+            selected=1,
+        )
+
+    @property
+    def is_done(self) -> bool:
+        """Whether it was answered."""
+        return self._answered.is_done
+
+    async def wait(self) -> bool:
+        """Return whether the person trusts the folder."""
+        return await self._answered.wait()
+
+    def press(self, key: str, text: str, action_id: str | None) -> None:
+        """Choose or move."""
+        if key in ("1", "2"):
+            self._answered.give(key == "1")
+        match action_id:
+            case "confirm:yes":
+                self._answered.give(True if key == "y" else self._choices.selected == 0)
+            case "confirm:no":
+                self._answered.give(False)
+            case "confirm:previous" | "confirm:next" | "confirm:nextField":
+                self._choices.move(1)
+            case _:
+                pass
+
+    def paste(self, text: str) -> None:
+        """Ignore pastes: there is nothing to type."""
+
+    def choose(self, choice: int) -> None:
+        """A click selects; a click on the selected answer decides."""
+        if self._choices.selected == choice:
+            self._answered.give(choice == 0)
+        self._choices.select(choice)
+
+    def view(self, width_cells: int) -> DialogView:
+        """Return the dialog at a width."""
+        request = self._request
+        width = max(1, width_cells - 4)
+        pad = (("   ", TEXT),)
+        lead = (
+            "What this folder brings has changed since you trusted it:"
+            if request.was_trusted
+            else "This folder brings settings of its own. Until you trust it they do nothing:"
+        )
+        body: list[Row] = indented(
+            [row((reveal(request.folder), Ink(bold=True))), BLANK, *wrap([(lead, TEXT)], width)],
+            pad,
+            pad,
+        )
+        kind = ""
+        for item in request.items:
+            if item.kind != kind:
+                kind = item.kind
+                body.extend([BLANK, row(("   " + kind, MUTED))])
+            body.extend(_item_rows(item, width))
+        footer = [
+            FooterRow(row(pad[0], ("Do you trust this folder?", Ink(bold=True)))),
+            *self._choices.rows(width_cells),
+        ]
+        return DialogView((("Trust", Ink(Role.ACCENT, bold=True)),), body, footer)
+
+
+def _item_rows(item: TrustItem, width: int) -> list[Row]:
+    runs = [(reveal(item.text), TEXT), (f"  {reveal(item.file)}", MUTED)]
+    mark = ("new ", Ink(Role.WARNING)) if item.is_new else ("", TEXT)
+    rows = wrap([mark, *runs] if mark[0] else runs, width - 2)
+    return indented(rows, (("   • ", MUTED),), (("     ", TEXT),))

@@ -1,0 +1,217 @@
+"""Syntax colours for code, off the frame path: line by line at once, whole blocks in a thread.
+
+Line by line is wrong inside strings that span lines; a finished block is therefore lexed once as a
+whole, in a thread, and drawn again when that is done. Source: textual-facts, Markdown streaming.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import Executor
+from typing import TYPE_CHECKING, Final
+
+from themes.theme import Role
+from tui.components.ink import TEXT, Ink, Run
+
+if TYPE_CHECKING:
+    from pygments.lexer import Lexer
+
+HighlightedLine = tuple[Run, ...]
+
+_MAX_CODE_CHARS: Final = 200_000
+_MAX_LINE_CHARS: Final = 2_000
+_CACHED_BLOCKS: Final = 256
+
+_ALIASES: Final = {"sh": "bash", "shell": "bash", "console": "bash", "py": "python", "": "text"}
+
+
+class Highlighter:
+    """Colours code; one per app. Without an executor everything is lexed at once, for tests."""
+
+    def __init__(
+        self, executor: Executor | None = None, on_ready: Callable[[], None] = lambda: None
+    ) -> None:
+        """Take where whole blocks are lexed and whom to tell when one is done."""
+        self._executor = executor
+        self._on_ready = on_ready
+        self._done: OrderedDict[tuple[str, str], tuple[HighlightedLine, ...]] = OrderedDict()
+        self._running: set[tuple[str, str]] = set()
+        self.generation = 0
+        """Grows whenever a block became ready: rows made before may look better now."""
+
+    def block(self, code: str, language: str) -> tuple[HighlightedLine, ...]:
+        """Return the lines of a finished block, plain until the thread has coloured them."""
+        language = _canonical(language)
+        key = (language, code)
+        known = self._done.get(key)
+        if known is not None:
+            self._done.move_to_end(key)
+            return known
+        if language == "text" or len(code) > _MAX_CODE_CHARS:
+            return plain_lines(code)
+        if self._executor is None:
+            return self._keep(key, lex_block(code, language))
+        if key not in self._running:
+            self._running.add(key)
+            loop = asyncio.get_running_loop()
+            future = loop.run_in_executor(self._executor, lex_block, code, language)
+            future.add_done_callback(lambda result: self._finish(key, result))
+        return plain_lines(code)
+
+    def line(self, text: str, language: str) -> HighlightedLine:
+        """Return one line coloured by itself; about 50 µs."""
+        language = _canonical(language)
+        if language == "text" or len(text) > _MAX_LINE_CHARS:
+            return ((text, TEXT),) if text else ()
+        return lex_block(text, language)[0]
+
+    def _finish(
+        self, key: tuple[str, str], result: asyncio.Future[tuple[HighlightedLine, ...]]
+    ) -> None:
+        self._running.discard(key)
+        if result.cancelled() or result.exception() is not None:
+            return
+        self._keep(key, result.result())
+        self.generation += 1
+        self._on_ready()
+
+    def _keep(
+        self, key: tuple[str, str], lines: tuple[HighlightedLine, ...]
+    ) -> tuple[HighlightedLine, ...]:
+        self._done[key] = lines
+        while len(self._done) > _CACHED_BLOCKS:
+            self._done.popitem(last=False)
+        return lines
+
+
+def plain_lines(code: str) -> tuple[HighlightedLine, ...]:
+    """Return the lines of a text without colours."""
+    return tuple(((line, TEXT),) if line else () for line in code.split("\n"))
+
+
+def language_of(path: str) -> str:
+    """Return the language of a file by its name; "text" when it is not known."""
+    name = path.rsplit("/", 1)[-1]
+    suffix = name.rsplit(".", 1)[-1].lower() if "." in name else name.lower()
+    return _LANGUAGES.get(suffix, "text")
+
+
+def lex_block(code: str, language: str) -> tuple[HighlightedLine, ...]:
+    """Return the lines of a text with colours; as many lines as the text has."""
+    lexer = _lexer(language)
+    if lexer is None:
+        return plain_lines(code)
+    lines: list[list[Run]] = [[]]
+    for token_type, value in lexer.get_tokens(code):
+        ink = _ink_of(token_type)
+        first, *others = value.split("\n")
+        if first:
+            lines[-1].append((first, ink))
+        for other in others:
+            lines.append([(other, ink)] if other else [])
+    expected = code.count("\n") + 1
+    # The lexer ends every text with a line break of its own.
+    del lines[expected:]
+    return tuple(tuple(line) for line in lines)
+
+
+def _canonical(language: str) -> str:
+    name = language.strip().split(" ")[0].split(",")[0].strip("{}.").lower()
+    return _ALIASES.get(name, name)
+
+
+_LEXERS: dict[str, Lexer | None] = {}
+
+
+def _lexer(language: str) -> Lexer | None:
+    if language not in _LEXERS:
+        # Imported with the first code block: costs some 40 ms and is not needed for the prompt.
+        from pygments.lexers import get_lexer_by_name
+        from pygments.util import ClassNotFound
+
+        try:
+            _LEXERS[language] = get_lexer_by_name(language, stripnl=False, ensurenl=True)
+        except ClassNotFound:
+            _LEXERS[language] = None
+    return _LEXERS[language]
+
+
+_INKS: Final[tuple[tuple[str, Ink], ...]] = (
+    ("Token.Comment", Ink(Role.SYNTAX_COMMENT, italic=True)),
+    ("Token.Keyword.Type", Ink(Role.SYNTAX_TYPE)),
+    ("Token.Keyword", Ink(Role.SYNTAX_KEYWORD)),
+    ("Token.Literal.String", Ink(Role.SYNTAX_STRING)),
+    ("Token.Literal.Number", Ink(Role.SYNTAX_NUMBER)),
+    ("Token.Name.Function", Ink(Role.SYNTAX_FUNCTION)),
+    ("Token.Name.Class", Ink(Role.SYNTAX_TYPE)),
+    ("Token.Name.Decorator", Ink(Role.SYNTAX_FUNCTION)),
+    ("Token.Name.Builtin", Ink(Role.SYNTAX_FUNCTION)),
+    ("Token.Name.Exception", Ink(Role.SYNTAX_TYPE)),
+    ("Token.Name.Namespace", Ink(Role.SYNTAX_TYPE)),
+    ("Token.Name.Tag", Ink(Role.SYNTAX_KEYWORD)),
+    ("Token.Name.Attribute", Ink(Role.SYNTAX_FUNCTION)),
+    ("Token.Operator.Word", Ink(Role.SYNTAX_KEYWORD)),
+    ("Token.Operator", Ink(Role.SYNTAX_OPERATOR)),
+    ("Token.Generic.Inserted", Ink(Role.DIFF_ADDED_SIGN)),
+    ("Token.Generic.Deleted", Ink(Role.DIFF_REMOVED_SIGN)),
+    ("Token.Generic.Heading", Ink(Role.HEADING, bold=True)),
+)
+_ink_cache: dict[object, Ink] = {}
+
+
+def _ink_of(token_type: object) -> Ink:
+    known = _ink_cache.get(token_type)
+    if known is None:
+        name = str(token_type)
+        known = next(
+            (ink for prefix, ink in _INKS if name == prefix or name.startswith(prefix + ".")), TEXT
+        )
+        _ink_cache[token_type] = known
+    return known
+
+
+_LANGUAGES: Final = {
+    "py": "python",
+    "pyi": "python",
+    "js": "javascript",
+    "mjs": "javascript",
+    "jsx": "jsx",
+    "ts": "typescript",
+    "tsx": "tsx",
+    "rs": "rust",
+    "go": "go",
+    "c": "c",
+    "h": "c",
+    "cc": "cpp",
+    "cpp": "cpp",
+    "hpp": "cpp",
+    "java": "java",
+    "kt": "kotlin",
+    "rb": "ruby",
+    "php": "php",
+    "sh": "bash",
+    "bash": "bash",
+    "zsh": "bash",
+    "json": "json",
+    "jsonl": "json",
+    "toml": "toml",
+    "yaml": "yaml",
+    "yml": "yaml",
+    "md": "markdown",
+    "html": "html",
+    "css": "css",
+    "scss": "scss",
+    "sql": "sql",
+    "xml": "xml",
+    "lua": "lua",
+    "swift": "swift",
+    "makefile": "make",
+    "dockerfile": "docker",
+    "tcss": "css",
+    "ini": "ini",
+    "cfg": "ini",
+    "diff": "diff",
+    "patch": "diff",
+}

@@ -1,0 +1,72 @@
+"""Prompts sent before: Up and Down walk through them, Ctrl+R searches them. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from tui.components.text_buffer import Draft
+
+_KEPT: Final = 1_000
+
+
+class PromptHistory:
+    """Earlier prompts, oldest first, and where the person is among them."""
+
+    def __init__(self, entries: Iterable[str] = ()) -> None:
+        """Start behind the newest entry."""
+        self._entries: list[Draft] = [Draft(text, len(text)) for text in entries]
+        self._at: int | None = None
+        self._draft = Draft()
+
+    def add(self, draft: Draft) -> None:
+        """Remember a prompt; the same one twice in a row is one."""
+        self._at = None
+        if not draft.text.strip():
+            return
+        if not self._entries or self._entries[-1].expanded != draft.expanded:
+            self._entries.append(Draft(draft.text, len(draft.text), draft.chips))
+            del self._entries[:-_KEPT]
+
+    def previous(self, current: Draft) -> Draft | None:
+        """Return the entry before; None at the oldest. The draft is kept for the way back."""
+        if not self._entries:
+            return None
+        if self._at is None:
+            self._draft = current
+            self._at = len(self._entries)
+        if self._at == 0:
+            return None
+        self._at -= 1
+        return self._entries[self._at]
+
+    def next(self) -> Draft | None:
+        """Return the entry after, at the end the kept draft; None when not walking."""
+        if self._at is None:
+            return None
+        self._at += 1
+        if self._at >= len(self._entries):
+            self._at = None
+            return self._draft
+        return self._entries[self._at]
+
+    @property
+    def is_walking(self) -> bool:
+        """Whether an entry is shown instead of a draft."""
+        return self._at is not None
+
+    def leave(self) -> None:
+        """The shown entry was edited: it is a draft now."""
+        self._at = None
+
+    def search(self, query: str, skip: int = 0) -> Draft | None:
+        """Return the newest entry that contains the text, after skipping some hits."""
+        needle = query.casefold()
+        seen: set[str] = set()
+        for entry in reversed(self._entries):
+            if needle in entry.expanded.casefold() and entry.expanded not in seen:
+                seen.add(entry.expanded)
+                if skip == 0:
+                    return entry
+                skip -= 1
+        return None

@@ -1,0 +1,95 @@
+"""Runs prompts one after the other on a conversation and hands the events to the bridge."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+from agent.conversation import Prompt
+from agent.events import AgentEvent
+from tui.conversation_port import ConversationPort
+
+TakeEvent = Callable[[AgentEvent], Awaitable[None]]
+
+
+class PromptRunner:
+    """What is being worked on, and what waits: also before there is a conversation."""
+
+    def __init__(
+        self,
+        take: TakeEvent,
+        on_start: Callable[[Prompt], None],
+        on_end: Callable[[], None],
+        start_worker: Callable[[Awaitable[None]], object],
+    ) -> None:
+        """Take where events go, whom to tell of start and end, and who owns the task."""
+        self._take = take
+        self._on_start = on_start
+        self._on_end = on_end
+        self._start_worker = start_worker
+        self._conversation: ConversationPort | None = None
+        self._early: list[Prompt] = []
+        self._is_running = False
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a prompt is being worked on."""
+        return self._is_running
+
+    @property
+    def queued(self) -> list[Prompt]:
+        """Prompts that wait, oldest first."""
+        waiting = list(self._conversation.queued) if self._conversation is not None else []
+        return [*self._early, *waiting]
+
+    def attach(self, conversation: ConversationPort) -> None:
+        """Take the conversation; prompts sent meanwhile start."""
+        self._conversation = conversation
+        early, self._early = self._early, []
+        for prompt in early:
+            self.submit(prompt)
+
+    def submit(self, prompt: Prompt) -> None:
+        """Start a prompt, or queue it behind the running one."""
+        conversation = self._conversation
+        if conversation is None:
+            self._early.append(prompt)
+        elif self._is_running:
+            conversation.queue(prompt)
+        else:
+            self._is_running = True
+            self._start_worker(self._work(conversation, prompt))
+
+    def run_events(self, events: AsyncIterator[AgentEvent]) -> None:
+        """Show the events of something that is no prompt, such as a compaction by wish."""
+        if not self._is_running:
+            self._is_running = True
+            self._start_worker(self._show(events))
+
+    def take_back(self) -> list[Prompt]:
+        """Return everything that waits, and empty the queue."""
+        early, self._early = self._early, []
+        waiting = self._conversation.take_back() if self._conversation is not None else []
+        return [*early, *waiting]
+
+    def interrupt(self) -> bool:
+        """End what is running; return whether anything was."""
+        return self._conversation is not None and self._conversation.interrupt()
+
+    async def _work(self, conversation: ConversationPort, prompt: Prompt | None) -> None:
+        try:
+            while prompt is not None:
+                self._on_start(prompt)
+                async for event in conversation.run(prompt):
+                    await self._take(event)
+                prompt = conversation.next_queued()
+        finally:
+            self._is_running = False
+            self._on_end()
+
+    async def _show(self, events: AsyncIterator[AgentEvent]) -> None:
+        try:
+            async for event in events:
+                await self._take(event)
+        finally:
+            self._is_running = False
+            self._on_end()
