@@ -10,7 +10,9 @@
 #   make format          let ruff format the tree
 #   make lock            bring the lock files up to date with pyproject.toml (LOCK_ARGS=--upgrade for newer)
 
-PYTHON ?= python3
+# The first one that is new enough; looked for only when an environment is made.
+PYTHON ?= $(shell for name in python3 python3.13 python3.12 python3.11; do \
+  $$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$name && break; done)
 VENV ?= .venv
 ARGS ?=
 LOCK_ARGS ?=
@@ -64,8 +66,8 @@ lock:
 	$$compile --group build --group dev -c requirements.lock -o requirements-dev.lock
 
 $(BIN)/python:
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-	  { echo "agent-tui needs Python 3.11 or newer; name one with: make PYTHON=python3.13 …" >&2; exit 1; }
+	@$(or $(PYTHON),false) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "agent-tui needs Python 3.11 or newer; name one with: make PYTHON=/path/to/python3 …" >&2; exit 1; }
 	@echo "Setting up $(VENV) (once)…" >&2
 	@$(PYTHON) -m venv $(VENV)
 
