@@ -1,0 +1,81 @@
+"""When to compact: thresholds of the window, and the breaker that ends hopeless attempts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Final
+
+RESPONSE_HEADROOM: Final = 15_000
+"""Room kept for the answer, unless the model's own limit is smaller."""
+TRIGGER: Final = 0.85
+CRITICAL: Final = 0.95
+TARGET: Final = 0.5
+"""Where compaction aims at: a history that would be full again at once was not worth the cost."""
+MAX_FAILURES: Final = 3
+
+
+class Pressure(StrEnum):
+    """How full the window is."""
+
+    NONE = "none"
+    COMPACT = "compact"
+    """Enough room is left to ask the model for a summary."""
+    CRITICAL = "critical"
+    """No room for that any more: only what needs no model helps."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContextBudget:
+    """The window of a model, in tokens."""
+
+    window: int
+    max_output: int
+
+    @property
+    def effective(self) -> int:
+        """What the history may fill, with room for the answer."""
+        headroom = min(RESPONSE_HEADROOM, self.max_output, self.window // 4)
+        return max(1, self.window - headroom)
+
+    @property
+    def trigger(self) -> int:
+        """From here on compaction starts."""
+        return int(self.effective * TRIGGER)
+
+    @property
+    def target(self) -> int:
+        """What is left after a good compaction, at most."""
+        return int(self.effective * TARGET)
+
+    def pressure(self, tokens: int) -> Pressure:
+        """Say how full the window is with a history of that size."""
+        if tokens >= self.effective * CRITICAL:
+            return Pressure.CRITICAL
+        return Pressure.COMPACT if tokens >= self.trigger else Pressure.NONE
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionState:
+    """What earlier attempts in this session came to."""
+
+    consecutive_failures: int = 0
+    reactive_used: bool = False
+    """The one compaction after a refused prompt was spent; survives everything in a session."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the breaker ended automatic attempts."""
+        return self.consecutive_failures >= MAX_FAILURES
+
+    def succeeded(self) -> CompactionState:
+        """Return the state after a success."""
+        return replace(self, consecutive_failures=0)
+
+    def failed(self) -> CompactionState:
+        """Return the state after a failure, or a compaction that brought nothing."""
+        return replace(self, consecutive_failures=self.consecutive_failures + 1)
+
+    def reactive(self) -> CompactionState:
+        """Return the state with the reactive attempt spent."""
+        return replace(self, reactive_used=True)

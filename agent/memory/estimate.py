@@ -1,0 +1,75 @@
+"""Sizes in tokens without a tokenizer: measured where the endpoint told, estimated where not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from agent.messages import Block, Message
+
+CHARACTERS_PER_TOKEN: Final = 3.6
+"""Of English and code in JSON; an estimate on the safe side for most text."""
+WIDE_CHARACTERS_PER_TOKEN: Final = 1.2
+"""Of scripts outside Latin, where a character is often a token of its own."""
+IMAGE_TOKENS: Final = 1_600
+DOCUMENT_TOKENS_PER_BYTE: Final = 0.01
+MESSAGE_TOKENS: Final = 4
+"""Overhead of a message's frame."""
+
+
+def text_tokens(text: str) -> int:
+    """Return an estimate for a text."""
+    wide = 0 if text.isascii() else sum(1 for character in text if ord(character) > 0x2FF)
+    narrow = len(text) - wide
+    return int(narrow / CHARACTERS_PER_TOKEN + wide / WIDE_CHARACTERS_PER_TOKEN) + bool(text)
+
+
+def block_tokens(block: Block) -> int:
+    """Return an estimate for a content block."""
+    match block.get("type"):
+        case "text":
+            return text_tokens(str(block.get("text", "")))
+        case "image":
+            return IMAGE_TOKENS
+        case "document":
+            source = block.get("source")
+            data = source.get("data", "") if isinstance(source, Mapping) else ""
+            return max(IMAGE_TOKENS, int(len(str(data)) * DOCUMENT_TOKENS_PER_BYTE))
+        case "tool_result":
+            content = block.get("content")
+            if isinstance(content, list):
+                return MESSAGE_TOKENS + sum(block_tokens(b) for b in content if isinstance(b, dict))
+            return MESSAGE_TOKENS + text_tokens(str(content or ""))
+        case "thinking":
+            return text_tokens(str(block.get("thinking", "")) + str(block.get("signature", "")))
+        case _:
+            return text_tokens(json.dumps(block, ensure_ascii=False, default=str))
+
+
+def message_tokens(message: Message) -> int:
+    """Return an estimate for one message."""
+    return MESSAGE_TOKENS + sum(block_tokens(block) for block in message.content)
+
+
+def total_tokens(messages: Iterable[Message]) -> int:
+    """Return an estimate for messages."""
+    return sum(message_tokens(message) for message in messages)
+
+
+def prefix_tokens(system: Sequence[Block], tools: Sequence[Mapping[str, Any]]) -> int:
+    """Return an estimate for what stands before every message."""
+    schemas = sum(text_tokens(json.dumps(tool, default=str)) for tool in tools)
+    return sum(block_tokens(block) for block in system) + schemas
+
+
+def next_request_tokens(messages: Sequence[Message], measured: int, prefix: int) -> int:
+    """Return what the next request will hold.
+
+    `measured` is the endpoint's count up to and including the last answer (0: never measured);
+    only what came after that answer is estimated then.
+    """
+    if measured <= 0:
+        return prefix + total_tokens(messages)
+    last = max((i for i, m in enumerate(messages) if m.role == "assistant"), default=-1)
+    return measured + total_tokens(messages[last + 1 :])

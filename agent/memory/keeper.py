@@ -1,0 +1,225 @@
+"""Decides when a history is compacted, and does it; implements the loop's `ContextPort`.
+
+Order of means: nothing; images and old results; a summary by the model; at the very edge of the
+window, or when the model fails, a digest made without it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal, Protocol
+
+from agent.abort import Aborted, AbortSignal
+from agent.events import Compacted
+from agent.loop import ContextPort, ContextStep
+from agent.memory.budget import CompactionState, ContextBudget, Pressure
+from agent.memory.estimate import next_request_tokens, total_tokens
+from agent.memory.pipeline import protected_from, shrink
+from agent.memory.stages.digest import digest
+from agent.memory.stages.images import strip_media
+from agent.memory.stages.results import trim_results
+from agent.memory.stages.summary import instruction, replace_past
+from agent.memory.summariser import SummaryPort
+from agent.messages import Message
+from agent.model.client import ModelError
+from hooks.outcome import EventOutcome
+
+MIN_GAIN: Final = 0.9
+"""A result larger than this share of what was there is no progress."""
+
+Trigger = Literal["manual", "auto", "reactive"]
+
+
+class CompactionHooks(Protocol):
+    """The hook events around a compaction."""
+
+    async def pre_compact(self, trigger: str, instructions: str) -> EventOutcome | None:
+        """Fire PreCompact; None when no handler matches."""
+        ...
+
+    async def post_compact(self, trigger: str, summary: str) -> None:
+        """Fire PostCompact."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class KeeperPorts:
+    """What compaction needs to know and to ask."""
+
+    budget: Callable[[], ContextBudget]
+    """Of the model in use now."""
+    prefix_tokens: Callable[[], int]
+    """Estimate of system prompt and tools."""
+    turn_id: Callable[[], str]
+    summary: SummaryPort
+    hooks: CompactionHooks | None = None
+    is_automatic: Callable[[], bool] = lambda: True
+    """`autoCompactEnabled`."""
+
+
+class ContextKeeper:
+    """Compaction of one conversation."""
+
+    def __init__(self, ports: KeeperPorts, *, agent_id: str | None = None) -> None:
+        """Nothing was tried yet in this session."""
+        self._ports = ports
+        self._agent_id = agent_id
+        self._warned = False
+        self.state = CompactionState()
+
+    async def before_request(
+        self, messages: tuple[Message, ...], context_tokens: int, abort: AbortSignal
+    ) -> ContextStep | None:
+        """Compact when the window is nearly full; None when nothing needs doing."""
+        if not self._ports.is_automatic():
+            return None
+        tokens = next_request_tokens(messages, context_tokens, self._ports.prefix_tokens())
+        pressure = self._ports.budget().pressure(tokens)
+        if pressure is Pressure.NONE:
+            return None
+        if self.state.is_open:
+            return self._give_up(messages)
+        return await self._compact(messages, tokens, "auto", "", abort, pressure)
+
+    async def after_overflow(
+        self, messages: tuple[Message, ...], abort: AbortSignal
+    ) -> ContextStep | None:
+        """Compact because the endpoint refused the prompt as too long: once in a session."""
+        if self.state.reactive_used:
+            return None
+        self.state = self.state.reactive()
+        tokens = self._ports.prefix_tokens() + total_tokens(messages)
+        return await self._compact(messages, tokens, "reactive", "", abort, Pressure.CRITICAL)
+
+    async def by_wish(
+        self, messages: tuple[Message, ...], focus: str, abort: AbortSignal
+    ) -> ContextStep | None:
+        """Compact because the person said so; None when there is nothing to gain."""
+        if len(messages) < 3:
+            return None
+        tokens = self._ports.prefix_tokens() + total_tokens(messages)
+        return await self._compact(messages, tokens, "manual", focus, abort, Pressure.COMPACT)
+
+    async def _compact(
+        self,
+        messages: tuple[Message, ...],
+        tokens: int,
+        trigger: Trigger,
+        focus: str,
+        abort: AbortSignal,
+        pressure: Pressure,
+    ) -> ContextStep | None:
+        vetoed = await self._vetoed(trigger, focus)
+        if vetoed is not None:
+            return ContextStep(messages, notices=(vetoed,))
+        budget = self._ports.budget()
+        room = max(1, budget.target - self._ports.prefix_tokens())
+        if trigger != "manual":
+            # Large histories are walked in a thread: the screen keeps answering keys.
+            shrunk = await asyncio.to_thread(shrink, messages, target=room)
+            if shrunk.steps and shrunk.tokens <= room:
+                summary = f"To save room, {' and '.join(shrunk.steps)}."
+                return await self._done(messages, shrunk.messages, tokens, trigger, summary, ())
+        start = protected_from(messages, room) or len(messages)
+        try:
+            summary, notices = await self._summary(messages, focus, abort, pressure)
+        except Aborted:
+            return None
+        except ModelError as error:
+            self.state = self.state.failed()
+            text = f"The conversation could not be compacted: {error} It stays as it is."
+            return ContextStep(messages, notices=(text,))
+        replaced = replace_past(messages, start, summary)
+        return await self._done(messages, replaced, tokens, trigger, summary, notices)
+
+    async def _summary(
+        self,
+        messages: tuple[Message, ...],
+        focus: str,
+        abort: AbortSignal,
+        pressure: Pressure,
+    ) -> tuple[str, tuple[str, ...]]:
+        """Return a summary with notices: the model's, or at the edge of the window a digest.
+
+        Raises:
+            ModelError: the model could not, and there is room enough to go on without.
+            Aborted: the person interrupted.
+        """
+        ask = instruction(focus)
+        if pressure is not Pressure.CRITICAL:
+            return await self._ports.summary.summarise(messages, ask, abort), ()
+        # The whole history does not fit into a request any more; its bones may.
+        everything = len(messages)
+        bones = trim_results(strip_media(messages, before=everything), before=everything)
+        if self._ports.prefix_tokens() + total_tokens(bones) > self._ports.budget().trigger:
+            return _digested(messages), ("The window is full: compacted without a summary.",)
+        try:
+            return await self._ports.summary.summarise(bones, ask, abort), ()
+        except ModelError as error:
+            why = f"The model could not summarise ({error}): compacted to an outline instead."
+            return _digested(messages), (why,)
+
+    async def _done(
+        self,
+        before: Sequence[Message],
+        after: tuple[Message, ...],
+        tokens: int,
+        trigger: Trigger,
+        summary: str,
+        notices: tuple[str, ...],
+    ) -> ContextStep | None:
+        size_before = total_tokens(before)
+        size_after = total_tokens(after)
+        if size_after >= size_before * MIN_GAIN:
+            self.state = self.state.failed()
+            if trigger == "manual":
+                return None
+            text = "Compaction brought too little: the latest messages fill the window."
+            return ContextStep(tuple(before), notices=(*notices, text))
+        self.state = self.state.succeeded()
+        self._warned = False
+        if self._ports.hooks is not None:
+            await self._ports.hooks.post_compact(_hook_trigger(trigger), summary)
+        event = Compacted(
+            turn_id=self._ports.turn_id(),
+            trigger=trigger,
+            tokens_before=tokens,
+            tokens_after=self._ports.prefix_tokens() + size_after,
+            summary=summary,
+            agent_id=self._agent_id,
+        )
+        return ContextStep(after, event, notices)
+
+    async def _vetoed(self, trigger: Trigger, focus: str) -> str | None:
+        if self._ports.hooks is None:
+            return None
+        outcome = await self._ports.hooks.pre_compact(_hook_trigger(trigger), focus)
+        if outcome is None or outcome.decision not in ("block", "deny"):
+            return None
+        return f"A hook stopped the compaction: {outcome.reason or 'no reason given'}"
+
+    def _give_up(self, messages: tuple[Message, ...]) -> ContextStep | None:
+        if self._warned:
+            return None
+        self._warned = True
+        text = (
+            f"Compaction failed {self.state.consecutive_failures} times in a row and is not tried "
+            "again by itself. /compact tries once more, /rewind goes back, /clear starts afresh."
+        )
+        return ContextStep(messages, notices=(text,))
+
+
+if TYPE_CHECKING:
+
+    def _check(ports: KeeperPorts) -> ContextPort:
+        return ContextKeeper(ports)
+
+
+def _digested(messages: Sequence[Message]) -> str:
+    return digest(messages) or "(nothing was done yet)"
+
+
+def _hook_trigger(trigger: Trigger) -> str:
+    return "manual" if trigger == "manual" else "auto"

@@ -1,0 +1,37 @@
+"""Old images and documents replaced by a word: the cheapest room there is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from agent.memory.stages.thinking import changed_from, drop_thinking
+from agent.messages import Block, Message, text_block
+
+_MARKERS: Final = {"image": "[image]", "document": "[document]"}
+
+
+def strip_media(messages: Sequence[Message], *, before: int) -> tuple[Message, ...]:
+    """Return the messages with media before an index replaced by `[image]` and `[document]`."""
+    changed = tuple(
+        _stripped(message) if index < before else message for index, message in enumerate(messages)
+    )
+    first = changed_from(messages, changed)
+    return changed if first is None else drop_thinking(changed, first + 1)
+
+
+def _stripped(message: Message) -> Message:
+    content = tuple(_without_media(block) for block in message.content)
+    return message if content == message.content else replace(message, content=content)
+
+
+def _without_media(block: Block) -> Block:
+    marker = _MARKERS.get(str(block.get("type")))
+    if marker is not None:
+        return text_block(marker)
+    content: Any = block.get("content")
+    if block.get("type") == "tool_result" and isinstance(content, list):
+        parts = [_without_media(part) if isinstance(part, dict) else part for part in content]
+        return block if parts == content else {**block, "content": parts}
+    return block

@@ -1,0 +1,45 @@
+"""The past replaced by a summary, the latest exchanges kept as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agent.memory.stages.digest import own_words
+from agent.memory.stages.thinking import drop_thinking
+from agent.messages import Message, user_message
+
+INSTRUCTION = """\
+<system-note>
+The conversation is about to be compacted: everything up to here will be replaced by what you \
+write now, and nothing else of it will be remembered. Call no tools. Write, in at most 1,500 words \
+and in this order:
+1. Goal: what the person wants, with every constraint and preference they stated, also early ones.
+2. State: what is done, what is being worked on at this moment, what is left.
+3. Files: each file that matters by path, what is in it or was changed in it, with the names of \
+functions and the few lines of code that are needed to go on.
+4. Findings: facts learned, commands that work, errors met and what solved them, approaches that \
+failed.
+5. Next step: the very next thing to do, and how its success will be seen.
+{focus}</system-note>"""
+
+
+def instruction(focus: str = "") -> Message:
+    """Return the message that asks for a summary; `focus` is what the person wants kept."""
+    line = f"The person asks to keep in particular: {focus.strip()}\n" if focus.strip() else ""
+    return user_message(INSTRUCTION.format(focus=line), origin="reminder")
+
+
+def replace_past(messages: Sequence[Message], start: int, summary: str) -> tuple[Message, ...]:
+    """Return a history of one summary message and the messages from `start` on.
+
+    The person's own words of the replaced part follow the summary word for word; thinking of the
+    kept part is dropped, since what it was bound to is gone.
+    """
+    said = own_words(messages[:start])
+    words = f"\n\nThe person's messages so far, word for word:\n{said}" if said else ""
+    text = (
+        "<system-note>\nThis conversation continues an earlier one that was compacted to save "
+        f"room. What matters of it:\n\n{summary.strip()}{words}\n\n"
+        "Files may have changed since: read before you edit.\n</system-note>"
+    )
+    return (user_message(text, origin="summary"), *drop_thinking(messages[start:]))
