@@ -61,7 +61,7 @@ class Grant:
     destination: RuleSource | None
     """Where it is kept; None for "only this once"."""
     label: str
-    """For people, such as `Yes, and don't ask again for git push … in this session`."""
+    """Continues "Yes, and …": `don't ask again for git push * in this session`."""
     also_allows: str = ""
     """What the rules allow beyond this call; empty for exact rules."""
 
@@ -83,7 +83,7 @@ def suggest(
             rules,
             RuleBehavior.ALLOW,
             destination,
-            f"Yes, and don't ask again for {what} {where}",
+            f"don't ask again for {what} {where}",
             also,
         )
         for destination, where in (

@@ -123,6 +123,12 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
         self.runner = PromptRunner(
             self.bridge.put, self._on_prompt_start, self._on_prompt_end, self._start_worker
         )
+        self.transcript = Transcript(self.highlighter, id="transcript")
+        self.dialogs = DialogHost(self.chords, self._give_back, self._on_dialogs, id="dialogs")
+        self.activity = ActivityLine(id="activity")
+        self.todo_panel = TodoPanel(id="todos")
+        self.composer = Composer(id="composer")
+        self.status_line = StatusLine(id="status")
         self._spinner: Timer | None = None
         self._spinner_frame = 0
         self._is_interrupting = False
@@ -141,27 +147,12 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
 
     def compose(self) -> ComposeResult:
         """Yield the parts from top to bottom."""
-        yield Transcript(self.highlighter, id="transcript")
-        yield DialogHost(self.chords, self._give_back, self._on_dialogs, id="dialogs")
-        yield ActivityLine(id="activity")
-        yield TodoPanel(id="todos")
-        yield Composer(id="composer")
-        yield StatusLine(id="status")
-
-    @property
-    def transcript(self) -> Transcript:
-        """The transcript."""
-        return self.screen_stack[0].query_one(Transcript)
-
-    @property
-    def composer(self) -> Composer:
-        """The prompt."""
-        return self.screen_stack[0].query_one(Composer)
-
-    @property
-    def dialogs(self) -> DialogHost:
-        """The open dialogs."""
-        return self.screen_stack[0].query_one(DialogHost)
+        yield self.transcript
+        yield self.dialogs
+        yield self.activity
+        yield self.todo_panel
+        yield self.composer
+        yield self.status_line
 
     def on_mount(self) -> None:
         """Show what is known, and begin once that is on the screen."""
@@ -211,6 +202,11 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
     def _start_worker(self, work: Awaitable[None]) -> None:
         self.run_worker(work, exit_on_error=True)
 
+    @property
+    def _is_live(self) -> bool:
+        """Whether there is a screen: not yet before the first frame, no more while closing."""
+        return bool(self.screen_stack) and self.status_line.is_attached
+
     # Events to frames
 
     def _fold(self, event: AgentEvent) -> None:
@@ -218,7 +214,7 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
 
     def _show_document(self) -> None:
         """Show what changed in the document."""
-        if not self.screen_stack:
+        if not self._is_live:
             return
         first = self.document.take_first_changed()
         if first is not None:
@@ -226,7 +222,8 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
         self._show_lines()
 
     def _show_lines(self) -> None:
-        screen = self.screen_stack[0]
+        if not self._is_live:
+            return
         is_asking = self.dialogs.open_count > 0
         queued = tuple(prompt.text for prompt in self.runner.queued)
         view = ActivityView(
@@ -236,12 +233,11 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
             queued,
             self._is_interrupting,
         )
-        activity = screen.query_one(ActivityLine)
-        activity.display = not is_asking
-        activity.show(view)
+        self.activity.display = not is_asking
+        self.activity.show(view)
         self.composer.display = not is_asking
-        screen.query_one(TodoPanel).show(self.document.todos if self._shows_todos else ())
-        screen.query_one(StatusLine).show(self._status())
+        self.todo_panel.show(self.document.todos if self._shows_todos else ())
+        self.status_line.show(self._status())
         self.composer.set_mode_role(_rule_role(self.mode))
         self._set_spinner(self.document.activity.is_working and not is_asking)
 
@@ -294,7 +290,7 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
         self._highlight_clock.request()
 
     def _show_highlights(self) -> None:
-        if self.screen_stack:
+        if self._is_live:
             self.transcript.highlights_ready()
 
     def _on_prompt_start(self, prompt: Prompt) -> None:
@@ -310,6 +306,8 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
 
     def _on_dialogs(self) -> None:
         self._show_lines()
+        if not self._is_live:
+            return
         if not self.dialogs.open_count:
             self.composer.focus()
             self.call_after_refresh(self.composer.refresh_text)
@@ -337,6 +335,12 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
     def notice(self, text: str, level: str = "info") -> None:
         """Add a line of our own to the transcript."""
         self.document.add_notice(level, text)
+        self._show_document()
+
+    def use_folder(self, folder: Path) -> None:
+        """Show another folder than the one the program was started in (the demo's copy)."""
+        self.options = replace(self.options, folder=folder)
+        self.transcript.set_header(welcome_rows(self.options.version, self.display_path(folder)))
         self._show_document()
 
     def use_theme(self, theme: Theme) -> None:
