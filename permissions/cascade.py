@@ -6,13 +6,16 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from permissions.bash_parts import Bash, bash_parts
 from permissions.context import PermissionContext
 from permissions.decision import Decision, PartVerdict, TraceEntry
 from permissions.effective import effective
 from permissions.judge import Part, judge, strictest_first
+from permissions.match_tool import Anchors
 from permissions.mode import Mode
 from permissions.request import PermissionRequest
 from permissions.rule import RuleSet
+from permissions.scope import Scope, check_budget
 from permissions.tool_part import tool_part
 from permissions.tools import canonical_tool
 
@@ -56,4 +59,14 @@ def _parts(
     rules: RuleSet,
     base: str,
 ) -> Sequence[Part]:
-    return [tool_part(request, canonical_tool(request.tool), context, mode, rules, base)]
+    tool = canonical_tool(request.tool)
+    if tool != "Bash":
+        return [tool_part(request, tool, context, mode, rules, base)]
+    bash = Bash(
+        scope=Scope.of(context, mode),
+        rules=rules,
+        anchors=Anchors.of(context, base),
+        tool_input=request.tool_input,
+        budget=check_budget(context),
+    )
+    return bash_parts(bash, base)

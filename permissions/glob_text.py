@@ -44,8 +44,6 @@ class StarPattern:
             return self.matches(text)
         tail = rest.rpartition(UNKNOWN)[2]
         first, last = self.chunks[0], self.chunks[-1]
-        if len(self.chunks) == 1 and len(head) + len(tail) > len(first):
-            return False
         starts = head.startswith(first) or first.startswith(head)
         ends = tail.endswith(last) or last.endswith(tail)
         if len(self.chunks) == 1:

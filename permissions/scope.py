@@ -97,6 +97,12 @@ class Scope:
             )
         return self._protected(target)
 
+    def check_place(self, target: Target | None, written: str) -> Floor | None:
+        """Judge a folder in which a program changes files of its own choice."""
+        if target is None or not self.contains(target):
+            return self.check_write(target, written)
+        return None
+
     def check_remove(self, target: Target | None, written: str) -> Floor | None:
         """Judge a removal or a move away: like a write, and the working directory itself asks."""
         floor = self.check_write(target, written)

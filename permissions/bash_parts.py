@@ -1,0 +1,439 @@
+"""A Bash call cut into what is judged on its own: simple commands and redirections."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from permissions.bash_pattern import BashPattern
+from permissions.decision import Behavior, Reason
+from permissions.glob_text import UNKNOWN
+from permissions.grammar import PathPattern
+from permissions.judge import Part
+from permissions.match_bash import (
+    first_allow,
+    first_restriction,
+    has_scoped_restriction,
+    possible_restriction,
+)
+from permissions.match_path import last_component
+from permissions.match_tool import Anchors, Call, first_match
+from permissions.paths import Target, resolve_literal
+from permissions.protected import ALL_NAMES
+from permissions.rule import SOURCE_ORDER, Rule, RuleBehavior, RuleSet
+from permissions.scope import Floor, Scope, strictest
+from permissions.shell.accesses import AccessKind
+from permissions.shell.analyse import UNKNOWN_FOLDER, CommandFacts, analyse
+from permissions.shell.flow import Folders
+from permissions.shell.syntax import (
+    GLOB_MARKS,
+    PIPE_MARK,
+    Redirect,
+    RedirectKind,
+    Unparsable,
+    Word,
+)
+
+MAX_GLOB_TARGETS = 200
+"""Files that one pattern may stand for; beyond it the target counts as unresolvable."""
+
+_FREE_WRITES = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr"})
+_FREE_READS = _FREE_WRITES | {"/dev/stdin", "/dev/zero", "/dev/random", "/dev/urandom", "-"}
+_GLOBS = frozenset(GLOB_MARKS.values())
+_UNMARK = str.maketrans({mark: character for character, mark in GLOB_MARKS.items()})
+
+
+@dataclass(frozen=True, slots=True)
+class Bash:
+    """What the parts of one call share."""
+
+    scope: Scope
+    rules: RuleSet
+    anchors: Anchors
+    tool_input: Mapping[str, object]
+    budget: Floor | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Touch:
+    """One access with where it leads."""
+
+    kind: AccessKind
+    targets: tuple[Target, ...]
+    floor: Floor | None
+    written: str
+
+
+def bash_parts(bash: Bash, base: str) -> list[Part]:
+    """Return the parts in source order; exactly one for a command that is not understood."""
+    command = bash.tool_input.get("command")
+    if not isinstance(command, str):
+        return [_not_understood(bash, "", "the command is not a text")]
+    facts = analyse(command, base, bash.scope.home)
+    if isinstance(facts, Unparsable):
+        return [_not_understood(bash, command, str(facts))]
+    parts: list[Part] = []
+    for one in facts:
+        if one.allow_forms or one.deny_forms:
+            parts.append(_command_part(bash, one))
+        parts.extend(
+            part
+            for redirect in one.redirects
+            if (part := _redirect_part(bash, redirect, one.folders)) is not None
+        )
+    if not parts:
+        parts.append(_empty(bash, command))
+    return parts
+
+
+def _not_understood(bash: Bash, command: str, why: str) -> Part:
+    floor = Floor(Behavior.ASK, Reason.UNPARSABLE, why)
+
+    def find(behavior: RuleBehavior) -> Rule | None:
+        # Only rules about all of Bash can be told to match.
+        if behavior is RuleBehavior.ALLOW:
+            return None
+        call = Call("Bash", bash.tool_input)
+        return first_match(bash.rules, behavior, call, bash.anchors) or _raw_match(
+            bash.rules, behavior, command
+        )
+
+    return Part(
+        text=command,
+        kind="command",
+        find=find,
+        floor=strictest((bash.budget, floor)),
+        is_read_only=False,
+    )
+
+
+def _raw_match(rules: RuleSet, behavior: RuleBehavior, command: str) -> Rule | None:
+    """Match a text that is not understood as it stands, so that a deny still denies."""
+    words = command[:20_000].split()
+    if not words:
+        return None
+    spaced = " ".join(words)
+    index = rules.index(behavior)
+    found = [
+        (place, rule)
+        for place, rule in index.for_program(words[0].rpartition("/")[2])
+        if isinstance(rule.specifier, BashPattern) and rule.specifier.matches_spaced(spaced)
+    ]
+    return min(found, key=lambda item: item[0])[1] if found else None
+
+
+def _empty(bash: Bash, command: str) -> Part:
+    """A comment, or nothing at all."""
+
+    def find(behavior: RuleBehavior) -> Rule | None:
+        return first_match(bash.rules, behavior, Call("Bash", bash.tool_input), bash.anchors)
+
+    return Part(text=command.strip(), kind="command", find=find, floor=bash.budget)
+
+
+def _command_part(bash: Bash, facts: CommandFacts) -> Part:
+    touches = _touches(bash, facts)
+    restricted = has_scoped_restriction(bash.rules)
+    floors: list[Floor | None] = [bash.budget, *(touch.floor for touch in touches)]
+    hidden = facts.hidden or ("" if facts.has_literal_program else "a program that is not known")
+    hidden = hidden or next((inner.hidden for inner in facts.inner if inner.hidden), "")
+    if hidden and restricted:
+        floors.append(
+            Floor(Behavior.ASK, Reason.UNPARSABLE, f"runs {hidden}; a rule could be meant")
+        )
+    elif restricted:
+        possible = possible_restriction(bash.rules, facts)
+        if possible is not None:
+            floors.append(
+                Floor(
+                    Behavior.ASK,
+                    Reason.UNPARSABLE,
+                    f"depends on a value that is not known before; {possible.text} could be meant",
+                )
+            )
+    floors.append(_possible_path_rule(bash, facts))
+
+    def find(behavior: RuleBehavior) -> Rule | None:
+        if behavior is RuleBehavior.ALLOW:
+            return first_allow(bash.rules, facts)
+        rule = first_restriction(bash.rules, behavior, facts, bash.tool_input)
+        for touch in touches:
+            for call in _calls(touch):
+                other = first_match(bash.rules, behavior, call, bash.anchors)
+                if other is not None and (
+                    rule is None or SOURCE_ORDER[other.source] < SOURCE_ORDER[rule.source]
+                ):
+                    rule = other
+        return rule
+
+    writes = [touch for touch in touches if touch.kind in (AccessKind.WRITE, AccessKind.REMOVE)]
+    return Part(
+        text=facts.text,
+        kind="command",
+        find=find,
+        floor=strictest(floors),
+        is_write=bool(writes),
+        is_free=facts.is_inert,
+        is_edit=facts.is_edit,
+        is_read_only=facts.is_read_only and not writes,
+        detail=_detail(facts, touches),
+        needs=facts.risk,
+    )
+
+
+def _detail(facts: CommandFacts, touches: Sequence[_Touch]) -> str:
+    pieces: list[str] = []
+    if facts.looked_through:
+        pieces.append(f"through {facts.looked_through}")
+    pieces.extend(
+        f"{touch.kind.value}s {touch.written}"
+        for touch in touches
+        if touch.kind in (AccessKind.WRITE, AccessKind.REMOVE)
+    )
+    if facts.risk:
+        pieces.append(facts.risk)
+    return "; ".join(pieces)
+
+
+def _calls(touch: _Touch) -> list[Call]:
+    match touch.kind:
+        case AccessKind.READ:
+            return [Call("Read", {}, target) for target in touch.targets]
+        case AccessKind.CHANGE_DIR:
+            return [Call("Cd", {}, target) for target in touch.targets]
+        case AccessKind.WRITE:
+            return [Call("Edit", {}, target) for target in touch.targets]
+        case AccessKind.REMOVE:
+            return [Call("Edit", {}, target, takes_tree=True) for target in touch.targets]
+        case AccessKind.PLACE:
+            return []
+
+
+def _touches(bash: Bash, facts: CommandFacts) -> list[_Touch]:
+    found: list[_Touch] = []
+    for one in (facts, *_inner(facts)):
+        for access in one.accesses:
+            touch = _touch(bash, access.kind, access.path, one.folders)
+            if touch is not None:
+                found.append(touch)
+        if one is not facts:
+            for redirect in one.redirects:
+                kind = {RedirectKind.READ: AccessKind.READ, RedirectKind.WRITE: AccessKind.WRITE}
+                if redirect.target is not None and redirect.kind in kind:
+                    touch = _touch(bash, kind[redirect.kind], redirect.target, one.folders)
+                    if touch is not None:
+                        found.append(touch)
+    return found
+
+
+def _inner(facts: CommandFacts) -> list[CommandFacts]:
+    found: list[CommandFacts] = []
+    for inner in facts.inner:
+        found.append(inner)
+        found.extend(_inner(inner))
+    return found
+
+
+def _touch(bash: Bash, kind: AccessKind, word: Word, folders: Folders) -> _Touch | None:
+    """Resolve one access; None when there is nothing to judge (devices, pipes)."""
+    text = word.plain
+    is_read = kind in (AccessKind.READ, AccessKind.CHANGE_DIR)
+    if text in (_FREE_READS if is_read else _FREE_WRITES) and not word.has_glob:
+        return None
+    if PIPE_MARK in word.text and is_read:
+        return None
+    targets = _targets(bash.scope, word, folders, is_read=is_read)
+    check = {
+        AccessKind.READ: bash.scope.check_read,
+        AccessKind.CHANGE_DIR: bash.scope.check_read,
+        AccessKind.WRITE: bash.scope.check_write,
+        AccessKind.PLACE: bash.scope.check_place,
+        AccessKind.REMOVE: bash.scope.check_remove,
+    }[kind]
+    if targets is None:
+        return _Touch(kind, (), check(None, word.raw), word.raw)
+    return _Touch(kind, targets, strictest(check(target, word.raw) for target in targets), word.raw)
+
+
+def _targets(
+    scope: Scope, word: Word, folders: Folders, *, is_read: bool
+) -> tuple[Target, ...] | None:
+    """Return every file that the word may name; None when that cannot be known."""
+    text = word.text
+    if word.splits or UNKNOWN in text or PIPE_MARK in text or not text:
+        return None if text or word.splits else ()
+    places = {"/"} if text.startswith("/") else folders
+    if places is None or UNKNOWN_FOLDER in places:
+        return None
+    found: list[Target] = []
+    for place in sorted(places):
+        if _GLOBS & set(text):
+            expanded = _expand(scope, text, place, is_read=is_read)
+            if expanded is None:
+                return None
+            found.extend(expanded)
+        else:
+            target = resolve_literal(word.raw, text, base=place, files=scope.files)
+            if target is None:
+                return None
+            found.append(target)
+    return tuple(found)
+
+
+def _expand(scope: Scope, text: str, place: str, *, is_read: bool) -> list[Target] | None:
+    """Return the files that a pattern stands for now, and the name it keeps without a match.
+
+    Only a pattern in the last component can be followed; a read may have more below a known folder.
+    """
+    folder, slash, name = text.rstrip("/").rpartition("/")
+    if _GLOBS & set(folder):
+        if not is_read:
+            return None
+        fixed = text
+        while _GLOBS & set(fixed):
+            fixed = fixed.rpartition("/")[0]
+        if ".." in text[len(fixed) :].split("/"):
+            return None
+        target = resolve_literal(
+            text.translate(_UNMARK),
+            fixed or "." if not slash or fixed else "/",
+            base=place,
+            files=scope.files,
+        )
+        return None if target is None else [target]
+    where = (folder or "/") if slash else "."
+    parent = resolve_literal(text, where, base=place, files=scope.files)
+    if parent is None:
+        return None
+    pattern = name.translate(_UNMARK)
+    if not is_read and any(
+        fnmatch.fnmatchcase(protected, pattern) and (pattern.startswith(".") or protected[0] != ".")
+        for protected in (*ALL_NAMES, "..")
+    ):
+        return None
+    entries = scope.files.entries(parent.real)
+    if entries is None:
+        return None
+    matching = [
+        entry
+        for entry in entries
+        if fnmatch.fnmatchcase(entry, pattern)
+        and (pattern.startswith(".") or not entry.startswith("."))
+    ]
+    if len(matching) > MAX_GLOB_TARGETS:
+        return None
+    found: list[Target] = []
+    for entry in [*matching, pattern]:
+        target = resolve_literal(
+            text.translate(_UNMARK),
+            f"{parent.lexical.rstrip('/')}/{entry}",
+            base=place,
+            files=scope.files,
+        )
+        if target is None:
+            return None
+        found.append(target)
+    return found
+
+
+def _possible_path_rule(bash: Bash, facts: CommandFacts) -> Floor | None:
+    """Ask when a pattern among the operands could name a file that a rule denies or asks about."""
+    words = [access.path for one in (facts, *_inner(facts)) for access in one.accesses]
+    patterned = [word for word in words if word.has_glob]
+    if not patterned:
+        return None
+    for behavior in (RuleBehavior.DENY, RuleBehavior.ASK):
+        index = bash.rules.index(behavior)
+        for rule in (*index.by_tool.get("Read", ()), *index.by_tool.get("Edit", ())):
+            if not isinstance(rule.specifier, PathPattern):
+                continue
+            last = last_component(rule.specifier.pattern)
+            for word in patterned:
+                name = word.plain.rstrip("/").rpartition("/")[2]
+                if _could_share(name, last):
+                    return Floor(
+                        Behavior.ASK,
+                        Reason.UNPARSABLE,
+                        f"{word.raw} could name a file that {rule.text} is about",
+                    )
+    return None
+
+
+def _could_share(pattern: str, other: str) -> bool:
+    """Could one name fit both patterns? Literal beginnings and ends must agree."""
+    if not pattern.startswith(".") and other.startswith("."):
+        # An unquoted pattern does not reach hidden files.
+        return False
+    if other in ("*", "**"):
+        return False
+
+    def fixed(text: str) -> tuple[str, str]:
+        first = min((text.find(mark) for mark in "*?[" if mark in text), default=len(text))
+        last = max((text.rfind(mark) for mark in "*?]" if mark in text), default=-1)
+        return text[:first], text[last + 1 :] if last >= 0 else text
+
+    start, end = fixed(pattern)
+    other_start, other_end = fixed(other)
+    starts = start.startswith(other_start) or other_start.startswith(start)
+    ends = end.endswith(other_end) or other_end.endswith(end)
+    if not any(mark in other for mark in "*?["):
+        return fnmatch.fnmatchcase(other, pattern)
+    return starts and ends
+
+
+def _redirect_part(bash: Bash, redirect: Redirect, folders: Folders) -> Part | None:
+    if redirect.target is None or redirect.kind in (RedirectKind.DUPLICATE, RedirectKind.TEXT):
+        return None
+    is_read = redirect.kind is RedirectKind.READ
+    word = redirect.target
+    if word.plain.startswith(("/dev/tcp/", "/dev/udp/")):
+        return _network_part(bash, redirect)
+    kind = AccessKind.READ if is_read else AccessKind.WRITE
+    if word.has_glob and not is_read:
+        # Which file a pattern names as a target differs between shells and settings.
+        touch: _Touch | None = _Touch(kind, (), bash.scope.check_write(None, word.raw), word.raw)
+    else:
+        touch = _touch(bash, kind, word, folders)
+    if touch is None:
+        return None
+    calls = _calls(touch)
+
+    def find(behavior: RuleBehavior) -> Rule | None:
+        found = [first_match(bash.rules, behavior, call, bash.anchors) for call in calls]
+        if behavior is RuleBehavior.ALLOW and (not found or None in found):
+            return None
+        rules = [rule for rule in found if rule is not None]
+        return min(rules, key=lambda rule: SOURCE_ORDER[rule.source]) if rules else None
+
+    return Part(
+        text=redirect.raw,
+        kind="read" if is_read else "write",
+        find=find,
+        floor=strictest((bash.budget, touch.floor)),
+        is_write=not is_read,
+        is_free=is_read,
+        is_edit=not is_read,
+        detail=f"{kind.value}s {word.raw}",
+        needs="" if is_read else f"an Edit rule for {word.raw} or mode acceptEdits allows it",
+    )
+
+
+def _network_part(bash: Bash, redirect: Redirect) -> Part:
+    floor = Floor(
+        Behavior.DENY,
+        Reason.SCOPE_BOUNDS_VIOLATION,
+        f"{redirect.raw} opens a network connection, outside the working directories",
+    )
+
+    def find(behavior: RuleBehavior) -> Rule | None:
+        del behavior
+        return None
+
+    return Part(
+        text=redirect.raw,
+        kind="write",
+        find=find,
+        floor=strictest((bash.budget, floor)),
+        is_write=True,
+    )

@@ -1,0 +1,134 @@
+"""Which Bash rules are about a simple command.
+
+Allow sees through a fixed list of wrappers and assignments and needs every word in place; deny and
+ask see through all of them, through paths and global options, and also say when a command whose
+value is not known yet could turn out to be meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from permissions.bash_pattern import BashPattern
+from permissions.grammar import ParameterPattern, RuleBehavior, WholeTool
+from permissions.match_tool import matches_parameter
+from permissions.rule import Rule, RuleSet
+from permissions.shell.analyse import CommandFacts
+
+_OPERATORS = frozenset("|;&<>$`\n")
+
+
+def first_restriction(
+    rules: RuleSet,
+    behavior: RuleBehavior,
+    facts: CommandFacts,
+    tool_input: Mapping[str, object],
+) -> Rule | None:
+    """Return the first deny or ask rule that is about the command or one inside it."""
+    best: tuple[int, Rule] | None = None
+    for one in _with_inner(facts):
+        for place, rule in _candidates(rules, behavior, one):
+            if best is not None and place >= best[0]:
+                continue
+            if _restricts(rule, one, tool_input):
+                best = (place, rule)
+    return None if best is None else best[1]
+
+
+def possible_restriction(rules: RuleSet, facts: CommandFacts) -> Rule | None:
+    """Return a deny or ask rule that some value of an unknown word would make match."""
+    for behavior in (RuleBehavior.DENY, RuleBehavior.ASK):
+        index = rules.index(behavior)
+        for one in _with_inner(facts):
+            unknown = [form for form in one.deny_forms if not form.joined.isascii()]
+            for form in unknown:
+                head = form.head.rpartition("/")[2]
+                for _, rule in index.for_program(head):
+                    pattern = rule.specifier
+                    if isinstance(pattern, BashPattern) and pattern.may_match(form.joined):
+                        return rule
+    return None
+
+
+def has_scoped_restriction(rules: RuleSet) -> bool:
+    """Is there a deny or ask rule about some Bash commands?"""
+    return any(
+        index.bash_by_head
+        or any(not isinstance(rule.specifier, ParameterPattern) for _, rule in index.bash_open)
+        for index in (rules.index(RuleBehavior.DENY), rules.index(RuleBehavior.ASK))
+    )
+
+
+def first_allow(rules: RuleSet, facts: CommandFacts) -> Rule | None:
+    """Return the first allow rule that covers the command."""
+    index = rules.index(RuleBehavior.ALLOW)
+    is_clear = facts.has_literal_program and not facts.hidden
+    best: tuple[int, Rule] | None = None
+    heads = dict.fromkeys(form.head for form in facts.allow_forms)
+    candidates = [*index.bash_open]
+    for head in heads:
+        candidates.extend(index.bash_by_head.get(head, ()))
+    blanket_covers = is_clear or not has_scoped_restriction(rules)
+    for place, rule in candidates:
+        if best is not None and place >= best[0]:
+            continue
+        if isinstance(rule.specifier, WholeTool):
+            covers = blanket_covers
+        else:
+            covers = is_clear and _covers(rule, facts)
+        if covers:
+            best = (place, rule)
+    return None if best is None else best[1]
+
+
+def _with_inner(facts: CommandFacts) -> Iterator[CommandFacts]:
+    yield facts
+    for inner in facts.inner:
+        yield from _with_inner(inner)
+
+
+def _candidates(
+    rules: RuleSet, behavior: RuleBehavior, facts: CommandFacts
+) -> Iterator[tuple[int, Rule]]:
+    index = rules.index(behavior)
+    yield from index.bash_open
+    if not index.bash_by_head:
+        return
+    for head in dict.fromkeys(form.head for form in facts.deny_forms):
+        yield from index.bash_by_head.get(head, ())
+
+
+def _restricts(rule: Rule, facts: CommandFacts, tool_input: Mapping[str, object]) -> bool:
+    pattern = rule.specifier
+    if isinstance(pattern, WholeTool):
+        return True
+    if isinstance(pattern, ParameterPattern):
+        return matches_parameter(pattern, tool_input)
+    if not isinstance(pattern, BashPattern):
+        return False
+    for form in facts.deny_forms:
+        if form.joined:
+            if pattern.matches(form.joined) or pattern.matches_spaced(form.spaced):
+                return True
+        elif _OPERATORS & set(pattern.text) and pattern.matches_spaced(form.spaced):
+            return True
+    return False
+
+
+def _covers(rule: Rule, facts: CommandFacts) -> bool:
+    pattern = rule.specifier
+    if not isinstance(pattern, BashPattern):
+        return False
+    if pattern.is_exact:
+        return any(pattern.matches(form.joined) for form in facts.allow_forms)
+    if facts.risk:
+        return False
+    for position, form in enumerate(facts.allow_forms):
+        if not pattern.matches(form.joined):
+            continue
+        offset = len(facts.allow_forms) - 1 - position
+        wrapped = facts.wide_forms[-offset:][:1] if 0 < offset <= len(facts.wide_forms) else ()
+        # `timeout *` alone would allow everything: the pattern must name the program inside.
+        if all(pattern.full.chunks[0].startswith(part.joined) for part in wrapped):
+            return True
+    return False

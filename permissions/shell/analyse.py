@@ -1,0 +1,365 @@
+"""Everything that rules and scope need to know about a command, worked out from its text alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import pairwise
+
+from permissions.bash_pattern import WORD_END
+from permissions.glob_text import UNKNOWN
+from permissions.shell.accesses import Access, accesses, sed_arguments
+from permissions.shell.arguments import split_arguments
+from permissions.shell.flow import Folders, Placed, place
+from permissions.shell.parse import parse
+from permissions.shell.read_only import is_read_only
+from permissions.shell.risky_options import risk_of
+from permissions.shell.sed_script import sed_script_risk
+from permissions.shell.syntax import (
+    HOME_MARK,
+    PWD_MARK,
+    Redirect,
+    Script,
+    Simple,
+    Unparsable,
+    Word,
+)
+from permissions.shell.unwrap import Layer, program_of, unwrap
+
+MAX_PARTS = 2_000
+"""Simple commands, nested ones included; more make the command unparsable."""
+_MAX_NESTING = 6
+
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+SAFE_ASSIGNMENTS = _set(
+    """
+    NODE_ENV CI NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE TZ LANG LANGUAGE RUST_BACKTRACE
+    RUST_LOG PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE GOOS GOARCH CGO_ENABLED TERM COLORTERM
+    COLUMNS LINES DEBUG VERBOSE LOG_LEVEL DJANGO_SETTINGS_MODULE RAILS_ENV RACK_ENV FLASK_ENV
+    APP_ENV ENVIRONMENT
+    """
+)
+"""Variables that cannot make a program run something else, looked through for allow rules."""
+
+EDIT_PROGRAMS = frozenset({"mkdir", "touch", "rm", "rmdir", "mv", "cp", "sed"})
+"""File commands that acceptEdits allows on operands inside scope."""
+
+_INERT = frozenset({"true", "false", ":"})
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """One spelling of a command that rules may match."""
+
+    head: str
+    """Its program."""
+    joined: str
+    spaced: str
+
+
+@dataclass(frozen=True, slots=True)
+class CommandFacts:
+    """One simple command, seen through its wrappers."""
+
+    text: str
+    """As written, for people."""
+    folders: Folders
+    allow_forms: tuple[Form, ...]
+    """Spellings that an allow rule may match."""
+    wide_forms: tuple[Form, ...]
+    """The subset that a wildcard may match only when it names the program inside a wrapper."""
+    deny_forms: tuple[Form, ...]
+    """Spellings that deny and ask rules match."""
+    has_literal_program: bool
+    hidden: str
+    """Why something that would run is out of sight; empty when nothing is."""
+    risk: str
+    """Why a wildcard rule does not cover it; empty when one may."""
+    accesses: tuple[Access, ...]
+    inner: tuple[CommandFacts, ...]
+    """Commands in texts that it hands to a shell."""
+    redirects: tuple[Redirect, ...]
+    is_read_only: bool
+    is_edit: bool
+    is_inert: bool
+    """Does nothing that needs permission: `cd`, `true`."""
+    looked_through: str
+    """Wrappers and assignments, for people; may be empty."""
+
+
+@lru_cache(maxsize=1024)
+def analyse(command: str, folder: str, home: str) -> tuple[CommandFacts, ...] | Unparsable:
+    """Return the facts about every simple command in source order, or why there are none.
+
+    Args:
+        folder: Where the shell is, absolute.
+        home: What `~` and `$HOME` mean.
+    """
+    script = parse(command)
+    if isinstance(script, Unparsable):
+        return script
+    try:
+        return tuple(_facts_of(script, folder, home, 0))
+    except Unparsable as error:
+        return error
+    except RecursionError:
+        return Unparsable("nested too deeply")
+
+
+def _facts_of(script: Script, folder: str, home: str, depth: int) -> list[CommandFacts]:
+    placed = place(script, folder, home)
+    if len(placed) > MAX_PARTS:
+        raise Unparsable("the command has too many parts")
+    found = [_facts(one, script, home, depth) for one in placed]
+    if depth == 0 and len(found) > 1:
+        # Deny and ask rules may spell out a whole compound, as in `curl * | sh`.
+        whole = " ".join(script.raw.split())
+        extra = Form(found[0].deny_forms[0].head if found[0].deny_forms else "", "", whole)
+        first = replace(found[0], deny_forms=(*found[0].deny_forms, extra))
+        return [first, *found[1:]]
+    return found
+
+
+def _facts(placed: Placed, script: Script, home: str, depth: int) -> CommandFacts:
+    simple = placed.simple
+    folders = placed.folders
+    folder = next(iter(folders)) if folders is not None and len(folders) == 1 else None
+    words = tuple(_known(word, script, home, folder) for word in simple.words)
+    unwrapped = unwrap(words)
+    unsafe = [item.name for item in simple.assignments if not _is_safe(item.name, item.value)]
+    hidden = script.hides or unwrapped.hidden
+    inner: list[CommandFacts] = []
+    for text in unwrapped.scripts:
+        if depth >= _MAX_NESTING:
+            hidden = hidden or "nested too deeply"
+            break
+        nested = parse(text)
+        if isinstance(nested, Unparsable):
+            hidden = hidden or f"a text that a shell runs: {nested}"
+            continue
+        inner.extend(_nested(nested, folders, home, depth + 1))
+    layers = [layer for layer in unwrapped.layers if layer.words]
+    last = layers[-1] if layers else None
+    is_plain = len(layers) == 1 or all(layer.is_open_to_allow for layer in layers)
+    clean = not unsafe and not hidden and not inner and bool(words) and is_plain
+    program = "" if last is None or not last.words[0].is_literal else last.words[0].text
+    arguments = () if last is None else last.words[1:]
+    risk = next(
+        (
+            found
+            for layer in layers
+            if (found := risk_of(program_of(layer.words[0]), layer.words[1:]))
+        ),
+        "",
+    )
+    return CommandFacts(
+        text=simple.raw or " ".join(redirect.raw for redirect in simple.redirects),
+        folders=folders,
+        allow_forms=_allow_forms(simple, layers, unsafe),
+        wide_forms=_wide_forms(layers, unsafe),
+        deny_forms=_deny_forms(simple, layers),
+        has_literal_program=all(layer.words[0].is_literal for layer in layers),
+        hidden=hidden,
+        risk=risk,
+        accesses=_accesses(layers),
+        inner=tuple(inner),
+        redirects=tuple(
+            Redirect(
+                item.raw,
+                item.kind,
+                None if item.target is None else _known(item.target, script, home, folder),
+            )
+            for item in simple.redirects
+        ),
+        is_read_only=clean and is_read_only(program, arguments),
+        is_edit=clean and _is_edit(program, arguments, risk),
+        is_inert=clean and not simple.assignments and _is_inert(program, arguments, layers),
+        looked_through=_looked_through(layers, simple),
+    )
+
+
+def _nested(script: Script, folders: Folders, home: str, depth: int) -> list[CommandFacts]:
+    if folders is None:
+        # Without a known folder, one that no relative path can be judged in.
+        found = _facts_of(script, UNKNOWN_FOLDER, home, depth)
+    else:
+        found = [
+            fact for folder in sorted(folders) for fact in _facts_of(script, folder, home, depth)
+        ]
+    return found
+
+
+UNKNOWN_FOLDER = f"/{UNKNOWN}"
+"""Stands for a current folder that is not known."""
+
+
+def _known(word: Word, script: Script, home: str, folder: str | None) -> Word:
+    """Put the values of HOME and PWD in, as far as they are known."""
+    text = word.text
+    if text.isascii() or (HOME_MARK not in text and PWD_MARK not in text):
+        return word
+    splits = word.splits
+    if script.taints_variables:
+        return Word(word.raw, text.replace(HOME_MARK, UNKNOWN).replace(PWD_MARK, UNKNOWN), True)
+    if folder is None and PWD_MARK in text:
+        text, splits = text.replace(PWD_MARK, UNKNOWN), True
+    text = text.replace(HOME_MARK, home).replace(PWD_MARK, folder or "")
+    return Word(word.raw, text, splits, word.scripts)
+
+
+def _is_safe(name: str, value: Word) -> bool:
+    known = name in SAFE_ASSIGNMENTS or name.startswith("LC_")
+    return known and value.is_literal and not value.scripts
+
+
+def _join(words: tuple[Word, ...], program: str | None = None) -> Form:
+    texts = [word.plain for word in words]
+    if program is not None:
+        texts[0] = program
+    return Form(texts[0], WORD_END.join(texts), " ".join(texts))
+
+
+def _allow_forms(simple: Simple, layers: list[Layer], unsafe: list[str]) -> tuple[Form, ...]:
+    forms: list[Form] = []
+    if not simple.words:
+        texts = [item.raw for item in simple.assignments]
+        if texts and all(item.value.is_literal for item in simple.assignments):
+            forms.append(Form(texts[0], WORD_END.join(texts), " ".join(texts)))
+        return tuple(forms)
+    if simple.assignments and all(item.value.is_literal for item in simple.assignments):
+        # A rule may spell the assignments out.
+        texts = [f"{item.name}={item.value.text}" for item in simple.assignments]
+        texts.extend(word.plain for word in layers[0].words)
+        forms.append(Form(texts[0], WORD_END.join(texts), " ".join(texts)))
+    if unsafe:
+        return tuple(forms)
+    for layer in layers:
+        if not layer.is_open_to_allow or layer.assignments:
+            break
+        forms.append(_join(layer.words))
+    return tuple(forms)
+
+
+def _wide_forms(layers: list[Layer], unsafe: list[str]) -> tuple[Form, ...]:
+    """Return, for each wrapper that allow rules see through, its form up to the inner program."""
+    if unsafe:
+        return ()
+    found: list[Form] = []
+    for outer, inner in pairwise(layers):
+        if not inner.is_open_to_allow:
+            break
+        length = next(
+            (index for index, word in enumerate(outer.words) if word is inner.words[0]),
+            len(outer.words),
+        )
+        found.append(_join(outer.words[: length + 1]))
+    return tuple(found)
+
+
+def _deny_forms(simple: Simple, layers: list[Layer]) -> tuple[Form, ...]:
+    forms: dict[str, Form] = {}
+
+    def add(form: Form) -> None:
+        forms.setdefault(form.joined, form)
+
+    if simple.assignments:
+        texts = [item.raw for item in simple.assignments]
+        texts.extend(word.plain for word in simple.words)
+        add(Form(texts[0], WORD_END.join(texts), " ".join(texts)))
+    for layer in layers:
+        words = layer.words
+        add(_join(words))
+        program = program_of(words[0])
+        if program != words[0].plain:
+            add(_join(words, program))
+        for shortened in _without_global_options(program, words):
+            add(_join(shortened, program))
+    return tuple(forms.values())
+
+
+_GLOBAL_VALUED = {
+    "git": "cC",
+    "docker": "Hlc",
+    "podman": "",
+    "kubectl": "nsv",
+    "npm": "C",
+    "pnpm": "CF",
+    "yarn": "",
+    "cargo": "CZ",
+    "gh": "R",
+    "make": "CfIj",
+    "helm": "n",
+    "terraform": "",
+    "systemctl": "HMt",
+    "svn": "",
+    "hg": "R",
+}
+_GLOBAL_LONG = _set(
+    """
+    --git-dir --work-tree --namespace --config-env --exec-path --context --host --log-level
+    --config --kubeconfig --prefix --workspace --filter --dir --cwd --repo --color
+    --manifest-path --target-dir --user --server --token --userconfig --registry --project
+    """
+)
+
+
+def _without_global_options(program: str, words: tuple[Word, ...]) -> list[tuple[Word, ...]]:
+    """Return the command without the options before its first operand, in both readings."""
+    if len(words) < 2 or not words[1].plain.startswith(("-", "+")):
+        return []
+    found: list[tuple[Word, ...]] = []
+    rest = words[1:]
+    while rest and rest[0].plain.startswith("+"):
+        rest = rest[1:]
+    arguments = split_arguments(
+        rest,
+        valued=_GLOBAL_VALUED.get(program, ""),
+        valued_long=_GLOBAL_LONG,
+        stops_at_operand=True,
+    )
+    found.append((words[0], *arguments.operands))
+    if program not in _GLOBAL_VALUED and len(arguments.operands) > 1:
+        # Any of these options may have taken the first operand as its value.
+        found.append((words[0], *arguments.operands[1:]))
+    return found
+
+
+def _accesses(layers: list[Layer]) -> tuple[Access, ...]:
+    found: list[Access] = []
+    for layer in layers:
+        if not layer.words[0].is_literal:
+            continue
+        for access in accesses(program_of(layer.words[0]), layer.words[1:]):
+            path = access.path
+            if layer.moves and not path.text.startswith("/"):
+                path = Word(path.raw, UNKNOWN)
+            found.append(Access(access.kind, path))
+    return tuple(found)
+
+
+def _is_edit(program: str, arguments: tuple[Word, ...], risk: str) -> bool:
+    if program not in EDIT_PROGRAMS:
+        return False
+    if program != "sed":
+        return not risk
+    found = sed_arguments(arguments)
+    if found.has("-f", "--file") or found.injectable:
+        return False
+    scripts = found.values("-e", "--expression") or found.operands[:1]
+    return all(word.is_literal and not sed_script_risk(word.text) for word in scripts)
+
+
+def _is_inert(program: str, arguments: tuple[Word, ...], layers: list[Layer]) -> bool:
+    if len(layers) != 1:
+        return False
+    return program == "cd" or (program in _INERT and all(word.is_literal for word in arguments))
+
+
+def _looked_through(layers: list[Layer], simple: Simple) -> str:
+    pieces = [item.raw for item in simple.assignments if simple.words]
+    pieces.extend(layer.words[0].plain for layer in layers[:-1])
+    return " ".join(pieces)

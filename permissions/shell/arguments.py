@@ -1,0 +1,110 @@
+"""Splits the arguments of a program into options and operands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from permissions.glob_text import UNKNOWN
+from permissions.shell.syntax import GLOB_MARKS, Word
+
+_GLOBS = tuple(GLOB_MARKS.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option; short ones are single letters with their dash."""
+
+    name: str
+    value: Word | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """What followed a program's name."""
+
+    options: tuple[Option, ...]
+    operands: tuple[Word, ...]
+    injectable: bool
+    """Could a word whose value is not known turn out to be an option?"""
+
+    def values(self, *names: str) -> tuple[Word, ...]:
+        """Return the values given to any of the options."""
+        return tuple(
+            option.value
+            for option in self.options
+            if option.name in names and option.value is not None
+        )
+
+    def has(self, *names: str) -> bool:
+        """Was one of the options given?"""
+        return any(option.name in names for option in self.options)
+
+
+def could_be_option(word: Word) -> bool:
+    """Might the word start with a dash once it is expanded?"""
+    return word.splits or word.text.startswith((UNKNOWN, *_GLOBS))
+
+
+def split_arguments(
+    words: Sequence[Word],
+    *,
+    valued: str = "",
+    valued_long: frozenset[str] = frozenset(),
+    single_dash: bool = False,
+    stops_at_operand: bool = False,
+) -> Arguments:
+    """Read the words after a program's name.
+
+    Args:
+        valued: Letters of short options that take a value, attached or in the next word.
+        valued_long: Long options (with dashes) that take their value in the next word too.
+        single_dash: Long options have one dash (`find`, `go`, `openssl`), so no clusters.
+        stops_at_operand: The first operand ends the options.
+    """
+    options: list[Option] = []
+    operands: list[Word] = []
+    injectable = False
+    position = 0
+    while position < len(words):
+        word = words[position]
+        text = word.plain
+        position += 1
+        if could_be_option(word):
+            injectable = True
+        if text == "--":
+            operands.extend(words[position:])
+            break
+        if not text.startswith("-") or text == "-":
+            operands.append(word)
+            if stops_at_operand:
+                operands.extend(words[position:])
+                break
+            continue
+        if text.startswith("--") or single_dash:
+            name, equals, _ = text.partition("=")
+            if equals:
+                options.append(Option(name, _tail(word, len(name) + 1)))
+            elif name in valued_long and position < len(words):
+                options.append(Option(name, words[position]))
+                position += 1
+            else:
+                options.append(Option(name))
+            continue
+        for index, letter in enumerate(text[1:], start=1):
+            if letter not in valued:
+                options.append(Option(f"-{letter}"))
+                continue
+            if index + 1 < len(text):
+                options.append(Option(f"-{letter}", _tail(word, index + 1)))
+            elif position < len(words):
+                options.append(Option(f"-{letter}", words[position]))
+                position += 1
+            else:
+                options.append(Option(f"-{letter}"))
+            break
+    return Arguments(tuple(options), tuple(operands), injectable)
+
+
+def _tail(word: Word, start: int) -> Word:
+    return Word(word.raw, word.text[start:], word.splits)

@@ -1,0 +1,247 @@
+"""Places every simple command of a script with the folders in which it may run.
+
+`cd` is followed through lists, pipelines, subshells, branches and loops. Where a `cd` may or may
+not have happened a command has several folders and all of them count; where it cannot be known it
+has none.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from permissions.glob_text import UNKNOWN
+from permissions.shell.syntax import (
+    HOME_MARK,
+    PWD_MARK,
+    AndOr,
+    Branches,
+    FunctionBody,
+    Isolated,
+    Node,
+    Redirect,
+    Redirected,
+    Script,
+    Sequence,
+    Simple,
+    Word,
+    Words,
+)
+
+MAX_FOLDERS = 4
+"""Folders that are followed at once; beyond it the folder counts as unknown."""
+
+_NESTED_LOOPS = 2
+"""Loops inside loops that are followed exactly; the work grows with each level."""
+
+Folders = frozenset[str] | None
+"""Absolute paths a command may run in; None when that is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A simple command or a redirection of a compound one, with its folders."""
+
+    simple: Simple
+    folders: Folders
+
+
+@dataclass(frozen=True, slots=True)
+class _Exit:
+    """Where the shell may be after a statement, by its result."""
+
+    success: Folders
+    failure: Folders
+
+    @property
+    def either(self) -> Folders:
+        return _union(self.success, self.failure)
+
+
+def place(script: Script, folder: str, home: str) -> list[Placed]:
+    """Return the simple commands in source order; those of a substitution follow their command."""
+    functions, moves = _moving_functions(script.body)
+    walker = _Walker(home, functions, moves)
+    walker.walk(script.body, frozenset({folder}))
+    return walker.placed
+
+
+def _union(left: Folders, right: Folders) -> Folders:
+    if left is None or right is None:
+        return None
+    both = left | right
+    return both if len(both) <= MAX_FOLDERS else None
+
+
+class _Walker:
+    def __init__(self, home: str, functions: frozenset[str], moves: bool) -> None:
+        self._home = home
+        self._moves = moves
+        self._moving = functions if moves else frozenset()
+        self._silent = 0
+        self.placed: list[Placed] = []
+
+    def walk(self, node: Node, folders: Folders) -> _Exit:
+        match node:
+            case Simple():
+                return self._simple(node, folders)
+            case Sequence():
+                exits = _Exit(folders, folders)
+                for item in node.items:
+                    exits = self.walk(item, exits.either)
+                return exits
+            case AndOr():
+                return self._and_or(node, folders)
+            case Isolated():
+                for item in node.items:
+                    self.walk(item, folders)
+                return _Exit(folders, folders)
+            case Branches():
+                return self._branches(node, folders)
+            case FunctionBody():
+                self.walk(node.body, None if self._moving else folders)
+                return _Exit(folders, folders)
+            case Redirected():
+                exits = self.walk(node.body, folders)
+                self._record(Simple("", (), (), node.redirects), folders)
+                self._redirect_scripts(node.redirects, folders)
+                return exits
+            case Words():
+                self._scripts(node.words, folders)
+                return _Exit(folders, folders)
+
+    def _record(self, simple: Simple, folders: Folders) -> None:
+        if not self._silent:
+            self.placed.append(Placed(simple, folders))
+
+    def _scripts(self, words: tuple[Word, ...], folders: Folders) -> None:
+        for word in words:
+            for script in word.scripts:
+                self.walk(script.body, folders)
+
+    def _redirect_scripts(self, redirects: tuple[Redirect, ...], folders: Folders) -> None:
+        for redirect in redirects:
+            for script in redirect.scripts:
+                self.walk(script.body, folders)
+
+    def _simple(self, simple: Simple, folders: Folders) -> _Exit:
+        self._record(simple, folders)
+        self._scripts(simple.words, folders)
+        self._scripts(tuple(assignment.value for assignment in simple.assignments), folders)
+        self._redirect_scripts(simple.redirects, folders)
+        words = simple.words
+        while words and words[0].text in ("command", "builtin") and len(words) > 1:
+            words = words[1:]
+        if not words:
+            return _Exit(folders, folders)
+        name = words[0]
+        if not name.is_literal or name.text in _OPAQUE_BUILTINS or name.text in self._moving:
+            return _Exit(None, None)
+        if name.text in ("cd", "pushd"):
+            return _Exit(self._destination(words[1:], folders), folders)
+        if name.text == "popd":
+            return _Exit(None, folders)
+        return _Exit(folders, folders)
+
+    def _destination(self, words: tuple[Word, ...], folders: Folders) -> Folders:
+        operands = [word for word in words if word.text not in ("-P", "-L", "--", "-e", "-@")]
+        if not operands:
+            return frozenset({self._home})
+        word = operands[0]
+        text = word.text.replace(HOME_MARK, self._home)
+        if len(operands) > 1 or text.startswith("-") or word.splits or word.has_glob:
+            return None
+        if PWD_MARK in text:
+            if folders is None or len(folders) != 1:
+                return None
+            text = text.replace(PWD_MARK, next(iter(folders)))
+        if UNKNOWN in text or not Word("", text).is_literal:
+            return None
+        if text.startswith("/"):
+            return self._spellings(text)
+        if folders is None:
+            return None
+        found: Folders = frozenset()
+        for folder in folders:
+            found = _union(found, self._spellings(f"{folder}/{text}"))
+        return found
+
+    @staticmethod
+    def _spellings(path: str) -> Folders:
+        # The shell removes `x/..` by text unless told otherwise; with a link the two readings
+        # differ, so both count.
+        lexical = os.path.normpath(path)
+        return frozenset({lexical, path}) if ".." in path.split("/") else frozenset({lexical})
+
+    def _and_or(self, node: AndOr, folders: Folders) -> _Exit:
+        left = self.walk(node.left, folders)
+        if node.is_and:
+            right = self.walk(node.right, left.success)
+            return _Exit(right.success, _union(left.failure, right.failure))
+        right = self.walk(node.right, left.failure)
+        return _Exit(_union(left.success, right.success), right.failure)
+
+    def _branches(self, node: Branches, folders: Folders) -> _Exit:
+        before = folders
+        if node.repeats:
+            before = self._settled(node, folders)
+        return self._once(node, before)
+
+    def _once(self, node: Branches, folders: Folders) -> _Exit:
+        current = folders
+        for condition in node.condition:
+            current = self.walk(condition, current).either
+        after = current
+        for body in node.bodies:
+            after = _union(after, self.walk(body, current).either)
+        return _Exit(after, after)
+
+    def _settled(self, node: Branches, folders: Folders) -> Folders:
+        """Return every folder that an iteration may start in."""
+        if not self._moves:
+            return folders
+        if self._silent >= _NESTED_LOOPS:
+            return None
+        self._silent += 1
+        current = folders
+        for _ in range(MAX_FOLDERS):
+            following = _union(current, self._once(node, current).either)
+            if following == current:
+                break
+            current = following
+        else:
+            current = None
+        self._silent -= 1
+        return current
+
+
+_OPAQUE_BUILTINS = frozenset({"eval", "source", ".", "exec"})
+
+
+def _moving_functions(body: Node) -> tuple[frozenset[str], bool]:
+    """Return the names of a script's functions, and whether anything in it may change folder."""
+    names: set[str] = set()
+    moves = False
+    stack: list[Node] = [body]
+    while stack:
+        node = stack.pop()
+        match node:
+            case Simple():
+                moves = moves or any(
+                    not word.is_literal or word.text in ("cd", "pushd", "popd", "eval", "source")
+                    for word in node.words[:2]
+                )
+            case Sequence() | Isolated():
+                stack.extend(node.items)
+            case AndOr():
+                stack.extend((node.left, node.right))
+            case Branches():
+                stack.extend((*node.condition, *node.bodies))
+            case FunctionBody():
+                names.add(node.name)
+                stack.append(node.body)
+            case Redirected():
+                stack.append(node.body)
+            case Words():
+                pass
+    return frozenset(names), moves

@@ -1,0 +1,263 @@
+"""Commands that provably only read: a table of programs with the options that are known harmless.
+
+Reviewed for writing, for running other programs and for sending data away: nothing in it opens a
+network connection. An option that is not listed makes the answer no.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from permissions.shell.accesses import git_parts
+from permissions.shell.arguments import could_be_option, split_arguments
+from permissions.shell.risky_options import risk_of
+from permissions.shell.syntax import Word
+
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_TABLE: dict[str, tuple[str, str, frozenset[str]]] = {
+    # program: letters, letters with a value, long options
+    "ls": (
+        "aAbBcCdfFgGhHiklLmnNopqQrRsStuUvxXZ1",
+        "IwT",
+        _set("--all --almost-all --color --human-readable --recursive --reverse --time --sort "
+             "--group-directories-first --full-time --si --size --inode --directory"),
+    ),
+    "cat": ("AbeEnstTuv", "", _set("--number --show-all --squeeze-blank --number-nonblank")),
+    "head": ("qvz0123456789", "nc", _set("--lines --bytes --quiet --verbose")),
+    "tail": ("qvz0123456789", "nc", _set("--lines --bytes --quiet --verbose")),
+    "wc": ("clmLw", "", _set("--lines --words --bytes --chars --max-line-length")),
+    "echo": ("neE", "", frozenset()),
+    "printf": ("", "", frozenset()),
+    "pwd": ("LP", "", frozenset()),
+    "true": ("", "", frozenset()),
+    "false": ("", "", frozenset()),
+    ":": ("", "", frozenset()),
+    "whoami": ("", "", frozenset()),
+    "id": ("ugGnr", "", frozenset()),
+    "uname": ("asnrvmpio", "", frozenset()),
+    "arch": ("", "", frozenset()),
+    "nproc": ("", "", _set("--all")),
+    "date": ("uIR", "dr", _set("--date --utc --iso-8601 --rfc-3339 --reference")),
+    "basename": ("az", "s", frozenset()),
+    "dirname": ("z", "", frozenset()),
+    "realpath": ("emszLP", "", frozenset()),
+    "readlink": ("femnqsvz", "", frozenset()),
+    "which": ("as", "", frozenset()),
+    "type": ("afptP", "", frozenset()),
+    "stat": ("Lt", "cf", _set("--format --printf --terse")),
+    "file": ("bikLhzrs", "", _set("--brief --mime --mime-type")),
+    "du": ("abchHklLmPsSx0", "dB", _set("--max-depth --human-readable --summarize --total --si")),
+    "df": ("ahHiklPT", "", frozenset()),
+    "cut": ("sz", "bcdf", _set("--delimiter --fields --characters --output-delimiter")),
+    "tr": ("cCdst", "", frozenset()),
+    "rev": ("", "", frozenset()),
+    "tac": ("br", "s", frozenset()),
+    "nl": ("p", "bdfhilnsvw", frozenset()),
+    "paste": ("sz", "d", frozenset()),
+    "join": ("i", "aejotv12", frozenset()),
+    "comm": ("123", "", frozenset()),
+    "cmp": ("bls", "in", frozenset()),
+    "diff": (
+        "abBcdeEiNqrstTuwyZ",
+        "UCIxW",
+        _set("--unified --recursive --brief --ignore-all-space --side-by-side --color --stat"),
+    ),
+    "column": ("tnx", "sco", frozenset()),
+    "fold": ("bs", "w", frozenset()),
+    "fmt": ("cstu", "w", frozenset()),
+    "expand": ("i", "t", frozenset()),
+    "uniq": ("cdDiuz", "fsw", _set("--count --repeated --unique --ignore-case")),
+    "sort": (
+        "bcCdfghiMmnrRsuVz",
+        "kSt",
+        _set("--key --reverse --numeric-sort --unique --field-separator --human-numeric-sort "
+             "--version-sort --ignore-case --stable"),
+    ),
+    "grep": (
+        "EFGPivwxcLlqsobHhnTUzraR0123456789",
+        "efmABCdD",
+        _set("--regexp --count --color --colour --include --exclude --exclude-dir --line-number "
+             "--files-with-matches --files-without-match --ignore-case --invert-match "
+             "--word-regexp --extended-regexp --fixed-strings --recursive --max-count --context "
+             "--after-context --before-context --only-matching --with-filename --no-filename "
+             "--quiet --silent --no-messages --perl-regexp --text --line-regexp"),
+    ),
+    "rg": (
+        "ivwxclLqsobHhnNSFUPu0a",
+        "efgtTmABCjMrdE",
+        _set("--regexp --count --color --colors --glob --type --type-not --ignore-case "
+             "--line-number --no-line-number --files --files-with-matches --hidden --no-ignore "
+             "--fixed-strings --max-count --context --after-context --before-context --json "
+             "--only-matching --multiline --smart-case --heading --no-heading --with-filename "
+             "--no-filename --stats --sort --sortr --max-depth --vimgrep --pretty --trim "
+             "--word-regexp --invert-match --replace --type-list --iglob --pcre2 --follow"),
+    ),
+    "od": ("bcdfilosxv", "AjNtSw", frozenset()),
+    "xxd": ("abeiEpu", "clsgo", frozenset()),
+    "hexdump": ("bcCdovx", "ens", frozenset()),
+    "strings": ("afow", "neTs", frozenset()),
+    "md5sum": ("bctw", "", frozenset()),
+    "sha1sum": ("bctw", "", frozenset()),
+    "sha256sum": ("bctw", "", frozenset()),
+    "sha512sum": ("bctw", "", frozenset()),
+    "cksum": ("", "a", frozenset()),
+    "base64": ("di", "w", _set("--decode --wrap")),
+    "jq": (
+        "ceMrnsSajCR",
+        "",
+        _set("--arg --argjson --raw-output --compact-output --slurp --null-input --exit-status "
+             "--sort-keys --tab --indent --raw-input --join-output --slurpfile --rawfile"),
+    ),
+    "tree": ("adfilpsughDFrtxNQACnJXS", "LPI", _set("--dirsfirst --du --gitignore --noreport")),
+    "ps": ("aAdefFjlLmTuvwxyHZ", "pCoGUt", frozenset()),
+    "test": ("*", "", frozenset()),
+    "[": ("*", "", frozenset()),
+    "[[": ("*", "", frozenset()),
+    "seq": ("w", "fs", frozenset()),
+    "sleep": ("", "", frozenset()),
+    "env": ("", "", frozenset()),
+    "sed": ("nErsuz", "e", _set("--quiet --silent --expression --regexp-extended")),
+    "awk": ("", "Fv", frozenset()),
+    "find": ("", "", frozenset()),
+    "cd": ("LP", "", frozenset()),
+    "command": ("vV", "", frozenset()),
+}  # fmt: skip
+
+_FIND_TESTS = _set(
+    "-name -iname -path -ipath -wholename -regex -iregex -type -size -mtime -atime -ctime -mmin "
+    "-amin -cmin -newer -empty -maxdepth -mindepth -print -print0 -prune -not -and -or -a -o -perm "
+    "-user -group -links -inum -printf -ls -xdev -mount -depth -follow -true -false -quit -H -L -P "
+    "-readable -writable -executable -xtype -lname -regextype -samefile -daystart -noleaf"
+)
+
+_GIT: dict[str, frozenset[str] | None] = {
+    # None: every option that risky_options lets pass is harmless.
+    "status": None,
+    "diff": None,
+    "show": None,
+    "log": None,
+    "shortlog": None,
+    "rev-parse": None,
+    "rev-list": None,
+    "ls-files": None,
+    "ls-tree": None,
+    "blame": None,
+    "describe": None,
+    "merge-base": None,
+    "name-rev": None,
+    "for-each-ref": None,
+    "show-ref": None,
+    "cat-file": None,
+    "grep": None,
+    "whatchanged": None,
+    "diff-tree": None,
+    "count-objects": None,
+    "branch": _set(
+        "-a -r -v -vv --list -l --show-current --all --remotes --contains --merged --no-merged "
+        "--sort --format --verbose --no-color --color"
+    ),
+    "tag": _set("-l --list -n --sort --contains --points-at --format"),
+    "remote": _set("-v --verbose show get-url"),
+    "stash": _set("list show -p --stat"),
+    "config": _set(
+        "--get --get-all --list -l --get-regexp --show-origin --global --local get list"
+    ),
+    "worktree": _set("list --porcelain"),
+    "reflog": _set("show -n"),
+}
+
+
+def is_read_only(program: str, words: Sequence[Word]) -> bool:
+    """Does the command provably only read? Where it reads is judged elsewhere."""
+    if risk_of(program, words):
+        return False
+    if program == "git":
+        return _git(words)
+    if program == "find":
+        return _find(words)
+    entry = _TABLE.get(program)
+    if entry is None:
+        return False
+    letters, valued, long = entry
+    if letters == "*":
+        return not any("[" in word.plain and word.is_unknown for word in words)
+    if program == "env":
+        return not words
+    if program == "command":
+        return bool(words) and words[0].plain in ("-v", "-V")
+    if program == "printf" and words[:1] and not words[0].is_literal:
+        return False
+    if program == "printf" and words[:1] and words[0].plain.startswith("-v"):
+        return False
+    if program in ("echo", "printf", ":", "true", "false"):
+        return True
+    if any(could_be_option(word) for word in words if not word.has_glob):
+        return False
+    found = split_arguments(words, valued=valued, valued_long=long)
+    if program == "date" and any(not word.plain.startswith("+") for word in found.operands):
+        # An operand without a plus sets the clock.
+        return False
+    if program == "uniq" and len(found.operands) > 1:
+        return False
+    if program == "xxd" and len(found.operands) > 1:
+        return False
+    for option in found.options:
+        if option.name.startswith("--"):
+            if option.name not in long and option.name not in ("--help", "--version"):
+                return False
+        elif option.name[1:] not in letters + valued:
+            return False
+    return True
+
+
+def _find(words: Sequence[Word]) -> bool:
+    for word in words:
+        text = word.plain
+        # A number after -mtime and its like also starts with a dash.
+        is_number = text[1:].rstrip("cwbkMGd").isdigit()
+        is_test = text in _FIND_TESTS or text.startswith("-newer") or is_number
+        if word.splits or (text.startswith("-") and not is_test):
+            return False
+    return True
+
+
+def _git(words: Sequence[Word]) -> bool:
+    found, subcommand, rest = git_parts(words)
+    allowed_own = ("-C", "--no-pager", "--git-dir", "--work-tree", "--no-optional-locks", "-P")
+    if any(option.name not in allowed_own for option in found.options):
+        return False
+    if found.has("--git-dir", "--work-tree"):
+        return False
+    if subcommand not in _GIT or any(word.splits for word in rest):
+        return False
+    options = _GIT[subcommand]
+    if options is None:
+        return True
+    plain = [word.plain for word in rest]
+    if subcommand in ("remote", "stash", "worktree", "reflog") and plain:
+        first = plain[0]
+        return (
+            first in options
+            and all(not text.startswith("-") or text in options for text in plain)
+            and (subcommand != "remote" or first in ("-v", "--verbose", "show", "get-url"))
+        )
+    if subcommand in ("stash", "worktree"):
+        return False
+    for text in plain:
+        name = text.partition("=")[0]
+        if text.startswith("-") and name not in options:
+            return False
+    if subcommand == "config":
+        return any(
+            text in ("--get", "--get-all", "--list", "-l", "--get-regexp", "get", "list")
+            for text in plain
+        )
+    if subcommand in ("branch", "tag"):
+        listing = {"--list", "-l", "--contains", "--merged", "--no-merged", "--points-at", "-n"}
+        has_operand = any(not text.startswith("-") for text in plain)
+        return not has_operand or any(text.partition("=")[0] in listing for text in plain)
+    return True

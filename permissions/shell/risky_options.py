@@ -1,0 +1,285 @@
+"""Options that run programs or write files: outside every wildcard rule.
+
+An exact rule or a rule for all of Bash covers them (readings on options that execute or write). The
+answer is a reason for people, "" when nothing risky was found. Unknown words count when they could
+turn out to be such an option.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from permissions.shell.accesses import curl_arguments, git_parts, sed_arguments
+from permissions.shell.arguments import could_be_option, split_arguments
+from permissions.shell.sed_script import sed_script_risk
+from permissions.shell.syntax import Word
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    short: str = ""
+    """Letters of risky short options."""
+    long: frozenset[str] = frozenset()
+    """Risky long options; an abbreviation of one counts too."""
+    valued: str = ""
+    """Letters of other short options that take a value."""
+    single_dash: bool = False
+    valued_long: frozenset[str] = frozenset()
+
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_TABLES = {
+    "find": _Table(
+        long=_set("-exec -execdir -ok -okdir -delete -fprint -fprint0 -fprintf -fls"),
+        single_dash=True,
+    ),
+    "sort": _Table("oT", _set("--output --compress-program --temporary-directory"), "kSt"),
+    "tar": _Table(
+        "IF",
+        _set(
+            "--checkpoint-action --to-command --use-compress-program --rsh-command --info-script "
+            "--new-volume-script --rmt-command"
+        ),
+        "fCbTXKNgVLH",
+    ),
+    "rg": _Table("z", _set("--pre --hostname-bin --search-zip"), "efgtTmABCjMrdE"),
+    "ag": _Table("z", _set("--pager --search-zip"), "ABCGgm"),
+    "ack": _Table("", _set("--pager"), "ABCm"),
+    "man": _Table("PH", _set("--pager --html --preprocessor"), "CRLmMSseEpT"),
+    "ssh": _Table("oFEJ", frozenset(), "BbcDeIiLlmOpQRSWw"),
+    "scp": _Table("oFSJ", frozenset(), "ciDlPX"),
+    "sftp": _Table("oFSbD", frozenset(), "BcilPRs"),
+    "rsync": _Table("eT", _set("--rsh --rsync-path --temp-dir --log-file --write-batch"), "fB"),
+    "fd": _Table("xX", _set("--exec --exec-batch"), "edtESojc"),
+    "fdfind": _Table("xX", _set("--exec --exec-batch"), "edtESojc"),
+    "wget": _Table(
+        "OoaPei",
+        _set(
+            "--output-document --output-file --append-output --directory-prefix --execute --config "
+            "--use-askpass --save-cookies --hsts-file --warc-file --post-file --body-file"
+        ),
+        "BtTwQUlARDIX",
+    ),
+    "less": _Table("oOkK", _set("--log-file --lesskey-file"), "pPtTxyzbhj"),
+    "date": _Table("s", _set("--set"), "drfI"),
+    "yq": _Table("i", _set("--inplace --in-place"), "oIps"),
+    "perl": _Table("eEi", frozenset(), "IMmFlCDx"),
+    "ruby": _Table("ei", frozenset(), "IrCFEKTWx"),
+    "xxd": _Table("r", frozenset(), "clsogR"),
+    "shuf": _Table("o", _set("--output"), "ein"),
+    "tree": _Table("o", _set("--output"), "LPIHT"),
+    "zip": _Table("T", _set("--test --unzip-command"), "xibtn"),
+    "strace": _Table("o", _set("--output"), "eps"),
+    "file": _Table("C", _set("--compile"), "FfmPe"),
+    "pandoc": _Table("oF", _set("--output --filter --lua-filter --pdf-engine"), "frtVM"),
+    "uniq": _Table(valued="fsw"),
+    "env": _Table("S", _set("--split-string"), "uC"),
+    "go": _Table(long=_set("-exec -toolexec -vettool --exec --toolexec"), single_dash=True),
+    "ctags": _Table("", _set("--options"), "f"),
+    "journalctl": _Table("", _set("--vacuum-size --vacuum-time --vacuum-files --rotate"), "unpo"),
+    "gdb": _Table("x", _set("-ex --ex --eval-command --command"), "p"),
+    "expect": _Table("c", frozenset(), "f"),
+    "psql": _Table("oLc", _set("--output --log-file --command"), "dhpUvfF"),
+    "sqlite3": _Table("", _set("-cmd -init --cmd --init"), single_dash=True),
+    "dot": _Table("oO", frozenset(), "TKGNE"),
+    "node": _Table("erp", _set("--eval --require --import --print --loader"), "C"),
+    "nl": _Table(),
+}
+_SAME_AS = {"gtar": "tar", "bsdtar": "tar", "gsed": "sed", "gawk": "awk", "mawk": "awk"}
+
+_GIT_OPTIONS = {
+    "": _set("-c --config-env --exec-path"),
+    "diff": _set("--output --ext-diff --textconv"),
+    "log": _set("--output --ext-diff --textconv"),
+    "show": _set("--output --ext-diff --textconv"),
+    "whatchanged": _set("--output --ext-diff"),
+    "format-patch": _set("--output --ext-diff -o --output-directory"),
+    "stash": _set("--output --ext-diff"),
+    "grep": _set("-O --open-files-in-pager --textconv"),
+    "blame": _set("--textconv"),
+    "cat-file": _set("--textconv --filters"),
+    "rebase": _set("-x --exec"),
+    "clone": _set("-u --upload-pack -c --config --template"),
+    "fetch": _set("--upload-pack"),
+    "pull": _set("--upload-pack"),
+    "push": _set("--receive-pack --exec"),
+    "ls-remote": _set("--upload-pack --exec"),
+    "fetch-pack": _set("--upload-pack --exec"),
+    "archive": _set("-o --output --exec"),
+    "init": _set("--template"),
+    "difftool": _set("-x --extcmd"),
+    "difftool--": frozenset(),
+    "filter-branch": _set("--env-filter --tree-filter --index-filter --msg-filter --commit-filter"),
+    "bundle": frozenset(),
+    "commit": frozenset(),
+    "apply": _set("--unsafe-paths"),
+    "send-email": _set("--smtp-server --to-cmd --cc-cmd --sendmail-cmd"),
+    "worktree": frozenset(),
+}
+_GIT_RUNS = {"bisect": _set("run"), "submodule": _set("foreach")}
+
+_AWK_RISK = re.compile(
+    r"system|getline|\||>|@\s*(?:load|include|namespace)|@[a-z]|/inet|close\s*\(|fflush"
+)
+
+
+def risk_of(program: str, words: Sequence[Word]) -> str:
+    """Return why a wildcard rule does not cover these arguments; "" when it may."""
+    program = _SAME_AS.get(program, program)
+    match program:
+        case "sed":
+            return _sed(words)
+        case "awk":
+            return _awk(words)
+        case "git":
+            return _git(words)
+        case "curl":
+            return _curl(words)
+        case "xargs":
+            return ""
+        case "watch" | "setsid" | "ionice" | "flock":
+            return f"{program} runs any program"
+        case _:
+            table = _TABLES.get(program)
+            return "" if table is None else _by_table(program, table, words)
+
+
+def _by_table(program: str, table: _Table, words: Sequence[Word]) -> str:
+    if not table.short and not table.long:
+        return ""
+    found = split_arguments(
+        words,
+        valued=table.valued + ("" if table.single_dash else table.short),
+        valued_long=table.valued_long,
+        single_dash=table.single_dash,
+    )
+    if found.injectable:
+        return f"a word that is not known could be an option of {program}"
+    for option in found.options:
+        if _is_listed(option.name, table.short, table.long, exact=table.single_dash):
+            return f"{program} {option.name} runs a program or writes a file"
+    return ""
+
+
+def _is_listed(name: str, short: str, long: frozenset[str], *, exact: bool) -> bool:
+    if name in long:
+        return True
+    if len(name) == 2:
+        return name[1] in short
+    if exact or not name.startswith("--") or len(name) < 4:
+        return False
+    # GNU programs accept any unambiguous beginning of a long option.
+    return any(option.startswith(name) for option in long)
+
+
+def _sed(words: Sequence[Word]) -> str:
+    found = sed_arguments(words)
+    if found.has("-i", "--in-place") or any(
+        "--in-place".startswith(option.name) and len(option.name) > 3 for option in found.options
+    ):
+        return "sed -i writes its files"
+    if found.has("-f", "--file"):
+        return "sed -f runs a script that is not shown"
+    scripts = found.values("-e", "--expression") or found.operands[:1]
+    for script in scripts:
+        if not script.is_literal:
+            return "a sed script that is not known before"
+        risk = sed_script_risk(script.text)
+        if risk:
+            return risk
+    if found.injectable:
+        return "a word that is not known could be an option of sed"
+    return ""
+
+
+def _awk(words: Sequence[Word]) -> str:
+    found = split_arguments(
+        words, valued="Fvfile", valued_long=_set("--file --assign --include --load --source")
+    )
+    for name in ("-f", "--file", "-i", "--include", "-l", "--load", "-E", "--exec", "-e"):
+        if found.has(name):
+            return f"awk {name} runs a program that is not shown"
+    if found.injectable:
+        return "a word that is not known could be an option of awk"
+    for program in found.operands[:1]:
+        if not program.is_literal or _AWK_RISK.search(program.text):
+            return "the awk program may run commands or write files"
+    return ""
+
+
+def _git(words: Sequence[Word]) -> str:
+    found, subcommand, rest = git_parts(words)
+    if found.injectable and not subcommand:
+        return "a word that is not known could be an option of git"
+    for option in found.options:
+        if option.name in _GIT_OPTIONS[""]:
+            return f"git {option.name} can run programs"
+    runs = _GIT_RUNS.get(subcommand, frozenset())
+    listed = _GIT_OPTIONS.get(subcommand, frozenset())
+    short = "".join(name[1] for name in listed if len(name) == 2)
+    for word in rest:
+        text = word.plain
+        if text == "--":
+            break
+        if text in runs:
+            return f"git {subcommand} {text} runs a command"
+        if text.startswith("ext::"):
+            return "an ext:: address runs a command"
+        if listed and could_be_option(word):
+            return f"a word that is not known could be an option of git {subcommand}"
+        name = text.partition("=")[0]
+        if text.startswith("--") and _is_listed(name, "", listed, exact=False):
+            return f"git {subcommand} {name} runs a program or writes a file"
+        if short and re.match(r"-[A-Za-z]", text) and not text.startswith("--"):
+            letter = next((mark for mark in text[1:] if mark in short), "")
+            if letter:
+                return f"git {subcommand} -{letter} runs a program or writes a file"
+    if subcommand == "config" and not any(
+        word.text in ("--get", "--get-all", "--list", "-l", "get", "list", "--get-regexp")
+        for word in rest
+    ):
+        operands = split_arguments(rest, valued="f").operands
+        if len(operands) > 1:
+            return "git config can set programs that git runs"
+    return ""
+
+
+_CURL_RISKY = (
+    *("-o", "--output", "-O", "--remote-name", "--remote-name-all", "-J", "-K", "--config"),
+    *("-D", "--dump-header", "-c", "--cookie-jar", "--trace", "--trace-ascii", "--stderr"),
+    *("--libcurl", "--hsts", "--alt-svc", "--etag-save", "--output-dir", "-T", "--upload-file"),
+    *("--remote-header-name", "--engine", "-E"),
+)
+
+
+def _curl(words: Sequence[Word]) -> str:
+    found = curl_arguments(words)
+    for option in found.options:
+        name, value = option.name, option.value
+        harmless = value is not None and value.text in ("-", "/dev/null", "/dev/stdout")
+        if name in _CURL_RISKY and not harmless:
+            return f"curl {name} writes or sends a file"
+        if (
+            name in ("-w", "--write-out")
+            and value is not None
+            and ("%output" in value.text or not value.is_literal)
+        ):
+            return "curl -w can write a file"
+        if (
+            name.startswith("--")
+            and len(name) > 4
+            and name not in _CURL_KNOWN
+            and any(risky.startswith(name) for risky in _CURL_RISKY if risky.startswith("--"))
+        ):
+            return f"curl {name} writes or sends a file"
+    if any(word.splits for word in words):
+        return "a word that is not known could be an option of curl"
+    return ""
+
+
+_CURL_KNOWN = _set("--cookie --header --head --data --user --url --request --form --output-null")

@@ -1,0 +1,173 @@
+"""A shell command as data: what `parse` produces and everything else reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from permissions.glob_text import UNKNOWN
+
+HOME_MARK = "\ue001"
+"""Stands in a word for the home folder (`~`, `$HOME`)."""
+PWD_MARK = "\ue002"
+"""Stands in a word for the current folder (`$PWD`)."""
+PIPE_MARK = "\ue006"
+"""Stands in a word for the pipe of a process substitution."""
+GLOB_MARKS = {"*": "\ue003", "?": "\ue004", "[": "\ue005"}
+"""Unquoted pattern characters, so that a quoted `*` stays an ordinary character."""
+
+_PLAIN = str.maketrans({mark: character for character, mark in GLOB_MARKS.items()})
+PRIVATE_MARKS = frozenset({UNKNOWN, HOME_MARK, PWD_MARK, PIPE_MARK, *GLOB_MARKS.values()})
+
+
+class Unparsable(Exception):
+    """The command is not understood; the text says why. It is never allowed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word after quote removal, before the expansions that need a running shell."""
+
+    raw: str
+    """As written."""
+    text: str
+    """Quotes removed; marks stand for what is not known yet."""
+    splits: bool = False
+    """Has an unquoted expansion: it may become several words, or none."""
+    scripts: tuple[Script, ...] = ()
+    """Substitutions inside."""
+
+    @property
+    def plain(self) -> str:
+        """Return the text with pattern characters as they are written."""
+        return self.text.translate(_PLAIN)
+
+    @property
+    def is_literal(self) -> bool:
+        """Is the value known now, without looking at files?"""
+        return self.text.isascii() or not any(mark in PRIVATE_MARKS for mark in self.text)
+
+    @property
+    def has_glob(self) -> bool:
+        """Is there an unquoted pattern character?"""
+        return not self.text.isascii() and any(mark in self.text for mark in GLOB_MARKS.values())
+
+    @property
+    def is_unknown(self) -> bool:
+        """Is part of the value unknown?"""
+        return UNKNOWN in self.text
+
+
+class RedirectKind(Enum):
+    """What a redirection does."""
+
+    READ = "read"
+    WRITE = "write"
+    DUPLICATE = "duplicate"
+    """Another name for an open descriptor (`2>&1`)."""
+    TEXT = "text"
+    """Here-document or here-string."""
+
+
+@dataclass(frozen=True, slots=True)
+class Redirect:
+    """One redirection."""
+
+    raw: str
+    kind: RedirectKind
+    target: Word | None
+    """None for descriptors and here-documents."""
+    scripts: tuple[Script, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """`NAME=value`, before a command or alone."""
+
+    raw: str
+    name: str
+    value: Word
+
+
+@dataclass(frozen=True, slots=True)
+class Simple:
+    """A simple command: the unit that rules are about."""
+
+    raw: str
+    """As written, redirections left out."""
+    assignments: tuple[Assignment, ...]
+    words: tuple[Word, ...]
+    """Empty for assignments alone."""
+    redirects: tuple[Redirect, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """Statements one after another, whatever each returns."""
+
+    items: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AndOr:
+    """`left && right` or `left || right`."""
+
+    left: Node
+    right: Node
+    is_and: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Isolated:
+    """Parts that run in shells of their own: pipeline, subshell, background, coproc."""
+
+    items: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Branches:
+    """`if`, `case`, loops: the condition runs first, then any of the bodies."""
+
+    condition: tuple[Node, ...]
+    bodies: tuple[Node, ...]
+    repeats: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionBody:
+    """A function: its commands run later, from an unknown place."""
+
+    name: str
+    body: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Redirected:
+    """A compound command with redirections."""
+
+    body: Node
+    redirects: tuple[Redirect, ...]
+    raw: str
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Words outside a simple command (loop lists, tests, arithmetic): only scripts run."""
+
+    raw: str
+    words: tuple[Word, ...]
+
+
+Node = Simple | Sequence | AndOr | Isolated | Branches | FunctionBody | Redirected | Words
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A whole command text, or the text of one substitution."""
+
+    body: Sequence
+    raw: str
+    taints_variables: bool = False
+    """Sets HOME or PWD somewhere, so that their values are not known."""
+    hides: str = ""
+    """Why some of what runs stays out of sight (`eval` of a variable, `${x@P}`); may be empty."""

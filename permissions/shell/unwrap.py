@@ -1,0 +1,391 @@
+"""Looks through programs that run other programs: `timeout`, `sudo`, `env`, `xargs`, `sh -c`.
+
+An allow rule sees through a short fixed list only; deny and ask rules see through all of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from permissions.shell.arguments import split_arguments
+from permissions.shell.syntax import PIPE_MARK, Word
+
+MAX_LAYERS = 12
+"""Wrappers around wrappers that are looked through; deeper ones count as hidden."""
+
+SUPPLIED = Word("{}", PIPE_MARK, splits=False)
+"""Stands for operands that come from elsewhere (`xargs`, `find -exec`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """A command as one of the programs around it would run it; the first is the whole command."""
+
+    words: tuple[Word, ...]
+    is_open_to_allow: bool
+    """May an allow rule match here?"""
+    assignments: tuple[str, ...] = ()
+    """Names that wrappers (`env A=1`) set on the way here."""
+    moves: bool = False
+    """Runs in another folder than the shell's (`env -C`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unwrapped:
+    """All layers of one command."""
+
+    layers: tuple[Layer, ...]
+    scripts: tuple[str, ...]
+    """Texts that a shell will run (`sh -c`, `eval`, `trap`)."""
+    hidden: str
+    """Why something that runs is out of sight; empty when nothing is."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Wrapper:
+    valued: str = ""
+    valued_long: frozenset[str] = frozenset()
+    operands: int = 0
+    """Operands of its own before the command."""
+    is_open_to_allow: bool = False
+    assignments: bool = False
+    """Takes `NAME=value` before the command."""
+    moving: frozenset[str] = frozenset()
+    """Options that change the folder."""
+    supplies: bool = False
+    """Appends operands from its input."""
+
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_SUDO = _Wrapper(
+    "ughpCDrtTUR",
+    _set("--user --group --host --prompt --close-from --chdir --role --type --chroot"),
+    assignments=True,
+    moving=_set("-D --chdir -R --chroot"),
+)
+_WRAPPERS = {
+    "timeout": _Wrapper("ks", _set("--kill-after --signal"), 1, True),
+    "time": _Wrapper("fo", _set("--format --output"), 0, True),
+    "nice": _Wrapper("n", _set("--adjustment"), 0, True),
+    "nohup": _Wrapper(is_open_to_allow=True),
+    "stdbuf": _Wrapper("ioe", _set("--input --output --error"), 0, True),
+    "command": _Wrapper(is_open_to_allow=True),
+    "builtin": _Wrapper(is_open_to_allow=True),
+    "noglob": _Wrapper(is_open_to_allow=True),
+    "nocorrect": _Wrapper(),
+    "coproc": _Wrapper(),
+    "exec": _Wrapper("a"),
+    "sudo": _SUDO,
+    "doas": _Wrapper("uC"),
+    "env": _Wrapper(
+        "uCS",
+        _set("--unset --chdir --split-string"),
+        assignments=True,
+        moving=_set("-C --chdir"),
+    ),
+    "setsid": _Wrapper(),
+    "ionice": _Wrapper("cnpPu", _set("--class --classdata --pid")),
+    "flock": _Wrapper("wEc", _set("--timeout --conflict-exit-code --command"), 1),
+    "watch": _Wrapper("nq", _set("--interval --equexit")),
+    "chroot": _Wrapper(operands=1, moving=_set("--userspec")),
+    "strace": _Wrapper("eopsuEaObIPSX"),
+    "ltrace": _Wrapper("eopsuaAlnSxF"),
+    "chrt": _Wrapper("TPD", operands=1),
+    "taskset": _Wrapper(operands=1),
+    "unshare": _Wrapper("RSGw", moving=_set("-R -w --root --wd")),
+    "nsenter": _Wrapper("tSG"),
+    "systemd-run": _Wrapper("puMHEt", _set("--unit --property --uid --gid --slice")),
+    "setarch": _Wrapper(operands=1),
+    "caffeinate": _Wrapper("tw"),
+    "busybox": _Wrapper(),
+    "toybox": _Wrapper(),
+    "ssh": _Wrapper("BbcDEeFIiJLlmOoPpQRSWw", operands=1),
+    "xargs": _Wrapper(
+        "InPLdEsa",
+        _set(
+            "--replace --max-args --max-procs --max-lines --delimiter --eof --max-chars --arg-file"
+        ),
+        supplies=True,
+    ),
+    "parallel": _Wrapper("jISNndEaL", _set("--jobs --arg-file --max-args"), supplies=True),
+    "npx": _Wrapper("pc", _set("--package --call")),
+    "bunx": _Wrapper(),
+    "pnpx": _Wrapper(),
+    "uvx": _Wrapper("p", _set("--from --with --python")),
+    "pipx": _Wrapper(),
+}
+_SHELLS = _set("sh bash zsh dash ksh mksh ash fish rbash su")
+_RUNNERS = {
+    "npm": _set("exec x"),
+    "pnpm": _set("exec dlx"),
+    "yarn": _set("exec dlx"),
+    "bun": _set("x"),
+    "uv": _set("run"),
+    "poetry": _set("run"),
+    "pipenv": _set("run"),
+    "hatch": _set("run"),
+    "pdm": _set("run"),
+    "pipx": _set("run"),
+    "bundle": _set("exec"),
+    "mise": _set("exec x"),
+    "rtx": _set("exec"),
+    "asdf": _set("exec"),
+    "direnv": _set("exec"),
+    "devbox": _set("run"),
+    "docker": _set("exec run"),
+    "podman": _set("exec run"),
+    "kubectl": _set("exec"),
+}
+_ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\+?=", re.DOTALL)
+
+
+def unwrap(words: tuple[Word, ...]) -> Unwrapped:
+    """Return every layer of a command; its assignments are not part of `words`."""
+    layers = [Layer(words, True)]
+    scripts: list[str] = []
+    hidden = ""
+    # The list grows while it is read: each layer adds the commands that it would run.
+    for layer in layers:
+        if len(layers) > MAX_LAYERS:
+            hidden = hidden or "wrapped too deeply"
+            break
+        if layer.words:
+            found, texts, reason = _inner(layer)
+            layers.extend(found)
+            scripts.extend(texts)
+            hidden = hidden or reason
+    return Unwrapped(tuple(layers), tuple(scripts), hidden)
+
+
+def program_of(word: Word) -> str:
+    """Return the base name of a program; a path is looked through."""
+    return word.plain.rpartition("/")[2]
+
+
+def _inner(layer: Layer) -> tuple[list[Layer], list[str], str]:
+    """Return the next layers, texts that a shell runs, and why something is hidden."""
+    first, rest = layer.words[0], layer.words[1:]
+    if not first.is_literal:
+        return [], [], ""
+    name = program_of(first)
+    if name in _SHELLS:
+        return _shell(name, rest)
+    if name == "eval":
+        return [], *_text(rest, "eval")
+    if name == "trap":
+        return [], *(_text(rest[:1], "trap") if len(rest) > 1 else ([], ""))
+    if name == "alias":
+        return [], *_aliases(rest)
+    if name == "find":
+        return _find(layer, rest), [], ""
+    if name in ("fd", "fdfind"):
+        return _after_option(layer, rest, _set("-x -X --exec --exec-batch")), [], ""
+    if name == "git":
+        return _git(layer, rest)
+    if name in _RUNNERS:
+        return _runner(layer, name, rest), [], ""
+    wrapper = _WRAPPERS.get(name)
+    if wrapper is None:
+        return [], [], ""
+    if name in ("watch", "flock", "script") or (name == "env" and _has_split_string(rest)):
+        return _joined(layer, name, wrapper, rest)
+    if name == "command" and rest and re.fullmatch(r"-\w*[vV]\w*", rest[0].plain):
+        # `command -v x` looks x up, nothing runs.
+        return [], [], ""
+    return _wrapped(layer, name, wrapper, rest), [], ""
+
+
+def _wrapped(layer: Layer, name: str, wrapper: _Wrapper, rest: tuple[Word, ...]) -> list[Layer]:
+    arguments = split_arguments(
+        rest, valued=wrapper.valued, valued_long=wrapper.valued_long, stops_at_operand=True
+    )
+    operands = arguments.operands[wrapper.operands :]
+    names: list[str] = []
+    while wrapper.assignments and operands:
+        match = _ASSIGNMENT.match(operands[0].text)
+        if match is None:
+            break
+        names.append(match[1])
+        operands = operands[1:]
+    if not operands:
+        return []
+    is_open = layer.is_open_to_allow and (
+        wrapper.is_open_to_allow or (name == "xargs" and not arguments.options)
+    )
+    if wrapper.supplies:
+        operands = (*operands, SUPPLIED)
+    return [
+        Layer(
+            operands,
+            is_open,
+            (*layer.assignments, *names),
+            layer.moves or any(arguments.has(option) for option in wrapper.moving),
+        )
+    ]
+
+
+def _shell(name: str, rest: tuple[Word, ...]) -> tuple[list[Layer], list[str], str]:
+    position = 0
+    while position < len(rest):
+        word = rest[position]
+        text = word.plain
+        if not word.is_literal and text.startswith("-"):
+            return [], [], f"options of {name} that are not known"
+        if text in ("--command", "-c") or re.fullmatch(r"-[A-Za-z]*c[A-Za-z]*", text):
+            script = rest[position + 1 : position + 2]
+            while script and script[0].plain.startswith("-"):
+                position += 1
+                script = rest[position + 1 : position + 2]
+            return [], *_text(script, f"{name} -c")
+        if text in ("-o", "+o", "-O", "+O", "--rcfile", "--init-file", "-l", "-u", "-g", "-s"):
+            if text == "-s" and name != "su":
+                return [], [], f"{name} reads commands from its input"
+            position += 1 if text == "-l" else 2
+            continue
+        if text.startswith(("-", "+")) and text != "-":
+            position += 1
+            continue
+        if text == "-" and name != "su":
+            return [], [], f"{name} reads commands from its input"
+        if name == "su":
+            position += 1
+            continue
+        return [], [], ""
+    return [], [], f"{name} reads commands from its input"
+
+
+def _text(words: Sequence[Word], what: str) -> tuple[list[str], str]:
+    if not words:
+        return [], ""
+    if not all(word.is_literal for word in words):
+        return [], f"{what} runs a text that is not known before"
+    text = " ".join(word.text for word in words)
+    return ([text], "") if text.strip("-") else ([], "")
+
+
+def _aliases(words: Sequence[Word]) -> tuple[list[str], str]:
+    texts: list[str] = []
+    for word in words:
+        _, equals, value = word.text.partition("=")
+        if equals and not word.is_literal:
+            return texts, "alias defines a text that is not known before"
+        if equals:
+            texts.append(value)
+    return texts, ""
+
+
+def _find(layer: Layer, rest: tuple[Word, ...]) -> list[Layer]:
+    """Return the commands of `-exec` and its like."""
+    found: list[Layer] = []
+    position = 0
+    while position < len(rest):
+        if rest[position].text not in ("-exec", "-execdir", "-ok", "-okdir"):
+            position += 1
+            continue
+        end = position + 1
+        while end < len(rest) and rest[end].text not in (";", "+"):
+            end += 1
+        command = tuple(
+            SUPPLIED if "{}" in word.text else word for word in rest[position + 1 : end]
+        )
+        if command:
+            found.extend(_closed(layer, command))
+        position = end + 1
+    return found
+
+
+def _after_option(layer: Layer, rest: tuple[Word, ...], options: frozenset[str]) -> list[Layer]:
+    for position, word in enumerate(rest):
+        if word.text in options and position + 1 < len(rest):
+            return _closed(layer, (*rest[position + 1 :], SUPPLIED))
+    return []
+
+
+def _closed(layer: Layer, words: tuple[Word, ...]) -> list[Layer]:
+    """Return a layer and, as more than one may follow, the layers inside it."""
+    first = Layer(words, False, layer.assignments, layer.moves)
+    return [first]
+
+
+def _git(layer: Layer, rest: tuple[Word, ...]) -> tuple[list[Layer], list[str], str]:
+    texts: list[str] = []
+    for position, word in enumerate(rest):
+        text = word.plain
+        value = rest[position + 1] if text == "-c" and position + 1 < len(rest) else None
+        follows_option = position > 0 and rest[position - 1].plain in _GIT_VALUED
+        if not text.startswith("-") and not follows_option:
+            break
+        if value is None:
+            continue
+        if not value.is_literal:
+            return [], [], "git -c sets something that is not known before"
+        key, _, setting = value.text.partition("=")
+        if key.lower().startswith("alias."):
+            if setting.startswith("!"):
+                texts.append(setting[1:])
+            else:
+                texts.append(f"git {setting}")
+    subcommand = next((i for i, w in enumerate(rest) if w.text in ("run", "foreach")), None)
+    if (
+        subcommand is not None
+        and subcommand > 0
+        and rest[subcommand - 1].text
+        in (
+            "bisect",
+            "submodule",
+        )
+    ):
+        inner = rest[subcommand + 1 :]
+        if len(inner) == 1 and inner[0].is_literal:
+            return [], [*texts, inner[0].text], ""
+        if inner:
+            return _closed(layer, inner), texts, ""
+    return [], texts, ""
+
+
+_GIT_VALUED = _set("-c -C --git-dir --work-tree --namespace --config-env --exec-path")
+
+
+def _runner(layer: Layer, name: str, rest: tuple[Word, ...]) -> list[Layer]:
+    if not rest or rest[0].plain not in _RUNNERS[name]:
+        return []
+    arguments = split_arguments(
+        rest[1:],
+        valued="pceuwvnhl" if name in ("docker", "podman", "kubectl") else "pc",
+        valued_long=_set("--package --with --from --python --env --user --workdir --volume --name"),
+        stops_at_operand=True,
+    )
+    operands = arguments.operands
+    if name in ("docker", "podman", "kubectl", "direnv", "asdf"):
+        operands = operands[1:]
+    if operands and operands[0].plain == "--":
+        operands = operands[1:]
+    return _closed(layer, operands) if operands else []
+
+
+def _has_split_string(rest: Sequence[Word]) -> bool:
+    return any(re.match(r"-[A-Za-z]*S|--split-string", word.plain) is not None for word in rest)
+
+
+def _joined(
+    layer: Layer, name: str, wrapper: _Wrapper, rest: tuple[Word, ...]
+) -> tuple[list[Layer], list[str], str]:
+    arguments = split_arguments(
+        rest, valued=wrapper.valued, valued_long=wrapper.valued_long, stops_at_operand=True
+    )
+    texts = arguments.values("-S", "--split-string", "-c", "--command")
+    if name == "env":
+        return [], *_text((*texts, *arguments.operands), "env -S")
+    operands = arguments.operands[wrapper.operands :]
+    if name == "flock" and operands and operands[0].plain == "-c":
+        texts, operands = operands[1:2], ()
+    found, reason = _text(texts, name)
+    if name == "watch" and operands:
+        more, why = _text(operands, name)
+        return [], [*found, *more], reason or why
+    return (_closed(layer, operands) if operands else []), found, reason

@@ -1,0 +1,416 @@
+"""Reads words: quotes removed, escapes and braces resolved, expansions replaced by marks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from itertools import product
+
+from tree_sitter import Node as TreeNode
+
+from permissions.glob_text import UNKNOWN
+from permissions.shell.syntax import (
+    GLOB_MARKS,
+    HOME_MARK,
+    PIPE_MARK,
+    PWD_MARK,
+    Assignment,
+    Script,
+    Unparsable,
+    Word,
+)
+
+MAX_BRACE_WORDS = 64
+"""Words that one brace expansion may give; beyond it the command counts as unparsable."""
+
+_OPEN, _CLOSE, _COMMA = "\ue010", "\ue011", "\ue012"
+"""Unquoted brace characters while a word is being read."""
+_BRACES = {"{": _OPEN, "}": _CLOSE, ",": _COMMA}
+_UNBRACE = str.maketrans({_OPEN: "{", _CLOSE: "}", _COMMA: ","})
+
+_PLAIN_EXPANSION = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_DYNAMIC_EXPANSION = re.compile(r"^\$\{!|@[A-Za-z]\}$")
+_ASSIGNING_EXPANSION = re.compile(r"^\$\{[A-Za-z_][A-Za-z0-9_]*:?=")
+_RANGE = re.compile(r"(-?\d{1,6}|[A-Za-z])\.\.(-?\d{1,6}|[A-Za-z])")
+_NUMERIC = frozenset({"$?", "$#", "$$", "$!"})
+_TRACKED = frozenset({"HOME", "PWD", "OLDPWD", "CDPATH", "IFS"})
+_PLAIN_VALUE = re.compile(r"[A-Za-z0-9_./:@%+=,~ \n-]*")
+_ANSI = re.compile(
+    r"\\(?:x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|([0-7]{1,3})|c(.)|(.))",
+    re.DOTALL,
+)
+_ANSI_LETTERS = {
+    "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n",
+    "r": "\r", "t": "\t", "v": "\v", "\\": "\\", "'": "'", '"': '"', "?": "?",
+}  # fmt: skip
+
+
+class WordReader:
+    """Reads the words of one command text and notes what its expansions could do."""
+
+    def __init__(self, source: bytes, substitution: Callable[[TreeNode], Script]) -> None:
+        """`substitution` reads the commands inside a substitution."""
+        self._source = source
+        self._substitution = substitution
+        self.taints_variables = False
+        self._reasons: list[str] = []
+        self._uses_arithmetic = False
+        self._odd_values = False
+
+    @property
+    def hides(self) -> str:
+        """Return why some of what runs stays out of sight; empty when nothing does."""
+        if self._reasons:
+            return self._reasons[0]
+        if self._uses_arithmetic and self._odd_values:
+            # A value such as `a[$(id)]` is run when arithmetic evaluates it.
+            return "arithmetic on values that could hold commands"
+        return ""
+
+    def _raw(self, node: TreeNode) -> str:
+        return self._source[node.start_byte : node.end_byte].decode("utf-8", "replace")
+
+    def literal(self, text: str) -> Word:
+        """Return a word for a keyword."""
+        return Word(text, text)
+
+    def read(self, node: TreeNode) -> Word:
+        """Read one node as one word. Raises Unparsable when braces make it several."""
+        words = self.expand([node])
+        if len(words) == 1:
+            return words[0]
+        raw = self._raw(node)
+        scripts = tuple(script for word in words for script in word.scripts)
+        return Word(raw, UNKNOWN, True, scripts)
+
+    def expand(self, nodes: Sequence[TreeNode]) -> list[Word]:
+        """Read nodes that touch as one word, and expand its braces."""
+        first, last = nodes[0], nodes[-1]
+        raw = self._source[first.start_byte : last.end_byte].decode("utf-8", "replace")
+        pieces = [self._piece(node, at_start=node is first) for node in nodes]
+        joined = join_words(raw, pieces)
+        if _OPEN not in joined.text:
+            if _CLOSE in joined.text or _COMMA in joined.text:
+                return [Word(raw, joined.text.translate(_UNBRACE), joined.splits, joined.scripts)]
+            return [joined]
+        return [
+            Word(raw, text.translate(_UNBRACE), joined.splits, joined.scripts)
+            for text in _braced(joined.text)
+        ]
+
+    def scan(self, node: TreeNode) -> Word:
+        """Return an unknown word with every substitution below `node`."""
+        scripts: list[Script] = []
+        self._collect(node, scripts)
+        return Word(self._raw(node), UNKNOWN, False, tuple(scripts))
+
+    def arithmetic(self, node: TreeNode) -> Word:
+        """Read arithmetic: unknown, and evaluating it may run what variables hold."""
+        if any(child.type in _NAMES for child in _descendants(node)):
+            self._uses_arithmetic = True
+        return self.scan(node)
+
+    def assignment(self, node: TreeNode) -> Assignment:
+        """Read `NAME=value`."""
+        name_node = node.child_by_field_name("name")
+        value_node = node.child_by_field_name("value")
+        if name_node is None:
+            raise Unparsable("an assignment is not understood")
+        scripts: list[Script] = []
+        if name_node.type == "subscript":
+            self._uses_arithmetic = True
+            self._collect(name_node, scripts)
+            inner = name_node.child_by_field_name("name")
+            name = self._raw(inner if inner is not None else name_node)
+        else:
+            name = self._raw(name_node)
+        self.note_variable(name)
+        if value_node is None:
+            value = Word("", "")
+        elif value_node.type == "array":
+            value = self.scan(value_node)
+        else:
+            pieces = [value_node]
+            found = [self._piece(piece, at_start=True) for piece in pieces]
+            value = join_words(self._raw(value_node), found)
+            value = Word(value.raw, value.text.translate(_UNBRACE), value.splits, value.scripts)
+        if not _PLAIN_VALUE.fullmatch(value.plain):
+            self._odd_values = True
+        if scripts:
+            value = Word(value.raw, value.text, value.splits, (*value.scripts, *scripts))
+        return Assignment(self._raw(node), name, value)
+
+    def note_variable(self, name: str) -> None:
+        """Remember that a variable is set here."""
+        if name in _TRACKED:
+            self.taints_variables = True
+
+    def note_command(self, words: Sequence[Word]) -> None:
+        """Remember what a command's name and arguments do to variables."""
+        if not words:
+            return
+        name = words[0].text.rpartition("/")[2]
+        if name in _SETTING_BUILTINS or name in ("eval", "source", "."):
+            # Only these builtins set variables that an argument names.
+            self._odd_values = True
+            if any(_mentions_tracked(word) for word in words[1:]) or name in _RUNNING_BUILTINS:
+                self.taints_variables = True
+        if name == "let" or (name in ("declare", "typeset", "local") and len(words) > 1):
+            self._uses_arithmetic = (
+                self._uses_arithmetic
+                or name == "let"
+                or any(word.text.startswith("-") and "i" in word.text for word in words[1:])
+            )
+
+    def _piece(self, node: TreeNode, *, at_start: bool) -> Word:
+        raw = self._raw(node)
+        match node.type:
+            case "word" | "number" | "test_operator" | "semgrep_metavariable":
+                if node.child_count and node.type == "number":
+                    return self.scan(node)
+                return Word(raw, _unquoted(raw, at_start=at_start))
+            case "raw_string":
+                return Word(raw, raw[1:-1])
+            case "ansi_c_string":
+                return Word(raw, _ansi(raw[2:-1]))
+            case "string":
+                return self._string(node)
+            case "concatenation":
+                pieces: list[Word] = []
+                position = node.start_byte
+                for child in node.children:
+                    if child.start_byte != position:
+                        raise Unparsable("a word with a gap")
+                    pieces.append(self._piece(child, at_start=at_start and not pieces))
+                    position = child.end_byte
+                return join_words(raw, pieces)
+            case "simple_expansion" | "expansion":
+                return self._variable(node, raw)
+            case "command_substitution":
+                return Word(raw, UNKNOWN, True, (self._substitution(node),))
+            case "process_substitution":
+                return Word(raw, PIPE_MARK, False, (self._substitution(node),))
+            case "arithmetic_expansion":
+                return Word(raw, UNKNOWN, False, self.arithmetic(node).scripts)
+            case "brace_expression":
+                return Word(raw, "".join(_BRACES.get(mark, mark) for mark in raw))
+            case "array":
+                return self.scan(node)
+            case kind if not node.is_named and kind in ("==", "=~", "(", ")", "{", "}"):
+                return Word(raw, raw)
+            case kind:
+                raise Unparsable(f"a {kind.replace('_', ' ')} in a word")
+
+    def _string(self, node: TreeNode) -> Word:
+        pieces: list[Word] = []
+        position = node.start_byte + 1
+        for child in node.children[1:-1]:
+            if child.start_byte > position:
+                pieces.append(self._string_text(position, child.start_byte))
+            if child.type in ("string_content", '"', "$"):
+                pieces.append(self._string_text(child.start_byte, child.end_byte))
+            else:
+                piece = self._piece(child, at_start=False)
+                pieces.append(Word(piece.raw, piece.text, False, piece.scripts))
+            position = child.end_byte
+        if position < node.end_byte - 1:
+            pieces.append(self._string_text(position, node.end_byte - 1))
+        if not pieces:
+            return Word(self._raw(node), "")
+        return join_words(self._raw(node), pieces)
+
+    def _string_text(self, start: int, end: int) -> Word:
+        raw = self._source[start:end].decode("utf-8", "replace")
+        return Word(raw, re.sub(r'\\([$`"\\\n])', lambda m: "" if m[1] == "\n" else m[1], raw))
+
+    def _variable(self, node: TreeNode, raw: str) -> Word:
+        plain = _PLAIN_EXPANSION.fullmatch(raw)
+        name = plain[1] if plain else raw[1:] if node.type == "simple_expansion" else ""
+        if name == "HOME":
+            return Word(raw, HOME_MARK)
+        if name == "PWD":
+            return Word(raw, PWD_MARK)
+        if name == "IFS" or raw.startswith("${IFS"):
+            self._reasons.append("$IFS can move word boundaries")
+        if raw in _NUMERIC:
+            return Word(raw, UNKNOWN)
+        scripts: list[Script] = []
+        if node.type == "expansion" and not plain:
+            if _DYNAMIC_EXPANSION.search(raw):
+                self._reasons.append(f"{raw} runs what a variable holds")
+            if _ASSIGNING_EXPANSION.search(raw):
+                self._reasons.append(f"{raw} sets a variable")
+            if any(child.type in ("subscript", *_ARITHMETIC_NODES) for child in node.children):
+                self._uses_arithmetic = True
+            self._collect(node, scripts)
+        return Word(raw, UNKNOWN, True, tuple(scripts))
+
+    def _collect(self, node: TreeNode, scripts: list[Script]) -> None:
+        for child in node.children:
+            match child.type:
+                case "command_substitution" | "process_substitution":
+                    scripts.append(self._substitution(child))
+                case "simple_expansion" | "expansion":
+                    scripts.extend(self._variable(child, self._raw(child)).scripts)
+                case "arithmetic_expansion":
+                    scripts.extend(self.arithmetic(child).scripts)
+                case "heredoc_redirect" | "file_redirect":
+                    raise Unparsable("a redirection inside an expansion")
+                case _:
+                    self._collect(child, scripts)
+
+
+_ARITHMETIC_NODES = ("binary_expression", "unary_expression", "postfix_expression")
+_NAMES = frozenset({"variable_name", "simple_expansion", "expansion", "word"})
+_SETTING_BUILTINS = frozenset(
+    {
+        "read",
+        "printf",
+        "export",
+        "declare",
+        "typeset",
+        "local",
+        "readonly",
+        "unset",
+        "mapfile",
+        "readarray",
+        "getopts",
+        "let",
+        "wait",
+    }
+)
+_RUNNING_BUILTINS = frozenset({"eval", "source", "."})
+
+
+def join_words(raw: str, pieces: Sequence[Word]) -> Word:
+    """Return pieces that touch as one word."""
+    if len(pieces) == 1:
+        return Word(raw, pieces[0].text, pieces[0].splits, pieces[0].scripts)
+    return Word(
+        raw,
+        "".join(piece.text for piece in pieces),
+        any(piece.splits for piece in pieces),
+        tuple(script for piece in pieces for script in piece.scripts),
+    )
+
+
+def _mentions_tracked(word: Word) -> bool:
+    return word.is_unknown or any(name in word.text for name in _TRACKED)
+
+
+def _descendants(node: TreeNode) -> list[TreeNode]:
+    found: list[TreeNode] = []
+    stack = list(node.children)
+    while stack:
+        child = stack.pop()
+        found.append(child)
+        stack.extend(child.children)
+    return found
+
+
+def _unquoted(raw: str, *, at_start: bool) -> str:
+    """Resolve escapes of an unquoted word; mark its tilde, globs and braces."""
+    if raw.isalnum():
+        return raw
+    pieces: list[str] = []
+    position = 0
+    if at_start and raw.startswith("~"):
+        if raw == "~" or raw.startswith("~/"):
+            pieces.append(HOME_MARK)
+        else:
+            user = raw.partition("/")[0]
+            pieces.append(UNKNOWN)
+            position = len(user) - 1
+        position += 1
+    while position < len(raw):
+        character = raw[position]
+        if character == "\\":
+            following = raw[position + 1 : position + 2]
+            if following != "\n":
+                pieces.append(following)
+            position += 2
+            continue
+        pieces.append(GLOB_MARKS.get(character) or _BRACES.get(character) or character)
+        position += 1
+    return "".join(pieces)
+
+
+def _ansi(body: str) -> str:
+    def value(match: re.Match[str]) -> str:
+        for group, base in ((1, 16), (2, 16), (3, 16), (4, 8)):
+            if match[group]:
+                number = int(match[group], base)
+                if number in range(0xD800, 0xE100) or number > 0x10FFFF or number == 0:
+                    raise Unparsable("an unusual character in $'…'")
+                # Bytes above 127 depend on the locale.
+                return chr(number) if group in (2, 3) or number < 128 else UNKNOWN
+        if match[5]:
+            return chr(ord(match[5]) & 0x1F)
+        return _ANSI_LETTERS.get(match[6], "\\" + match[6])
+
+    return _ANSI.sub(value, body)
+
+
+def _braced(text: str) -> list[str]:
+    """Expand braces as the shell does: lists and ranges; others stay as they are."""
+    parts = _brace_parts(text)
+    if parts is None:
+        return [text]
+    before, choices, after = parts
+    endings = _braced(after) if _OPEN in after else [after]
+    middles: list[str] = []
+    for choice in choices:
+        middles.extend(_braced(choice) if _OPEN in choice else [choice])
+        if len(middles) > MAX_BRACE_WORDS:
+            raise Unparsable("a brace expansion gives too many words")
+    if len(middles) * len(endings) > MAX_BRACE_WORDS:
+        raise Unparsable("a brace expansion gives too many words")
+    return [before + middle + ending for middle, ending in product(middles, endings)]
+
+
+def _brace_parts(text: str) -> tuple[str, list[str], str] | None:
+    """Split at the first brace that expands; None when there is none."""
+    start = text.find(_OPEN)
+    while start >= 0:
+        depth, choices, last = 0, [], start + 1
+        for position in range(start, len(text)):
+            mark = text[position]
+            if mark == _OPEN:
+                depth += 1
+            elif mark == _COMMA and depth == 1:
+                choices.append(text[last:position])
+                last = position + 1
+            elif mark == _CLOSE:
+                depth -= 1
+                if depth:
+                    continue
+                choices.append(text[last:position])
+                found = choices if len(choices) > 1 else _brace_range(choices[0])
+                if found is not None:
+                    return text[:start], found, text[position + 1 :]
+                break
+        start = text.find(_OPEN, start + 1)
+    return None
+
+
+def _brace_range(body: str) -> list[str] | None:
+    if ".." not in body:
+        return None
+    match = _RANGE.fullmatch(body)
+    if match is None:
+        # A range with a step or an unknown end: some words, but which?
+        return [UNKNOWN, UNKNOWN]
+    first, last = match[1], match[2]
+    if first.lstrip("-").isdigit() and last.lstrip("-").isdigit():
+        low, high = int(first), int(last)
+        step = 1 if low <= high else -1
+        if abs(high - low) >= MAX_BRACE_WORDS:
+            return [UNKNOWN, UNKNOWN]
+        if first.lstrip("-").startswith("0") or last.lstrip("-").startswith("0"):
+            return [UNKNOWN, UNKNOWN]
+        return [str(number) for number in range(low, high + step, step)]
+    if len(first) == len(last) == 1 and first.isalpha() and last.isalpha():
+        low, high = ord(first), ord(last)
+        step = 1 if low <= high else -1
+        return [chr(number) for number in range(low, high + step, step)]
+    return [UNKNOWN, UNKNOWN]
