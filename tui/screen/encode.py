@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
+
+from wcwidth import iter_graphemes
 
 from tui.screen.cell import ScreenCell
 from tui.screen.diff import Diff, Run, Shift
@@ -149,49 +152,66 @@ def _emit_stretch(
     """Write cells of one style from `start` on; return where the next stretch begins."""
     cells = run.cells
     first = cells[start]
+    if start and _joins(cells, start):
+        state.x = None
     if state.x != run.x + start:
         out.append(move_cursor(run.x + start, run.y, state))
     _set_pen(first, state, styles, out)
-    style_id, link = first.style_id, first.link
-    erases = link is None and styles.is_plain_blank(
-        style_id, fills_background=state.fills_background
+    erases = first.link is None and styles.is_plain_blank(
+        first.style_id, fills_background=state.fills_background
     )
     text: list[str] = []
     position = start
-    x = run.x + start
     while position < end:
         cell = cells[position]
         if cell.width == 0:
             position += 1
             continue
-        if cell.style_id != style_id or cell.link != link:
+        if cell.style_id != first.style_id or cell.link != first.link:
             break
         if erases and cell.grapheme == " ":
             blanks = _blanks(cells, position, end)
             if blanks >= _ERASE_INSIDE_CELLS:
-                if text:
-                    break
-                # Erasing does not move the cursor; the next stretch does.
-                out.append(f"\x1b[{blanks}X")
-                return position + blanks
+                if not text:
+                    # Erasing does not move the cursor; the next stretch does.
+                    out.append(f"\x1b[{blanks}X")
+                    return position + blanks
+                break
             text.append(" " * blanks)
             position += blanks
-            x += blanks
             continue
+        if text and _joins(cells, position):
+            break
         text.append(cell.grapheme)
         position += 1
-        x += cell.width
         if len(cell.grapheme) > 1:
             # Terminals disagree about how far a cluster moves the cursor.
-            while position < end and cells[position].width == 0:
-                position += 1
             out.append("".join(text))
             state.x = None
-            return position
+            return position if cell.width == 1 else min(position + 1, end)
     out.append("".join(text))
     # With line wrap off the cursor stays in the last column, with it on it is between two rows.
-    state.x = x if x < state.width else None
+    state.x = run.x + position if run.x + position < state.width else None
     return position
+
+
+def _joins(cells: Sequence[ScreenCell], position: int) -> bool:
+    """Return whether a cell written right after its neighbour would become one cluster with it.
+
+    So do the two halves of a flag; a cursor move between them keeps them apart.
+    """
+    grapheme = cells[position].grapheme
+    if grapheme.isascii():
+        return False
+    left = cells[position - 1]
+    if left.width == 0 and position > 1:
+        left = cells[position - 2]
+    return not left.grapheme.isascii() and _is_one_cluster(left.grapheme + grapheme)
+
+
+@lru_cache(maxsize=4096)
+def _is_one_cluster(text: str) -> bool:
+    return len(list(iter_graphemes(text))) == 1
 
 
 def _blanks(cells: Sequence[ScreenCell], start: int, end: int) -> int:

@@ -1,0 +1,101 @@
+"""Writing without waiting, and the figures."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from tui.screen.meter import SLOW_DRAIN_S, SLOW_MEMORY_S, OutputMeter
+from tui.screen.output import TerminalOutput
+
+FULL = "x" * 300_000
+"""More than a pipe takes at once."""
+
+
+@pytest.fixture
+def pipe() -> Iterator[tuple[int, int]]:
+    ends = os.pipe()
+    yield ends
+    for end in ends:
+        os.close(end)
+
+
+def _never() -> None:
+    raise AssertionError("the terminal is not lost")
+
+
+def test_a_small_write_goes_out_at_once(pipe: tuple[int, int]) -> None:
+    output = TerminalOutput(pipe[1], on_lost=_never)
+    output.write("hé")
+    assert not output.is_busy
+    assert os.read(pipe[0], 10) == "hé".encode()
+    assert "terminal-output" not in {thread.name for thread in threading.enumerate()}
+    output.close()
+
+
+def test_a_slow_terminal_never_holds_up_the_writer(pipe: tuple[int, int]) -> None:
+    output = TerminalOutput(pipe[1], on_lost=_never)
+    drained = threading.Event()
+    output.write(FULL)
+    output.write("end")
+    was_busy = output.is_busy
+    output.call_when_drained(drained.set)
+    received = b""
+    while not received.endswith(b"end"):
+        received += os.read(pipe[0], 65536)
+    assert drained.wait(5)
+    assert was_busy
+    assert received == (FULL + "end").encode()
+    assert not output.is_busy
+    assert output.meter.figures().total_bytes == len(received)
+    output.close()
+
+
+def test_drained_is_called_at_once_when_nothing_waits(pipe: tuple[int, int]) -> None:
+    output = TerminalOutput(pipe[1], on_lost=_never)
+    called: list[bool] = []
+    output.call_when_drained(lambda: called.append(True))
+    assert called == [True]
+    output.close()
+
+
+def test_a_terminal_that_goes_is_reported_once() -> None:
+    reader, writer = os.pipe()
+    lost = threading.Semaphore(0)
+    output = TerminalOutput(writer, on_lost=lambda: lost.release())
+    output.write(FULL)
+    os.close(reader)
+    assert lost.acquire(timeout=5)
+    output.write("more")
+    output.write(FULL)
+    output.close()
+    assert output.is_lost
+    assert not lost.acquire(blocking=False)
+    os.close(writer)
+
+
+def test_figures_of_the_last_ten_seconds() -> None:
+    now = [100.0]
+    meter = OutputMeter(lambda: now[0])
+    meter.wrote(500, 0.001)
+    meter.frame()
+    now[0] = 105.0
+    meter.wrote(1000, 0.001)
+    meter.frame()
+    assert (meter.figures().bytes_per_s, meter.figures().frames_per_s) == (150.0, 0.2)
+    now[0] = 112.0
+    assert meter.figures().bytes_per_s == 100.0
+    assert meter.figures().total_bytes == 1500
+
+
+def test_a_write_that_waited_makes_the_line_slow_for_a_while() -> None:
+    now = [0.0]
+    meter = OutputMeter(lambda: now[0])
+    meter.wrote(1000, SLOW_DRAIN_S * 2)
+    assert meter.is_slow
+    assert meter.figures().drain_bytes_per_s == 10_000
+    now[0] = SLOW_MEMORY_S + 1
+    assert not meter.is_slow

@@ -1,0 +1,52 @@
+"""Clusters and widths."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tui.screen.width import CLUSTER_LIMIT, chop_text, clip_text, clusters, text_width
+
+TEXT = st.text(st.sampled_from("ab 好🙂é\u0301\u200d👩💻🇫🇷\ufe0f\u200bก\u0e33\t\x1b"), max_size=20)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("ab", [("a", 1), ("b", 1)]),
+        ("世界", [("世", 2), ("界", 2)]),
+        ("e\u0301x", [("e\u0301", 1), ("x", 1)]),
+        ("👩\u200d💻!", [("👩\u200d💻", 2), ("!", 1)]),
+        ("🇫🇷", [("🇫🇷", 2)]),
+        ("❤\ufe0f", [("❤\ufe0f", 2)]),
+        ("a\u200bb", [("a\u200b", 1), ("b", 1)]),
+        ("\u0301a", [("a", 1)]),
+        ("a\x1b[31m\tb", [("a", 1), ("[", 1), ("3", 1), ("1", 1), ("m", 1), ("b", 1)]),
+        ("a\ud800b", [("a", 1), ("b", 1)]),
+        ("", []),
+    ],
+)
+def test_clusters(text: str, expected: list[tuple[str, int]]) -> None:
+    assert list(clusters(text)) == expected
+
+
+def test_a_pile_of_marks_is_cut() -> None:
+    ((grapheme, width),) = clusters("a" + "\u0301" * 1000)
+    assert (len(grapheme), width) == (CLUSTER_LIMIT, 1)
+
+
+@given(TEXT, st.integers(1, 9))
+def test_chopped_text_fits_and_loses_nothing(text: str, width: int) -> None:
+    pieces = chop_text(text, width)
+    visible = "".join(grapheme for grapheme, _ in clusters(text))
+    plain = text.isascii() and text.isprintable()
+    assert "".join(pieces) == (text if plain else visible)
+    assert all(text_width(piece) <= max(width, 2) for piece in pieces)
+
+
+@given(TEXT, st.integers(0, 9))
+def test_clipped_text_is_a_beginning_that_fits(text: str, width: int) -> None:
+    clipped = clip_text(text, width)
+    assert text_width(clipped) <= width
+    assert "".join(grapheme for grapheme, _ in clusters(text)).startswith(clipped)

@@ -1,0 +1,125 @@
+"""An app whose every frame is rendered twice: by Textual and by the cell layer, for comparison."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyte
+from rich.console import RenderableType
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+from textual.geometry import Size
+from textual.screen import ModalScreen, Screen
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.widgets import Input, Static
+
+from tui.input.routed import RoutedApp
+from tui.screen.presenter import CellOutput
+
+
+class Lines(ScrollView):
+    """A transcript drawn line by line."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__()
+        self._lines = [f"{n:>5} │ {'lorem 好 ipsum é ' * (n % 4)}end {n}" for n in range(count)]
+        self.virtual_size = Size(60, count)
+
+    def render_line(self, y: int) -> Strip:
+        number = y + self.scroll_offset.y
+        text = self._lines[number] if number < len(self._lines) else ""
+        style = Style(bold=number % 7 == 0, color="red" if number % 5 == 0 else None)
+        return Strip([Segment(text, style)]).crop_extend(0, self.size.width, Style())
+
+
+class Box(ModalScreen[None]):
+    CSS = "Box { align: center middle; } Box Static { width: 30; height: 5; border: round red; }"
+
+    def compose(self) -> ComposeResult:
+        yield Static("a modal 世界 box")
+
+
+class TwinApp(CellOutput[None], RoutedApp[None]):
+    """Compares after every frame; `differences` names what is unlike."""
+
+    CSS = "VerticalScroll, Lines { height: 1fr; } #tail { height: auto; } Input { height: 3; }"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.differences: list[str] = []
+        self.frames = 0
+        self.stock_bytes = self.cell_bytes = 0
+        self._stock_text = ""
+        self._is_comparable = False
+        self._screens = (_emulator(1, 1), _emulator(1, 1))
+
+    def compose(self) -> ComposeResult:
+        yield Lines(400)
+        with VerticalScroll(id="widgets"):
+            for number in range(30):
+                yield Static(f"widget {number} " + "x " * (number % 20))
+        yield Static("", id="tail")
+        yield Input()
+
+    def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
+        update: object = renderable
+        self._stock_text = ""
+        if isinstance(update, CompositorUpdate):
+            self._stock_text = update.render_segments(self.console)
+        match update:
+            case LayoutUpdate(region=region):
+                self._is_comparable = region.size == self.size
+            case ChopsUpdate(spans=spans):
+                # Laid out before the window shrank: Textual writes over the edge until the next
+                # layout, the cell layer does not.
+                if any(y >= self.size.height or x2 > self.size.width for y, _, x2 in spans):
+                    self._is_comparable = False
+        super()._display(screen, renderable)
+
+    def _encode(self) -> str:
+        data = super()._encode()
+        width, height = self._back.width, self._back.height
+        if (self._screens[0].columns, self._screens[0].lines) != (width, height):
+            self._screens = (_emulator(width, height), _emulator(width, height))
+        stock, ours = self._screens
+        pyte.Stream(stock).feed(self._stock_text)
+        pyte.Stream(ours).feed(data)
+        self.frames += 1
+        self.stock_bytes += len(self._stock_text.encode())
+        self._stock_text = ""
+        self.cell_bytes += len(data.encode())
+        if self._is_comparable:
+            self._compare(stock, ours)
+        return data
+
+    def _compare(self, stock: pyte.Screen, ours: pyte.Screen) -> None:
+        rows = stock.dirty | ours.dirty
+        stock.dirty.clear()
+        ours.dirty.clear()
+        for y in sorted(rows):
+            if stock.buffer[y] == ours.buffer[y]:
+                continue
+            for x in range(stock.columns):
+                if stock.buffer[y][x] != ours.buffer[y][x]:
+                    self.differences.append(
+                        f"frame {self.frames} row {y} column {x}: Textual {stock.buffer[y][x]}, "
+                        f"ours {ours.buffer[y][x]}; scrolled to "
+                        f"{[widget.scroll_y for widget in self.query('Lines, VerticalScroll')]}"
+                    )
+                    return
+
+
+def _emulator(width: int, height: int) -> pyte.Screen:
+    screen = pyte.Screen(width, height)
+    pyte.Stream(screen).feed("\x1b[?7l")
+    return screen
+
+
+def resize_event(width: int, height: int) -> events.Resize:
+    size = Size(width, height)
+    return events.Resize(size, size)

@@ -1,0 +1,252 @@
+"""The keybindings file: read, checked, explained; Claude Code's format.
+
+`{"bindings": [{"context": "Chat", "bindings": {"ctrl+e": "chat:stash", "ctrl+u": null}}]}`. A bad
+entry is reported and left out, the rest counts. The caller reads the file and watches it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from tui.input.actions import ACTIONS_BY_ID, Context
+from tui.input.dispatch import RESERVED_KEYS
+from tui.input.key_names import Chord, KeySyntaxError, display_chord, parse_chord
+from tui.input.keymap import BindingChange, Keymap
+
+COMMAND_PREFIX: Final = "command:"
+"""An action id "command:name" runs the slash command of that name."""
+
+_UNREACHABLE: Final = frozenset({"capslock", "caps_lock"})
+_MULTIPLEXER_KEYS: Final = {"ctrl+b": "tmux", "ctrl+a": "GNU screen"}
+
+
+class KeybindingIssue(StrEnum):
+    """What is wrong with an entry."""
+
+    PARSE_ERROR = "parse_error"
+    UNKNOWN_CONTEXT = "unknown_context"
+    UNKNOWN_ACTION = "unknown_action"
+    BAD_KEY = "bad_key"
+    RESERVED_KEY = "reserved_key"
+    DUPLICATE = "duplicate"
+    """The same key twice in one context; the later one counts."""
+    SHADOWED_CHORD = "shadowed_chord"
+    """A chord that begins with a key bound to something else in the same context."""
+    MULTIPLEXER = "multiplexer"
+    """A terminal multiplexer takes this key for itself unless told otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeybindingWarning:
+    """One remark about the file."""
+
+    issue: KeybindingIssue
+    message: str
+    """What is wrong, with which value, and what to do."""
+    line: int | None = None
+    """Counting from 1; None where it is not known."""
+    is_ignored: bool = True
+    """Whether the entry has no effect."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedKeybindings:
+    """A keymap and what is to be said about the file it came from."""
+
+    keymap: Keymap
+    warnings: tuple[KeybindingWarning, ...]
+
+
+def load_keybindings(text: str, defaults: Keymap) -> LoadedKeybindings:
+    """Return the keymap that the file's text makes of the defaults. Never raises.
+
+    A file that is no JSON, or whose "bindings" is no list, changes nothing.
+    """
+    reader = _Reader(text)
+    changes = tuple(reader.changes())
+    keymap = defaults.changed(changes)
+    return LoadedKeybindings(keymap, (*reader.warnings, *_chord_warnings(keymap, changes, reader)))
+
+
+class _Reader:
+    """Reads one file; collects warnings on the way."""
+
+    def __init__(self, text: str) -> None:
+        self.warnings: list[KeybindingWarning] = []
+        self._text = text
+        self._lines = text.splitlines()
+        self._seen: dict[tuple[Context, Chord], str] = {}
+
+    def changes(self) -> Iterator[BindingChange]:
+        for block in self._blocks():
+            context = self._context(block)
+            bindings = block.get("bindings")
+            if context is None:
+                continue
+            if not isinstance(bindings, _Pairs):
+                self._warn(
+                    KeybindingIssue.PARSE_ERROR,
+                    f'"bindings" of {context} must be an object of keys and actions',
+                )
+                continue
+            for keys, action in bindings.pairs:
+                change = self._change(context, keys, action)
+                if change is not None:
+                    yield change
+
+    def line_of(self, keys: str) -> int | None:
+        """Return the first line that mentions the keys as a JSON string."""
+        wanted = json.dumps(keys, ensure_ascii=False)
+        for number, line in enumerate(self._lines, 1):
+            if wanted in line:
+                return number
+        return None
+
+    def _blocks(self) -> Iterator[_Pairs]:
+        try:
+            data = json.loads(self._text, object_pairs_hook=_Pairs)
+        except json.JSONDecodeError as error:
+            self._warn(KeybindingIssue.PARSE_ERROR, f"not JSON: {error.msg}", error.lineno)
+            return
+        except RecursionError:
+            self._warn(KeybindingIssue.PARSE_ERROR, "not JSON: nested too deeply")
+            return
+        blocks = data.get("bindings") if isinstance(data, _Pairs) else None
+        if not isinstance(blocks, list):
+            self._warn(KeybindingIssue.PARSE_ERROR, 'expected an object with a list "bindings"')
+            return
+        for block in blocks:
+            if isinstance(block, _Pairs):
+                yield block
+            else:
+                self._warn(
+                    KeybindingIssue.PARSE_ERROR,
+                    'every item of "bindings" must be an object with "context" and "bindings"',
+                )
+
+    def _context(self, block: _Pairs) -> Context | None:
+        name = block.get("context")
+        if isinstance(name, str) and name in {*Context}:
+            return Context(name)
+        known = [context.value for context in Context]
+        self._warn(
+            KeybindingIssue.UNKNOWN_CONTEXT,
+            f"{name!r} is no context{_did_you_mean(name, known)}; known: {', '.join(known)}",
+            self.line_of(name) if isinstance(name, str) else None,
+        )
+        return None
+
+    def _change(self, context: Context, keys: str, action: object) -> BindingChange | None:
+        line = self.line_of(keys)
+        try:
+            chord = parse_chord(keys)
+        except KeySyntaxError as error:
+            self._warn(KeybindingIssue.BAD_KEY, f"{error}", line)
+            return None
+        if not RESERVED_KEYS.isdisjoint(chord):
+            self._warn(
+                KeybindingIssue.RESERVED_KEY,
+                f"{keys!r}: Ctrl+C and Ctrl+D always interrupt and leave; choose another key",
+                line,
+            )
+            return None
+        if not _UNREACHABLE.isdisjoint(chord) or "ctrl+m" in keys.lower().split():
+            self._warn(
+                KeybindingIssue.RESERVED_KEY,
+                f"{keys!r} never reaches a program (Ctrl+M is Enter); choose another key",
+                line,
+            )
+            return None
+        if not self._is_action(action, line):
+            return None
+        self._note_use(context, chord, keys, line)
+        return BindingChange(context, chord, action if isinstance(action, str) else None)
+
+    def _is_action(self, action: object, line: int | None) -> bool:
+        if action is None:
+            return True
+        if isinstance(action, str):
+            names_command = action.startswith(COMMAND_PREFIX) and action != COMMAND_PREFIX
+            if action in ACTIONS_BY_ID or names_command:
+                return True
+            self._warn(
+                KeybindingIssue.UNKNOWN_ACTION,
+                f"{action!r} is no action{_did_you_mean(action, list(ACTIONS_BY_ID))}",
+                line,
+            )
+            return False
+        self._warn(
+            KeybindingIssue.UNKNOWN_ACTION, f"{action!r} must be an action's id or null", line
+        )
+        return False
+
+    def _note_use(self, context: Context, chord: Chord, keys: str, line: int | None) -> None:
+        earlier = self._seen.get((context, chord))
+        if earlier is not None:
+            self._warn(
+                KeybindingIssue.DUPLICATE,
+                f"{keys!r} is bound twice in {context}; the later entry counts",
+                line,
+                is_ignored=False,
+            )
+        self._seen[context, chord] = keys
+        multiplexer = _MULTIPLEXER_KEYS.get(chord[0])
+        if multiplexer is not None:
+            self._warn(
+                KeybindingIssue.MULTIPLEXER,
+                f"{keys!r}: {multiplexer} takes {display_chord(chord[:1])} for itself by default",
+                line,
+                is_ignored=False,
+            )
+
+    def _warn(
+        self,
+        issue: KeybindingIssue,
+        message: str,
+        line: int | None = None,
+        *,
+        is_ignored: bool = True,
+    ) -> None:
+        self.warnings.append(KeybindingWarning(issue, message, line, is_ignored))
+
+
+class _Pairs:
+    """A JSON object that keeps repeated keys, which a dict would hide."""
+
+    def __init__(self, pairs: list[tuple[str, object]]) -> None:
+        self.pairs = pairs
+
+    def get(self, key: str) -> object:
+        """Return the last value of the key; None when it is missing."""
+        found: Mapping[str, object] = dict(self.pairs)
+        return found.get(key)
+
+
+def _chord_warnings(
+    keymap: Keymap, changes: tuple[BindingChange, ...], reader: _Reader
+) -> Iterator[KeybindingWarning]:
+    for change in changes:
+        bound = keymap.bindings_of(change.context)
+        if change.action_id is None or len(change.chord) < 2:
+            continue
+        for length in range(1, len(change.chord)):
+            shorter = bound.get(change.chord[:length])
+            if shorter is not None:
+                keys = display_chord(change.chord)
+                yield KeybindingWarning(
+                    KeybindingIssue.SHADOWED_CHORD,
+                    f"{keys} begins with {display_chord(change.chord[:length])}, which already "
+                    f"does {shorter}: both will happen; unbind that one with null",
+                    reader.line_of(" ".join(change.chord)),
+                    is_ignored=False,
+                )
+
+
+def _did_you_mean(name: object, known: list[str]) -> str:
+    close = difflib.get_close_matches(str(name), known, n=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""
