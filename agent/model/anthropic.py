@@ -6,9 +6,10 @@ Next: `agent.model.sdk` (loading and connections), `agent.model.wire` (JSON both
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 DEFAULT_TIMEOUTS: Final = Timeouts()
 ASK_TIMEOUT_S: Final = 10.0
+DRAIN_TIMEOUT_S: Final = 0.5
 
 _BROKEN: Final = frozenset({"connection", "cut", "timeout", "stalled"})
 """Failures after which an idle connection of the same pool is not to be trusted either."""
@@ -205,16 +207,28 @@ async def _events(sdk: ModuleType, response: httpx2.Response) -> AsyncGenerator[
         for event in _whole(kind, await response.aread()):
             yield event
         return
-    async for record in sdk.AsyncStream.raw_events(response):
+    records = sdk.AsyncStream.raw_events(response)
+    async for record in records:
         if not record.data or record.event == "ping":
             continue
         found = read_event(record.event, _json_object(record.data))
         if found is None:
             continue
-        yield found
         if isinstance(found, MessageStop):
+            await _drain(records)
+            yield found
             return
+        yield found
     raise ModelError("cut", "The answer ended before it was complete.", phase="stream")
+
+
+async def _drain(records: AsyncIterator[object]) -> None:
+    """Read to the end of a whole answer: only then can the connection serve another request."""
+    # Whatever happens here, the answer is whole.
+    with contextlib.suppress(Exception):
+        async with asyncio.timeout(DRAIN_TIMEOUT_S):
+            async for _ in records:
+                pass
 
 
 def _json_object(text: str) -> Mapping[str, Any]:

@@ -42,10 +42,15 @@ class HungUp(Exception):
 class Connection:
     """Reads requests and writes answers on one socket."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def __init__(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, number: int
+    ) -> None:
         """Take over the streams; `close` or `reset` ends them."""
+        self.number = number
         self._reader = reader
         self._writer = writer
+        self._ahead = b""
+        """What `until_hang_up` read of the next request."""
 
     async def read_request(self) -> HttpRequest | None:
         """Return the next request; None when the client is done.
@@ -54,11 +59,12 @@ class Connection:
             BadRequest: for bytes that are no request.
         """
         try:
-            head = await self._reader.readuntil(b"\r\n\r\n")
+            head = self._ahead + await self._reader.readuntil(b"\r\n\r\n")
         except (asyncio.IncompleteReadError, ConnectionError):
             return None
         except asyncio.LimitOverrunError as error:
             raise BadRequest("header too large") from error
+        self._ahead = b""
         first, *lines = head.decode("latin-1").split("\r\n")
         try:
             method, target, _version = first.split(" ")
@@ -110,17 +116,21 @@ class Connection:
             HungUp: the client closed its side first.
         """
         task = asyncio.ensure_future(work)
-        # No client of this server sends a second request before the first is answered.
         watch = asyncio.ensure_future(self._reader.read(1))
         try:
             await asyncio.wait({task, watch}, return_when=asyncio.FIRST_COMPLETED)
-            if not task.done():
+            if not task.done() and not watch.result():
                 raise HungUp
             await task
+        except ConnectionError as error:
+            raise HungUp from error
         finally:
             for each in (task, watch):
                 each.cancel()
             await asyncio.gather(task, watch, return_exceptions=True)
+            if not watch.cancelled() and watch.exception() is None:
+                # The client was quick to send its next request.
+                self._ahead += watch.result()
 
     async def close(self) -> None:
         """Close after what was written has been sent."""

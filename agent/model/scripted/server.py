@@ -59,6 +59,8 @@ class RecordedRequest:
     headers: Mapping[str, str]
     body: dict[str, Any]
     """The JSON body; empty when there is none."""
+    connection: int = 0
+    """Number of the connection it came on, from 1."""
     turn: str = ""
     """Name of the turn that answered; empty when none did."""
     status: int = 0
@@ -114,6 +116,7 @@ class ScriptedServer:
         self._numbers: dict[str, int] = {}
         self._holds: dict[str, tuple[asyncio.Event, asyncio.Event]] = {}
         self._arrived = asyncio.Condition()
+        self._connections = 0
         self._tasks: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
 
@@ -174,7 +177,8 @@ class ScriptedServer:
         task = asyncio.current_task()
         assert task is not None
         self._tasks.add(task)
-        connection = Connection(reader, writer)
+        self._connections += 1
+        connection = Connection(reader, writer, self._connections)
         try:
             while (request := await connection.read_request()) is not None:
                 if not await self._serve(connection, request):
@@ -191,7 +195,7 @@ class ScriptedServer:
 
     async def _serve(self, connection: Connection, request: HttpRequest) -> bool:
         """Answer one request; return whether the connection can be used again."""
-        record = await self._record(request)
+        record = await self._record(request, connection.number)
         response = self._answer(record, request)
         try:
             await connection.until_hang_up(self._perform(connection, record, response))
@@ -205,7 +209,7 @@ class ScriptedServer:
                 self._on_done(record)
         return isinstance(response.steps[-1], End) and response.steps[-1].how in ("finish", "end")
 
-    async def _record(self, request: HttpRequest) -> RecordedRequest:
+    async def _record(self, request: HttpRequest, connection: int) -> RecordedRequest:
         try:
             body = json.loads(request.body) if request.body else {}
         except ValueError:
@@ -217,6 +221,7 @@ class ScriptedServer:
             path=request.path,
             headers=request.headers,
             body=body if isinstance(body, dict) else {},
+            connection=connection,
             started_at=self._clock(),
         )
         log = self.requests if request.path == "/v1/messages" else self.others

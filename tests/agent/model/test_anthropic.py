@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from agent.messages import tool_result_block, tool_results_message, user_message
-from agent.model.anthropic import Timeouts, make_client
+from agent.model.anthropic import make_client
 from agent.model.client import BlockDelta, ModelError, ModelRequest
 from agent.model.scripted.faults import (
     Cut,
@@ -36,6 +36,7 @@ from agent.model.scripted.scenario import (
     ToolCall,
     Turn,
 )
+from agent.model.sdk import Timeouts
 from tests.agent.model.conftest import Serve
 
 ANSWER = Turn(
@@ -306,6 +307,14 @@ async def test_the_next_request_after_a_broken_connection_uses_a_fresh_one(serve
     with pytest.raises(ModelError):
         await stage.ask()
     assert (await stage.ask()).message().text == "whole"
+
+
+async def test_whole_answers_share_one_connection(serve: Serve) -> None:
+    stage = await serve(one(Text("ok")))
+    for _ in range(3):
+        await stage.ask()
+    assert [request.connection for request in stage.requests] == [1, 1, 1]
+    assert not any(request.hung_up for request in stage.requests)
 
 
 async def test_the_body_asks_for_summaries_effort_and_caching(serve: Serve) -> None:

@@ -1,0 +1,147 @@
+"""The server as its client sees it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from agent.messages import user_message
+from agent.model.anthropic import make_client
+from agent.model.client import ModelError, ModelRequest
+from agent.model.fold import MessageFold
+from agent.model.scripted.faults import Position, Stall, Status
+from agent.model.scripted.process import ScriptedProcess
+from agent.model.scripted.scenario import FaultPlan, Pace, Scenario, Text, Turn, When
+from tests.agent.model.conftest import Serve
+
+
+def says(text: str, **options: object) -> Turn:
+    return Turn((Text(text),), **options)  # type: ignore[arg-type]
+
+
+async def test_turns_are_used_up_in_order_unless_conditions_choose(serve: Serve) -> None:
+    stage = await serve(
+        Scenario(
+            turns=(
+                says("special", when=When(prompt="^please")),
+                says("first"),
+                says("always", times=0),
+            ),
+        )
+    )
+    prompts = ("hello", "please", "please", "x")
+    answers = [(await stage.ask(user_message(prompt))).message().text for prompt in prompts]
+    assert answers == ["first", "special", "always", "always"]
+
+
+async def test_a_turn_can_follow_another_within_one_conversation(serve: Serve) -> None:
+    stage = await serve(
+        Scenario(
+            turns=(
+                says("one", name="one", when=When(after=""), times=0),
+                says("two", name="two", when=When(after="one")),
+            ),
+        )
+    )
+    prompt = user_message("a")
+    first = await stage.ask(prompt)
+    elsewhere = await stage.ask(user_message("b"))
+    second = await stage.ask(prompt, first.message(), user_message("on"))
+    assert elsewhere.message().text == "one"
+    assert second.message().text == "two"
+
+
+async def test_without_an_answer_the_script_says_so(serve: Serve) -> None:
+    stage = await serve(Scenario())
+    with pytest.raises(ModelError, match="no answer for request 1"):
+        await stage.ask()
+
+
+async def test_what_is_not_allowed_is_logged_with_the_reason(serve: Serve) -> None:
+    stage = await serve(Scenario(turns=(says("x"),)))
+    with pytest.raises(ModelError, match="must be non-empty"):
+        await stage.ask(user_message(""))
+    assert "must be non-empty" in stage.requests[0].problem
+
+
+async def test_a_held_answer_waits_until_it_is_released(serve: Serve) -> None:
+    turn = says("slow", fault=Stall(Position("text"), hold="mid"))
+    stage = await serve(Scenario(turns=(turn,)))
+    asking = asyncio.ensure_future(stage.ask())
+    await stage.server.reached("mid")
+    assert not asking.done()
+    stage.server.release("mid")
+    assert (await asking).message().text == "slow"
+
+
+async def test_faults_strike_by_number_and_turn(serve: Serve) -> None:
+    faults = (FaultPlan(Status(500), request=2), FaultPlan(Status(503), turn="last"))
+    turns = (says("a"), says("b"), says("c", name="last", times=0))
+    stage = await serve(Scenario(turns=turns, faults=faults))
+    outcomes: list[object] = []
+    for _ in range(5):
+        try:
+            outcomes.append((await stage.ask()).message().text)
+        except ModelError as error:
+            outcomes.append(error.status)
+    assert outcomes == ["a", 500, "b", 503, "c"]
+
+
+async def test_variables_and_the_prompt_are_put_in(serve: Serve) -> None:
+    stage = await serve(
+        Scenario(turns=(says("${prompt} in ${cwd}, ${unknown}"),)), variables={"cwd": "/x"}
+    )
+    answer = await stage.ask(user_message("work"))
+    assert answer.message().text == "work in /x, ${unknown}"
+
+
+async def test_pace_takes_the_time_it_says(serve: Serve) -> None:
+    stage = await serve(Scenario(turns=(says("word " * 40, pace=Pace(tokens_per_s=400)),)))
+    fold = await stage.ask()
+    record = stage.requests[0]
+    await record.done.wait()
+    assert record.ended_at - record.started_at >= 0.9 * fold.usage.output_tokens / 400
+
+
+async def test_the_cache_hits_on_an_appended_history(serve: Serve) -> None:
+    stage = await serve(Scenario(turns=(says("ok", times=0),)))
+    prompt = user_message("word " * 800)
+    first = await stage.ask(prompt)
+    second = await stage.ask(prompt, first.message(), user_message("more"))
+    assert first.usage.cache_read_tokens == 0
+    assert second.usage.cache_read_tokens == first.usage.cache_write_5m_tokens > 500
+
+
+async def test_it_runs_in_a_process_of_its_own(tmp_path: Path) -> None:
+    scenario = tmp_path / "s.toml"
+    scenario.write_text('[otherwise]\nparts = [{ text = "from ${where}" }]\n')
+    async with ScriptedProcess(str(scenario), variables={"where": "afar"}) as process:
+        client = make_client(base_url=process.base_url, api_key="any")
+        fold = MessageFold()
+        request = ModelRequest("claude-opus-5-5", (), (), [user_message("hi")], 100)
+        async for event in client.stream(request):
+            fold.feed(event)
+        await client.aclose()
+    assert fold.message().text == "from afar"
+
+
+async def test_a_process_that_does_not_start_says_why(tmp_path: Path) -> None:
+    scenario = tmp_path / "s.toml"
+    scenario.write_text("wrong = 1\n")
+    with pytest.raises(OSError, match="unknown key 'wrong'"):
+        await ScriptedProcess(str(scenario)).start()
+
+
+def test_the_process_loads_nothing_heavy() -> None:
+    code = (
+        "import sys, json; import agent.model.scripted.__main__, agent.model.scripted.demo\n"
+        "print(json.dumps(sorted(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, timeout=30)
+    loaded = set(json.loads(done.stdout))
+    assert not {"anthropic", "httpx2", "pydantic", "agent.messages"} & loaded
