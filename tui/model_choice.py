@@ -77,7 +77,9 @@ async def demo_model(around: Surroundings) -> tuple[ModelSetup, Surroundings, Cl
         demo = await start_demo(folder, project)
     except OSError as error:
         raise ConfigError(f"The demo could not start: {error}") from error
-    return demo.setup, replace(around, launch_dir=project), demo.aclose
+    # Its session and settings go with the copy: the person's own folder stays as it was.
+    copy = replace(around, launch_dir=project, agent_home=folder / "agent-home")
+    return demo.setup, copy, demo.aclose
 
 
 async def close_all(closers: Sequence[Closer]) -> None:

@@ -64,7 +64,7 @@ def _without_terminal(options: RunOptions, launch_dir: Path) -> int:
         # The demo imports the scripted model, which no other start needs.
         from tui.demo_run import print_demo
 
-        return asyncio.run(print_demo(options, sys.stdout, sys.stderr))
+        return asyncio.run(print_demo(options, sys.stdout))
     if options.prompt is not None or not sys.stdin.isatty():
         what = "standard output" if not sys.stdout.isatty() else "standard input"
         raise UsageError(
