@@ -39,6 +39,7 @@ from agent.session.records import (
     Record,
     RequestRecord,
     RewindRecord,
+    SystemRecord,
     TerminalRecord,
     TitleRecord,
     TodosRecord,
@@ -160,6 +161,10 @@ class SessionRecorder:
     async def title(self, title: str) -> None:
         """Record the session's name."""
         await self.write(TitleRecord(title))
+
+    async def system(self, blocks: Sequence[Block]) -> None:
+        """Record the system prompt, once per conversation."""
+        await self.write(SystemRecord(tuple(blocks)))
 
     async def rewound(self, to_uid: str | None, history: Sequence[Message]) -> None:
         """Record that the conversation goes on from an earlier message; `history` is what stays."""

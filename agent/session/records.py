@@ -149,6 +149,14 @@ class TitleRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class SystemRecord:
+    """The system prompt of the conversation: a resume sends the same bytes, or thinking is lost."""
+
+    blocks: tuple[Block, ...]
+    kind: Literal["system"] = "system"
+
+
+@dataclass(frozen=True, slots=True)
 class CompactionRecord:
     """What the model sees from here on replaces everything before; the file keeps it all.
 
@@ -225,6 +233,7 @@ Record = (
     | QueueRecord
     | DraftRecord
     | TitleRecord
+    | SystemRecord
     | CompactionRecord
     | RewindRecord
     | TombstoneRecord
@@ -246,6 +255,7 @@ _KINDS: Final[dict[str, type[Record]]] = {
     "queue": QueueRecord,
     "draft": DraftRecord,
     "title": TitleRecord,
+    "system": SystemRecord,
     "compaction": CompactionRecord,
     "rewind": RewindRecord,
     "tombstone": TombstoneRecord,
@@ -258,7 +268,7 @@ DURABLE: Final = frozenset(
 )
 """Kinds that must be on the disk before the conversation goes on."""
 
-LAST_ONE_COUNTS: Final = ("usage", "grants", "mode", "todos", "queue", "draft", "title")
+LAST_ONE_COUNTS: Final = ("usage", "grants", "mode", "todos", "queue", "draft", "title", "system")
 """Kinds where a later record replaces an earlier one."""
 
 
@@ -304,11 +314,12 @@ def from_json(data: Mapping[str, Any]) -> Record | None:
             values["session_usage"] = usage_from_json(values["session_usage"])
         if kind is GrantsRecord:
             values["grants"] = tuple((str(b), str(text)) for b, text in values["grants"])
-        for name in ("items", "prompts"):
+        for name in ("items", "prompts", "blocks"):
             if name in values:
                 values[name] = tuple(values[name])
-        if kind is TodosRecord and not all(isinstance(i, dict) for i in values["items"]):
-            raise UnreadableRecord("a task is no object")
+        for name in ("items", "blocks"):
+            if name in values and not all(isinstance(part, dict) for part in values[name]):
+                raise UnreadableRecord(f"{name}: expected objects")
         record = kind(**values)
         _check_texts(record)
     except (KeyError, TypeError, ValueError, AttributeError) as error:

@@ -14,7 +14,7 @@ from typing import Any, Final
 from agent.display import TodoItem
 from agent.errors import SessionError
 from agent.events import Usage
-from agent.messages import Message
+from agent.messages import Block, Message
 from agent.session.lines import FORMAT_VERSION, BadLine, Line, read_backwards, read_forwards
 from agent.session.records import (
     LAST_ONE_COUNTS,
@@ -30,6 +30,7 @@ from agent.session.records import (
     RequestRecord,
     RewindRecord,
     SessionHeader,
+    SystemRecord,
     TerminalRecord,
     TitleRecord,
     TodosRecord,
@@ -69,6 +70,8 @@ class ResumedConversation:
     queued: tuple[str, ...] = ()
     draft: str = ""
     title: str = ""
+    system: tuple[Block, ...] = ()
+    """The system prompt as it was sent; empty when none was recorded."""
     unfinished_turn: str | None = None
     """Turn whose end is not in the transcript: the program was killed during it."""
     notes: tuple[str, ...] = ()
@@ -235,6 +238,7 @@ class _Rebuild:
                 | QueueRecord()
                 | DraftRecord()
                 | TitleRecord()
+                | SystemRecord()
                 | SessionHeader()
             ):
                 self._last[record.kind] = record
@@ -261,6 +265,7 @@ class _Rebuild:
         queue = self._last.get("queue")
         draft = self._last.get("draft")
         title = self._last.get("title")
+        system = self._last.get("system")
         header = self._last.get("session")
         return ResumedConversation(
             header=header if isinstance(header, SessionHeader) else header_of(self._path),
@@ -276,6 +281,7 @@ class _Rebuild:
             queued=queue.prompts if isinstance(queue, QueueRecord) else (),
             draft=draft.text if isinstance(draft, DraftRecord) else "",
             title=title.title if isinstance(title, TitleRecord) else "",
+            system=system.blocks if isinstance(system, SystemRecord) else (),
             unfinished_turn=self._open_turn,
             notes=tuple(self._notes(repaired)),
         )
