@@ -1,6 +1,6 @@
 """The screen: wires conversation, document, components and keys together, and holds no logic.
 
-Next: `tui.prompt_runner` (what runs), `tui.document` (what is shown), `tui.commands` (what `/` does).
+Next: `tui.prompt_runner` (what runs), `tui.document` (what is shown), `tui.commands` (`/`).
 """
 
 from __future__ import annotations
@@ -161,9 +161,7 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
         for phase, handler, kinds in self._listeners():
             self.router.listen(self, phase, handler, kinds)
         self.shows_caret = True
-        self.transcript.set_header(
-            welcome_rows(self.options.version, self.display_path(self.options.folder))
-        )
+        self._show_header()
         for notice in self.options.notices:
             self.document.add_notice("warning", notice)
         self.composer.focus()
@@ -338,10 +336,14 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
         self._show_document()
 
     def use_folder(self, folder: Path) -> None:
-        """Show another folder than the one the program was started in (the demo's copy)."""
+        """Work in another folder than the one the program was started in: the demo's copy."""
         self.options = replace(self.options, folder=folder)
-        self.transcript.set_header(welcome_rows(self.options.version, self.display_path(folder)))
-        self._show_document()
+        self._show_header()
+        self._show_lines()
+
+    def _show_header(self) -> None:
+        folder = self.display_path(self.options.folder)
+        self.transcript.set_header(welcome_rows(self.options.version, folder))
 
     def use_theme(self, theme: Theme) -> None:
         """Draw everything in another theme."""
@@ -381,7 +383,7 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
                 pass
 
     def _action_table(self) -> dict[str, Callable[[], object]]:
-        """Return what each action does; False from it means that the key is not for it after all."""
+        """Return what each action does; False from it: the key is not for it after all."""
         return {
             "chat:submit": self._submit,
             "chat:newline": self._newline,

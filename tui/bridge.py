@@ -1,7 +1,7 @@
 """From agent events to frames: a bounded buffer, and a clock that ticks only while there is output.
 
 The first event after a pause is painted at once, later ones at most 30 times a second; nothing runs
-while nothing arrives. Source: streaming-and-events, "Bounded Buffer" and "The Output Rendering Model".
+while nothing arrives. Source: streaming-and-events, "Bounded Buffer", "The Output Rendering Model".
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class FrameClock:
     def __init__(
         self, paint: Callable[[], None], is_slow: Callable[[], bool] = lambda: False
     ) -> None:
-        """Take what paints, and whether the line to the terminal is slow (frames are rarer then)."""
+        """Take what paints, and what tells that the terminal is slow: frames are rarer then."""
         self._paint = paint
         self._is_slow = is_slow
         self._handle: asyncio.TimerHandle | None = None

@@ -37,6 +37,8 @@ from agent.events import (
     UsageUpdate,
 )
 from agent.messages import Message
+from agent.sanitize import Sanitizer, sanitize
+from tui.shown import shown_display, shown_line
 from tui.view import (
     Activity,
     AgentActivity,
@@ -80,6 +82,7 @@ class Document:
         self._uids: dict[str, list[str]] = {}
         self._pending_prompts: list[str] = []
         self._agents: dict[str, str] = {}
+        self._cleaners: dict[str, Sanitizer] = {}
         self._counter = 0
         self._finished_tokens = 0
         self._first_changed: int | None = None
@@ -94,7 +97,7 @@ class Document:
         key = self._fresh_key("prompt")
         if kind == "prompt":
             self._pending_prompts.append(key)
-        self._append(PersonMessage(key, text, kind))
+        self._append(PersonMessage(key, sanitize(text), kind))
         if kind == "prompt":
             self._finished_tokens = 0
             self.activity = Activity("requesting", at_s)
@@ -119,6 +122,8 @@ class Document:
     def stop(self) -> None:
         """The run has ended, with or without its `Terminal`: nothing moves any more."""
         self.activity = Activity()
+        self._cleaners.clear()
+        self._pending_prompts.clear()
         for position, block in enumerate(self.blocks):
             match block:
                 case AssistantText() | ThinkingText() if block.is_streaming:
@@ -153,11 +158,10 @@ class Document:
                 self._set_phase("writing", at_s, more_chars=len(event.partial_json))
                 self._remember(event.message_uid, event.tool_use_id)
                 if event.tool_use_id not in self._index:
-                    self._append(
-                        ToolCard(event.tool_use_id, event.name, event.name, "writing", {}, at_s)
-                    )
+                    name = shown_line(event.name)
+                    self._append(ToolCard(event.tool_use_id, name, name, "writing", {}, at_s))
             case ToolDispatch():
-                self._set_phase("tools", at_s, detail=event.identifier)
+                self._set_phase("tools", at_s, detail=shown_line(event.identifier))
                 self._dispatch(event, at_s)
             case ToolProgress():
                 self._grow_output(event)
@@ -165,17 +169,19 @@ class Document:
                 self._finish(event, at_s)
             case PermissionRequested():
                 self._set_phase("asking", at_s)
-                self._update_card(event.tool_use_id, state="asking", display=event.display)
+                display = shown_display(event.display)
+                self._update_card(event.tool_use_id, state="asking", display=display)
             case PermissionResolved():
                 self._set_phase("tools", at_s)
                 self._resolve(event)
             case HookStarted():
                 if event.status_message:
-                    self._set_phase("hooks", at_s, detail=event.status_message)
+                    self._set_phase("hooks", at_s, detail=shown_line(event.status_message))
             case HookFinished():
                 if event.notices:
                     key = self._fresh_key("hook")
-                    self._append(HookLine(key, event.event, event.outcome, event.notices))
+                    notices = tuple(sanitize(text) for text in event.notices)
+                    self._append(HookLine(key, event.event, event.outcome, notices))
             case UsageUpdate():
                 self._finished_tokens += event.usage.output_tokens
                 self.activity = replace(self.activity, output_tokens=self._finished_tokens)
@@ -188,7 +194,10 @@ class Document:
                 )
             case RetryScheduled():
                 countdown = RetryCountdown(
-                    event.attempt, event.max_attempts, at_s + event.delay_s, event.reason
+                    event.attempt,
+                    event.max_attempts,
+                    at_s + event.delay_s,
+                    shown_line(event.reason),
                 )
                 self._set_phase("retrying", at_s)
                 self.activity = replace(self.activity, retry=countdown)
@@ -203,24 +212,28 @@ class Document:
                         event.trigger,
                         event.tokens_before,
                         event.tokens_after,
-                        event.summary,
+                        sanitize(event.summary),
                     )
                 )
             case Tombstone():
                 self._withdraw(event.message_uid)
             case Notice():
-                self._append(NoticeLine(self._fresh_key("notice"), event.level, event.text))
+                self._append(
+                    NoticeLine(self._fresh_key("notice"), event.level, sanitize(event.text))
+                )
             case MessageCommitted():
                 self._commit(event.message, at_s)
             case Complete():
                 self._settle(event.message_uid)
             case ErrorEvent():
                 key = self._fresh_key("error")
-                self._append(ErrorBlock(key, event.kind, event.message, event.request_id))
+                self._append(ErrorBlock(key, event.kind, sanitize(event.message), event.request_id))
             case Terminal():
                 self.stop()
                 if event.reason not in _QUIET_ENDS:
-                    self._append(EndLine(self._fresh_key("end"), event.reason, event.detail))
+                    self._append(
+                        EndLine(self._fresh_key("end"), event.reason, shown_line(event.detail))
+                    )
             case _:
                 assert_never(event)
 
@@ -229,23 +242,30 @@ class Document:
     def _grow_text(self, event: TextDelta) -> None:
         key = f"{event.message_uid}:{event.block_index}"
         block = self._block(key)
+        text = self._cleaned(key, event.text)
         if isinstance(block, AssistantText):
-            self._replace(replace(block, text=block.text + event.text))
+            self._replace(replace(block, text=block.text + text))
         elif block is None:
             self._remember(event.message_uid, key)
-            self._append(AssistantText(key, event.text, is_streaming=True))
+            self._append(AssistantText(key, text, is_streaming=True))
 
     def _grow_thinking(self, event: ThinkingDelta) -> None:
         key = f"{event.message_uid}:{event.block_index}"
         block = self._block(key)
+        text = self._cleaned(key, event.text)
         if isinstance(block, ThinkingText):
-            self._replace(replace(block, text=block.text + event.text))
+            self._replace(replace(block, text=block.text + text))
         elif block is None:
             self._remember(event.message_uid, key)
-            self._append(ThinkingText(key, event.text, is_streaming=True))
+            self._append(ThinkingText(key, text, is_streaming=True))
+
+    def _cleaned(self, key: str, text: str) -> str:
+        """Return the text as it may be shown; a control sequence may span several deltas."""
+        return self._cleaners.setdefault(key, Sanitizer()).feed(text)
 
     def _settle(self, uid: str) -> None:
         for key in self._uids.get(uid, ()):
+            self._cleaners.pop(key, None)
             block = self._block(key)
             if isinstance(block, AssistantText | ThinkingText) and block.is_streaming:
                 self._replace(replace(block, is_streaming=False))
@@ -269,7 +289,7 @@ class Document:
                 if self._pending_prompts:
                     self._pending_prompts.pop(0)
                 elif message.text.strip():
-                    self._append(PersonMessage(self._unseen(message.uid), message.text))
+                    self._append(PersonMessage(self._unseen(message.uid), sanitize(message.text)))
             case "model":
                 if message.uid not in self._uids:
                     self._show_message(message, at_s)
@@ -285,18 +305,19 @@ class Document:
             match part.get("type"):
                 case "text" if str(part.get("text", "")).strip() and key not in self._index:
                     self._remember(message.uid, key)
-                    text = str(part["text"])
+                    text = sanitize(str(part["text"]))
                     self._append(AssistantText(key, text, is_streaming=False))
                     self.last_answer = text
                 case "thinking" if part.get("thinking") and key not in self._index:
                     self._remember(message.uid, key)
-                    self._append(ThinkingText(key, str(part["thinking"]), is_streaming=False))
+                    text = sanitize(str(part["thinking"]))
+                    self._append(ThinkingText(key, text, is_streaming=False))
                 case "tool_use" if str(part.get("id")) not in self._index:
                     tool_use_id, name = str(part.get("id")), str(part.get("name"))
                     self._remember(message.uid, tool_use_id)
                     tool_input = part.get("input")
                     raw: dict[str, Any] = tool_input if isinstance(tool_input, dict) else {}
-                    identifier = _identifier(name, raw)
+                    identifier = shown_line(_identifier(name, raw))
                     self._append(ToolCard(tool_use_id, name, identifier, "running", raw, at_s))
                 case _:
                     pass
@@ -308,7 +329,7 @@ class Document:
             card = self._block(str(part.get("tool_use_id")))
             if isinstance(card, ToolCard) and card.state in ("writing", "running", "asking"):
                 state = "failed" if part.get("is_error") else "ok"
-                text = _result_text(part.get("content"))
+                text = sanitize(_result_text(part.get("content")))
                 self._replace(
                     replace(card, state="failed" if state == "failed" else "ok", result=text)
                 )
@@ -316,9 +337,8 @@ class Document:
     # Tool calls
 
     def _dispatch(self, event: ToolDispatch, at_s: float) -> None:
-        card = ToolCard(
-            event.tool_use_id, event.name, event.identifier, "running", event.input, at_s
-        )
+        identifier = shown_line(event.identifier)
+        card = ToolCard(event.tool_use_id, event.name, identifier, "running", event.input, at_s)
         if isinstance(self._block(event.tool_use_id), ToolCard):
             self._replace(card)
         else:
@@ -328,7 +348,7 @@ class Document:
         card = self._block(event.tool_use_id)
         if not isinstance(card, ToolCard):
             return
-        output = card.output + event.text
+        output = card.output + self._cleaned(event.tool_use_id, event.text)
         dropped = card.dropped_lines
         if len(output) > LIVE_OUTPUT_CHARS:
             cut = output.rfind("\n", 0, len(output) - LIVE_OUTPUT_CHARS // 2) + 1
@@ -340,22 +360,25 @@ class Document:
     def _finish(self, event: ToolResult, at_s: float) -> None:
         card = self._block(event.tool_use_id)
         if not isinstance(card, ToolCard):
-            identifier = event.identifier or event.name
+            identifier = shown_line(event.identifier or event.name)
             card = ToolCard(event.tool_use_id, event.name, identifier, "running", {}, at_s)
             if not self._append_if_new(card):
                 return
+        self._cleaners.pop(event.tool_use_id, None)
+        preview = card.display if event.outcome == "denied" else None
         self._replace(
             replace(
                 card,
-                identifier=event.identifier or card.identifier,
+                identifier=shown_line(event.identifier) or card.identifier,
                 state=event.outcome,
-                result=event.text,
-                display=event.display or (card.display if event.outcome == "denied" else None),
+                result=sanitize(event.text),
+                display=shown_display(event.display) or preview,
                 elapsed_s=event.elapsed_s,
             )
         )
         if isinstance(event.display, TodoDisplay):
-            self.todos = event.display.items
+            shown = shown_display(event.display)
+            self.todos = shown.items if isinstance(shown, TodoDisplay) else ()
 
     def _resolve(self, event: PermissionResolved) -> None:
         card = self._block(event.tool_use_id)
@@ -377,14 +400,16 @@ class Document:
         agent = card.agent or AgentActivity(agent_id)
         match event:
             case ToolDispatch():
-                agent = replace(agent, tool_count=agent.tool_count + 1, last_line=event.identifier)
+                agent = replace(
+                    agent, tool_count=agent.tool_count + 1, last_line=shown_line(event.identifier)
+                )
             case UsageUpdate():
                 agent = replace(
                     agent, output_tokens=agent.output_tokens + event.usage.output_tokens
                 )
             case Notice() | ErrorEvent():
                 text = event.text if isinstance(event, Notice) else event.message
-                agent = replace(agent, last_line=text)
+                agent = replace(agent, last_line=shown_line(text))
             case _:
                 if card.agent is not None:
                     return

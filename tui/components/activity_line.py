@@ -50,7 +50,7 @@ def activity_rows(view: ActivityView, width_cells: int, *, has_room: bool = True
         rows.append(Row(clip(_spinner(view), width_cells - 1), is_copied=False))
     for text in view.queued[:_QUEUE_SHOWN]:
         line = " ".join(text.split())
-        rows.append(Row(clip([(" ⧗ ", FAINT), (line, MUTED)], width_cells - 1), is_copied=False))
+        rows.append(Row(clip([(" › ", FAINT), (line, MUTED)], width_cells - 1), is_copied=False))
     if view.queued:
         hidden = len(view.queued) - _QUEUE_SHOWN
         more = f"{hidden} more · " if hidden > 0 else ""

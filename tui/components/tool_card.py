@@ -73,6 +73,8 @@ def _head(card: ToolCard, width_cells: int, is_detailed: bool) -> list[Row]:
         title.append((" " + " ".join(rest.splitlines()), TEXT))
     if card.state == "writing":
         title.append((" …", MUTED))
+    if not is_detailed and (count := _count(card)):
+        title.append((f"  {count}", MUTED))
     right: list[Run] = []
     if isinstance(card.display, DiffDisplay) and card.state in ("ok", "running", "asking"):
         right.extend(diff_counts(card.display))
@@ -146,12 +148,20 @@ def _result(
 
 
 def _summary(name: str, text: str, width: int, limit: int | None) -> list[Row]:
-    """Return a text result: a count for what people rarely read, the first lines otherwise."""
-    if limit is not None and (unit := _COUNTED.get(name)):
-        count = len(text.splitlines())
-        label = f"{count} {unit}" + ("" if count == 1 else "s")
-        return [row((label, MUTED), is_copied=False)]
+    """Return the first lines of a text result; nothing for what is only counted."""
+    if limit is not None and name in _COUNTED:
+        return []
     return _text(text, MUTED, width, limit) or [row(("no output", FAINT), is_copied=False)]
+
+
+def _count(card: ToolCard) -> str:
+    """Return how much a call found, for results that people rarely read; empty for others."""
+    unit = _COUNTED.get(card.name)
+    if unit is None or card.state != "ok" or not isinstance(card.display, TextDisplay | None):
+        return ""
+    text = card.display.text if card.display is not None else card.result
+    count = len(text.splitlines())
+    return f"{count} {unit}" + ("" if count == 1 else "s")
 
 
 def _denied(card: ToolCard, width: int, is_detailed: bool) -> list[Row]:

@@ -1,7 +1,7 @@
 """The transcript: one widget that paints the visible rows of all blocks and nothing else.
 
 It scrolls by itself (no virtual size, so that growing text never causes a layout of the screen),
-follows the end until the person scrolls up, and copies logical lines without gutters and soft wraps.
+follows the end until the person scrolls up, and copies logical lines, without gutters and wraps.
 Next: `viewport` (what is visible), `selection` (what is marked).
 """
 

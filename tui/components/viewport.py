@@ -113,7 +113,7 @@ class Viewport:
                 entry.layout = None
 
     def visible(self) -> list[tuple[Place, Row]]:
-        """Return what is on the screen, top first; fewer rows than the height when there is less."""
+        """Return what is on the screen, top first; fewer rows than fit when there is less."""
         if self.is_following:
             self.top = self._last_top()
         rows: list[tuple[Place, Row]] = []

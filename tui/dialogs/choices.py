@@ -9,7 +9,7 @@ from typing import Final
 from themes.theme import Role
 from tui.components.ink import FAINT, MUTED, TEXT, Ink, Row, Run, indented
 from tui.components.text_buffer import TextBuffer
-from tui.components.wrap import wrap
+from tui.components.wrap import runs_width, wrap
 from tui.dialogs.dialog import FooterRow
 from tui.screen.width import text_width
 
@@ -118,9 +118,12 @@ def _label_rows(index: int, choice: Choice, is_selected: bool, width: int) -> li
         box: Run = ("☑ ", Ink(Role.SUCCESS)) if choice.is_marked else ("☐ ", MUTED)
         runs.append(box)
     runs.append((choice.label, label))
-    rows = wrap(runs, width)
-    if choice.detail:
-        rows.extend(wrap([(choice.detail, MUTED)], width))
+    if choice.detail and runs_width(runs) + text_width(choice.detail) + 2 <= width:
+        rows = wrap([*runs, ("  " + choice.detail, MUTED)], width)
+    else:
+        rows = wrap(runs, width)
+        if choice.detail:
+            rows.extend(wrap([(choice.detail, MUTED)], width))
     pad: Run = (" " * _INDENT, TEXT)
     return indented(rows, (sign, number), (pad,))
 

@@ -26,6 +26,8 @@ class FooterRow:
     """Kept in sight when even the answers do not fit."""
     caret_cells: int | None = None
     """Column of the text cursor, where this row is a field being edited."""
+    is_optional: bool = False
+    """Left out where the screen is too low for everything."""
 
 
 @dataclass(frozen=True, slots=True)

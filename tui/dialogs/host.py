@@ -12,7 +12,7 @@ from textual import events
 from textual.geometry import Offset, Size
 
 from themes.theme import Role
-from tui.components.ink import MUTED, Ink, Row
+from tui.components.ink import BLANK, MUTED, Ink, Row
 from tui.components.rows_widget import RowsWidget
 from tui.components.wrap import clip, runs_width
 from tui.dialogs.dialog import Dialog, FooterRow
@@ -178,13 +178,23 @@ class DialogHost(Listens, RowsWidget):  # type: ignore[misc]  # both have a priv
             return ()
         view = dialog.view(width_cells)
         limit = self._limit
-        footer = _fitting(view.footer, max(1, limit - (1 if limit > 3 else 0)))
-        room = max(0, limit - len(footer) - 1)
         body = list(view.body)
+        footer = list(view.footer)
+        air = 1
+        if len(body) + len(footer) + 1 + air > limit:
+            air = 0
+            spare = [part for part in footer if not part.is_optional]
+            # Blank rows and the hint go before anything of the body does, unless that is long.
+            if len(body) + len(footer) + 1 > limit and len(body) < 2 * limit:
+                footer = spare
+        footer = _fitting(footer, max(1, limit - (2 if limit > 3 else 0)))
+        room = max(0, limit - len(footer) - (1 if limit > 3 else 0))
         self._scroll = max(0, min(self._scroll, len(body) - room))
         shown = body[self._scroll : self._scroll + room]
         hidden = len(body) - len(shown)
         rows: list[Row] = []
+        if air:
+            rows.append(BLANK)
         if limit > 3:
             where = f" {self._scroll + len(shown)}/{len(body)} ↕ " if hidden else ""
             rows.append(self._title(view.title, width_cells, where))

@@ -89,7 +89,7 @@ class OnboardingDialog:
             ),
             *code_rows([self._highlighter.line(_OWN, "bash")], width),
         ]
-        footer = [FooterRow(row()), *self._choices.rows(width_cells)]
+        footer = [FooterRow(BLANK, is_optional=True), *self._choices.rows(width_cells)]
         title = (("Welcome", Ink(Role.ACCENT, bold=True)),)
         return DialogView(title, indented(rows, pad, pad), footer)
 

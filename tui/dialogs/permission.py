@@ -1,14 +1,14 @@
 """The permission dialog: what will run, why it asks, and what each answer would store.
 
-Source: safety-and-permissions, interactive handler; a prompt shows the whole command, with invisible
-characters made visible.
+Source: safety-and-permissions, interactive handler; a prompt shows the whole command, and makes
+invisible characters visible.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from agent.display import CommandDisplay, DiffDisplay, Display
@@ -27,12 +27,13 @@ from permissions.decision import (
 from permissions.request import PermissionRequest
 from themes.theme import Role
 from tui.components.diff_view import diff_counts, diff_rows
-from tui.components.ink import BLANK, FAINT, MUTED, TEXT, Ink, Row, Run, indented, row
+from tui.components.ink import BLANK, MUTED, TEXT, Ink, Row, Run, indented, row
 from tui.components.markdown import code_rows
 from tui.components.wrap import chop, wrap
 from tui.dialogs.choices import Choice, ChoiceList, Chosen
 from tui.dialogs.dialog import Answered, DialogView, FooterRow
 from tui.highlight import Highlighter
+from tui.shown import shown_display
 
 _INDENT: Final = 3
 _PAD: Final[tuple[Run, ...]] = ((" " * _INDENT, TEXT),)
@@ -66,6 +67,7 @@ class PermissionDialog:
 
     def __init__(self, ask: PermissionAsk, highlighter: Highlighter) -> None:
         """Open with "Yes" selected and nothing typed."""
+        ask = replace(ask, display=shown_display(ask.display))
         self._ask = ask
         self._highlighter = highlighter
         self._is_traced = False
@@ -151,9 +153,11 @@ class PermissionDialog:
             body.append(BLANK)
             body.extend(_trace(ask.pending.trace, width))
         footer = [
+            FooterRow(BLANK, is_optional=True),
             FooterRow(row(_PAD[0], (_question(ask), Ink(bold=True)))),
             *self._choices.rows(width_cells),
-            FooterRow(self._hint(width_cells)),
+            FooterRow(BLANK, is_optional=True),
+            FooterRow(self._hint(width_cells), is_optional=True),
         ]
         return DialogView(_title(ask), body, footer)
 
@@ -163,7 +167,7 @@ class PermissionDialog:
         else:
             trace = "less" if self._is_traced else "full trace"
             keys = f"↑↓ enter · tab comment · ctrl+y {trace} · pgup/pgdn scroll · esc no"
-        return Row((_PAD[0], *wrap([(keys, FAINT)], width_cells - _INDENT - 1)[0].runs))
+        return Row((_PAD[0], *wrap([(keys, MUTED)], width_cells - _INDENT - 1)[0].runs))
 
 
 def _choices(ask: PermissionAsk) -> list[Choice]:

@@ -6,7 +6,7 @@ from agent.sanitize import sanitize
 from agent.tools.services import PlanAnswer
 from permissions.mode import Mode
 from themes.theme import Role
-from tui.components.ink import FAINT, TEXT, Ink, indented, row
+from tui.components.ink import BLANK, MUTED, TEXT, Ink, indented, row
 from tui.components.markdown import markdown_rows
 from tui.dialogs.choices import Choice, ChoiceList, Chosen
 from tui.dialogs.dialog import Answered, DialogView, FooterRow
@@ -86,9 +86,12 @@ class PlanDialog:
         pad = (("   ", TEXT),)
         body = indented(markdown_rows(self._plan, width_cells - 4, self._highlighter), pad, pad)
         footer = [
+            FooterRow(BLANK, is_optional=True),
             FooterRow(row(pad[0], ("Carry out this plan?", Ink(bold=True)))),
             *self._choices.rows(width_cells),
-            FooterRow(row(pad[0], ("↑↓ enter · tab comment · pgup/pgdn scroll", FAINT))),
+            FooterRow(
+                row(pad[0], ("↑↓ enter · tab comment · pgup/pgdn scroll", MUTED)), is_optional=True
+            ),
         ]
         return DialogView((("Plan", Ink(Role.MODE_PLAN, bold=True)),), body, footer)
 

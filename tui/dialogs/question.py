@@ -1,4 +1,4 @@
-"""The question dialog: one or several questions, options with descriptions, always a free answer."""
+"""The question dialog: one or several questions, their options, always a free answer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 from agent.sanitize import reveal
 from agent.tools.services import Question
 from themes.theme import Role
-from tui.components.ink import BLANK, FAINT, MUTED, TEXT, Ink, Row, Run, indented, row
+from tui.components.ink import BLANK, MUTED, TEXT, Ink, Row, Run, indented, row
 from tui.components.wrap import clip, wrap
 from tui.dialogs.choices import Choice, ChoiceList
 from tui.dialogs.dialog import Answered, DialogView, FooterRow
@@ -99,8 +99,10 @@ class QuestionDialog:
         keys = "space mark · enter continue" if question.multi_select else "enter choose"
         more = " · ←→ questions" if len(self._questions) > 1 else ""
         footer = [
+            FooterRow(BLANK, is_optional=True),
             *self._lists[self._at].rows(width_cells),
-            FooterRow(row(pad[0], (f"↑↓ · {keys}{more} · esc decline", FAINT))),
+            FooterRow(BLANK, is_optional=True),
+            FooterRow(row(pad[0], (f"↑↓ · {keys}{more} · esc decline", MUTED)), is_optional=True),
         ]
         return DialogView((("Question", Ink(Role.ACCENT, bold=True)),), body, footer)
 

@@ -104,6 +104,7 @@ class TrustDialog:
                 body.extend([BLANK, row(("   " + kind, MUTED))])
             body.extend(_item_rows(item, width))
         footer = [
+            FooterRow(BLANK, is_optional=True),
             FooterRow(row(pad[0], ("Do you trust this folder?", Ink(bold=True)))),
             *self._choices.rows(width_cells),
         ]

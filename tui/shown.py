@@ -1,0 +1,62 @@
+"""Foreign text made safe to show: nothing that came from a model, tool or file talks to the terminal.
+
+Running text loses control characters; changes and commands show them, because somebody decides by
+what they see. Source: safety rules, terminal escape injection.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import assert_never
+
+from agent.display import (
+    CommandDisplay,
+    DiffDisplay,
+    Display,
+    PlanDisplay,
+    TextDisplay,
+    TodoDisplay,
+    TodoItem,
+)
+from agent.sanitize import reveal, sanitize
+
+
+def shown_line(text: str) -> str:
+    """Return one line for a title or an identifier: line breaks are spaces, the rest is revealed."""
+    return reveal(" ".join(text.splitlines())) if text else ""
+
+
+def shown_display(display: Display | None) -> Display | None:
+    """Return what a call shows, safe to draw."""
+    match display:
+        case None:
+            return None
+        case DiffDisplay():
+            return replace(
+                display,
+                path=shown_line(display.path),
+                old=_revealed_lines(display.old),
+                new=_revealed_lines(display.new),
+            )
+        case CommandDisplay():
+            return replace(
+                display,
+                command=_revealed_lines(display.command),
+                output=sanitize(display.output),
+            )
+        case TextDisplay():
+            return replace(display, text=sanitize(display.text))
+        case TodoDisplay():
+            return replace(display, items=tuple(_shown_todo(item) for item in display.items))
+        case PlanDisplay():
+            return replace(display, plan=sanitize(display.plan))
+        case _:
+            assert_never(display)
+
+
+def _revealed_lines(text: str) -> str:
+    return reveal(text.replace("\r\n", "\n"))
+
+
+def _shown_todo(item: TodoItem) -> TodoItem:
+    return replace(item, content=shown_line(item.content), active_form=shown_line(item.active_form))
