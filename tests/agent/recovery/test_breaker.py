@@ -1,0 +1,59 @@
+"""The circuit breaker."""
+
+from __future__ import annotations
+
+from agent.recovery.breaker import Breaker, Breakers, BreakerState
+from agent.recovery.classify import Failure, FailureKind
+
+DOWN = Failure(FailureKind.SERVER, True, "down")
+REJECTED = Failure(FailureKind.INVALID_REQUEST, False, "no")
+
+
+def opened(at: float = 100.0) -> Breaker:
+    breaker = Breaker()
+    for _ in range(3):
+        breaker = breaker.failed(DOWN, at)
+    return breaker
+
+
+def test_three_failed_operations_open_it() -> None:
+    assert Breaker().failed(DOWN, 0).failed(DOWN, 0).state is BreakerState.CLOSED
+    assert opened().state is BreakerState.OPEN
+
+
+def test_an_answer_of_any_kind_closes_it() -> None:
+    assert opened().failed(REJECTED, 101.0) == Breaker()
+    assert opened().succeeded() == Breaker()
+
+
+def test_while_open_nothing_is_tried() -> None:
+    assert opened().admit(129.9) == (opened(), False)
+
+
+def test_after_the_cooldown_one_probe_is_tried() -> None:
+    probing, admitted = opened().admit(130.0)
+    assert admitted
+    assert probing.state is BreakerState.HALF_OPEN
+    assert probing.admit(131.0) == (probing, False)
+
+
+def test_a_failed_probe_opens_it_again_and_a_good_one_closes_it() -> None:
+    probing, _ = opened().admit(130.0)
+    again = probing.failed(DOWN, 135.0)
+    assert (again.state, again.retry_at) == (BreakerState.OPEN, 165.0)
+    assert probing.succeeded() == Breaker()
+
+
+def test_a_probe_that_nobody_reported_does_not_block_for_ever() -> None:
+    probing, _ = opened().admit(130.0)
+    assert probing.admit(160.0)[1]
+
+
+def test_endpoints_have_breakers_of_their_own() -> None:
+    breakers = Breakers()
+    for _ in range(3):
+        breakers.failed("a", DOWN, 0.0)
+    assert not breakers.admit("a", 1.0)
+    assert breakers.admit("b", 1.0)
+    breakers.succeeded("a")
+    assert breakers.admit("a", 1.0)

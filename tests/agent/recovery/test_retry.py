@@ -1,0 +1,85 @@
+"""When to try again, and when to stop."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.recovery.classify import Failure, FailureKind
+from agent.recovery.retry import (
+    GiveUp,
+    RequestSource,
+    Retry,
+    RetryPolicy,
+    backoff_s,
+    heartbeat_chunks,
+    policy_for,
+)
+
+OVERLOADED = Failure(FailureKind.OVERLOADED, True, "The model is overloaded.")
+SERVER = Failure(FailureKind.SERVER, True, "The server failed.")
+
+
+class Lowest(Random):
+    def random(self) -> float:
+        return 0.0
+
+
+@pytest.mark.parametrize(
+    ("attempt", "delay_s"), [(1, 0.5), (2, 1), (3, 2), (6, 16), (7, 32), (8, 32), (5000, 32)]
+)
+def test_delays_double_to_32_seconds(attempt: int, delay_s: float) -> None:
+    assert backoff_s(attempt, Lowest()) == delay_s
+
+
+@given(st.integers(1, 100), st.integers())
+def test_jitter_adds_up_to_a_quarter(attempt: int, seed: int) -> None:
+    base = backoff_s(attempt, Lowest())
+    assert base <= backoff_s(attempt, Random(seed)) <= base * 1.25
+
+
+def test_the_endpoints_wish_goes_first_but_not_for_ever() -> None:
+    policy = RetryPolicy()
+    for wish, delay_s in ((7.0, 7.0), (4_000_000.0, 300.0)):
+        planned = policy.plan(1, replace(OVERLOADED, retry_after_s=wish), Random(1))
+        assert isinstance(planned, Retry)
+        assert planned.delay_s == delay_s
+
+
+def test_ten_retries_are_enough() -> None:
+    policy = RetryPolicy()
+    assert isinstance(policy.plan(10, SERVER, Random(1)), Retry)
+    assert isinstance(policy.plan(11, SERVER, Random(1)), GiveUp)
+
+
+def test_what_cannot_succeed_is_not_tried_again() -> None:
+    failure = replace(SERVER, retryable=False)
+    assert isinstance(RetryPolicy(persistent=True).plan(1, failure, Random(1)), GiveUp)
+
+
+@pytest.mark.parametrize("source", list(RequestSource))
+def test_only_listed_sources_are_retried(source: RequestSource) -> None:
+    planned = policy_for(source).plan(1, OVERLOADED, Random(1))
+    foreground = {RequestSource.MAIN, RequestSource.SUB_AGENT, RequestSource.COMPACTION}
+    assert isinstance(planned, Retry) is (source in foreground)
+
+
+def test_an_unattended_run_tries_for_six_hours() -> None:
+    policy = RetryPolicy(persistent=True)
+    long_wish = replace(OVERLOADED, retry_after_s=1e9)
+    assert isinstance(policy.plan(10_000, SERVER, Random(1), elapsed_s=21_599), Retry)
+    last = policy.plan(5, long_wish, Random(1), elapsed_s=21_000)
+    assert isinstance(last, Retry)
+    assert last.delay_s == 600
+    assert isinstance(policy.plan(5, SERVER, Random(1), elapsed_s=21_600), GiveUp)
+
+
+@given(st.floats(0, 100_000))
+def test_long_waits_show_signs_of_life(delay_s: float) -> None:
+    chunks = list(heartbeat_chunks(delay_s))
+    assert sum(chunks) == pytest.approx(delay_s)
+    assert all(0 < chunk <= 30 for chunk in chunks)
