@@ -44,7 +44,7 @@ def search_command(arguments: Sequence[str]) -> list[str]:
 
 def file_selection(globs: Sequence[str] = (), file_type: str | None = None) -> list[str]:
     """Return the options that choose files: hidden ones too, never those of version control."""
-    options = ["--hidden"]
+    options = ["--hidden", "--no-require-git"]
     for pattern in globs:
         options.append(f"--glob={pattern}")
     # The last match wins, so nothing above brings these back.

@@ -20,6 +20,8 @@ from agent.tools.shell_output import ShellOutput
 GRACE_S: Final = 2.0
 """How long a command may clean up after TERM before it gets KILL."""
 _READ_BYTES: Final = 32_768
+# A pipe holds two of these; more only comes from a program that prints without end.
+_MAX_READS: Final = 8
 _DRAIN_S: Final = 0.25
 
 # What would change the meaning of a command behind the back of whoever approved its text: start-up
@@ -86,6 +88,7 @@ class ShellProcess:
         self._folder: Path | None = None
         self._pipe: int | None = None
         self._end_of_output = asyncio.Event()
+        self._ended = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._stopping: asyncio.Task[None] | None = None
         self._process: asyncio.subprocess.Process | None = None
@@ -173,6 +176,19 @@ class ShellProcess:
         assert self._task is not None
         await asyncio.shield(self._task)
 
+    async def wait_ended(self) -> None:
+        """Return when the shell and everything it left behind have ended.
+
+        Of what it left behind that is only noticed while `follow_leftovers` or `stop` runs.
+        """
+        await self._ended.wait()
+
+    def read_available(self) -> None:
+        """Take in what was printed until now, without waiting for the event loop to notice."""
+        for _ in range(_MAX_READS):
+            if self._pipe is None or not self._on_readable():
+                return
+
     def detach(self) -> None:
         """Show no more live output: nobody waits for this command any longer."""
         self._live = None
@@ -226,24 +242,28 @@ class ShellProcess:
         if self.ended_at is not None:
             return
         self.ended_at = time.monotonic()
+        self.read_available()
         self._close_pipe()
         self.output.close()
         self._remove_folder()
+        self._ended.set()
 
-    def _on_readable(self) -> None:
+    def _on_readable(self) -> bool:
+        """Take the next piece of output; return whether there was one."""
         assert self._pipe is not None
         try:
             data = os.read(self._pipe, _READ_BYTES)
         except BlockingIOError:
-            return
+            return False
         except OSError:
             data = b""
         if not data:
             self._close_pipe()
-            return
+            return False
         text = self.output.feed(data)
         if self._live is not None and text:
             self._live(text.replace("\r\n", "\n").replace("\r", "\n"))
+        return True
 
     def _close_pipe(self) -> None:
         if self._pipe is not None:

@@ -68,6 +68,7 @@ def status_of(shell: ShellProcess) -> str:
 async def _run(tool_input: BashOutputInput, context: ToolContext) -> ToolOutcome:
     shell = find_shell(tool_input.bash_id, context.services)
     is_running = shell.is_running
+    shell.read_available()
     new, skipped = shell.output.take_new()
     if tool_input.filter is not None:
         wanted = re.compile(tool_input.filter)

@@ -6,6 +6,7 @@ import asyncio
 import os
 import time
 from collections.abc import Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -20,6 +21,7 @@ from agent.tools.base import (
     ToolOutcome,
     build_tool,
 )
+from agent.tools.glob_match import GlobMatcher
 from agent.tools.paths import absolute, path_objection, printable, shown
 from agent.tools.rg import file_selection, search
 from agent.tools.services import ToolServices
@@ -87,14 +89,16 @@ async def _run(tool_input: GlobInput, context: ToolContext) -> ToolOutcome:
         raise ToolError(
             f"{name} is not a folder." if folder.exists() else f"{name} does not exist."
         )
-    # A pattern with a slash is anchored to the folder, as the pattern of one name is not.
-    options = ["--files", "--null", *file_selection([pattern])]
-    result = await search([*options, "./"], folder=folder, env=services.env)
+    # Not as an option of rg: its globs bring back what .gitignore leaves out.
+    matcher = GlobMatcher(pattern)
+    options = ["--files", "--null", *file_selection(), "./"]
+    result = await search(options, folder=folder, env=services.env)
+    found = await asyncio.to_thread(_newest_first, result.data, folder, matcher)
     ignored = False
-    if not result.data and not result.note:
-        result = await search([*options, "--no-ignore", "./"], folder=folder, env=services.env)
-        ignored = bool(result.data)
-    found = await asyncio.to_thread(_newest_first, result.data, folder, services)
+    if not found and not result.note:
+        result = await search(["--no-ignore", *options], folder=folder, env=services.env)
+        found = await asyncio.to_thread(_newest_first, result.data, folder, matcher)
+        ignored = bool(found)
     names = [shown(path, services.launch_dir) for path in found[:MAX_FILES]]
     notes = [result.note] if result.note else []
     if ignored:
@@ -113,12 +117,11 @@ async def _run(tool_input: GlobInput, context: ToolContext) -> ToolOutcome:
     )
 
 
-def _newest_first(data: bytes, folder: Path, services: ToolServices) -> list[Path]:
+def _newest_first(data: bytes, folder: Path, matcher: GlobMatcher) -> list[Path]:
+    names = (os.fsdecode(raw.removeprefix(b"./")) for raw in data.split(b"\0") if raw)
     stamped = []
-    for raw in data.split(b"\0")[:_MAX_STATED]:
-        if not raw:
-            continue
-        path = folder / os.fsdecode(raw.removeprefix(b"./"))
+    for name in islice(filter(matcher.matches, names), _MAX_STATED):
+        path = folder / name
         try:
             changed = path.stat().st_mtime_ns
         except OSError:

@@ -43,8 +43,8 @@ DESCRIPTION: Final = f"""Searches the contents of files with ripgrep.
 `multiline` is set.
 
 At most {DEFAULT_HEAD_LIMIT} entries come back unless `head_limit` says otherwise (0 for as many \
-as fit); `offset` skips entries. Lines are cut after {MAX_COLUMNS} characters. Binary files and \
-files that .gitignore leaves out are not searched.
+as fit); `offset` skips entries. Lines are cut after {MAX_COLUMNS} characters. Binary files \
+are not searched, nor are files that .gitignore leaves out, unless `glob` names them.
 
 Use it for every search in contents, never `grep` or `rg` in Bash. To find files by name use \
 Glob."""

@@ -168,7 +168,9 @@ async def test_interrupt_returns_what_was_printed(bench: Bench) -> None:
     bench.on_live = lambda _: bench.controller.abort()
     outcome = await bench.call(BASH, command="echo partial; sleep 61")
     assert isinstance(outcome.content, str)
-    assert outcome.content.startswith("partial\nInterrupted by the person")
+    # Bash may still tell that its child was terminated.
+    assert outcome.content.startswith("partial\n")
+    assert "Interrupted by the person after" in outcome.content
     assert outcome.structured is not None
     assert outcome.structured["interrupted"] is True
     assert not await _running("sleep 61")

@@ -1,0 +1,58 @@
+"""Name patterns."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.tools.glob_match import GlobMatcher
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path", "expected"),
+    [
+        ("*.py", "a.py", True),
+        ("*.py", "x/y/a.py", True),
+        ("*.py", "a.pyc", False),
+        ("src/*.py", "src/a.py", True),
+        ("src/*.py", "src/x/a.py", False),
+        ("src/*.py", "x/src/a.py", False),
+        ("src/**/*.py", "src/a.py", True),
+        ("src/**/*.py", "src/x/y/a.py", True),
+        ("**/a.py", "a.py", True),
+        ("src/**", "src/x/y", True),
+        ("src/**", "src", False),
+        ("a**b", "aXXb", True),
+        ("a**b/c", "aX/b/c", False),
+        ("?.py", "a.py", True),
+        ("?.py", "ab.py", False),
+        ("[ab].py", "a.py", True),
+        ("[!ab].py", "a.py", False),
+        ("[a-c]x", "bx", True),
+        ("x[/]y/z", "x/y/z", False),
+        ("*.{ts,tsx}", "a/b.tsx", True),
+        ("{src,lib}/**/*.{a,b}", "lib/q/x.b", True),
+        ("{a,{b,c}}.x", "c.x", True),
+        ("a{b", "a{b", True),
+        ("[", "[", True),
+        (r"\*.py", "*.py", True),
+        (r"\*.py", "a.py", False),
+        ("a b 🙂*", "a b 🙂.txt", True),
+        ("a\nb", "a\nb", True),
+        (".*", ".hidden", True),
+        ("*", "x/.hidden", True),
+    ],
+)
+def test_patterns(pattern: str, path: str, expected: bool) -> None:
+    assert GlobMatcher(pattern).matches(path) is expected
+
+
+@given(st.text(alphabet="ab*?[]{},!\\/-^", max_size=12), st.text(alphabet="ab/[{", max_size=8))
+def test_any_text_is_a_pattern(pattern: str, path: str) -> None:
+    GlobMatcher(pattern).matches(path)
+
+
+@given(st.text(alphabet="ab./é 🙂", min_size=1, max_size=12).filter(lambda t: t.strip("/") == t))
+def test_text_without_magic_matches_itself(text: str) -> None:
+    assert GlobMatcher(text).matches(text)

@@ -1,0 +1,219 @@
+"""Grep and Glob over real trees, through ripgrep and through our stand-in."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from agent.tools import rg
+from agent.tools.base import ToolError
+from agent.tools.builtin.glob import glob_tool
+from agent.tools.builtin.grep import grep_tool, split_globs
+from tests.agent.tools.conftest import Bench
+
+GLOB, GREP = glob_tool(), grep_tool()
+
+
+@pytest.fixture(params=["rg", "stand-in"])
+def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    if request.param == "stand-in":
+        monkeypatch.setattr(rg, "find_rg", lambda: None)
+    elif rg.find_rg() is None:
+        pytest.skip("no rg program")
+    return str(request.param)
+
+
+@pytest.fixture
+def tree(bench: Bench, engine: str) -> Bench:
+    bench.file("src/a.py", "import os\nneedle = 1\nprint(needle)\n")
+    bench.file("src/deep/b.ts", "let x = 'Needle';\n")
+    bench.file("docs/c d 🙂.md", "no\nneedle here\nno\nno\nneedle there\n")
+    bench.file(".hidden/e.py", "needle\n")
+    bench.file(".gitignore", "ignored/\n*.log\n")
+    bench.file("ignored/f.py", "needle\n")
+    bench.file("g.log", "needle\n")
+    bench.file(".git/config", "needle\n")
+    bench.file("binary.dat", b"needle\0needle\n")
+    for number, name in enumerate(["src/a.py", "docs/c d 🙂.md", ".hidden/e.py", "src/deep/b.ts"]):
+        os.utime(bench.root / name, (1_000_000 + number, 1_000_000 + number))
+    return bench
+
+
+async def test_files_come_newest_first(tree: Bench) -> None:
+    assert await tree.text(GREP, pattern="needle") == ".hidden/e.py\ndocs/c d 🙂.md\nsrc/a.py"
+
+
+async def test_content_with_numbers_and_context(tree: Bench) -> None:
+    text = await tree.text(
+        GREP, pattern="needle", path="docs", output_mode="content", **{"-B": 1, "-A": 0}
+    )
+    assert text == (
+        "docs/c d 🙂.md-1-no\ndocs/c d 🙂.md:2:needle here\n--\n"
+        "docs/c d 🙂.md-4-no\ndocs/c d 🙂.md:5:needle there"
+    )
+
+
+async def test_content_without_numbers(tree: Bench) -> None:
+    text = await tree.text(
+        GREP, pattern="needle", path="src/a.py", output_mode="content", **{"-n": False}
+    )
+    assert text == "src/a.py:needle = 1\nsrc/a.py:print(needle)"
+
+
+async def test_counts(tree: Bench) -> None:
+    outcome = await tree.call(GREP, pattern="needle", output_mode="count")
+    assert outcome.content == (
+        ".hidden/e.py:1\ndocs/c d 🙂.md:2\nsrc/a.py:2\n\n[5 matches in 3 files]"
+    )
+    assert outcome.structured is not None
+    assert outcome.structured["numMatches"] == 5
+
+
+async def test_case_glob_and_type(tree: Bench, engine: str) -> None:
+    assert await tree.text(GREP, pattern="NEEDLE", **{"-i": True}, glob="*.{ts,md}") == (
+        "src/deep/b.ts\ndocs/c d 🙂.md"
+    )
+    assert await tree.text(GREP, pattern="needle", glob="*.ts, *.md") == "docs/c d 🙂.md"
+    assert await tree.text(GREP, pattern="needle", glob="!docs/**") == ".hidden/e.py\nsrc/a.py"
+    assert await tree.text(GREP, pattern="needle", type="py") == ".hidden/e.py\nsrc/a.py"
+    assert await tree.text(GREP, pattern="needle", glob="**/.git/**") == "No match."
+
+
+async def test_multiline(tree: Bench) -> None:
+    pattern = r"needle = 1.print"
+    assert await tree.text(GREP, pattern=pattern) == "No match."
+    assert await tree.text(GREP, pattern=pattern, multiline=True) == "src/a.py"
+    text = await tree.text(GREP, pattern=pattern, multiline=True, output_mode="content")
+    assert text == "src/a.py:2:needle = 1\nsrc/a.py:3:print(needle)"
+
+
+async def test_limit_and_offset_walk_through_everything(tree: Bench) -> None:
+    tree.file("many.txt", "".join(f"hit {i}\n" for i in range(1_000)))
+    arguments = {"pattern": "^hit", "output_mode": "content"}
+    text = await tree.text(GREP, **arguments)
+    assert text.count("\n") == 251
+    assert text.endswith("continue with offset=250]")
+    text = await tree.text(GREP, **arguments, head_limit=2, offset=998)
+    assert text == "many.txt:999:hit 998\nmany.txt:1000:hit 999"
+    text = await tree.text(GREP, **arguments, head_limit=0)
+    assert text.count("many.txt") == 1_000
+    assert "past the last of 1000" in await tree.text(GREP, **arguments, offset=2_000)
+
+
+async def test_long_lines_are_cut(tree: Bench) -> None:
+    tree.file("wide.txt", "x" * 5_000_000 + "needle\n")
+    text = await tree.text(GREP, pattern="x+", glob="wide.txt", output_mode="content")
+    assert len(text) < 1_000
+
+
+@pytest.mark.parametrize("pattern", ["-e", "--pre=touch pwned", "--", "$(touch pwned)"])
+async def test_patterns_are_never_options_nor_shell(tree: Bench, pattern: str) -> None:
+    tree.file("odd.txt", f"{pattern}\n")
+    quoted = pattern.replace("$", r"\$").replace("(", r"\(").replace(")", r"\)")
+    assert await tree.text(GREP, pattern=quoted) == "odd.txt"
+    assert not (tree.root / "pwned").exists()
+
+
+async def test_malformed_pattern_is_explained(tree: Bench) -> None:
+    with pytest.raises(ToolError, match="The search failed"):
+        await tree.call(GREP, pattern="(")
+
+
+async def test_missing_folder_is_told(tree: Bench) -> None:
+    with pytest.raises(ToolError, match="nowhere does not exist"):
+        await tree.call(GREP, pattern="x", path="nowhere")
+    with pytest.raises(ToolError, match="nowhere does not exist"):
+        await tree.call(GLOB, pattern="*", path="nowhere")
+
+
+async def test_settings_of_ripgrep_do_not_count(tree: Bench) -> None:
+    config = tree.file("rgrc", "--pre=false\n--no-hidden\n")
+    tree.services.env = {**tree.services.env, "RIPGREP_CONFIG_PATH": str(config)}
+    assert ".hidden/e.py" in await tree.text(GREP, pattern="needle")
+
+
+async def test_glob_patterns(tree: Bench) -> None:
+    assert await tree.text(GLOB, pattern="*.py") == ".hidden/e.py\nsrc/a.py"
+    assert await tree.text(GLOB, pattern="src/**/*") == "src/deep/b.ts\nsrc/a.py"
+    assert await tree.text(GLOB, pattern="**/*.{ts,md}") == "src/deep/b.ts\ndocs/c d 🙂.md"
+    assert await tree.text(GLOB, pattern=f"{tree.root}/src/*.py") == "src/a.py"
+    assert await tree.text(GLOB, pattern="deep/*", path="src") == "src/deep/b.ts"
+    assert await tree.text(GLOB, pattern="*.rs") == "No file in . matches *.rs."
+
+
+async def test_glob_shows_ignored_files_when_nothing_else_matches(tree: Bench) -> None:
+    assert await tree.text(GLOB, pattern="*.log") == (
+        "g.log\n\n[all of these are ignored by .gitignore]"
+    )
+
+
+async def test_glob_is_bounded(tree: Bench) -> None:
+    for number in range(150):
+        tree.file(f"n/{number}.txt")
+    outcome = await tree.call(GLOB, pattern="n/*.txt")
+    assert outcome.structured is not None
+    assert outcome.structured["numFiles"] == 100
+    assert outcome.structured["truncated"]
+    assert "100 of 150 files" in str(outcome.content)
+
+
+@pytest.mark.parametrize("pattern", ["../*", "a/../../b", "!x", "a\0b"])
+async def test_glob_patterns_that_lead_elsewhere_are_refused(bench: Bench, pattern: str) -> None:
+    assert await bench.objection(GLOB, pattern=pattern)
+
+
+def test_permission_sees_the_folder_that_is_searched(bench: Bench) -> None:
+    for raw, path in [
+        ({"pattern": "*"}, bench.root),
+        ({"pattern": "*", "path": "sub"}, bench.root / "sub"),
+        ({"pattern": "/etc/*.conf", "path": "sub"}, Path("/etc")),
+        ({"pattern": "/etc/ssl/x{a,b}/*"}, Path("/etc/ssl")),
+        ({"pattern": "/etc/passwd"}, Path("/etc")),
+        ({"pattern": "~/.ssh/*"}, bench.services.home / ".ssh"),
+    ]:
+        seen = GLOB.permission_input(GLOB.parse(raw), raw, bench.context)
+        assert seen == {**raw, "path": str(path)}
+    raw = {"pattern": "x", "path": "~"}
+    seen = GREP.permission_input(GREP.parse(raw), raw, bench.context)
+    assert seen == {"pattern": "x", "path": str(bench.services.home)}
+
+
+@pytest.mark.parametrize(
+    ("globs", "parts"),
+    [
+        (None, []),
+        ("*.py", ["*.py"]),
+        ("*.py *.ts", ["*.py", "*.ts"]),
+        ("*.py,*.ts", ["*.py", "*.ts"]),
+        ("*.{a,b} c", ["*.{a,b}", "c"]),
+    ],
+)
+def test_glob_lists_are_split(globs: str | None, parts: list[str]) -> None:
+    assert split_globs(globs) == parts
+
+
+async def test_cancelled_search_ends_its_program(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    os.mkfifo(tmp_path / "never")
+    slow = [sys.executable, "-c", f"open({str(tmp_path / 'never')!r}).read()"]
+    monkeypatch.setattr(rg, "search_command", lambda _arguments: slow)
+    search = rg.search([], folder=bench.root, env=bench.services.env)
+    task = asyncio.ensure_future(search)
+    writer = await asyncio.to_thread(os.open, tmp_path / "never", os.O_WRONLY)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    with pytest.raises(BrokenPipeError):
+        os.write(writer, b"x")
+    os.close(writer)
+
+
+def test_identifiers(tmp_path: Path) -> None:
+    parsed = GREP.parse({"pattern": "a\nb", "path": str(tmp_path / "x"), "glob": "*.py"})
+    assert GREP.identifier(parsed, tmp_path) == "Grep a\\nb in x (*.py)"
+    assert GLOB.identifier(GLOB.parse({"pattern": "*.py"}), tmp_path) == "Glob *.py"
