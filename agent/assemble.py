@@ -30,11 +30,15 @@ from agent.errors import ConfigError, SessionError, SessionLocked, UsageError
 from agent.hook_dispatch import HookDispatch
 from agent.hook_setup import hook_config
 from agent.loop import LoopPorts
+from agent.memory.budget import ContextBudget
+from agent.memory.estimate import prefix_tokens
+from agent.memory.keeper import ContextKeeper, KeeperPorts
+from agent.memory.summariser import ModelSummariser
 from agent.messages import Message
 from agent.model.anthropic import AnthropicClient
 from agent.model.capabilities import known_capabilities
 from agent.model.client import Effort, ModelCapabilities, ModelRequest
-from agent.model.endpoint import ModelSetup
+from agent.model.endpoint import ModelSetup, expand_alias
 from agent.observe.cost import CostTracker, read_cost_state
 from agent.options import RunOptions
 from agent.permission_setup import Grants, PermissionSetup, permission_setup
@@ -46,9 +50,12 @@ from agent.prompt.reminders import PromptReminders
 from agent.prompt.system import PromptConfig, build_system
 from agent.recovery.retry import RequestSource, policy_for
 from agent.scope import WorkingDirectories
+from agent.session.checkpoint import Checkpoints
 from agent.session.recorder import SessionRecorder
+from agent.session.redact import Redactor, secrets_of
 from agent.session.resume import ResumedConversation, load
 from agent.session.store import Session, SessionStore
+from agent.session.worktree import Worktree
 from agent.settings.load import CliSettings, Settings, load_settings
 from agent.small_model import SmallModel
 from agent.subagent import BuiltSubagent, SubagentRunner, SubagentSpec
@@ -103,6 +110,7 @@ class Assembled:
     resumed: ResumedConversation | None = None
     hook_runner: HookRunner = field(repr=False)
     grants: Grants = field(repr=False)
+    checkpoints: Checkpoints = field(repr=False)
 
 
 def surroundings_from(env: Mapping[str, str], launch_dir: Path, *, version: str) -> Surroundings:
@@ -256,7 +264,7 @@ class _Assembly:
         for path in (folder, scratch, results):
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.client = AnthropicClient(self.setup.endpoint)
-        self.model = self._choose_model()
+        self.model = await self._choose_model()
         self.capabilities: ModelCapabilities = known_capabilities(self.model)
 
         granted = self.resumed.grants if self.resumed is not None else ()
@@ -271,7 +279,8 @@ class _Assembly:
             readable_dirs=(results,),
             resumed_mode=self.resumed.mode if self.resumed is not None else None,
         )
-        recorder = SessionRecorder(self.session)
+        redactor = Redactor(secrets_of({**self.around.env, **self.settings.env}))
+        recorder = SessionRecorder(self.session, redact=redactor.json)
         hook_session = HookSession(
             session_id=self.session.id,
             transcript_path=self.session.path,
@@ -294,12 +303,23 @@ class _Assembly:
         grants = Grants(
             lambda: self.settings, self._add_rules, session=list(granted)
         )
-        self.gate = self._gate(permissions, runner, grants, recorder)
+        self.gate = self._gate(permissions, runner, grants, recorder, redactor)
         services = self._services(scratch, results, small)
+        checkpoints = Checkpoints(
+            folder,
+            Worktree(
+                Path(os.path.realpath(self.settings.project_root)),
+                use_git=self.settings.trust.trusted,
+                env=self.env,
+            ),
+            turn_id=lambda: conversation.turn_id,
+            may_write=services.scope.may_write,
+        )
+        services.checkpoints = checkpoints
         registry = ToolRegistry()
         if self.person.ask is None:
             registry = registry.without({"AskUserQuestion", "EnterPlanMode", "ExitPlanMode"})
-        totals = self._totals()
+        totals = self.totals = self._totals()
         accounting = Accounting(
             totals,
             CostTracker(
@@ -329,6 +349,7 @@ class _Assembly:
             self.side,
         )
         self.gate.on_mode_change(lambda mode: setattr(hook_session, "permission_mode", str(mode)))
+        learning = asyncio.ensure_future(self._learn_capabilities())
         conversation = Conversation(
             identity=Identity(
                 launch_dir=self.around.launch_dir,
@@ -351,6 +372,7 @@ class _Assembly:
             totals=totals,
             model=lambda: self.model,
             effort=lambda: self.effort,
+            switch=self,
             max_turns=self._max_turns(),
             previews=self.previews,
             todos=lambda: services.todos,
@@ -358,6 +380,8 @@ class _Assembly:
             tool_names=[tool.name for tool in registry.all()],
             queue=self.queue,
             on_close=(
+                _cancelling(learning),
+                _closing(checkpoints.close),
                 services.shells.kill_all,
                 lambda: runner.aclose(wait_s=5.0 if self.headless else 0.0),
                 self.client.aclose,
@@ -373,20 +397,43 @@ class _Assembly:
             resumed=self.resumed,
             hook_runner=runner,
             grants=grants,
+            checkpoints=checkpoints,
         )
 
     # -- pieces -----------------------------------------------------------------------------
 
-    def _choose_model(self) -> str:
+    async def _choose_model(self) -> str:
         resumed = self.resumed.model if self.resumed is not None and not self.is_demo else None
         chosen = self.options.model and self.setup.model
         model = chosen or resumed or self.setup.model
-        if not model:
-            raise ConfigError(
-                f"{self.setup.endpoint.base_url} is no vendor endpoint, so no model is assumed. "
-                "Name one with --model or ANTHROPIC_MODEL."
-            )
-        return model
+        if model:
+            return model
+        listed = await self.client.list_models()
+        if len(listed) == 1:
+            return listed[0]
+        known = f" It has: {', '.join(listed[:10])}." if listed else ""
+        raise ConfigError(
+            f"{self.setup.endpoint.base_url} is no vendor endpoint, so no model is assumed. "
+            f"Name one with --model or ANTHROPIC_MODEL.{known}"
+        )
+
+    async def set_model(self, model: str) -> None:
+        """Use another model from the next request on."""
+        self.model = expand_alias(model)
+        self.capabilities = known_capabilities(self.model)
+        await self._learn_capabilities()
+
+    def set_effort(self, effort: Effort | None) -> None:
+        """Ask for another effort from the next request on; None is the model's default."""
+        self.effort = effort
+
+    async def _learn_capabilities(self) -> None:
+        """Ask the endpoint what the model can take; the table counts until it answers."""
+        model = self.model
+        found = await self.client.capabilities(model)
+        if model == self.model:
+            self.capabilities = found
+            self.totals.context_window = found.context_window
 
     def _bypass_available(self) -> bool:
         if not self.options.allow_bypass:
@@ -411,6 +458,7 @@ class _Assembly:
         runner: HookRunner,
         grants: Grants,
         recorder: SessionRecorder,
+        redactor: Redactor,
     ) -> PermissionGate:
         contenders: list[Contender] = [HookContender(runner)]
         if self.person.dialog is not None:
@@ -424,6 +472,7 @@ class _Assembly:
             audit=AuditLog(
                 self.around.agent_home / "audit" / f"{date.today():%Y-%m}.jsonl",
                 session_id=self.session.id,
+                redact=redactor.text,
                 mode=lambda: str(self.gate.mode),
                 cwd=lambda: self.around.launch_dir,
             ),
@@ -506,6 +555,7 @@ class _Assembly:
         system: tuple[dict[str, Any], ...],
     ) -> LoopPorts:
         tools = registry.to_wire()
+        prefix = prefix_tokens(system, tools)
 
         def request(messages: tuple[Message, ...]) -> ModelRequest:
             return ModelRequest(
@@ -534,6 +584,18 @@ class _Assembly:
             account=accounting.account,
             spent=accounting.spent,
             queued=self._take_queued,
+            context=ContextKeeper(
+                KeeperPorts(
+                    budget=lambda: ContextBudget(
+                        self.capabilities.context_window, self.capabilities.max_output_tokens
+                    ),
+                    prefix_tokens=lambda: prefix,
+                    turn_id=dispatch.turn_id,
+                    summary=ModelSummariser(self.client, request),
+                    hooks=dispatch,
+                    is_automatic=lambda: self.settings.values.autoCompactEnabled is not False,
+                )
+            ),
         )
 
     def _take_queued(self) -> list[Message]:
@@ -621,6 +683,21 @@ class _Assembly:
         task = asyncio.ensure_future(run())
         _PENDING.add(task)
         task.add_done_callback(_PENDING.discard)
+
+
+def _cancelling(task: asyncio.Future[None]) -> Callable[[], Awaitable[None]]:
+    async def run() -> None:
+        task.cancel()
+        await asyncio.wait({task})
+
+    return run
+
+
+def _closing(close: Callable[[], None]) -> Callable[[], Awaitable[None]]:
+    async def run() -> None:
+        close()
+
+    return run
 
 
 _PENDING: set[asyncio.Task[None]] = set()

@@ -15,6 +15,7 @@ from typing import Final, Protocol
 
 from agent.abort import AbortController
 from agent.display import Display, TodoItem
+from agent.errors import SessionError
 from agent.events import (
     AgentEvent,
     ErrorEvent,
@@ -26,6 +27,7 @@ from agent.events import (
 from agent.hook_dispatch import HookDispatch
 from agent.loop import AgentLoop, LoopPorts
 from agent.messages import Block, Message, new_uid, text_block, user_message
+from agent.model.client import Effort
 from permissions.gate import PermissionGate
 from permissions.mode import Mode
 
@@ -83,6 +85,10 @@ class Recorder(Protocol):
         """Record the half-typed prompt."""
         ...
 
+    async def rewound(self, to_uid: str | None, history: Sequence[Message]) -> None:
+        """Record that the conversation goes on from an earlier message; `history` stays."""
+        ...
+
     async def aclose(self) -> None:
         """Flush and release the session."""
         ...
@@ -123,6 +129,18 @@ class Reminders(Protocol):
         ...
 
 
+class ModelSwitch(Protocol):
+    """Changes what the next request asks for."""
+
+    async def set_model(self, model: str) -> None:
+        """Use another model."""
+        ...
+
+    def set_effort(self, effort: Effort | None) -> None:
+        """Ask for another effort; None is the model's default."""
+        ...
+
+
 class Conversation:
     """A conversation in progress. One prompt runs at a time; others queue."""
 
@@ -138,6 +156,7 @@ class Conversation:
         totals: Totals,
         model: Callable[[], str],
         effort: Callable[[], str | None],
+        switch: ModelSwitch,
         max_turns: int,
         previews: Mapping[str, Display | None],
         todos: Callable[[], tuple[TodoItem, ...]],
@@ -158,6 +177,7 @@ class Conversation:
         self._totals = totals
         self._model = model
         self._effort = effort
+        self._switch = switch
         self._max_turns = max_turns
         self._previews = previews
         self._todos = todos
@@ -167,6 +187,7 @@ class Conversation:
         self._on_close = tuple(on_close)
         self._messages = messages
         self._abort: AbortController | None = None
+        self._turn_id = ""
         self._started = is_resumed and bool(messages)
         self._is_resumed = is_resumed
         self._session_started = False
@@ -185,6 +206,16 @@ class Conversation:
     def messages(self) -> tuple[Message, ...]:
         """The history as the model knows it."""
         return self._messages
+
+    @property
+    def turn_id(self) -> str:
+        """The prompt being worked on, or the last one; empty before the first."""
+        return self._turn_id
+
+    @property
+    def prompts(self) -> tuple[Message, ...]:
+        """The person's own messages of the history, oldest first: where `rewind` can go."""
+        return tuple(m for m in self._messages if m.origin == "person")
 
     @property
     def launch_dir(self) -> Path:
@@ -298,6 +329,14 @@ class Conversation:
         self._abort.abort(reason)
         return True
 
+    async def set_model(self, model: str) -> None:
+        """Use another model from the next request on; short names such as `opus` are known."""
+        await self._switch.set_model(model)
+
+    def set_effort(self, effort: Effort | None) -> None:
+        """Ask for another effort from the next request on."""
+        self._switch.set_effort(effort)
+
     def keep_draft(self, text: str) -> None:
         """Record the half-typed prompt, so that a crash does not lose it."""
         self._later(self._recorder.draft(text))
@@ -318,7 +357,7 @@ class Conversation:
         if self._abort is not None:
             raise RuntimeError("a prompt is running; queue this one")
         self._abort = AbortController()
-        turn_id = uuid.uuid4().hex
+        turn_id = self._turn_id = uuid.uuid4().hex
         terminal: Terminal | None = None
         try:
             await self._recorder.prompt(turn_id, prompt.text)
@@ -382,6 +421,29 @@ class Conversation:
             for message in loop.messages[known:]:
                 await self._recorder.event(MessageCommitted(turn_id, message), loop.messages)
         self._messages = loop.messages or self._messages
+
+    async def rewind(self, prompt_uid: str) -> str:
+        """Go back to before one of the person's messages and return its text.
+
+        The transcript on disk keeps everything; the model no longer sees it.
+
+        Raises:
+            SessionError: a prompt is running, or there is no such message.
+        """
+        if self.is_running:
+            raise SessionError("Interrupt first: a prompt is being worked on.")
+        index = next((i for i, m in enumerate(self._messages) if m.uid == prompt_uid), None)
+        if index is None:
+            raise SessionError("That message is no longer part of the conversation.")
+        text = self._messages[index].text
+        while index and self._messages[index - 1].origin in {"reminder", "hook", "interruption"}:
+            # What was put in front of the prompt goes with it, and is told anew.
+            index -= 1
+        self._messages = self._messages[:index]
+        self._started = bool(self._messages)
+        last = self._messages[-1].uid if self._messages else None
+        await self._recorder.rewound(last, self._messages)
+        return text
 
     async def compact(self, focus: str = "") -> AsyncGenerator[AgentEvent, None]:
         """Summarise the history now, by the person's wish."""

@@ -90,6 +90,10 @@ class HookDispatch:
         child._turn_id = turn_id
         return child
 
+    def turn_id(self) -> str:
+        """Return the turn that events belong to now."""
+        return self._turn_id
+
     def begin_turn(self, turn_id: str, prompt_id: str) -> None:
         """Name the turn that the next events belong to."""
         self._turn_id = turn_id

@@ -425,6 +425,11 @@ class _Call:
         if self.ports.recorder is not None:
             self.has_started = True
             await self.ports.recorder.tool_started(self.call, ready.seen, self.emitter.agent_id)
+        checkpoints = self.ports.services.checkpoints
+        is_command = tool.name == "Bash" and checkpoints is not None
+        watch = checkpoints if is_command and not tool.is_read_only(ready.parsed) else None
+        if watch is not None:
+            await watch.before_command(self.call.id)
         try:
             if tool.interrupt_behavior is InterruptBehavior.CANCEL:
                 outcome = await self.abort.race(tool.run(ready.parsed, self.context))
@@ -439,6 +444,9 @@ class _Call:
             raise _Refused(
                 "failed", f"{tool.name} failed unexpectedly: {type(error).__name__}: {error}"
             ) from error
+        finally:
+            if watch is not None:
+                await watch.after_command(self.call.id)
         if outcome.is_error and tool.name == "Bash":
             self.aborts_siblings = True
         return outcome

@@ -105,6 +105,14 @@ class CheckpointPort(Protocol):
         """Snapshot the file as it is (or its absence). Raises ToolError when it cannot be kept."""
         ...
 
+    async def before_command(self, tool_use_id: str) -> Sequence[str]:
+        """Note how the project's files are before a command; returns what is not covered."""
+        ...
+
+    async def after_command(self, tool_use_id: str) -> None:
+        """Keep the earlier state of the files that the command changed."""
+        ...
+
 
 class ModePort(Protocol):
     """The conversation's permission mode as tools see it."""
