@@ -51,7 +51,7 @@ async def check_round_trip(
     sent = json.dumps({"hook_event_name": "Notification", "message": "“ \\ \n 🙂 '"}).encode()
     program = Program((*shell_argv(env), "cat"), dict(env), cwd, sent)
     try:
-        ended = await run_program(program, timeout_s=timeout_s)
+        ended = await run_program(program, timeout_s=timeout_s, grace_s=1.0)
     except CannotStart as error:
         return f"no command hook can run: {error}"
     if ended.timed_out:

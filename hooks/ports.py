@@ -70,6 +70,8 @@ class HookPorts:
     resolve: Resolve = system_resolve
     clock: Callable[[], float] = time.monotonic
     """Seconds, from any origin."""
+    grace_s: float = 2.0
+    """What a program has between TERM and KILL."""
 
 
 @dataclass(slots=True)

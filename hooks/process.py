@@ -21,8 +21,6 @@ STDOUT_LIMIT_BYTES: Final = 4 * 1024 * 1024
 STDERR_LIMIT_BYTES: Final = 256 * 1024
 DRAIN_S: Final = 0.1
 """How long output may still arrive after the program ended."""
-GRACE_S: Final = 2.0
-"""Between TERM and KILL."""
 CHUNK_BYTES: Final = 64 * 1024
 
 
@@ -57,13 +55,14 @@ async def run_program(
     program: Program,
     *,
     timeout_s: float,
-    grace_s: float = GRACE_S,
+    grace_s: float,
     on_first_line: Callable[[bytes], None] | None = None,
 ) -> ProcessResult:
     """Run a program to its end.
 
     Args:
         timeout_s: After this the group is ended and the result says `timed_out`.
+        grace_s: Between TERM and KILL.
         on_first_line: Called once with the first complete line of standard output.
 
     Raises:

@@ -14,6 +14,8 @@ from hooks.effects import EFFECTS, Audience, Effects, ExitTwo, PlainStdout
 from hooks.spec import HandlerSpec
 
 ANSI: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+MISSING_SCRIPT: Final = "can't open file"
+"""Python's words for a script that is not there; its exit status is 2, which blocks."""
 SHOWN_LIMIT_CHARS: Final = 10_000
 """How much of a stream a result keeps for people."""
 
@@ -99,7 +101,8 @@ def judge_printed(spec: HandlerSpec, printed: Printed) -> HandlerResult:
     if printed.exit_code == 2 and not rules.any_failure_blocks:
         return _exit_two(run, rules, answer, problem, stderr)
     if rules.any_failure_blocks and printed.exit_code != 0:
-        return _blocked(run, rules, answer, stderr, _exit_text(printed, stderr))
+        failure = f"hook {first_line(spec.label)!r} failed: {_exit_text(printed, stderr)}"
+        return _blocked(run, rules, answer, stderr, failure)
     if problem is not None:
         return run.failed(HandlerOutcome.NON_BLOCKING_ERROR, problem)
     if answer is not None:
@@ -190,15 +193,19 @@ def _exit_two(
 ) -> HandlerResult:
     if run.spec.event in ("Elicitation", "ElicitationResult"):
         answer = None
+    missing = MISSING_SCRIPT in stderr
+    cause = " (a script is not where the command says)" if missing else ""
     if rules.exit_two is ExitTwo.NOTICE:
-        said = first_line(stderr) or "exit status 2"
-        return run.failed(HandlerOutcome.NON_BLOCKING_ERROR, said)
+        said = f"exit status 2: {first_line(stderr)}" if stderr.strip() else "exit status 2"
+        return run.failed(HandlerOutcome.NON_BLOCKING_ERROR, said + cause)
     if rules.exit_two is ExitTwo.IGNORED:
         said = first_line(stderr)
         detail = f" ({said})" if said else ""
-        error = f"exit status 2 has no effect on {run.spec.event}{detail}"
+        error = f"exit status 2 has no effect on {run.spec.event}{detail}{cause}"
         return run.failed(HandlerOutcome.NON_BLOCKING_ERROR, error)
     blocked = _blocked(run, rules, answer, stderr, "")
+    if missing:
+        problem = f"blocks because it is broken, not because it decided to{cause}"
     if problem is not None:
         notes = (*blocked.answer.notes, problem)
         return replace(blocked, answer=replace(blocked.answer, notes=notes))
@@ -295,7 +302,7 @@ def _likely_cause(code: int, stderr: str, path: str) -> str:
         return f"a program was not found on this PATH: {path or 'not set'}"
     if code == 126:
         return "the file may not be run: is its run bit set?"
-    if "can't open file" in stderr or "No such file or directory" in stderr:
+    if MISSING_SCRIPT in stderr or "No such file or directory" in stderr:
         return "a script is not where the command says"
     return ""
 

@@ -45,7 +45,10 @@ class CommandMode:
         try:
             program = Program(argv_of(handler, call.env), call.env, call.cwd, call.payload_json)
             ended = await run_program(
-                program, timeout_s=call.timeout_s, on_first_line=on_first_line
+                program,
+                timeout_s=call.timeout_s,
+                grace_s=call.ports.grace_s,
+                on_first_line=on_first_line,
             )
         except CannotStart as error:
             return replace(failed, error=f"cannot start: {error}")

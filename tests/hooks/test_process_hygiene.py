@@ -1,0 +1,85 @@
+"""Nothing is left behind: no child, no descriptor, no file, after many runs, timeouts and kills."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+from pathlib import Path
+
+import pytest
+
+from hooks.events import PreToolUse
+from hooks.ports import HookPorts
+from tests.hooks.conftest import Place
+
+BASH = PreToolUse(tool_name="Bash", tool_input={"command": "ls"}, tool_use_id="t1")
+ROUNDS = 35
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc")
+
+
+def descriptors() -> set[str]:
+    return set(os.listdir("/proc/self/fd"))
+
+
+def children() -> list[str]:
+    mine = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            if int(fields[1]) == os.getpid():
+                mine.append(entry.name)
+    return mine
+
+
+async def test_nothing_is_left_after_many_runs(place: Place, tmp_path: Path) -> None:
+    runner = place.runner(
+        "PreToolUse",
+        "true",
+        "echo no >&2; exit 2",
+        {"type": "command", "command": "sleep 60", "timeout": 0.02},
+        {"type": "command", "command": "trap '' TERM; sleep 60", "timeout": 0.02},
+        {"type": "command", "command": "yes", "timeout": 0.02},
+        {"type": "command", "command": "/nowhere", "args": []},
+        {"type": "command", "command": "sleep 60 | cat", "timeout": 0.02},
+        ports=HookPorts(grace_s=0.05),
+    )
+    await runner.run(BASH)
+    gc.collect()
+    before, files = descriptors(), sorted(tmp_path.rglob("*"))
+    for _ in range(ROUNDS):
+        outcomes = await asyncio.gather(*(runner.run(BASH) for _ in range(2)))
+        assert all(outcome.decision == "deny" for outcome in outcomes)
+    for _ in range(10):
+        task = asyncio.create_task(runner.run(BASH))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    assert children() == []
+    assert descriptors() == before
+    assert sorted(tmp_path.rglob("*")) == files
+
+
+async def test_a_hundred_background_hooks_do_not_hold_anything_up(place: Place) -> None:
+    handlers = [
+        {"type": "command", "command": f"sleep 60; echo {number}", "async": True}
+        for number in range(100)
+    ]
+    runner = place.runner("PreToolUse", *handlers)
+    before = descriptors()
+    outcome = await runner.run(BASH)
+    assert (outcome.outcome, outcome.spawned) == ("async", 100)
+    while len(children()) < 100:  # noqa: ASYNC110 - other processes have no event to await
+        await asyncio.sleep(0)
+    await runner.aclose()
+    assert runner.background.running == 0
+    assert children() == []
+    assert descriptors() == before
+    ended = runner.take_background()
+    assert {result.outcome.value for result in ended.results} == {"cancelled"}
