@@ -1,0 +1,116 @@
+"""Finding, forking and deleting sessions; ids never become paths."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agent.errors import SessionError, SessionLocked
+from agent.messages import user_message
+from agent.session import resume
+from agent.session.records import GrantsRecord, MessageRecord, TitleRecord, to_json
+from agent.session.store import Session, SessionStore, project_slug, valid_id
+
+
+def say(session: Session, text: str) -> None:
+    session.transcript.append(to_json(MessageRecord(user_message(text))))
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> SessionStore:
+    return SessionStore(tmp_path / "home", version="1.0")
+
+
+def test_a_new_session_begins_with_its_header(store: SessionStore, tmp_path: Path) -> None:
+    session = store.create(tmp_path / "project", launch_dir=tmp_path / "project" / "sub")
+    session.close()
+    header = resume.header_of(session.path)
+    assert header is not None
+    assert (header.session_id, header.version) == (session.id, "1.0")
+    assert header.launch_dir == str(tmp_path / "project" / "sub")
+
+
+def test_the_latest_session_is_the_last_one_with_a_prompt(
+    store: SessionStore, tmp_path: Path
+) -> None:
+    spoken = store.create(tmp_path)
+    say(spoken, "hello")
+    spoken.close()
+    store.create(tmp_path).close()
+    store.create(tmp_path / "other").close()
+    latest = store.latest(tmp_path)
+    assert latest is not None
+    assert latest.id == spoken.id
+    assert store.latest(tmp_path / "other") is None
+    assert len(store.list()) == 3
+
+
+def test_the_start_of_an_id_is_enough(store: SessionStore, tmp_path: Path) -> None:
+    session = store.create(tmp_path)
+    assert store.get(session.id[:8]).id == session.id
+    with pytest.raises(SessionError, match="There is no session"):
+        store.get("ffff" if not session.id.startswith("ffff") else "0000")
+
+
+@pytest.mark.parametrize("text", ["", "../x", "a/b", "..", "%2e", "abc", "x" * 36, "abcd*"])
+def test_what_is_no_id_is_refused(store: SessionStore, text: str) -> None:
+    with pytest.raises(SessionError, match="no session id"):
+        store.get(text)
+
+
+def test_only_a_whole_id_may_name_a_new_session(store: SessionStore, tmp_path: Path) -> None:
+    with pytest.raises(SessionError):
+        store.create(tmp_path, session_id="../../etc/passwd")
+    session = store.create(tmp_path, session_id="01234567-89ab-cdef-0123-456789abcdef")
+    session.close()
+    with pytest.raises(SessionError, match="cannot be created"):
+        store.create(tmp_path, session_id=session.id)
+    assert valid_id(session.id.upper()) == session.id
+
+
+def test_a_fork_copies_what_was_said_but_no_grants(store: SessionStore, tmp_path: Path) -> None:
+    session = store.create(tmp_path)
+    say(session, "hello")
+    session.transcript.append(to_json(GrantsRecord((("allow", "Bash(ls)"),))), sync=True)
+    session.transcript.append(to_json(TitleRecord("Name")), sync=True)
+    fork = store.fork(session.id)  # while the original is open
+    fork.close()
+    copy = resume.load(fork.path)
+    assert [m.text for m in copy.messages] == ["hello"]
+    assert (copy.grants, copy.title, copy.notes) == ((), "Name", ())
+    assert copy.header is not None
+    assert (copy.header.session_id, copy.header.forked_from) == (fork.id, session.id)
+    assert resume.load(session.path).grants == (("allow", "Bash(ls)"),)
+
+
+def test_a_fork_shows_where_the_original_was_damaged(store: SessionStore, tmp_path: Path) -> None:
+    session = store.create(tmp_path)
+    for text in ("one", "two", "three"):
+        say(session, text)
+    session.close()
+    session.path.write_bytes(session.path.read_bytes().replace(b'"two"', b'"TWO"'))
+    fork = store.fork(session.id)
+    fork.close()
+    seqs = [line.data["seq"] for line in fork.transcript.records() if hasattr(line, "data")]
+    assert seqs == [0, 1, 3, 4]
+
+
+def test_a_session_in_use_is_not_deleted(store: SessionStore, tmp_path: Path) -> None:
+    session = store.create(tmp_path)
+    with pytest.raises(SessionLocked):
+        store.delete(session.id)
+    session.close()
+    store.delete(session.id)
+    assert store.list() == ()
+
+
+def test_project_folders_do_not_collide(tmp_path: Path) -> None:
+    names = {project_slug(Path(p)) for p in ("/a/b-c", "/a/b/c", "/a-b/c", "/ä", "/" + "x" * 900)}
+    assert len(names) == 5
+    assert all(len(name) < 120 and "/" not in name for name in names)
+
+
+def test_a_home_that_cannot_be_read_has_no_sessions(tmp_path: Path) -> None:
+    (tmp_path / "sessions").write_text("in the way")
+    assert SessionStore(tmp_path).list() == ()
