@@ -21,7 +21,7 @@ from permissions.match_path import last_component
 from permissions.match_tool import Anchors, Call, first_match
 from permissions.paths import Target, resolve_literal
 from permissions.protected import ALL_NAMES
-from permissions.rule import SOURCE_ORDER, Rule, RuleBehavior, RuleSet
+from permissions.rule_set import SOURCE_ORDER, Rule, RuleBehavior, RuleSet
 from permissions.scope import Floor, Scope, strictest
 from permissions.shell.accesses import AccessKind
 from permissions.shell.analyse import UNKNOWN_FOLDER, CommandFacts, analyse
@@ -34,6 +34,7 @@ from permissions.shell.syntax import (
     Unparsable,
     Word,
 )
+from permissions.shell.unwrap import SUPPLIED
 
 MAX_GLOB_TARGETS = 200
 """Files that one pattern may stand for; beyond it the target counts as unresolvable."""
@@ -177,6 +178,10 @@ def _command_part(bash: Bash, facts: CommandFacts) -> Part:
         is_free=facts.is_inert,
         is_edit=facts.is_edit,
         is_read_only=facts.is_read_only and not writes,
+        is_provably_harmless=facts.is_read_only
+        and not writes
+        # Operands that come from another program may lead anywhere.
+        and not any(access.path is SUPPLIED for access in facts.accesses),
         detail=_detail(facts, touches),
         needs=facts.risk,
     )

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from permissions.bash_parts import Bash, bash_parts
 from permissions.context import PermissionContext
-from permissions.decision import Decision, PartVerdict, TraceEntry
+from permissions.decision import Decision, DecisionWarning, PartVerdict, TraceEntry
 from permissions.effective import effective
 from permissions.judge import Part, judge, strictest_first
 from permissions.match_tool import Anchors
 from permissions.mode import Mode
 from permissions.request import PermissionRequest
-from permissions.rule import RuleSet
+from permissions.rule_set import RuleSet
 from permissions.scope import Scope, check_budget
 from permissions.tool_part import tool_part
 from permissions.tools import canonical_tool
@@ -29,6 +30,24 @@ def decide(
         cwd: The shell's current folder when it moved away from the launch folder. It is where
             relative paths start; the scope never moves.
     """
+    return decided(judged(request, context, cwd=cwd))
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The parts of a call with their verdicts, before the strictest is taken."""
+
+    mode: Mode
+    parts: tuple[Part, ...]
+    verdicts: tuple[PartVerdict, ...]
+    trace: tuple[TraceEntry, ...]
+    warnings: tuple[DecisionWarning, ...]
+
+
+def judged(
+    request: PermissionRequest, context: PermissionContext, *, cwd: Path | None = None
+) -> Judged:
+    """Judge every part of a call. Pure; raises nothing."""
     in_force = effective(context)
     base = os.path.abspath(str(cwd or context.launch_dir))
     parts = _parts(request, context, in_force.mode, in_force.rules, base)
@@ -38,7 +57,13 @@ def decide(
         verdict, entries = judge(part, in_force.mode)
         verdicts.append(verdict)
         trace.extend(entries)
-    decisive = strictest_first(verdicts)
+    warnings = (*context.rules.warnings, *in_force.warnings)
+    return Judged(in_force.mode, tuple(parts), tuple(verdicts), tuple(trace), warnings)
+
+
+def decided(found: Judged) -> Decision:
+    """Return the decision: the strictest part, first in order."""
+    decisive = strictest_first(list(found.verdicts))
     return Decision(
         behavior=decisive.behavior,
         source=decisive.source,
@@ -46,9 +71,9 @@ def decide(
         reason=decisive.reason,
         message=decisive.message,
         rule=decisive.rule,
-        warnings=(*context.rules.warnings, *in_force.warnings),
-        trace=tuple(trace),
-        parts=tuple(verdicts),
+        warnings=found.warnings,
+        trace=found.trace,
+        parts=found.verdicts,
     )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from permissions.files import FileView, RealFiles
 from permissions.mode import Mode
-from permissions.rule import RuleSet, RuleSource
+from permissions.rule_set import RuleSet, RuleSource
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,99 +10,27 @@ from permissions.context import PermissionContext, is_locked
 from permissions.decision import DecisionWarning, WarningType
 from permissions.grammar import RuleBehavior
 from permissions.mode import RAISED_MODES, Mode, parse_mode
-from permissions.rule import Rule, RuleSet, RuleSource
+from permissions.rule_set import Rule, RuleSet, RuleSource
 
 _PROJECT_SOURCES = frozenset({RuleSource.PROJECT, RuleSource.LOCAL})
 
-DANGEROUS_PROGRAMS = frozenset(
-    [
-        "python",
-        "python2",
-        "python3",
-        "pypy",
-        "pypy3",
-        "node",
-        "nodejs",
-        "deno",
-        "bun",
-        "ruby",
-        "perl",
-        "php",
-        "lua",
-        "luajit",
-        "tclsh",
-        "osascript",
-        "Rscript",
-        "julia",
-        "ghci",
-        "irb",
-        "groovy",
-        "scala",
-        "jshell",
-        "sh",
-        "bash",
-        "zsh",
-        "dash",
-        "ksh",
-        "mksh",
-        "fish",
-        "csh",
-        "tcsh",
-        "ash",
-        "busybox",
-        "pwsh",
-        "powershell",
-        "cmd",
-        "npx",
-        "bunx",
-        "pnpx",
-        "uvx",
-        "pipx",
-        "tsx",
-        "ts-node",
-        "npm",
-        "pnpm",
-        "yarn",
-        "make",
-        "just",
-        "task",
-        "rake",
-        "invoke",
-        "tox",
-        "nox",
-        "eval",
-        "exec",
-        "source",
-        ".",
-        "sudo",
-        "doas",
-        "su",
-        "env",
-        "xargs",
-        "find",
-        "ssh",
-        "parallel",
-        "nohup",
-        "setsid",
-        "watch",
-        "docker",
-        "podman",
-        "kubectl",
-        "script",
-        "expect",
-        "gdb",
-        "awk",
-        "gawk",
-        "mawk",
-        "vim",
-        "vi",
-        "ed",
-        "emacs",
-    ]
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+DANGEROUS_PROGRAMS = _set(
+    """
+    python python2 python3 pypy pypy3 node nodejs deno bun ruby perl php lua luajit tclsh
+    osascript Rscript julia ghci irb groovy scala jshell sh bash zsh dash ksh mksh fish csh tcsh
+    ash busybox pwsh powershell cmd npx bunx pnpx uvx pipx tsx ts-node npm pnpm yarn make just
+    task rake invoke tox nox eval exec source . sudo doas su env xargs find ssh parallel nohup
+    setsid watch docker podman kubectl script expect gdb awk gawk mawk vim vi ed emacs
+    """
 )
 """Programs that run whatever they are given: wildcard allows for them stop counting in `auto`."""
 
-_RUNNER_PREFIXES = (
+RUNNER_PREFIXES = (
     "uv run",
     "poetry run",
     "pipenv run",
@@ -114,6 +42,10 @@ _RUNNER_PREFIXES = (
     "direnv exec",
     "devbox run",
 )
+
+
+RUNNERS = _set("npx bunx pnpx uvx pipx sudo doas env xargs parallel nohup timeout nice eval exec")
+"""Single words that run the program that follows them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +156,7 @@ def is_dangerous_allow(rule: Rule) -> bool:
     # A wildcard glued to the name (`python*`) is in the head's place, so it is None above.
     words = pattern.text.replace(":*", " *").split()
     return program in DANGEROUS_PROGRAMS or any(
-        " ".join(words).startswith(prefix) for prefix in _RUNNER_PREFIXES
+        " ".join(words).startswith(prefix) for prefix in RUNNER_PREFIXES
     )
 
 

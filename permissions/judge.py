@@ -16,7 +16,7 @@ from permissions.decision import (
     TraceStep,
 )
 from permissions.mode import Mode
-from permissions.rule import Rule, RuleBehavior
+from permissions.rule_set import Rule, RuleBehavior
 from permissions.scope import Floor
 
 
@@ -38,6 +38,8 @@ class Part:
     """May acceptEdits allow it?"""
     is_read_only: bool = True
     """Could plan mode ask about it without a rule that names it?"""
+    is_provably_harmless: bool = False
+    """May the local classifier allow it: only reads, and only what is known to be in scope?"""
     detail: str = ""
     needs: str = ""
     """Says, for people, what would allow it; may be empty."""

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from permissions.bash_pattern import BashPattern
 from permissions.grammar import ParameterPattern, RuleBehavior, WholeTool
 from permissions.match_tool import matches_parameter
-from permissions.rule import Rule, RuleSet
+from permissions.rule_set import Rule, RuleSet
 from permissions.shell.analyse import CommandFacts
 
 _OPERATORS = frozenset("|;&<>$`\n")

@@ -17,8 +17,8 @@ from permissions.paths import Target, is_below, relative_to
 
 def matches_any(pattern: PathPattern, target: Target, anchors: Iterable[str]) -> bool:
     """Does some spelling fit, below some spelling of the anchor (deny and ask)?"""
-    floating = pattern.anchor is Anchor.CURRENT and _floats(pattern.pattern, strict=True)
-    regex = _compiled(pattern.pattern, floating)
+    floating = pattern.anchor is Anchor.CURRENT and floats(pattern.pattern, strict=True)
+    regex = compiled_pattern(pattern.pattern, floating)
     for spelling in target.spellings:
         if floating:
             if regex.fullmatch(spelling.lstrip("/")):
@@ -33,7 +33,7 @@ def matches_any(pattern: PathPattern, target: Target, anchors: Iterable[str]) ->
 
 def matches_all(pattern: PathPattern, target: Target, anchors: Iterable[str]) -> bool:
     """Does every spelling fit (allow)?"""
-    regex = _compiled(pattern.pattern, _floats(pattern.pattern, strict=False))
+    regex = compiled_pattern(pattern.pattern, floats(pattern.pattern, strict=False))
     places = tuple(anchors)
     for spelling in target.spellings:
         below = (relative_to(spelling, anchor) for anchor in places)
@@ -44,7 +44,7 @@ def matches_all(pattern: PathPattern, target: Target, anchors: Iterable[str]) ->
 
 def covers_something_below(pattern: PathPattern, target: Target, anchors: Iterable[str]) -> bool:
     """Could the pattern match a file inside the folder `target` (for calls that take trees)?"""
-    if pattern.anchor is Anchor.CURRENT and _floats(pattern.pattern, strict=True):
+    if pattern.anchor is Anchor.CURRENT and floats(pattern.pattern, strict=True):
         # Nearly every folder could hold such a name: that would stop all removals.
         return False
     base = literal_base(pattern.pattern)
@@ -71,7 +71,7 @@ def last_component(pattern: str) -> str:
     return components[-1] if components else "*"
 
 
-def _floats(pattern: str, *, strict: bool) -> bool:
+def floats(pattern: str, *, strict: bool) -> bool:
     """Does the pattern fit at any depth? `strict` adds the wider reading of deny and ask."""
     body = pattern.rstrip("/")
     if "/" not in body:
@@ -83,7 +83,8 @@ def _floats(pattern: str, *, strict: bool) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _compiled(pattern: str, floating: bool) -> re.Pattern[str]:
+def compiled_pattern(pattern: str, floating: bool) -> re.Pattern[str]:
+    """Return the expression for paths below the anchor; `floating` fits at any depth."""
     body = pattern.strip("/")
     if body.startswith("./"):
         body = body[2:]

@@ -27,7 +27,7 @@ from permissions.grammar import (
 from permissions.match_domain import matches_host
 from permissions.match_path import covers_something_below, matches_all, matches_any
 from permissions.paths import Target
-from permissions.rule import SOURCE_ORDER, Rule, RuleSet, RuleSource
+from permissions.rule_set import SOURCE_ORDER, Rule, RuleSet, RuleSource
 from permissions.tools import EDIT_TOOLS, READ_TOOLS
 
 

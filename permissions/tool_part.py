@@ -13,7 +13,7 @@ from permissions.match_tool import Anchors, Call, first_match
 from permissions.mode import Mode
 from permissions.paths import Target
 from permissions.request import PermissionRequest
-from permissions.rule import Rule, RuleBehavior, RuleSet
+from permissions.rule_set import Rule, RuleBehavior, RuleSet
 from permissions.scope import Floor, Scope, check_budget, check_host, strictest
 from permissions.tools import EDIT_TOOLS, FREE_TOOLS, READ_TOOLS, is_known_tool
 

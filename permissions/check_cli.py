@@ -1,0 +1,319 @@
+"""The engine behind `permissions check`, `explain` and `lint`: lines in, lines out, nothing runs.
+
+The formats are those of the command-line documentation: one JSON object per line each way.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+
+from permissions.cascade import decide
+from permissions.classifier_local import decide_with_classifier
+from permissions.context import PermissionContext
+from permissions.decision import Behavior, Decision, DecisionWarning
+from permissions.effective import requested_mode
+from permissions.examples import call_of
+from permissions.lint import lint, shadow_warnings
+from permissions.mode import Mode
+from permissions.request import PermissionRequest
+from permissions.rule_set import RuleBehavior, RuleExamples, RuleSet, RuleSource, RuleText
+
+EXIT_STATUS = {Behavior.ALLOW: 0, Behavior.ASK: 3, Behavior.DENY: 4}
+"""Exit status of `permissions explain`."""
+
+
+class BadLine(ValueError):
+    """A line that cannot be judged; the text says what is expected."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedSettings:
+    """What the real settings say, for lines that bring no rules of their own."""
+
+    rules: tuple[RuleText, ...] = ()
+    additional_dirs: tuple[Path, ...] = ()
+    policy: Mapping[str, object] | None = None
+    settings_dir: Path | None = None
+    """The user's settings folder, when it is not `<home>/.agent`."""
+
+
+LoadSettings = Callable[[Path, Path], LoadedSettings]
+"""Takes the project root and the home folder."""
+
+
+class Checker:
+    """Judges lines one by one and remembers whether one was bad."""
+
+    def __init__(
+        self,
+        load_settings: LoadSettings,
+        *,
+        classifier: bool = False,
+        cwd: Path | None = None,
+        home: Path | None = None,
+    ) -> None:
+        """`cwd` and `home` are the defaults of lines that do not say; None asks the process."""
+        self._load = load_settings
+        self._classifier = classifier
+        self._cwd = Path.cwd() if cwd is None else cwd
+        self._home = Path.home() if home is None else home
+        self._settings: dict[tuple[Path, Path], LoadedSettings] = {}
+        self.had_bad_line = False
+
+    def run(self, lines: Iterable[str]) -> Iterator[str]:
+        """Yield one JSON line per line that is not blank, in order."""
+        for line in lines:
+            if line.strip():
+                yield json.dumps(self.check(line), ensure_ascii=False)
+
+    def check(self, line: str) -> dict[str, object]:
+        """Return the answer to one line: a decision, or `{id, error}`."""
+        identity: object = None
+        try:
+            call = _object(line)
+            identity = call.get("id")
+            return {"id": identity, **self._decide(call).as_json()}
+        except BadLine as error:
+            self.had_bad_line = True
+            return {"id": identity, "error": str(error)}
+
+    def _decide(self, call: Mapping[str, object]) -> Decision:
+        tool = call.get("tool")
+        if not isinstance(tool, str) or not tool:
+            raise BadLine("'tool' must be the name of a tool")
+        tool_input = call.get("input", {})
+        if not isinstance(tool_input, dict):
+            raise BadLine("'input' must be an object")
+        context, warnings = self._context(call)
+        request = PermissionRequest(tool, tool_input)
+        judge = decide_with_classifier if self._classifier else decide
+        decision = judge(request, context)
+        shadows = _shadows(context.rules)
+        return replace(decision, warnings=(*warnings, *decision.warnings, *shadows))
+
+    def _context(
+        self, call: Mapping[str, object]
+    ) -> tuple[PermissionContext, tuple[DecisionWarning, ...]]:
+        home = _path(call, "home", self._home, self._cwd)
+        root = _path(call, "project_root", None, self._cwd)
+        cwd = _path(call, "cwd", root or self._cwd, self._cwd) or self._cwd
+        project_root = root or cwd
+        home = home or self._home
+        loaded = LoadedSettings()
+        if call.get("rules") is None:
+            loaded = self._loaded(project_root, home)
+            rules = _built(loaded.rules)
+        else:
+            rules = _built(tuple(_rule_texts(call["rules"])))
+        policy = call.get("policy", loaded.policy or {})
+        if not isinstance(policy, Mapping):
+            raise BadLine("'policy' must be an object")
+        mode = Mode.DEFAULT
+        warnings: tuple[DecisionWarning, ...] = ()
+        if call.get("mode") is not None:
+            requested_by = call.get("mode_requested_by")
+            if requested_by is not None and not isinstance(requested_by, str):
+                raise BadLine("'mode_requested_by' must be a text")
+            mode, warnings = requested_mode(call["mode"], requested_by)
+        return (
+            PermissionContext(
+                mode=mode,
+                rules=rules,
+                launch_dir=cwd,
+                project_root=project_root,
+                home=home,
+                additional_dirs=(*loaded.additional_dirs, *_folders(call, cwd, home)),
+                trusted=_flag(call, "trusted", default=True),
+                bypass_available=_flag(call, "bypass_available", default=False),
+                policy=policy,
+                settings_dir=None if call.get("home") is not None else loaded.settings_dir,
+            ),
+            warnings,
+        )
+
+    def _loaded(self, project_root: Path, home: Path) -> LoadedSettings:
+        key = (project_root, home)
+        if key not in self._settings:
+            self._settings[key] = self._load(project_root, home)
+        return self._settings[key]
+
+
+def run_check(
+    lines: Iterable[str], load_settings: LoadSettings, *, classifier: bool = False
+) -> Iterator[str]:
+    """Yield one JSON answer per JSON line; a bad line gives `{id, error}` and the run goes on."""
+    return Checker(load_settings, classifier=classifier).run(lines)
+
+
+def run_lint_jsonl(lines: Iterable[str]) -> Iterator[str]:
+    """Yield one `{id, warnings}` per line `{id, rules, sandbox_auto_allow?}`."""
+    for line in lines:
+        if line.strip():
+            yield json.dumps(_lint_line(line), ensure_ascii=False)
+
+
+def explain(
+    call_text: str,
+    context: PermissionContext,
+    *,
+    cwd: Path | None = None,
+    classifier: bool = False,
+) -> tuple[str, Decision]:
+    """Return the decision on one call such as `Bash(git push)` as text for people, and as data."""
+    tool, tool_input = call_of("Bash", call_text)
+    if "(" not in call_text and call_text.isidentifier():
+        tool, tool_input = call_text, {}
+    judge = decide_with_classifier if classifier else decide
+    decision = judge(PermissionRequest(tool, tool_input), context, cwd=cwd)
+    return describe(decision), decision
+
+
+def describe(decision: Decision) -> str:
+    """Return a decision in lines for people: the answer, its parts, and what each step said."""
+    lines = [f"{decision.behavior}: {decision.message}"]
+    lines.append(f"  decided by {decision.source} ({decision.reason})")
+    if decision.rule is not None and decision.rule.file is not None:
+        lines.append(f"  rule in {decision.rule.file}:{decision.rule.line or '?'}")
+    if len(decision.parts) > 1:
+        lines.append("parts:")
+        lines.extend(f"  {one.behavior:<5} {one.text}  ({one.message})" for one in decision.parts)
+    lines.append("steps:")
+    for entry in decision.trace:
+        rule = f" {entry.rule}" if entry.rule else ""
+        source = f" [{entry.source}]" if entry.source else ""
+        part = f"  {entry.part}" if len(decision.parts) > 1 and entry.part else ""
+        lines.append(f"  {entry.step:<10} {entry.answer:<6}{rule}{source}{part}")
+    for warning in decision.warnings:
+        lines.append(f"warning: {warning.rule or warning.type}: {warning.message}")
+    return "\n".join(lines)
+
+
+def _lint_line(line: str) -> dict[str, object]:
+    identity: object = None
+    try:
+        given = _object(line)
+        identity = given.get("id")
+        rules = _built(tuple(_rule_texts(given.get("rules") or {})))
+        sandboxed = _flag(given, "sandbox_auto_allow", default=False)
+    except BadLine as error:
+        return {"id": identity, "error": str(error)}
+    found = lint(rules, sandbox_auto_allow=sandboxed)
+    return {"id": identity, "warnings": [warning.as_json() for warning in found]}
+
+
+@lru_cache(maxsize=256)
+def _built(texts: tuple[RuleText, ...]) -> RuleSet:
+    return RuleSet.build(texts)[0]
+
+
+_shadow_cache: dict[int, tuple[RuleSet, tuple[DecisionWarning, ...]]] = {}
+
+
+def _shadows(rules: RuleSet) -> tuple[DecisionWarning, ...]:
+    known = _shadow_cache.get(id(rules))
+    if known is not None and known[0] is rules:
+        return known[1]
+    if len(_shadow_cache) > 256:
+        _shadow_cache.clear()
+    found = shadow_warnings(rules)
+    _shadow_cache[id(rules)] = (rules, found)
+    return found
+
+
+def _object(line: str) -> dict[str, object]:
+    try:
+        found = json.loads(line)
+    except ValueError as error:
+        raise BadLine(f"not JSON: {error}") from error
+    except RecursionError as error:
+        raise BadLine("JSON that is nested too deeply") from error
+    if not isinstance(found, dict):
+        raise BadLine("expected a JSON object")
+    return found
+
+
+def _rule_texts(given: object) -> Iterator[RuleText]:
+    if not isinstance(given, Mapping):
+        raise BadLine("'rules' must be an object of sources")
+    for source_name, lists in given.items():
+        try:
+            source = RuleSource(source_name)
+        except ValueError:
+            expected = ", ".join(RuleSource)
+            raise BadLine(f"unknown source {source_name!r}; expected {expected}") from None
+        if lists is None:
+            continue
+        if not isinstance(lists, Mapping):
+            raise BadLine(f"'{source_name}' must be an object with allow, ask, deny")
+        for name, entries in lists.items():
+            try:
+                behavior = RuleBehavior(name)
+            except ValueError:
+                raise BadLine(f"unknown list {name!r} in '{source_name}'") from None
+            if entries is None:
+                continue
+            if not isinstance(entries, list):
+                raise BadLine(f"'{source_name}.{name}' must be a list")
+            for entry in entries:
+                yield rule_text(entry, behavior, source)
+
+
+def rule_text(
+    entry: object,
+    behavior: RuleBehavior,
+    source: RuleSource,
+    file: str | None = None,
+    line: int | None = None,
+) -> RuleText:
+    """Read one entry of a rule list: a text, or `{"rule", "match", "notMatch"}`. Never raises."""
+    if isinstance(entry, str):
+        return RuleText(entry, behavior, source, file, line)
+    if isinstance(entry, Mapping) and isinstance(entry.get("rule"), str):
+        match, not_match = entry.get("match", []), entry.get("notMatch", [])
+        if _are_texts(match) and _are_texts(not_match):
+            examples = RuleExamples(tuple(match), tuple(not_match))
+            return RuleText(entry["rule"], behavior, source, file, line, examples)
+    shown = json.dumps(entry, ensure_ascii=False, default=str)
+    return RuleText(
+        shown, behavior, source, file, line, invalid="a rule is a text, or an object with 'rule'"
+    )
+
+
+def _are_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def _path(call: Mapping[str, object], key: str, default: Path | None, base: Path) -> Path | None:
+    value = call.get(key)
+    if value is None:
+        return default
+    if not isinstance(value, str) or not value or "\x00" in value:
+        raise BadLine(f"'{key}' must be a path")
+    return Path(os.path.abspath(base / value))
+
+
+def _folders(call: Mapping[str, object], cwd: Path, home: Path) -> tuple[Path, ...]:
+    value = call.get("additional_directories")
+    if value is None:
+        return ()
+    if not isinstance(value, list) or not _are_texts(value):
+        raise BadLine("'additional_directories' must be a list of paths")
+    found: list[Path] = []
+    for item in value:
+        text = str(home) + item[1:] if item == "~" or item.startswith("~/") else item
+        found.append(Path(os.path.abspath(cwd / text)))
+    return tuple(found)
+
+
+def _flag(call: Mapping[str, object], key: str, *, default: bool) -> bool:
+    value = call.get(key)
+    if value is None:
+        return default
+    if not isinstance(value, bool):
+        raise BadLine(f"'{key}' must be true or false")
+    return value

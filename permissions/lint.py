@@ -1,0 +1,255 @@
+"""Finds rules that do not do what they look like: shadowed, dead, malformed, wrongly anchored.
+
+Runs when rules are written and when they are loaded, never while deciding (safety-and-permissions:
+shadow rule detection).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from permissions.bash_pattern import BashPattern
+from permissions.decision import DecisionWarning, WarningType
+from permissions.effective import RUNNER_PREFIXES, RUNNERS
+from permissions.examples import failed_examples
+from permissions.grammar import Anchor, PathPattern, RuleBehavior
+from permissions.rule_set import Rule, RuleSet, RuleSource, RuleText
+from permissions.subsume import subsumes
+from permissions.tools import KNOWN_TOOLS
+
+
+class LintType(StrEnum):
+    """What is wrong with a rule."""
+
+    DENY_SHADOW = "deny_shadow"
+    ASK_SHADOW = "ask_shadow"
+    MALFORMED_RULE = "malformed_rule"
+    UNKNOWN_TOOL = "unknown_tool"
+    DUPLICATE = "duplicate"
+    UNREACHABLE = "unreachable"
+    WRONG_ANCHOR = "wrong_anchor"
+    RUNNER_WILDCARD = "runner_wildcard"
+    FAILED_EXAMPLE = "failed_example"
+
+
+@dataclass(frozen=True, slots=True)
+class LintWarning:
+    """One finding, with what to do about it."""
+
+    type: LintType
+    shadowed: str | None
+    """The rule that the finding is about, as written."""
+    shadower: str | None
+    """The rule that is in its way; None when the finding is about one rule alone."""
+    source: str
+    shadower_source: str | None
+    message: str
+    fix: str
+    file: str | None = None
+    line: int | None = None
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON form of `permissions lint --jsonl`."""
+        return {
+            "type": str(self.type),
+            "shadowed": self.shadowed,
+            "shadower": self.shadower,
+            "source": self.source,
+            "shadower_source": self.shadower_source,
+            "message": self.message,
+            "fix": self.fix,
+        }
+
+
+_RESTRICTING = {
+    RuleBehavior.DENY: (LintType.DENY_SHADOW, "denies"),
+    RuleBehavior.ASK: (LintType.ASK_SHADOW, "asks"),
+}
+_PERSONAL = frozenset({RuleSource.USER, RuleSource.LOCAL})
+_ROOTS = ("Users", "home", "etc", "tmp", "var", "usr", "opt", "private", "root", "mnt", "Volumes")
+
+
+def lint(rules: RuleSet, *, sandbox_auto_allow: bool = False) -> tuple[LintWarning, ...]:
+    """Return the findings about a whole set: malformed rules first, then in order of the rules."""
+    found = [_from_warning(warning, rules) for warning in rules.warnings]
+    shadows = shadowed_rules(rules, sandbox_auto_allow=sandbox_auto_allow)
+    hidden = {(warning.shadowed, warning.source) for warning in shadows}
+    found.extend(shadows)
+    seen: list[Rule] = []
+    for rule in rules.rules:
+        if rule.is_cap:
+            continue
+        found.extend(_about_one(rule))
+        if (rule.text, str(rule.source)) not in hidden:
+            found.extend(_duplicates(rule, seen))
+            seen.append(rule)
+    return tuple(found)
+
+
+def lint_new(
+    rules: RuleSet, added: Iterable[RuleText], *, sandbox_auto_allow: bool = False
+) -> tuple[LintWarning, ...]:
+    """Return the findings that storing `added` would cause; run before they are written."""
+    texts = {(entry.text, str(entry.source)) for entry in added}
+    combined = RuleSet.build((*rules.texts, *added))[0]
+    return tuple(
+        warning
+        for warning in lint(combined, sandbox_auto_allow=sandbox_auto_allow)
+        if (warning.shadowed, warning.source) in texts
+        or (warning.shadower, warning.shadower_source) in texts
+    )
+
+
+def shadowed_rules(rules: RuleSet, *, sandbox_auto_allow: bool = False) -> list[LintWarning]:
+    """Return one finding per allow rule and deny or ask rule that always comes before it."""
+    restricting = [
+        rule for rule in rules.rules if rule.behavior in _RESTRICTING and not rule.is_cap
+    ]
+    found: dict[tuple[str, str, str, str, str], LintWarning] = {}
+    for allowed in rules.rules:
+        if allowed.behavior is not RuleBehavior.ALLOW:
+            continue
+        for wider in restricting:
+            if _is_lifted(wider, allowed, sandbox_auto_allow) or not subsumes(wider, allowed):
+                continue
+            warning = _shadow(wider, allowed)
+            key = (
+                warning.type,
+                allowed.text,
+                str(allowed.source),
+                wider.text,
+                str(wider.source),
+            )
+            found.setdefault(key, warning)
+    return list(found.values())
+
+
+def shadow_warnings(rules: RuleSet) -> tuple[DecisionWarning, ...]:
+    """Return shadowed rules as warnings of a decision."""
+    return tuple(
+        DecisionWarning(
+            WarningType.SHADOWED_RULE, warning.source, warning.shadowed, warning.message
+        )
+        for warning in shadowed_rules(rules)
+    )
+
+
+def _is_lifted(wider: Rule, allowed: Rule, sandbox_auto_allow: bool) -> bool:
+    """Does the sandbox allow the call before this ask rule is reached?"""
+    return (
+        sandbox_auto_allow
+        and wider.behavior is RuleBehavior.ASK
+        and wider.is_tool_wide
+        and wider.tool.text == "Bash"
+        and wider.source in _PERSONAL
+        and allowed.tool.text == "Bash"
+    )
+
+
+def _shadow(wider: Rule, allowed: Rule) -> LintWarning:
+    kind, verb = _RESTRICTING[wider.behavior]
+    return LintWarning(
+        kind,
+        allowed.text,
+        wider.text,
+        str(allowed.source),
+        str(wider.source),
+        f"'{wider.text}' ({wider.source}) {verb} before '{allowed.text}' ({allowed.source}) is "
+        "reached",
+        f"remove '{allowed.text}', or narrow the {wider.behavior} rule '{wider.text}'",
+        allowed.file,
+        allowed.line,
+    )
+
+
+def _from_warning(warning: DecisionWarning, rules: RuleSet) -> LintWarning:
+    is_unknown = warning.type is WarningType.UNKNOWN_TOOL
+    place = next(
+        (
+            (text.file, text.line)
+            for text in rules.texts
+            if text.text == warning.rule and str(text.source) == warning.source
+        ),
+        (None, None),
+    )
+    known = ", ".join(sorted(KNOWN_TOOLS - {"Cd", "LS"}))
+    return LintWarning(
+        LintType.UNKNOWN_TOOL if is_unknown else LintType.MALFORMED_RULE,
+        warning.rule,
+        None,
+        warning.source or "",
+        None,
+        warning.message,
+        f"use one of {known}, or mcp__<server>__<tool>"
+        if is_unknown
+        else "correct the rule or remove it",
+        *place,
+    )
+
+
+def _one(rule: Rule, kind: LintType, message: str, fix: str) -> LintWarning:
+    return LintWarning(
+        kind, rule.text, None, str(rule.source), None, message, fix, rule.file, rule.line
+    )
+
+
+def _about_one(rule: Rule) -> Iterator[LintWarning]:
+    specifier = rule.specifier
+    if isinstance(specifier, PathPattern) and specifier.anchor is Anchor.SOURCE:
+        first = specifier.pattern.partition("/")[0]
+        if first in _ROOTS and rule.source is not RuleSource.POLICY:
+            yield _one(
+                rule,
+                LintType.WRONG_ANCHOR,
+                f"'/{specifier.pattern}' starts at the rule's own folder, not at the file system",
+                f"write {rule.tool.text}(//{specifier.pattern}) for the absolute path",
+            )
+    if rule.behavior is RuleBehavior.ALLOW and isinstance(specifier, BashPattern):
+        yield from _about_command(rule, specifier)
+    for example in failed_examples(rule):
+        yield _one(rule, LintType.FAILED_EXAMPLE, example, "correct the rule or its example")
+
+
+def _about_command(rule: Rule, pattern: BashPattern) -> Iterator[LintWarning]:
+    words = pattern.text.replace(":*", " *").split()
+    if any(word in ("&&", "||", "|", ";", "&", "|&") or word.endswith(";") for word in words):
+        yield _one(
+            rule,
+            LintType.UNREACHABLE,
+            "commands are matched one by one, so a rule with an operator never matches",
+            "write one rule for each command",
+        )
+        return
+    if pattern.is_exact:
+        return
+    literal = [word for word in words if "*" not in word]
+    prefix = " ".join(literal)
+    if words[:1] and (prefix in RUNNERS or prefix in RUNNER_PREFIXES):
+        yield _one(
+            rule,
+            LintType.RUNNER_WILDCARD,
+            f"'{prefix}' runs any program, so this allows everything",
+            f"name the program, as in Bash({prefix} <program> *)",
+        )
+
+
+def _duplicates(rule: Rule, earlier: list[Rule]) -> Iterator[LintWarning]:
+    for other in earlier:
+        if other.behavior is not rule.behavior:
+            continue
+        wider, narrower = (other, rule) if subsumes(other, rule) else (rule, other)
+        if wider is rule and not subsumes(rule, other):
+            continue
+        yield LintWarning(
+            LintType.DUPLICATE,
+            narrower.text,
+            wider.text,
+            str(narrower.source),
+            str(wider.source),
+            f"'{wider.text}' ({wider.source}) covers '{narrower.text}' ({narrower.source}) already",
+            f"remove '{narrower.text}'",
+            narrower.file,
+            narrower.line,
+        )
