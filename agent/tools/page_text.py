@@ -72,7 +72,7 @@ def _markdown(html: bytes, charset: str | None) -> str:
     soup = BeautifulSoup(html, "html.parser", from_encoding=charset)
     for element in soup.find_all(_NOT_CONTENT):
         element.decompose()
-    title = soup.title.get_text(" ", strip=True) if soup.title else ""
+    title = soup.title.extract().get_text(" ", strip=True) if soup.title else ""
     if soup.head:
         soup.head.decompose()
     try:

@@ -20,6 +20,7 @@ from agent.tools.base import (
     ToolOutcome,
     build_tool,
 )
+from agent.tools.command_effect import only_reads
 from agent.tools.services import ToolServices
 from agent.tools.shell_process import ShellError, ShellProcess, command_environment
 
@@ -271,6 +272,10 @@ def _meaning(command: str, exit_code: int | None) -> str | None:
     return _ANSWERING.get(command.split(maxsplit=1)[0])
 
 
+def _is_harmless(tool_input: BashInput) -> bool:
+    return not tool_input.run_in_background and only_reads(tool_input.command)
+
+
 def _identifier(tool_input: BashInput, _root: Path) -> str:
     return f"Bash {' ↵ '.join(tool_input.command.strip().splitlines())}"
 
@@ -287,7 +292,9 @@ def bash_tool() -> Tool[BashInput]:
         input_model=BashInput,
         run=_run,
         validate=_validate,
-        concurrency=lambda _: Concurrency.UNSAFE,
+        concurrency=lambda it: Concurrency.READ_ONLY if _is_harmless(it) else Concurrency.UNSAFE,
+        is_read_only=_is_harmless,
+        is_destructive=lambda it: not _is_harmless(it),
         interrupt_behavior=InterruptBehavior.CANCEL,
         always_load=True,
         # The output is bounded here, with its own file; the limit leaves room for the notes.

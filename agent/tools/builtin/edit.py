@@ -30,8 +30,8 @@ surrounding lines to make it unique, or set `replace_all` to change every occurr
 renaming). Copy the text as it comes after the line number and the tab of Read's output, without \
 these two. An empty `old_string` fills a file that does not exist or is empty.
 
-Prefer it to Write for existing files. The rest of the file stays as it is to the byte: encoding, \
-line endings and mode are kept. Text files only, at most {MAX_EDIT_BYTES:,} bytes."""
+Use it rather than Write for existing files. The rest of the file stays as it is to the byte: \
+encoding, line endings and mode are kept. Text files only, at most {MAX_EDIT_BYTES:,} bytes."""
 
 
 class EditInput(BaseModel):

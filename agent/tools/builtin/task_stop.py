@@ -14,7 +14,8 @@ DESCRIPTION: Final = """Ends a background command and everything it started (TER
 after 2 s).
 
 `task_id` is the id that Bash gave. Use it for servers and jobs that are no longer needed. \
-Commands in the foreground end by themselves or at their timeout."""
+Do not use it for commands in the foreground: they end by \
+themselves or at their timeout."""
 
 
 class TaskStopInput(BaseModel):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agent.display import CommandDisplay
-from agent.tools.base import ToolOutcome
+from agent.tools.base import Concurrency, ToolOutcome
 from agent.tools.builtin.bash import bash_tool
 from agent.tools.shell_process import session_members
 from tests.agent.tools.conftest import Bench
@@ -270,6 +270,33 @@ async def test_impossible_commands_are_refused(bench: Bench, command: str) -> No
 async def test_command_too_long_for_the_system_is_refused_plainly(bench: Bench) -> None:
     with pytest.raises(Exception, match="too long"):
         await bench.call(BASH, command="echo " + "x" * 3_000_000)
+
+
+@pytest.mark.parametrize(
+    ("command", "is_harmless"),
+    [
+        ("ls -la", True),
+        ("git status && git log --oneline | head -5", True),
+        ("grep -rn x src 2>/dev/null | wc -l", True),
+        ("cat a b", True),
+        ("cd src && ls", False),
+        ("ls > out", False),
+        ("ls $(touch x)", False),
+        ("find . -delete", False),
+        ("sh -c ls", False),
+        ("$x", False),
+        ("make", False),
+        ("ls; (", False),
+        ("ls &", True),
+    ],
+)
+def test_only_provably_reading_commands_run_beside_others(command: str, is_harmless: bool) -> None:
+    parsed = BASH.parse({"command": command})
+    assert BASH.concurrency(parsed) is (
+        Concurrency.READ_ONLY if is_harmless else Concurrency.UNSAFE
+    )
+    assert BASH.is_read_only(parsed) is is_harmless
+    assert BASH.is_destructive(parsed) is not is_harmless
 
 
 def test_identifier_is_one_line(tmp_path: Path) -> None:

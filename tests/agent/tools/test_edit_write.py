@@ -7,7 +7,7 @@ import resource
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -33,6 +33,12 @@ class Snapshots:
 
     async def before_change(self, path: Path, *, tool_use_id: str) -> None:
         self.seen.append((path, path.read_bytes() if path.exists() else None, tool_use_id))
+
+    async def before_command(self, tool_use_id: str) -> Sequence[str]:
+        raise AssertionError("no command runs here")
+
+    async def after_command(self, tool_use_id: str) -> None:
+        raise AssertionError("no command runs here")
 
 
 async def test_edit_replaces_one_piece(bench: Bench) -> None:
