@@ -49,6 +49,7 @@ from tui.prompt_runner import PromptRunner
 from tui.screen.presenter import CellOutput
 from tui.theme import Palette, textual_theme
 
+LOW_SCREEN_ROWS: Final = 10
 LEAVE_S: Final = 2.0
 """How long the first Ctrl+C or Ctrl+D on an empty prompt waits for the second."""
 
@@ -84,7 +85,7 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
     """The interactive program."""
 
     CSS = """
-    Screen { layers: base; }
+    Screen { overflow: hidden; }
     """
     ENABLE_COMMAND_PALETTE = True
     ALLOW_SELECT = False
@@ -234,6 +235,8 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
         self.activity.display = not is_asking
         self.activity.show(view)
         self.composer.display = not is_asking
+        # Every row of a low window is needed for the question.
+        self.status_line.display = not is_asking or self.size.height > LOW_SCREEN_ROWS
         self.todo_panel.show(self.document.todos if self._shows_todos else ())
         self.status_line.show(self._status())
         self.composer.set_mode_role(_rule_role(self.mode))

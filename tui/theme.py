@@ -5,6 +5,7 @@ Next: `themes.theme` (roles), `tui.components.ink` (rows of text with roles).
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from rich.color import Color
@@ -15,6 +16,7 @@ from textual.theme import Theme as TextualTheme
 
 from themes.theme import Role, Theme
 from tui.components.ink import Ink, Row
+from tui.components.wrap import clip
 from tui.screen.width import text_width
 
 _DIM_WITHOUT_COLOUR: Final = frozenset({Role.MUTED, Role.FAINT, Role.QUOTE, Role.SYNTAX_COMMENT})
@@ -45,13 +47,15 @@ class Palette:
         return known
 
     def strip(self, line: Row, width_cells: int) -> Strip:
-        """Return a row as a strip of exactly that width; the row must not be wider."""
+        """Return a row as a strip of exactly that width; what does not fit is cut."""
         segments: list[Segment] = []
         used = 0
         style = self.style
         for text, ink in line.runs:
-            segments.append(Segment(text, style(ink.on(line.fill))))
             used += text_width(text)
+            segments.append(Segment(text, style(ink.on(line.fill))))
+        if used > width_cells:
+            return self.strip(replace(line, runs=clip(line.runs, width_cells)), width_cells)
         if used < width_cells:
             rest = style(Ink(ground=line.fill))
             segments.append(Segment(" " * (width_cells - used), rest))

@@ -22,7 +22,7 @@ class Layout(Protocol):
         ...
 
     def row(self, line: int) -> Row:
-        """Return a row; equal rows of successive calls are the same object where nothing changed."""
+        """Return a row: the same object as before where nothing changed."""
         ...
 
     def update(self, block: Block) -> bool:

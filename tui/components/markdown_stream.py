@@ -1,7 +1,7 @@
 """Markdown that grows at its end: blocks that can no longer change, and a tail made anew per frame.
 
-Cost per frame is that of the tail. The cut is the parser's own: everything before the last top-level
-token is finished. An open code fence keeps its finished lines, only new lines are coloured.
+Cost per frame is that of the tail. The cut is the parser's own: everything before the last
+top-level token is finished. An open code fence keeps its lines, only new ones are coloured.
 Source: textual-facts, Markdown streaming.
 """
 

@@ -1,4 +1,4 @@
-"""A table as rows: columns as wide as they need, narrowed and wrapped where the screen is narrow."""
+"""A table as rows: columns as wide as they need, narrower and wrapped on a narrow screen."""
 
 from __future__ import annotations
 

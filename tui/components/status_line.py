@@ -29,6 +29,15 @@ MODE_ROLES: Final = {
     Mode.BYPASS: Role.MODE_BYPASS,
     Mode.AUTO: Role.MODE_AUTO,
 }
+_SHORT_LABELS: Final = {
+    Mode.DEFAULT: "⏸ manual",
+    Mode.ACCEPT_EDITS: "⏵⏵ edits",
+    Mode.PLAN: "⏸ plan",
+    Mode.DONT_ASK: "⏵⏵ no asking",
+    Mode.BYPASS: "⏵⏵ bypass",
+    Mode.AUTO: "⏵⏵ auto",
+}
+_NARROW_CELLS: Final = 40
 _CONTEXT_WARNING: Final = 0.8
 """Share of the context window from which its figure is coloured."""
 
@@ -53,13 +62,12 @@ class Status:
 
 def status_row(status: Status, width_cells: int) -> Row:
     """Return the line; what matters least goes first when there is no room."""
-    mode: list[Run] = [
-        (" " + MODE_LABELS[status.mode], Ink(MODE_ROLES[status.mode])),
-    ]
+    labels = _SHORT_LABELS if width_cells < _NARROW_CELLS else MODE_LABELS
+    mode: list[Run] = [(" " + labels[status.mode], Ink(MODE_ROLES[status.mode]))]
     if status.hint:
         hint = [*mode, ("  ", MUTED), (status.hint, Ink(Role.WARNING))]
         return Row(clip(hint, width_cells), is_copied=False)
-    parts = _parts(status)
+    parts = _parts(status, is_narrow=width_cells < _NARROW_CELLS)
     while True:
         right: list[Run] = []
         for part in parts:
@@ -69,21 +77,19 @@ def status_row(status: Status, width_cells: int) -> Row:
         gap = width_cells - runs_width(mode) - runs_width(right) - 1
         if gap >= 2 or not parts:
             break
-        # In the order of _DROPPED: folder, cost, context, and the model last.
-        parts.pop(0 if len(parts) > 1 and parts[0][0] is not _DEMO else -1)
+        # Folder first, then cost, context and model; that this is a demo goes last of all.
+        parts.pop(1 if status.is_demo and len(parts) > 1 else 0)
     if not parts:
         return Row(clip(mode, width_cells), is_copied=False)
-    return Row((*mode, (" " * gap, MUTED), *right), is_copied=False)
+    return Row((*mode, (" " * max(1, gap), MUTED), *right), is_copied=False)
 
 
-_DEMO: Final[Run] = ("demo: scripted model", Ink(Role.WARNING, bold=True))
-
-
-def _parts(status: Status) -> list[list[Run]]:
-    """Return the parts in reading order; the first is the first to go, the demo label stays."""
+def _parts(status: Status, *, is_narrow: bool) -> list[list[Run]]:
+    """Return the parts in reading order; the demo label comes first."""
     parts: list[list[Run]] = []
     if status.is_demo:
-        parts.append([_DEMO])
+        label = "demo" if is_narrow else "demo: scripted model"
+        parts.append([(label, Ink(Role.WARNING, bold=True))])
     if status.folder:
         folder: list[Run] = [(status.folder, MUTED)]
         if status.branch:

@@ -286,9 +286,7 @@ class TextBuffer:
         line = self.text.rfind("\n", 0, cursor) + 1
         if cursor == line:
             return cursor - 1
-        last = ""
-        for last in iter_graphemes(self.text[max(line, cursor - 64) : cursor]):
-            pass
+        *_, last = iter_graphemes(self.text[max(line, cursor - 64) : cursor])
         return cursor - max(1, len(last))
 
     def _right_of(self, cursor: int) -> int:

@@ -18,7 +18,7 @@ from agent.display import (
 from themes.theme import Role
 from tui.components.diff_view import diff_counts, diff_rows
 from tui.components.ink import FAINT, MUTED, TEXT, Ink, Row, Run, indented, row
-from tui.components.wrap import chop, clip, spread, wrap
+from tui.components.wrap import chop, clip, runs_width, spread, wrap
 from tui.highlight import Highlighter
 from tui.view import ToolCard, ToolState
 
@@ -41,7 +41,7 @@ def tool_card_rows(
     width = max(1, width_cells - _INDENT - 1)
     head = _head(card, width_cells, is_detailed)
     body = _body(card, width, width_cells, is_detailed, highlighter)
-    return [*head, *body]
+    return [*head, *(_fitted(line, width_cells) for line in body)]
 
 
 def todo_rows(items: Sequence[TodoItem], width_cells: int) -> list[Row]:
@@ -100,13 +100,15 @@ def _body(
         case "asking":
             return _nested([row(("waiting for your answer", Ink(Role.WARNING)), is_copied=False)])
         case "running":
-            return [*_agent(card, width), *_live(card, width)]
+            return [*_agent(card, width), *_nested(_live_rows(card, width))]
         case "denied":
             return _denied(card, width, is_detailed)
         case "interrupted":
-            return [*_live(card, width), *_nested([row(("Interrupted", Ink(Role.WARNING)))])]
+            return _nested([*_live_rows(card, width), row(("Interrupted", Ink(Role.WARNING)))])
         case "failed" | "invalid":
-            rows = _text(card.result, Ink(Role.ERROR), width, None if is_detailed else FAILED_LINES)
+            limit = None if is_detailed else FAILED_LINES
+            is_command = isinstance(card.display, CommandDisplay)
+            rows = _text(card.result, Ink(Role.ERROR), width, limit, from_end=is_command)
             return [*_agent(card, width), *_nested(rows)]
         case "ok":
             rows = _result(card, width, width_cells, is_detailed, highlighter)
@@ -125,7 +127,7 @@ def _result(
             max_rows = None if is_detailed else DIFF_ROWS
             return diff_rows(display, width_cells, highlighter=highlighter, max_rows=max_rows)
         case CommandDisplay():
-            rows = _text(display.output, MUTED, width, limit)
+            rows = _text(display.output, MUTED, width, limit, from_end=True)
             if display.background_id:
                 note = f"runs in the background as {display.background_id}"
                 rows = [row((note, MUTED), is_copied=False), *rows]
@@ -168,11 +170,10 @@ def _denied(card: ToolCard, width: int, is_detailed: bool) -> list[Row]:
     decision = card.decision
     reason = decision.message if decision else card.result
     feedback = decision.feedback if decision else None
-    text = f"Denied: {reason}" if reason else "Denied"
-    rows = wrap([(text, Ink(Role.WARNING))], width)[: None if is_detailed else 3]
+    runs: list[Run] = [(f"Denied: {reason}" if reason else "Denied", Ink(Role.WARNING))]
     if feedback:
-        rows.extend(wrap([("“", MUTED), (feedback, TEXT), ("”", MUTED)], width))
-    return _nested(rows)
+        runs.append((f" “{feedback}”", TEXT))
+    return _nested(wrap(runs, width)[: None if is_detailed else 4])
 
 
 def _agent(card: ToolCard, width: int) -> list[Row]:
@@ -186,7 +187,7 @@ def _agent(card: ToolCard, width: int) -> list[Row]:
     return _nested([Row(clip(runs, width), is_copied=False)])
 
 
-def _live(card: ToolCard, width: int) -> list[Row]:
+def _live_rows(card: ToolCard, width: int) -> list[Row]:
     output = card.output.rstrip("\n")
     if not output:
         return []
@@ -199,29 +200,39 @@ def _live(card: ToolCard, width: int) -> list[Row]:
     rows = [Row(clip([(_last_state(line)[: width * 4], MUTED)], width)) for line in lines]
     if hidden:
         rows.insert(0, row((f"… {hidden} earlier lines", FAINT), is_copied=False))
-    return _nested(rows)
+    return rows
 
 
-def _text(text: str, ink: Ink, width: int, limit: int | None) -> list[Row]:
-    """Return the first lines of a text and a count of the rest; all of it without a limit."""
-    lines = [_last_state(line) for line in text.strip("\n").split("\n")] if text.strip() else []
-    if limit is None or len(lines) <= limit + 1:
-        shown, hidden = lines, 0
-    else:
-        shown, hidden = lines[:limit], len(lines) - limit
+def _text(
+    text: str, ink: Ink, width: int, limit: int | None, *, from_end: bool = False
+) -> list[Row]:
+    """Return the first (or last) lines of a text and a count of the rest; all without a limit."""
+    lines = text.strip("\n").split("\n") if text.strip() else []
+    hidden = 0
+    if limit is not None and len(lines) > limit + 1:
+        hidden = len(lines) - limit
+        lines = lines[-limit:] if from_end else lines[:limit]
     rows: list[Row] = []
-    for line in shown:
-        parts = chop([(line, ink)], width)
+    for line in map(_last_state, lines):
+        parts = chop([(line if limit is None else line[: width * 4], ink)], width)
         if limit is not None and len(parts) > 3:
             parts = [*parts[:2], Row(((parts[2].text[:-1] + "…", ink),), joint="")]
         rows.extend(parts)
     if hidden:
-        rows.append(row((f"… {hidden} more lines", FAINT), is_copied=False))
+        where = "earlier" if from_end else "more"
+        note = row((f"… {hidden} {where} lines", MUTED), is_copied=False)
+        rows = [note, *rows] if from_end else [*rows, note]
     return rows
 
 
 def _nested(rows: list[Row]) -> list[Row]:
-    return [replace(line) for line in indented(rows, _BODY_FIRST, _BODY_REST)]
+    return indented(rows, _BODY_FIRST, _BODY_REST)
+
+
+def _fitted(line: Row, width_cells: int) -> Row:
+    if runs_width(line.runs) <= width_cells:
+        return line
+    return replace(line, runs=clip(line.runs, width_cells))
 
 
 def _last_state(line: str) -> str:

@@ -39,7 +39,7 @@ class Transcript(Listens, Widget):  # type: ignore[misc]  # both have a private 
     ALLOW_SELECT = False
     can_focus = False
     DEFAULT_CSS = """
-    Transcript { width: 1fr; height: 1fr; }
+    Transcript { width: 1fr; height: 1fr; min-height: 0; }
     """
 
     class Copied(Message):

@@ -187,15 +187,15 @@ class DialogHost(Listens, RowsWidget):  # type: ignore[misc]  # both have a priv
             # Blank rows and the hint go before anything of the body does, unless that is long.
             if len(body) + len(footer) + 1 > limit and len(body) < 2 * limit:
                 footer = spare
-        footer = _fitting(footer, max(1, limit - (2 if limit > 3 else 0)))
-        room = max(0, limit - len(footer) - (1 if limit > 3 else 0))
+        footer = _fitting(footer, max(1, limit - (2 if limit > 5 else 0)))
+        room = max(0, limit - len(footer) - (1 if limit > 5 else 0))
         self._scroll = max(0, min(self._scroll, len(body) - room))
         shown = body[self._scroll : self._scroll + room]
         hidden = len(body) - len(shown)
         rows: list[Row] = []
         if air:
             rows.append(BLANK)
-        if limit > 3:
+        if limit > 5:
             where = f" {self._scroll + len(shown)}/{len(body)} ↕ " if hidden else ""
             rows.append(self._title(view.title, width_cells, where))
         rows.extend(shown)
@@ -209,7 +209,7 @@ class DialogHost(Listens, RowsWidget):  # type: ignore[misc]  # both have a priv
     @property
     def _limit(self) -> int:
         height = self.app.size.height
-        return max(1, height - _KEPT_ROWS if height > 16 else height - 1)
+        return max(1, height - _KEPT_ROWS if height > 16 else height - (1 if height > 10 else 0))
 
     def _title(self, title: Sequence[tuple[str, Ink]], width: int, position: str) -> Row:
         right = position

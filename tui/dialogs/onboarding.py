@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Final
 
 from themes.theme import Role
-from tui.components.ink import BLANK, MUTED, TEXT, Ink, Row, indented, row
+from tui.components.ink import BLANK, MUTED, TEXT, Ink, Row, indented
 from tui.components.markdown import code_rows
 from tui.components.wrap import wrap
 from tui.dialogs.choices import Choice, ChoiceList

@@ -188,7 +188,7 @@ def _decision(ask: PermissionAsk, chosen: Chosen) -> Decision:
     offer = ask.offers[chosen.index - 1] if 0 < chosen.index <= len(ask.offers) else None
     comment = chosen.comment or None
     if is_no:
-        message = "The person said no" + (f": {comment}" if comment else "")
+        message = "The person said no"
     else:
         message = "Allowed by the person"
     return Decision(

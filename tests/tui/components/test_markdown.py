@@ -1,0 +1,127 @@
+"""Markdown as rows, whole and streamed."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from themes.theme import Role
+from tui.components.ink import Row, plain
+from tui.components.markdown import markdown_rows
+from tui.components.markdown_stream import MarkdownStream
+from tui.components.wrap import runs_width
+from tui.highlight import Highlighter
+
+HIGHLIGHTER = Highlighter()
+
+DOCUMENT = """# Title
+
+Some *words* with **weight**, `code` and 漢字漢字漢字 that wrap.
+
+- one
+  - nested
+- [x] done
+
+1. first
+2. second
+
+> quoted 🎉
+
+| a | number |
+|---|-------:|
+| 1 | 2 |
+
+```python
+def f(x):
+    return x
+```
+
+See [the docs](https://example.com/d) or <https://example.com>.
+"""
+
+EXPECTED = """\
+Title
+
+Some words with weight, code
+and 漢字漢字漢字 that wrap.
+
+• one
+  ◦ nested
+• ☑ done
+
+1. first
+2. second
+
+▎ quoted 🎉
+
+a   │ number
+────┼───────
+1   │      2
+
+ def f(x):
+     return x
+
+See the docs
+(https://example.com/d) or
+https://example.com."""
+
+
+def streamed(text: str, sizes: list[int], width: int) -> list[Row]:
+    stream = MarkdownStream(width, HIGHLIGHTER)
+    rows: list[Row] = []
+    position = 0
+    while position < len(text):
+        size = sizes.pop() if sizes else 3
+        stream.feed(text[position : position + size])
+        position += size
+        rows.extend(stream.take_finished())
+        stream.tail()
+    stream.finish()
+    rows.extend(stream.take_finished())
+    return rows
+
+
+def test_every_kind_of_block() -> None:
+    assert plain(markdown_rows(DOCUMENT, 28, HIGHLIGHTER)) == EXPECTED
+
+
+@given(st.lists(st.integers(1, 40), max_size=60))
+def test_any_chunking_ends_in_the_same_rows(sizes: list[int]) -> None:
+    assert streamed(DOCUMENT, sizes, 28) == markdown_rows(DOCUMENT, 28, HIGHLIGHTER)
+
+
+@given(
+    st.text(st.sampled_from("ab `*_#->|[](!\n~1. \t漢🎉<&"), max_size=80),
+    st.integers(1, 30),
+    st.lists(st.integers(1, 10), max_size=20),
+)
+def test_anything_is_drawn_within_the_width(text: str, width: int, sizes: list[int]) -> None:
+    for rows in (markdown_rows(text, width, HIGHLIGHTER), streamed(text, sizes, width)):
+        assert all(runs_width(line.runs) <= max(width, 12) for line in rows)
+
+
+def test_a_link_shows_where_it_leads() -> None:
+    (line,) = markdown_rows("[safe.example](https://evil.example)", 60, HIGHLIGHTER)
+    assert line.text == "safe.example (https://evil.example)"
+    links = {ink.link: text for text, ink in line.runs if ink.link}
+    assert links == {"https://evil.example": "https://evil.example"}
+
+
+def test_an_open_fence_keeps_the_rows_of_finished_lines() -> None:
+    stream = MarkdownStream(40, HIGHLIGHTER)
+    stream.feed("```python\nx = 1\n")
+    first = stream.tail()[0]
+    stream.feed("y = 2\n")
+    assert stream.tail()[0] is first
+    assert [line.text for line in stream.tail()] == [" x = 1", " y = 2"]
+
+
+def test_code_is_coloured_by_language() -> None:
+    rows = markdown_rows("```python\nimport os\n```", 40, HIGHLIGHTER)
+    roles = {text: ink.role for text, ink in rows[0].runs}
+    assert roles["import"] is Role.SYNTAX_KEYWORD
+
+
+def test_text_after_a_closed_fence_in_the_same_chunk_is_kept() -> None:
+    rows = streamed("```\na\n```\nafter", [3, 40], 40)
+    assert plain(rows) == " a\n\nafter"

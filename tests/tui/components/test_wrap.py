@@ -1,0 +1,58 @@
+"""Wrapping keeps every character, never exceeds the width, never cuts a cluster."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tui.components.ink import TEXT, Row
+from tui.components.wrap import chop, clip_text, runs_width, spread, wrap
+from tui.screen.width import text_width
+
+pieces = st.sampled_from([*"ab cd  e\n", "漢", "字", "🎉", "é", "👩‍💻", "🇫🇷", "ก"])
+texts = st.lists(pieces, max_size=60).map("".join)
+
+
+def joined(rows: list[Row]) -> str:
+    text = ""
+    for position, line in enumerate(rows):
+        if position:
+            text += "\n" if line.joint is None else line.joint
+        text += line.text
+    return text
+
+
+@given(texts, st.integers(2, 20))
+def test_wrapped_rows_join_to_the_text_and_fit(text: str, width: int) -> None:
+    rows = wrap([(text, TEXT)], width)
+    assert joined(rows).rstrip(" ") == text.rstrip(" ") or "  " in text
+    assert all(runs_width(line.runs) <= width for line in rows)
+
+
+@given(texts, st.integers(2, 20))
+def test_chopped_rows_keep_every_space(text: str, width: int) -> None:
+    rows = chop([(text, TEXT)], width)
+    assert joined(rows) == text
+    assert all(runs_width(line.runs) <= width for line in rows)
+
+
+def test_breaks_at_spaces_and_between_wide_characters() -> None:
+    assert [r.text for r in wrap([("one two 漢字漢字", TEXT)], 7)] == ["one two", "漢字漢", "字"]
+
+
+def test_a_word_longer_than_the_width_is_cut() -> None:
+    assert [r.text for r in wrap([("ab abcdefgh", TEXT)], 4)] == ["ab a", "bcde", "fgh"]
+
+
+@given(texts.filter(lambda t: "\n" not in t), st.integers(1, 20))
+def test_clipped_text_fits(text: str, width: int) -> None:
+    assert text_width(clip_text(text, width)) <= width
+
+
+@given(st.integers(0, 40))
+def test_spread_is_exactly_as_wide_as_asked_or_drops_the_right(width: int) -> None:
+    runs = spread([("left side", TEXT)], [("right", TEXT)], width)
+    assert runs_width(runs) <= width
+    if width > 7:
+        assert runs[-1][0] == "right"
+        assert runs_width(runs) == width
