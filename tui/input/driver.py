@@ -30,10 +30,14 @@ from tui.screen.output import TerminalOutput
 
 PRIVATE_NAMES: Final = {
     "textual.drivers.linux_driver.LinuxDriver": (
+        "_app",
+        "_debug",
         "_get_terminal_size",
-        "_run_input_thread",
+        "_in_band_window_resize",
+        "_loop",
+        "attrs_before",
+        "run_input_thread",
     ),
-    "textual.driver.Driver": (),
     "textual._xterm_parser.XTermParser": ("feed",),
 }
 """What this module uses of Textual that Textual does not promise."""

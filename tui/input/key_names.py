@@ -125,7 +125,8 @@ def _split(text: str) -> list[str]:
 def _canonical(modifiers: set[str], key: str, spelling: str) -> str:
     if len(key) == 1:
         if key.isalpha() and key.isupper():
-            modifiers = modifiers | {"shift"}
+            # With a modifier a capital is only the way people write it: "Ctrl+K".
+            modifiers = modifiers or {"shift"}
             key = key.lower()
         elif key == " ":
             key = "space"

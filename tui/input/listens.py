@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 from textual.dom import DOMNode
 
@@ -44,11 +44,16 @@ class Listens:
     def _router(self) -> InputRouter:
         return cast("RouterHost", cast("DOMNode", self).app).router
 
-    # Textual calls the handlers of every class in the resolution order, so these two run
-    # whatever the component itself does on mount and unmount (short of prevent_default).
-    def _on_mount(self) -> None:
+    def _register_listeners(self) -> None:
         for phase, handler, kinds in self.listeners():
             self.listen(phase, handler, kinds)
 
-    def _on_unmount(self) -> None:
+    def _release_listeners(self) -> None:
         self._router.release_node(self)
+
+    # Textual calls the handlers of every class in the resolution order, so these two run
+    # whatever the component itself does on mount and unmount (short of prevent_default). A type
+    # checker would take them for overrides.
+    if not TYPE_CHECKING:
+        _on_mount = _register_listeners
+        _on_unmount = _release_listeners

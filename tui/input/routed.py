@@ -27,6 +27,9 @@ ReturnType = TypeVar("ReturnType")
 _HANDOVER_LIMIT_S: Final = 0.25
 """How long typed keys wait for a widget that has the previous one and does not answer."""
 
+PRIVATE_NAMES: Final = {"textual.app.App": ("_driver", "_mouse_down_widget")}
+"""What this module uses of Textual that Textual does not promise."""
+
 _POINTER_KINDS: Final = frozenset(
     {
         EventKind.CLICK,
