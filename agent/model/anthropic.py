@@ -24,12 +24,14 @@ from agent.model.client import (
 )
 from agent.model.failures import describe_html, from_connection, from_status, from_stream
 from agent.model.sdk import OFFICIAL_URL, Endpoint, SdkPool, Timeouts
-from agent.model.wire import read_event, read_message, request_body
+from agent.model.wire import read_event, read_message, request_body, without_surrogates
 
 if TYPE_CHECKING:
     from types import ModuleType
 
     import httpx2
+    from anthropic import AsyncAnthropic
+    from anthropic._streaming import ServerSentEvent
 
 DEFAULT_TIMEOUTS: Final = Timeouts()
 ASK_TIMEOUT_S: Final = 10.0
@@ -139,13 +141,12 @@ class AnthropicClient:
         async with self._pool.lease() as (sdk, client):
             import httpx2  # loaded with the SDK: 60 ms that no start-up should pay
 
-            opening = client.messages.with_streaming_response.create(
-                **body, stream=True, extra_headers=headers
-            )
+            opening = contextlib.AsyncExitStack()
             try:
-                async with opening as response:
+                async with opening:
+                    response = await _open(opening, client, body, headers)
                     answering = True
-                    async with contextlib.aclosing(_events(sdk, response.http_response)) as events:
+                    async with contextlib.aclosing(_events(sdk, response)) as events:
                         async for event in events:
                             yield event
             except sdk.APIStatusError as error:
@@ -196,6 +197,25 @@ class AnthropicClient:
         )
 
 
+async def _open(
+    stack: contextlib.AsyncExitStack,
+    client: AsyncAnthropic,
+    body: dict[str, Any],
+    headers: dict[str, str],
+) -> httpx2.Response:
+    """Send the request; the response is closed with the stack."""
+    create = client.messages.with_streaming_response.create
+    try:
+        answer = await stack.enter_async_context(create(**body, stream=True, extra_headers=headers))
+    except UnicodeEncodeError:
+        clean = without_surrogates(body)
+        answer = await stack.enter_async_context(
+            create(**clean, stream=True, extra_headers=headers)
+        )
+    response: httpx2.Response = answer.http_response
+    return response
+
+
 async def _events(sdk: ModuleType, response: httpx2.Response) -> AsyncGenerator[ModelEvent, None]:
     """Yield the response's events.
 
@@ -208,7 +228,7 @@ async def _events(sdk: ModuleType, response: httpx2.Response) -> AsyncGenerator[
             yield event
         return
     records = sdk.AsyncStream.raw_events(response)
-    async for record in records:
+    async for record in _readable(records):
         if not record.data or record.event == "ping":
             continue
         found = read_event(record.event, _json_object(record.data))
@@ -220,6 +240,16 @@ async def _events(sdk: ModuleType, response: httpx2.Response) -> AsyncGenerator[
             return
         yield found
     raise ModelError("cut", "The answer ended before it was complete.", phase="stream")
+
+
+async def _readable(records: AsyncIterator[ServerSentEvent]) -> AsyncIterator[ServerSentEvent]:
+    try:
+        async for record in records:
+            yield record
+    except UnicodeDecodeError as error:
+        raise ModelError(
+            "malformed", "The server sent bytes that are no UTF-8.", phase="stream"
+        ) from error
 
 
 async def _drain(records: AsyncIterator[object]) -> None:
@@ -238,7 +268,10 @@ def _json_object(text: str) -> Mapping[str, Any]:
         raise ModelError(
             "malformed", "The server sent an event that is no JSON.", phase="stream"
         ) from error
-    return data if isinstance(data, dict) else {}
+    if not isinstance(data, dict):
+        return {}
+    # An escaped half of a pair is valid JSON, but no text.
+    return without_surrogates(data) if "\\ud" in text.lower() else data
 
 
 def _whole(content_type: str, body: bytes) -> list[ModelEvent]:

@@ -79,8 +79,9 @@ class Failure:
 
     @property
     def text(self) -> str:
-        """Message and hint as one line."""
-        return f"{self.message} {self.hint}".strip()
+        """Message and hint as sentences."""
+        message = self.message if self.message.endswith((".", "!", "?")) else f"{self.message}."
+        return f"{message} {self.hint}".strip()
 
 
 def classify(error: ModelError, *, now: float = 0.0) -> Failure:

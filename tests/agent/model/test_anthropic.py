@@ -184,9 +184,10 @@ async def test_a_missing_block_end_is_forgiven(serve: Serve) -> None:
         Drop("content_block_start"),
         Insert(Position("event", 3), b"event: content_block_delta\ndata: {broken\n\n"),
         Insert(Position("event", 3), b'event: content_block_delta\ndata: {"index": 0}\n\n'),
+        Insert(Position("event", 3), b"data: \xff\xfe\n\n"),
         Status(200, body="<html><title>Sign in</title></html>", content_type="text/html"),
     ],
-    ids=["start twice", "no start", "broken JSON", "no delta", "web page"],
+    ids=["start twice", "no start", "broken JSON", "no delta", "no UTF-8", "web page"],
 )
 async def test_nonsense_is_malformed(serve: Serve, fault: Fault) -> None:
     assert (await error_of(serve, fault)).kind == "malformed"
@@ -315,6 +316,13 @@ async def test_whole_answers_share_one_connection(serve: Serve) -> None:
         await stage.ask()
     assert [request.connection for request in stage.requests] == [1, 1, 1]
     assert not any(request.hung_up for request in stage.requests)
+
+
+async def test_half_a_character_is_neither_sent_nor_received(serve: Serve) -> None:
+    stage = await serve(one(Text("lone \ud800, pair \ud83d\ude00")))
+    fold = await stage.ask(user_message("file \udc80.txt"))
+    assert stage.requests[0].body["messages"][0]["content"][0]["text"] == "file \ufffd.txt"
+    assert fold.message().text == "lone \ufffd, pair 😀"
 
 
 async def test_the_body_asks_for_summaries_effort_and_caching(serve: Serve) -> None:
