@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
 
-EXPANDS: Final = re.compile(r"\$\(|`|\$\{?[A-Za-z_]")
+from permissions.grammar import MalformedRule, RuleBehavior, parse_rule
+from permissions.rule import matches
 
 
 def applies(
@@ -23,17 +22,15 @@ def applies(
 
     Errs towards running: a guard that is skipped because a command was too clever guards nothing.
     """
-    from permissions.rule import matches  # moves to the top with the next commit
-
-    if tool == "Bash" and _is_open_ended(condition, str(tool_input.get("command", ""))):
+    try:
+        return matches(condition, tool, tool_input, cwd=cwd, project_root=project_root, home=home)
+    except Exception:  # noqa: BLE001 - a check that breaks must not switch a guard off
         return True
-    return matches(condition, tool, tool_input, cwd=cwd, project_root=project_root, home=home)
 
 
-def _is_open_ended(condition: str, command: str) -> bool:
-    """A Bash pattern of more than a program's name can't be told for text the shell fills in."""
-    name, _, specifier = condition.partition("(")
-    if name.strip() != "Bash" or not specifier:
-        return False
-    words = specifier.rstrip(") ").removesuffix(":*").split()
-    return len(words) > 1 and EXPANDS.search(command) is not None
+def condition_problem(condition: str) -> str | None:
+    """Return what is wrong with a condition, or None."""
+    parsed = parse_rule(condition, RuleBehavior.ASK)
+    if not isinstance(parsed, MalformedRule):
+        return None
+    return f"`if` {condition!r} is no permission rule ({parsed.message}): the handler never runs"

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from hooks.condition import condition_problem
 from hooks.effects import EFFECTS
 from hooks.match import MatchNames, MatchNothing, parse_matcher
 from hooks.spec import CommandHandler, HandlerSpec, HttpHandler
@@ -83,6 +84,8 @@ def lint_handler(spec: HandlerSpec, *, known_fields: frozenset[str]) -> Iterator
     """Yield what looks wrong with a handler."""
     if spec.condition is not None and not EFFECTS[spec.event].is_tool_event:
         yield f"`if` works for tool events only: on {spec.event} this handler never runs"
+    elif spec.condition is not None and (problem := condition_problem(spec.condition)):
+        yield problem
     match spec.handler:
         case CommandHandler() as handler:
             yield from _lint_command(handler)

@@ -61,6 +61,8 @@ def test_an_unusable_entry_is_reported_and_the_rest_counts(section: object, said
         ({"matcher": "(["}, GOOD, "not a regular expression"),
         ({"if": "Bash(ls)"}, GOOD, "belongs to a handler"),
         ({}, {**GOOD, "timeout": 5000}, "milliseconds were probably meant (5)"),
+        ({}, {**GOOD, "if": "Bash(git *) && Bash(ls)"}, "is no permission rule"),
+        ({}, {**GOOD, "if": "Bash(git"}, "is no permission rule"),
         ({}, {**GOOD, "timeout": "5"}, "must be a number of seconds"),
         ({}, {**GOOD, "timeout": -1}, "must be a number of seconds"),
         ({}, {**GOOD, "onFailure": "explode"}, "`onFailure` must be"),

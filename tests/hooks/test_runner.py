@@ -144,7 +144,7 @@ async def test_bash_conditions_look_at_every_command(
     [
         ("Write(src/**/*.ts)", "src/a/b.ts", True),
         ("Write(src/**/*.ts)", "src/a/b.py", False),
-        ("Edit(src/**)", "src/a.ts", True),
+        ("Edit(src/**)", "src/a.ts", False),
         ("Write(**/*.ts)", "deep/er/b.ts", True),
         ("Read(src/**)", "src/a.ts", False),
     ],

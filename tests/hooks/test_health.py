@@ -1,0 +1,71 @@
+"""What can be told about hooks before they run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hooks.config import parse_hooks
+from hooks.health import check_health, check_round_trip
+from hooks.spec import HookSource
+from tests.hooks.conftest import Place
+
+
+def findings(place: Place, handler: dict[str, object]) -> list[str]:
+    specs, _ = parse_hooks(
+        {"PreToolUse": [{"hooks": [{"type": "command", **handler}]}]}, source=HookSource.USER
+    )
+    return [found.message for found in check_health(specs, env=place.env, cwd=place.project)]
+
+
+@pytest.mark.parametrize(
+    "handler",
+    [
+        {"command": "true"},
+        {"command": "FOO=1 cat | jq ."},
+        {"command": "cd /tmp && ls"},
+        {"command": "# note\ncat"},
+        {"command": '"$CLAUDE_PROJECT_DIR"/ok.sh --x'},
+        {"command": "bash ok.sh"},
+        {"command": "$UNKNOWN/thing"},
+        {"command": "if true; then ls; fi"},
+        {"command": "${CLAUDE_PROJECT_DIR}/ok.sh", "args": []},
+        {"command": "python3 -c 'print(1)'"},
+        {"command": "echo 'unclosed is fine in heredocs' <<E\nit's\nE"},
+    ],
+)
+def test_working_hooks_have_no_findings(place: Place, handler: dict[str, object]) -> None:
+    script = place.project / "ok.sh"
+    script.write_text("#!/bin/sh\n")
+    script.chmod(0o755)
+    assert findings(place, handler) == []
+
+
+@pytest.mark.parametrize(
+    ("handler", "said"),
+    [
+        ({"command": "uvx-not-here run"}, "is not on this PATH"),
+        ({"command": "./plain.sh"}, "no run bit"),
+        ({"command": '"$CLAUDE_PROJECT_DIR"/gone.sh'}, "is not there"),
+        ({"command": "python3 gone.py"}, "gone.py is not there"),
+        ({"command": "node", "args": ["gone.js"]}, "gone.js is not there"),
+        ({"command": "if true"}, "can't read this command"),
+        ({"command": "x", "shell": "powershell"}, "pwsh is not on this PATH"),
+    ],
+)
+def test_what_would_fail_is_found(place: Place, handler: dict[str, object], said: str) -> None:
+    (place.project / "plain.sh").write_text("true")
+    (message,) = findings(place, handler)
+    assert said in message
+
+
+async def test_the_round_trip_finds_a_shell_that_talks(place: Place) -> None:
+    assert await check_round_trip(env=place.env, cwd=place.project) is None
+    fake = place.root / "bin"
+    fake.mkdir()
+    bash = fake / "bash"
+    bash.write_text("#!/bin/sh\necho Welcome!\ncat\n")
+    bash.chmod(0o755)
+    env = {**place.env, "PATH": f"{fake}:{place.env['PATH']}"}
+    assert "printing in the shell" in str(await check_round_trip(env=env, cwd=Path("/")))
