@@ -130,6 +130,7 @@ def parse_settings(text: str, source: RuleSource, path: Path | None) -> LoadedFi
         hint = f'unknown key; did you mean "{near}"?' if near else "unknown key, kept but not used"
         level: Literal["warning", "info"] = "warning" if near else "info"
         warnings.append(SettingsWarning(hint, path, root.line_of(key), key, level))
+    warnings.sort(key=lambda warning: (warning.level != "error", warning.line or 0))
     return LoadedFile(source, path, model, root, tuple(warnings), parsed.error is not None)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -61,7 +61,7 @@ async def watch_settings(
     stop: asyncio.Event,
     *,
     poll_ms: int = POLL_MS,
-) -> AsyncIterator[SettingsChange]:
+) -> AsyncGenerator[SettingsChange, None]:
     """Yield each change of the settings' files until `stop` is set. Raises nothing of its own."""
     # Costs a native library; nothing is watched before the first frame.
     from watchfiles import awatch
@@ -76,7 +76,6 @@ async def watch_settings(
             debounce=max(poll_ms, 50),
             recursive=False,
             stop_event=stop,
-            raise_interrupt=False,
         ):
             changed = tuple(sorted(Path(path) for _, path in events if path in wanted.names))
             if changed:
