@@ -85,9 +85,9 @@ class Instructions:
         found: list[InstructionFile] = []
         places = self._places
         for path in (places.agent_home / "AGENTS.md", places.home / ".claude" / "CLAUDE.md"):
-            found += self._load(path, "User", "session_start", trusted=True)
+            found += self._load(path, "User", "session_start", within=None)
         for folder in (places.agent_home / "rules", places.home / ".claude" / "rules"):
-            found += self._load_rules(folder, "User", trusted=True)
+            found += self._load_rules(folder, "User", within=None)
         for folder in self._folders_to(places.launch_dir):
             found += self._load_folder(folder, "session_start")
         return tuple(found)
@@ -116,11 +116,13 @@ class Instructions:
     def _load_folder(self, folder: Path, reason: LoadReason) -> list[InstructionFile]:
         if not self._is_ours(folder):
             return []
+        real = Path(os.path.realpath(folder))
+        within = self._root if real == self._root or self._root in real.parents else real
         found: list[InstructionFile] = []
         for name, memory_type in _NAMES:
-            found += self._load(folder / name, memory_type, reason)
+            found += self._load(folder / name, memory_type, reason, within=within)
         for name in _RULE_FOLDERS:
-            found += self._load_rules(folder / name, "Project")
+            found += self._load_rules(folder / name, "Project", within=within)
         return found
 
     def _is_ours(self, folder: Path) -> bool:
@@ -141,11 +143,11 @@ class Instructions:
         return status.st_uid in (0, self._places.uid) and not status.st_mode & stat.S_IWOTH
 
     def _load_rules(
-        self, folder: Path, memory_type: MemoryType, *, trusted: bool = False
+        self, folder: Path, memory_type: MemoryType, *, within: Path | None
     ) -> list[InstructionFile]:
         found: list[InstructionFile] = []
         for path in _markdown_files(folder):
-            for file in self._load(path, memory_type, "session_start", trusted=trusted):
+            for file in self._load(path, memory_type, "session_start", within=within):
                 if file.globs:
                     self._rules.append(file)
                 else:
@@ -173,17 +175,20 @@ class Instructions:
         memory_type: MemoryType,
         reason: LoadReason,
         *,
-        trusted: bool = False,
+        within: Path | None,
         parent: Path | None = None,
         hops: int = 0,
     ) -> list[InstructionFile]:
-        """Return a file and what it imports, imports first; empty where there is none."""
+        """Return a file and what it imports, imports first; empty where there is none.
+
+        Nothing outside of `within` is read, links resolved; None is for the person's own files.
+        """
         if not path.is_file():
             return []
         real = os.path.realpath(path)
         if real in self._seen or self._is_excluded(path):
             return []
-        if not trusted and not self._is_inside(Path(real), path):
+        if within is not None and within not in Path(real).parents:
             self.warnings.append(f"{path} leads outside the project ({real}): not read.")
             return []
         text = self._read(path)
@@ -195,11 +200,11 @@ class Instructions:
         file = InstructionFile(path, self._cut(path, body), memory_type, reason, parent, globs)
         imported: list[InstructionFile] = []
         for target in imports_of(body):
-            imported += self._import(file, target, trusted=trusted, hops=hops)
+            imported += self._import(file, target, within=within, hops=hops)
         return [*imported, file]
 
     def _import(
-        self, file: InstructionFile, target: str, *, trusted: bool, hops: int
+        self, file: InstructionFile, target: str, *, within: Path | None, hops: int
     ) -> list[InstructionFile]:
         path = Path(target)
         if target.startswith("~/"):
@@ -211,16 +216,8 @@ class Instructions:
             self.warnings.append(f"{file.path} imports {target} more than {MAX_HOPS} hops deep.")
             return []
         return self._load(
-            path, file.memory_type, "include", trusted=trusted, parent=file.path, hops=hops + 1
+            path, file.memory_type, "include", within=within, parent=file.path, hops=hops + 1
         )
-
-    def _is_inside(self, real: Path, path: Path) -> bool:
-        """Whether a project's file, links resolved, stays in the project (above it: beside it)."""
-        if self._root in real.parents:
-            return True
-        folder = Path(os.path.realpath(path.parent))
-        is_above = folder in self._root.parents
-        return is_above and real.parent == folder
 
     def _is_excluded(self, path: Path) -> bool:
         if not self._places.excludes:

@@ -1,0 +1,59 @@
+"""Looking at a repository without running what it names."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from agent.prompt.git import read_branch, read_git_state
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    def git(*arguments: str) -> None:
+        names = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+        subprocess.run(["git", *names, *arguments], cwd=tmp_path, check=True, capture_output=True)
+
+    git("init", "-q", "-b", "feature/ä")
+    (tmp_path / "a").write_text("1")
+    git("add", "a")
+    git("commit", "-qm", "first commit")
+    (tmp_path / "a").write_text("2")
+    (tmp_path / "new file").write_text("x")
+    return tmp_path
+
+
+async def test_branch_changes_and_commits_are_read(repository: Path) -> None:
+    state = await read_git_state(repository, os.environ)
+    assert state is not None
+    assert (state.branch, state.changed_count) == ("feature/ä", 2)
+    assert state.changed == (" M a", '?? "new file"')
+    assert state.head.endswith(" first commit")
+    assert read_branch(repository) == "feature/ä"
+
+
+async def test_monitors_and_hooks_of_the_repository_do_not_run(repository: Path) -> None:
+    marker = repository.parent / "ran"
+    script = repository.parent / "evil.sh"
+    script.write_text(f"#!/bin/sh\ntouch '{marker}'\n")
+    script.chmod(0o755)
+    with (repository / ".git" / "config").open("a") as config:
+        config.write(f"[core]\n\tfsmonitor = {script}\n\tpager = {script}\n")
+    assert await read_git_state(repository, os.environ) is not None
+    assert not marker.exists()
+
+
+async def test_outside_a_repository_there_is_nothing(tmp_path: Path) -> None:
+    assert await read_git_state(tmp_path, {"PATH": "/usr/bin:/bin"}) is None
+    assert await read_git_state(tmp_path, {"PATH": ""}) is None
+    assert read_branch(tmp_path) is None
+
+
+def test_a_detached_or_damaged_head_has_no_branch(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    for content in (b"0123456789abcdef\n", b"\xff\xfe", b""):
+        (tmp_path / ".git" / "HEAD").write_bytes(content)
+        assert read_branch(tmp_path) is None
