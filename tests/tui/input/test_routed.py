@@ -72,11 +72,20 @@ class RouterApp(RoutedApp[None]):
 def _click(app: RouterApp, selector: str) -> None:
     """Press and release as the driver reports it."""
     region = app.query_one(selector).region
-    place = {"x": region.x, "y": region.y, "screen_x": region.x, "screen_y": region.y}
     for event_class in (events.MouseDown, events.MouseUp):
         app.post_message(
             event_class(
-                None, delta_x=0, delta_y=0, button=1, shift=False, meta=False, ctrl=False, **place
+                widget=None,
+                x=region.x,
+                y=region.y,
+                delta_x=0,
+                delta_y=0,
+                button=1,
+                shift=False,
+                meta=False,
+                ctrl=False,
+                screen_x=region.x,
+                screen_y=region.y,
             )
         )
 
