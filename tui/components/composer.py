@@ -30,7 +30,7 @@ _LOW_SCREEN_ROWS: Final = 10
 """Screens lower than this have no rows to spare for rules."""
 
 
-class Composer(Listens, RowsWidget):  # type: ignore[misc]  # both have a mount handler
+class Composer(Listens, RowsWidget):
     """The prompt at the bottom of the screen."""
 
     can_focus = True

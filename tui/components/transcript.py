@@ -33,7 +33,7 @@ from tui.view import Block
 WHEEL_ROWS: Final = 3
 
 
-class Transcript(Listens, Widget):  # type: ignore[misc]  # both have a private mount handler
+class Transcript(Listens, Widget):
     """All blocks of the conversation."""
 
     ALLOW_SELECT = False

@@ -28,7 +28,7 @@ _KEPT_ROWS: Final = 4
 """Rows of the screen that a dialog leaves to the rest, where there are that many."""
 
 
-class DialogHost(Listens, RowsWidget):  # type: ignore[misc]  # both have a private mount handler
+class DialogHost(Listens, RowsWidget):
     """Shows the first of the open dialogs; invisible while there is none."""
 
     DEFAULT_CSS = """

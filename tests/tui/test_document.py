@@ -1,0 +1,295 @@
+"""Folding events into view data: total, deterministic, and right for each kind of event."""
+
+from __future__ import annotations
+
+from dataclasses import astuple
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.display import DiffDisplay, TodoDisplay, TodoItem
+from agent.events import (
+    AgentEvent,
+    Compacted,
+    Complete,
+    ErrorEvent,
+    HookFinished,
+    HookStarted,
+    MessageCommitted,
+    ModelFallback,
+    Notice,
+    PermissionRequested,
+    PermissionResolved,
+    RequestStart,
+    RetryScheduled,
+    Terminal,
+    TextDelta,
+    ThinkingDelta,
+    Tombstone,
+    ToolDispatch,
+    ToolInputDelta,
+    ToolProgress,
+    ToolResult,
+    Usage,
+    UsageUpdate,
+)
+from agent.messages import Message, tool_result_block, tool_results_message, user_message
+from tests.tui.components.samples import DENIED
+from tui.document import LIVE_OUTPUT_CHARS, Document
+from tui.view import (
+    AssistantText,
+    EndLine,
+    NoticeLine,
+    PersonMessage,
+    ThinkingText,
+    ToolCard,
+)
+
+ids = st.sampled_from(["u1", "u2", "u3"])
+uids = st.sampled_from(["m1", "m2"])
+words = st.text(st.sampled_from("ab \n漢🎉\x1b[31m\u202e"), max_size=12)
+agents = st.sampled_from([None, None, None, "a1"])
+T = "t1"
+
+events: st.SearchStrategy[AgentEvent] = st.one_of(
+    st.builds(RequestStart, st.just(T), st.just(1), st.just("m"), agent_id=agents),
+    st.builds(TextDelta, st.just(T), uids, st.integers(0, 1), words, agent_id=agents),
+    st.builds(ThinkingDelta, st.just(T), uids, st.integers(0, 1), words, agent_id=agents),
+    st.builds(ToolInputDelta, st.just(T), uids, ids, st.just("Bash"), words, agent_id=agents),
+    st.builds(
+        ToolDispatch,
+        st.just(T),
+        ids,
+        st.sampled_from(["Bash", "Agent"]),
+        st.just({}),
+        words,
+        agent_id=agents,
+    ),
+    st.builds(ToolProgress, st.just(T), ids, words, agent_id=agents),
+    st.builds(
+        ToolResult,
+        st.just(T),
+        ids,
+        st.just("Bash"),
+        words,
+        st.booleans(),
+        st.floats(0, 9),
+        st.sampled_from(["ok", "failed", "denied", "interrupted", "invalid"]),
+        agent_id=agents,
+    ),
+    st.builds(
+        PermissionRequested,
+        st.just(T),
+        st.just("r"),
+        ids,
+        st.just("Bash"),
+        st.just({}),
+        st.just(DENIED),
+    ),
+    st.builds(PermissionResolved, st.just(T), st.just("r"), ids, st.just(DENIED)),
+    st.builds(HookStarted, st.just(T), st.just("Stop"), st.sampled_from([None, "check"])),
+    st.builds(HookFinished, st.just(T), st.just("Stop"), st.just("ok"), st.tuples(words)),
+    st.builds(
+        UsageUpdate,
+        st.just(T),
+        st.just(Usage(1, 2)),
+        st.just(Usage(1, 2)),
+        st.just(0.1),
+        st.just(5),
+        st.just(10),
+    ),
+    st.builds(RetryScheduled, st.just(T), st.just(2), st.just(9), st.floats(0, 9), words),
+    st.builds(ModelFallback, st.just(T), st.just("a"), st.just("b"), words),
+    st.builds(Compacted, st.just(T), st.just("auto"), st.just(9), st.just(1), words),
+    st.builds(Tombstone, st.just(T), uids, words),
+    st.builds(Notice, st.just(T), st.sampled_from(["info", "warning", "error"]), words),
+    st.builds(MessageCommitted, st.just(T), st.builds(user_message, words)),
+    st.builds(Complete, st.just(T), uids, st.none(), st.just(Usage())),
+    st.builds(ErrorEvent, st.just(T), st.just("auth"), words),
+    st.builds(Terminal, st.just(T), st.sampled_from(["completed", "aborted_tools", "refusal"])),
+)
+
+
+def folded(sequence: list[AgentEvent]) -> Document:
+    document = Document()
+    for at, event in enumerate(sequence):
+        document.apply(event, at_s=float(at))
+    return document
+
+
+@given(st.lists(events, max_size=40))
+def test_folding_is_total_and_deterministic(sequence: list[AgentEvent]) -> None:
+    first, second = folded(sequence), folded(sequence)
+    assert (first.blocks, first.activity, first.figures) == (
+        second.blocks,
+        second.activity,
+        second.figures,
+    )
+    keys = [block.key for block in first.blocks]
+    assert len(set(keys)) == len(keys)
+    texts = [value for b in first.blocks for value in astuple(b) if isinstance(value, str)]
+    assert [text for text in texts if "\x1b" in text or "\u202e" in text] == []
+
+
+@given(st.lists(events, max_size=30), st.lists(events, max_size=10))
+def test_blocks_before_the_first_changed_are_the_same_objects(
+    before: list[AgentEvent], after: list[AgentEvent]
+) -> None:
+    document = folded(before)
+    document.take_first_changed()
+    kept = list(document.blocks)
+    for event in after:
+        document.apply(event, at_s=99.0)
+    first = document.take_first_changed()
+    end = len(kept) if first is None else first
+    assert all(a is b for a, b in zip(kept[:end], document.blocks[:end], strict=True))
+
+
+def test_text_grows_and_settles() -> None:
+    document = folded([TextDelta(T, "m1", 0, "Hel"), TextDelta(T, "m1", 0, "lo")])
+    assert document.blocks == [AssistantText("m1:0", "Hello", is_streaming=True)]
+    document.apply(Complete(T, "m1", "end_turn", Usage()), at_s=1.0)
+    assert document.blocks == [AssistantText("m1:0", "Hello", is_streaming=False)]
+    assert document.last_answer == "Hello"
+
+
+def test_an_escape_sequence_cut_in_two_is_dropped_whole() -> None:
+    document = folded([TextDelta(T, "m1", 0, "a\x1b]0;ti"), TextDelta(T, "m1", 0, "tle\x07b")])
+    assert document.blocks == [AssistantText("m1:0", "ab", is_streaming=True)]
+
+
+def test_a_tombstone_takes_a_failed_attempt_away() -> None:
+    document = folded(
+        [
+            Notice(T, "info", "before"),
+            ThinkingDelta(T, "m1", 0, "hm"),
+            TextDelta(T, "m1", 1, "half"),
+            ToolInputDelta(T, "m1", "u1", "Bash", ""),
+            Tombstone(T, "m1", "overloaded"),
+            TextDelta(T, "m2", 0, "whole"),
+        ]
+    )
+    assert [type(b) for b in document.blocks] == [NoticeLine, AssistantText]
+
+
+def test_a_call_is_one_card_from_announcement_to_result() -> None:
+    diff = DiffDisplay("a.py", "x\r\n", "y\n")
+    document = folded(
+        [
+            ToolInputDelta(T, "m1", "u1", "Edit", ""),
+            ToolDispatch(T, "u1", "Edit", {"file_path": "a.py"}, "Edit a.py"),
+            ToolResult(T, "u1", "Edit", "done", False, 0.5, "ok", "Edit a.py", diff),
+        ]
+    )
+    (card,) = document.blocks
+    assert isinstance(card, ToolCard)
+    assert (card.state, card.identifier, card.elapsed_s) == ("ok", "Edit a.py", 0.5)
+    assert card.display == DiffDisplay("a.py", "x\n", "y\n")
+
+
+def test_hidden_characters_of_an_identifier_and_a_change_are_revealed() -> None:
+    diff = DiffDisplay("a\u202e.py", "", "x\u200by")
+    document = folded(
+        [ToolResult(T, "u1", "Edit", "", False, 0.0, "ok", "Edit a\u202e\nb.py", diff)]
+    )
+    (card,) = document.blocks
+    assert isinstance(card, ToolCard)
+    assert card.identifier == "Edit aU+202E b.py"
+    assert card.display == DiffDisplay("aU+202E.py", "", "xU+200By")
+
+
+def test_live_output_is_bounded_and_counts_what_it_dropped() -> None:
+    document = folded([ToolDispatch(T, "u1", "Bash", {}, "Bash yes")])
+    for _ in range(50):
+        document.apply(ToolProgress(T, "u1", "0123456\n" * 1000), at_s=1.0)
+    (card,) = document.blocks
+    assert isinstance(card, ToolCard)
+    assert len(card.output) <= LIVE_OUTPUT_CHARS
+    assert card.dropped_lines + card.output.count("\n") == 50_000
+
+
+def test_a_prompt_is_shown_once() -> None:
+    document = Document()
+    document.add_prompt("hello", at_s=1.0)
+    document.apply(MessageCommitted(T, user_message("hello")), at_s=1.0)
+    document.apply(MessageCommitted(T, user_message("queued")), at_s=1.0)
+    assert [b.text for b in document.blocks if isinstance(b, PersonMessage)] == ["hello", "queued"]
+
+
+def test_what_goes_on_is_known_and_ends() -> None:
+    document = Document()
+    document.add_prompt("hello", at_s=5.0)
+    document.apply(RequestStart(T, 1, "m"), at_s=6.0)
+    assert (document.activity.phase, document.activity.started_at_s) == ("requesting", 5.0)
+    document.apply(RetryScheduled(T, 2, None, 4.0, "overloaded"), at_s=7.0)
+    assert document.activity.retry is not None
+    assert document.activity.retry.until_s == 11.0
+    document.apply(TextDelta(T, "m", 0, "x" * 40), at_s=12.0)
+    assert (document.activity.retry, document.activity.output_tokens) == (None, 10)
+    document.apply(Terminal(T, "aborted_streaming"), at_s=13.0)
+    assert not document.activity.is_working
+    assert isinstance(document.blocks[-1], EndLine)
+
+
+def test_an_interrupted_run_leaves_nothing_moving() -> None:
+    document = folded(
+        [
+            TextDelta(T, "m1", 0, "half"),
+            ToolDispatch(T, "u1", "Bash", {}, "Bash sleep"),
+            Terminal(T, "completed"),
+        ]
+    )
+    text, card = document.blocks
+    assert isinstance(text, AssistantText)
+    assert not text.is_streaming
+    assert isinstance(card, ToolCard)
+    assert card.state == "interrupted"
+
+
+def test_a_sub_agent_is_summed_up_on_its_card() -> None:
+    document = folded(
+        [
+            ToolDispatch(T, "u1", "Agent", {}, "Agent find"),
+            ToolDispatch("t2", "x1", "Grep", {}, "Grep slug", agent_id="a1"),
+            TextDelta("t2", "m9", 0, "inner", agent_id="a1"),
+            Terminal("t2", "completed", agent_id="a1"),
+        ]
+    )
+    (card,) = document.blocks
+    assert isinstance(card, ToolCard)
+    assert card.agent is not None
+    assert (card.state, card.agent.tool_count, card.agent.last_line) == ("running", 1, "Grep slug")
+
+
+def test_a_resumed_conversation_is_shown_from_its_messages() -> None:
+    call = {"type": "tool_use", "id": "u1", "name": "Bash", "input": {"command": "ls\nrm x"}}
+    document = Document()
+    document.restore(
+        [
+            user_message("hi"),
+            user_message("secret reminder", origin="reminder"),
+            Message(
+                "assistant",
+                (
+                    {"type": "thinking", "thinking": "hm"},
+                    {"type": "text", "text": "Let me look."},
+                    call,
+                ),
+                "model",
+            ),
+            tool_results_message([tool_result_block("u1", "a.py", is_error=True)]),
+        ]
+    )
+    person, thought, text, card = document.blocks
+    assert isinstance(person, PersonMessage)
+    assert isinstance(thought, ThinkingText)
+    assert text == AssistantText(text.key, "Let me look.", is_streaming=False)
+    assert isinstance(card, ToolCard)
+    assert (card.identifier, card.state, card.result) == ("Bash ls", "failed", "a.py")
+    assert not document.activity.is_working
+
+
+def test_the_task_list_is_kept() -> None:
+    todos = TodoDisplay((TodoItem("a", "pending"),))
+    document = folded([ToolResult(T, "u1", "TodoWrite", "", False, 0.0, "ok", "", todos)])
+    assert document.todos == todos.items
