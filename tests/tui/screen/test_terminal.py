@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import termios
+import time
 from pathlib import Path
 
 import pyte
@@ -150,6 +152,21 @@ def test_a_burst_of_scrolling_ends_where_textuals_own_output_does() -> None:
             session.wait_for_text("at 2")
             pictures.append(_cells(session.screen))
     assert pictures[0] == pictures[1]
+
+
+def test_a_terminal_that_does_not_read_gets_the_newest_frame_not_all(tmp_path: Path) -> None:
+    done = tmp_path / "done"
+    script = APP.with_name("pty_stream_app.py")
+    with PtySession(script, width=100, height=30, env={"DONE_FILE": str(done)}) as session:
+        session.wait_for_text("ready")
+        start = len(session.written)
+        session.send("x")
+        until = time.monotonic() + 20
+        while not done.exists():
+            assert time.monotonic() < until, "the program waits for its terminal"
+            select.select([], [], [], 0.05)
+        session.wait_for_text("done coalesced=True slow=True few=True")
+        assert len(session.written) - start < 60_000
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads /proc")
