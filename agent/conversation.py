@@ -28,6 +28,7 @@ from agent.hook_dispatch import HookDispatch
 from agent.loop import AgentLoop, LoopPorts
 from agent.messages import Block, Message, new_uid, text_block, user_message
 from agent.model.client import Effort
+from agent.turn import Recovery
 from permissions.gate import PermissionGate
 from permissions.mode import Mode
 
@@ -55,6 +56,11 @@ class Recorder(Protocol):
     @property
     def session_id(self) -> str:
         """The session's identifier."""
+        ...
+
+    @property
+    def transcript_path(self) -> Path:
+        """The session's file."""
         ...
 
     def take_complaint(self) -> str | None:
@@ -206,6 +212,16 @@ class Conversation:
     def messages(self) -> tuple[Message, ...]:
         """The history as the model knows it."""
         return self._messages
+
+    @property
+    def recovery(self) -> Recovery:
+        """How failed requests are retried."""
+        return self._ports.recovery
+
+    @property
+    def transcript_path(self) -> Path:
+        """The session's file."""
+        return self._recorder.transcript_path
 
     @property
     def turn_id(self) -> str:

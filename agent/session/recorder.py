@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from agent.display import TodoItem
@@ -75,6 +76,11 @@ class SessionRecorder:
     def session(self) -> Session:
         """The session itself, for its folder and file."""
         return self._session
+
+    @property
+    def transcript_path(self) -> Path:
+        """The session's file."""
+        return self._session.path
 
     def take_complaint(self) -> str | None:
         """Return what went wrong with the disk since the last call, once per trouble."""

@@ -438,7 +438,8 @@ class _Call:
         except Aborted as error:
             raise _Refused("interrupted", _interrupted_text()) from error
         except ToolError as error:
-            raise _Refused("failed", str(error)) from error
+            outcome_kind: Outcome = "interrupted" if self.abort.aborted else "failed"
+            raise _Refused(outcome_kind, str(error)) from error
         except Exception as error:  # isolation boundary: a tool's crash is a result
             self.aborts_siblings = True
             raise _Refused(
@@ -492,7 +493,9 @@ class _Call:
         content = _sanitized(outcome.content)
         if self.comment:
             content = _appended(content, f"The person approved this call and said: {self.comment}")
-        kind: Outcome = "failed" if outcome.is_error else "ok"
+        kind: Outcome = "ok"
+        if outcome.is_error:
+            kind = "interrupted" if self.abort.aborted else "failed"
         text = _as_text(content)
         self._result(
             kind,

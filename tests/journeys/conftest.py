@@ -1,0 +1,153 @@
+"""A whole conversation on the scripted server through the real SDK, with a person made of a script."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.assemble import Assembled, PersonPorts, Surroundings, assemble, settings_for
+from agent.conversation import Conversation, Prompt
+from agent.events import AgentEvent, Terminal, ToolResult
+from agent.model.endpoint import ModelSetup
+from agent.model.scripted.scenario import Scenario, Turn
+from agent.model.scripted.server import ScriptedServer
+from agent.model.sdk import Endpoint
+from agent.options import RunOptions
+from permissions.decision import Behavior, Decision
+from permissions.handlers import user_decision
+from permissions.request import PermissionRequest
+
+Answer = Callable[[PermissionRequest, Decision], Awaitable[Decision | None]]
+
+
+def yes(feedback: str | None = None) -> Decision:
+    """The person's yes."""
+    return user_decision(Behavior.ALLOW, feedback=feedback)
+
+
+def no(feedback: str | None = None) -> Decision:
+    """The person's no; without a comment it ends the turn."""
+    return user_decision(Behavior.DENY, feedback=feedback, interrupt=feedback is None)
+
+
+@dataclass
+class ScriptedPerson:
+    """Answers permission requests in order, then says yes; waits for ever where told to."""
+
+    answers: list[Decision | None] = field(default_factory=list)
+    asked: list[tuple[PermissionRequest, Decision]] = field(default_factory=list)
+    was_asked: asyncio.Event = field(default_factory=asyncio.Event)
+    name: str = "dialog"
+
+    async def decide(self, request: PermissionRequest, pending: Decision) -> Decision | None:
+        self.asked.append((request, pending))
+        self.was_asked.set()
+        answer = self.answers.pop(0) if self.answers else yes()
+        if answer is None:
+            await asyncio.Event().wait()
+        return answer
+
+
+@dataclass
+class Journey:
+    """One conversation under way."""
+
+    server: ScriptedServer
+    assembled: Assembled
+    project: Path
+    person: ScriptedPerson
+    around: Surroundings
+
+    @property
+    def conversation(self) -> Conversation:
+        return self.assembled.conversation
+
+    async def send(
+        self, text: str, on_event: Callable[[AgentEvent], None] | None = None
+    ) -> list[AgentEvent]:
+        """Send a prompt and return all its events."""
+        events: list[AgentEvent] = []
+        async for event in self.conversation.run(Prompt(text)):
+            events.append(event)
+            if on_event is not None:
+                on_event(event)
+        assert isinstance(events[-1], Terminal), events[-1]
+        return events
+
+    def last_messages(self) -> list[dict[str, Any]]:
+        """The messages of the latest request."""
+        messages: list[dict[str, Any]] = self.server.requests[-1].body["messages"]
+        return messages
+
+
+def terminal(events: Sequence[AgentEvent]) -> Terminal:
+    """The end of a prompt."""
+    last = events[-1]
+    assert isinstance(last, Terminal)
+    return last
+
+
+def results(events: Sequence[AgentEvent]) -> list[ToolResult]:
+    """The tool results among events."""
+    return [event for event in events if isinstance(event, ToolResult)]
+
+
+Begin = Callable[..., Awaitable[Journey]]
+
+
+@pytest.fixture
+async def begin(tmp_path: Path, fresh_home: Path) -> AsyncIterator[Begin]:
+    """Start conversations in a project folder; everything ends with the test."""
+    project = tmp_path / "a project"
+    project.mkdir()
+    async with AsyncExitStack() as stack:
+
+        async def start(
+            turns: Sequence[Turn] = (),
+            *,
+            scenario: Scenario | None = None,
+            answers: Sequence[Decision | None] = (),
+            has_person: bool = True,
+            server: ScriptedServer | None = None,
+            env: dict[str, str] | None = None,
+            respond: Any = None,
+            **options: Any,
+        ) -> Journey:
+            if server is None:
+                script = scenario or Scenario(turns=tuple(turns))
+                server = await stack.enter_async_context(
+                    ScriptedServer(script, variables={"cwd": str(project)}, respond=respond)
+                )
+            around = Surroundings(
+                launch_dir=project,
+                home=fresh_home,
+                agent_home=fresh_home / ".agent",
+                env={"HOME": str(fresh_home), "PATH": "/usr/local/bin:/usr/bin:/bin", **(env or {})},
+                uid=1000,
+                version="test",
+            )
+            chosen = RunOptions(headless=not has_person, **options)
+            setup = ModelSetup(
+                endpoint=Endpoint(base_url=server.base_url, api_key="key"),
+                model="claude-opus-5-5",
+                small_model="claude-haiku-5-5",
+                origin="test",
+            )
+            person = ScriptedPerson(list(answers))
+            assembled = await assemble(
+                chosen,
+                around,
+                settings_for(chosen, around),
+                setup,
+                PersonPorts(dialog=person if has_person else None),
+            )
+            stack.push_async_callback(assembled.conversation.aclose)
+            return Journey(server, assembled, project, person, around)
+
+        yield start

@@ -1,0 +1,101 @@
+"""Edits: approved, denied with a comment, declined, and what the files and the model see of it."""
+
+from __future__ import annotations
+
+from agent.events import PermissionResolved, ToolDispatch
+from agent.model.scripted.scenario import Text, ToolCall, Turn
+from tests.journeys.conftest import Begin, no, results, terminal, yes
+
+READ = ToolCall("Read", {"file_path": "${cwd}/greet.py"})
+EDIT = ToolCall(
+    "Edit",
+    {"file_path": "${cwd}/greet.py", "old_string": "helo", "new_string": "hello"},
+)
+DONE = Turn((Text("Done."),))
+
+
+async def test_an_approved_edit_reaches_the_file(begin: Begin) -> None:
+    journey = await begin([Turn((READ,)), Turn((EDIT,)), DONE], answers=[yes()])
+    (journey.project / "greet.py").write_text("print('helo')\n")
+
+    events = await journey.send("fix the typo")
+
+    assert (journey.project / "greet.py").read_text() == "print('hello')\n"
+    assert terminal(events).reason == "completed"
+    assert [e.identifier for e in events if isinstance(e, ToolDispatch)] == [
+        "Read greet.py",
+        "Edit greet.py",
+    ]
+    assert [request.tool for request, _ in journey.person.asked] == ["Edit"]
+
+
+async def test_a_no_with_a_comment_continues_and_tells_the_model(begin: Begin) -> None:
+    journey = await begin([Turn((READ,)), Turn((EDIT,)), DONE], answers=[no("use 'hi' instead")])
+    (journey.project / "greet.py").write_text("print('helo')\n")
+
+    events = await journey.send("fix the typo")
+
+    assert (journey.project / "greet.py").read_text() == "print('helo')\n"
+    assert terminal(events).reason == "completed"
+    denied = results(events)[-1]
+    assert denied.outcome == "denied"
+    assert "use 'hi' instead" in denied.text
+    assert "use 'hi' instead" in str(journey.last_messages()[-1])
+
+
+async def test_a_bare_no_ends_the_turn_with_a_valid_history(begin: Begin) -> None:
+    journey = await begin([Turn((READ,)), Turn((EDIT,)), DONE], answers=[no()])
+    (journey.project / "greet.py").write_text("print('helo')\n")
+
+    events = await journey.send("fix the typo")
+    assert terminal(events).reason == "aborted_tools"
+    assert len(journey.server.requests) == 2
+
+    again = await journey.send("then leave it")
+    assert terminal(again).reason == "completed"
+
+
+async def test_a_comment_on_yes_reaches_the_model_with_the_result(begin: Begin) -> None:
+    journey = await begin(
+        [Turn((READ,)), Turn((EDIT,)), DONE], answers=[yes("and mind the tests")]
+    )
+    (journey.project / "greet.py").write_text("print('helo')\n")
+
+    await journey.send("fix the typo")
+
+    assert "and mind the tests" in str(journey.last_messages()[-1])
+
+
+async def test_a_file_that_changed_since_it_was_read_is_not_overwritten(begin: Begin) -> None:
+    journey = await begin([Turn((READ,)), Turn((EDIT,)), DONE], answers=[yes()])
+    path = journey.project / "greet.py"
+    path.write_text("print('helo')\n")
+
+    def meddle(event: object) -> None:
+        if isinstance(event, PermissionResolved):
+            path.write_text("print('helo')  # somebody else\n")
+
+    events = await journey.send("fix the typo", meddle)
+
+    assert "somebody else" in path.read_text()
+    assert results(events)[-1].is_error
+
+
+async def test_a_failing_test_is_fixed_in_two_turns(begin: Begin) -> None:
+    test = ToolCall("Bash", {"command": "python3 check.py"})
+    journey = await begin(
+        [
+            Turn((test,)),
+            Turn((ToolCall("Read", {"file_path": "${cwd}/greet.py"}),)),
+            Turn((EDIT,)),
+            Turn((test,)),
+            DONE,
+        ]
+    )
+    (journey.project / "greet.py").write_text("word = 'helo'\n")
+    (journey.project / "check.py").write_text("import greet; assert greet.word == 'hello'\n")
+
+    events = await journey.send("make the check pass")
+
+    outcomes = [(r.name, r.is_error) for r in results(events)]
+    assert outcomes == [("Bash", True), ("Read", False), ("Edit", False), ("Bash", False)]
