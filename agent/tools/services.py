@@ -6,7 +6,7 @@ root fills in; a port that is None means that the ability is not there (headless
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
@@ -170,4 +170,9 @@ class ToolServices:
     blocked_hosts: tuple[str, ...] = ()
     env_files: list[Path] = field(default_factory=list)
     """Shell files that hooks wrote (`CLAUDE_ENV_FILE`), sourced before each command."""
+    may_search: Callable[[Path], bool] | None = None
+    """Whether a file that Grep or Glob found may be named and quoted; None allows every one.
+
+    The call itself was judged by its folder; this is where a rule on one file inside it counts.
+    """
     sandbox: Literal["none"] = "none"

@@ -99,22 +99,40 @@ async def _run(tool_input: GlobInput, context: ToolContext) -> ToolOutcome:
         result = await search(["--no-ignore", *options], folder=folder, env=services.env)
         found = await asyncio.to_thread(_newest_first, result.data, folder, matcher)
         ignored = bool(found)
-    names = [shown(path, services.launch_dir) for path in found[:MAX_FILES]]
+    chosen, withheld = _permitted(found, services)
+    is_cut = len(chosen) + withheld < len(found)
+    names = [shown(path, services.launch_dir) for path in chosen]
     notes = [result.note] if result.note else []
     if ignored:
         notes.append("all of these are ignored by .gitignore")
-    if len(found) > MAX_FILES:
+    if withheld:
+        notes.append(f"left out by permission rules: {withheld} files")
+    if is_cut:
         notes.append(f"{MAX_FILES} of {len(found):,} files; use a narrower pattern to see others")
     text = "\n".join(names) or f"No file in {name} matches {printable(tool_input.pattern)}."
     return ToolOutcome(
         text + (f"\n\n[{'; '.join(notes)}]" if notes else ""),
         structured={
-            "filenames": [printable(str(path)) for path in found[:MAX_FILES]],
+            "filenames": [printable(str(path)) for path in chosen],
             "numFiles": len(names),
-            "truncated": len(found) > MAX_FILES or bool(result.note),
+            "truncated": is_cut or bool(result.note),
             "durationMs": int((time.monotonic() - started) * 1000),
         },
     )
+
+
+def _permitted(found: list[Path], services: ToolServices) -> tuple[list[Path], int]:
+    """Return the first files that may be shown, and how many were passed over for them."""
+    chosen: list[Path] = []
+    withheld = 0
+    for path in found:
+        if len(chosen) == MAX_FILES:
+            break
+        if services.may_search is None or services.may_search(path):
+            chosen.append(path)
+        else:
+            withheld += 1
+    return chosen, withheld
 
 
 def _newest_first(data: bytes, folder: Path, matcher: GlobMatcher) -> list[Path]:

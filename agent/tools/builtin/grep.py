@@ -152,7 +152,8 @@ async def _run(tool_input: GrepInput, context: ToolContext) -> ToolOutcome:
         entries = await asyncio.to_thread(_files, result.data, folder, services)
     else:
         entries = _lines(result.data, folder, services, tool_input)
-    return _outcome(tool_input, entries, result)
+    entries, withheld = _permitted(entries, services)
+    return _outcome(tool_input, entries, result, withheld)
 
 
 def _options(tool_input: GrepInput) -> list[str]:
@@ -269,11 +270,24 @@ def _entry(path: Path, name: str, line: str, tool_input: GrepInput) -> _Entry:
     return _Entry(path, f"{name}{separator}{text}", int(is_match))
 
 
+def _permitted(entries: list[_Entry], services: ToolServices) -> tuple[list[_Entry], int]:
+    """Return the entries that may be shown, and how many files the others are of."""
+    if services.may_search is None:
+        return entries, 0
+    verdicts = {
+        path: services.may_search(path) for path in {entry.path for entry in entries} if path
+    }
+    shown_entries = [entry for entry in entries if entry.path is None or verdicts[entry.path]]
+    return shown_entries, list(verdicts.values()).count(False)
+
+
 def _path(raw: bytes, folder: Path) -> Path:
     return folder / os.fsdecode(raw.removeprefix(b"./"))
 
 
-def _outcome(tool_input: GrepInput, entries: list[_Entry], result: SearchResult) -> ToolOutcome:
+def _outcome(
+    tool_input: GrepInput, entries: list[_Entry], result: SearchResult, withheld: int
+) -> ToolOutcome:
     limit = _limit(tool_input)
     chosen = entries[tool_input.offset :]
     if limit is not None:
@@ -292,6 +306,8 @@ def _outcome(tool_input: GrepInput, entries: list[_Entry], result: SearchResult)
         notes.append(result.note)
     elif tool_input.offset and not chosen:
         notes.append(f"offset {tool_input.offset} is past the last of {len(entries)} entries")
+    if withheld:
+        notes.append(f"left out by permission rules: {withheld} files")
     text = "\n".join(entry.text for entry in chosen) or "No match."
     count = sum(entry.count for entry in chosen)
     structured: dict[str, Any] = {

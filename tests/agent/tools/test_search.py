@@ -161,6 +161,21 @@ async def test_glob_is_bounded(tree: Bench) -> None:
     assert "100 of 150 files" in str(outcome.content)
 
 
+async def test_files_that_a_rule_hides_are_left_out(tree: Bench) -> None:
+    tree.services.may_search = lambda path: path.suffix != ".md"
+    note = "\n\n[left out by permission rules: 1 files]"
+    assert await tree.text(GREP, pattern="needle") == f".hidden/e.py\nsrc/a.py{note}"
+    text = await tree.text(GREP, pattern="needle", output_mode="content")
+    assert text.endswith(f"src/a.py:3:print(needle){note}")
+    assert "needle here" not in text
+    assert await tree.text(GLOB, pattern="docs/*") == f"No file in . matches docs/*.{note}"
+
+
+async def test_folder_that_is_ignored_can_still_be_searched(tree: Bench) -> None:
+    assert await tree.text(GREP, pattern="needle", path="ignored") == "ignored/f.py"
+    assert await tree.text(GLOB, pattern="*", path="ignored") == "ignored/f.py"
+
+
 @pytest.mark.parametrize("pattern", ["../*", "a/../../b", "!x", "a\0b"])
 async def test_glob_patterns_that_lead_elsewhere_are_refused(bench: Bench, pattern: str) -> None:
     assert await bench.objection(GLOB, pattern=pattern)
