@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import time
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
@@ -96,6 +97,12 @@ class AnthropicClient:
             async for event in events:
                 yield event
 
+    async def warm_up(self) -> None:
+        """Load and build what the first request needs; sends nothing, raises nothing."""
+        with contextlib.suppress(ModelError):
+            async with self._pool.lease():
+                pass
+
     async def capabilities(self, model: str) -> ModelCapabilities:
         """Ask the endpoint, once per model that it knows; see `ModelClient.capabilities`."""
         if model not in self._capabilities:
@@ -146,7 +153,9 @@ class AnthropicClient:
                 async with opening:
                     response = await _open(opening, client, body, headers)
                     answering = True
-                    async with contextlib.aclosing(_events(sdk, response)) as events:
+                    async with contextlib.aclosing(
+                        _events(sdk, response, self.endpoint.timeouts)
+                    ) as events:
                         async for event in events:
                             yield event
             except sdk.APIStatusError as error:
@@ -216,7 +225,9 @@ async def _open(
     return response
 
 
-async def _events(sdk: ModuleType, response: httpx2.Response) -> AsyncGenerator[ModelEvent, None]:
+async def _events(
+    sdk: ModuleType, response: httpx2.Response, timeouts: Timeouts
+) -> AsyncGenerator[ModelEvent, None]:
     """Yield the response's events.
 
     Raw records rather than the SDK's models: blocks must go back exactly as they came, and unknown
@@ -228,9 +239,17 @@ async def _events(sdk: ModuleType, response: httpx2.Response) -> AsyncGenerator[
             yield event
         return
     records = sdk.AsyncStream.raw_events(response)
+    progress_at = time.monotonic()
     async for record in _readable(records):
         if not record.data or record.event == "ping":
+            if time.monotonic() - progress_at > timeouts.progress_s:
+                raise ModelError(
+                    "stalled",
+                    f"The server sent nothing but signs of life for {timeouts.progress_s:g} s.",
+                    phase="stream",
+                )
             continue
+        progress_at = time.monotonic()
         found = read_event(record.event, _json_object(record.data))
         if found is None:
             continue

@@ -29,6 +29,8 @@ class Timeouts:
     connect_s: float = 10.0
     silence_s: float = 90.0
     """Longest pause between bytes, also before the first one."""
+    progress_s: float = 600.0
+    """Longest time in which nothing but signs of life arrives."""
     total_s: float = 600.0
     """For sending, and for waiting on a free connection."""
 
@@ -90,6 +92,7 @@ class SdkPool:
     def __init__(self, endpoint: Endpoint) -> None:
         """Build nothing yet."""
         self.endpoint = endpoint
+        self._sdk: ModuleType | None = None
         self._key_header = False
         self._current: AsyncAnthropic | None = None
         self._in_use: dict[int, int] = {}
@@ -101,9 +104,13 @@ class SdkPool:
         Raises:
             ModelError: the endpoint has no credentials.
         """
-        sdk = await asyncio.to_thread(load_sdk)
+        if self._sdk is None:
+            self._sdk = await asyncio.to_thread(load_sdk)
+        sdk = self._sdk
         if self._current is None:
-            self._current = _build(sdk, self.endpoint, self._key_header)
+            # Reading certificates takes tens of milliseconds.
+            built = await asyncio.to_thread(_build, sdk, self.endpoint, self._key_header)
+            self._current = self._adopted(built)
         client = self._current
         self._in_use[id(client)] = self._in_use.get(id(client), 0) + 1
         try:
@@ -114,6 +121,10 @@ class SdkPool:
                 del self._in_use[id(client)]
                 if client is not self._current:
                     await client.close()
+
+    def _adopted(self, built: AsyncAnthropic) -> AsyncAnthropic:
+        """Return the client to use: another request may have built one meanwhile."""
+        return self._current or built
 
     async def renew(self, *, key_header: bool | None = None) -> None:
         """Let later requests use fresh connections, and another way to send the key if given."""
@@ -157,7 +168,12 @@ def _build(sdk: ModuleType, endpoint: Endpoint, key_header: bool) -> AsyncAnthro
         # A proxy from the environment can not reach a server on this machine.
         http_client=(
             sdk.DefaultAsyncHttpxClient(
-                transport=httpx2.AsyncHTTPTransport(trust_env=False), timeout=timeout
+                transport=httpx2.AsyncHTTPTransport(
+                    trust_env=False,
+                    # Without TLS there is nothing to verify, and no certificates to read.
+                    verify=not endpoint.base_url.startswith("http:"),
+                ),
+                timeout=timeout,
             )
             if endpoint.is_loopback
             else None

@@ -230,6 +230,19 @@ async def test_silence_in_the_middle_is_a_stall(serve: Serve) -> None:
     assert (error.kind, error.phase) == ("stalled", "stream")
 
 
+async def test_signs_of_life_alone_do_not_count_for_ever(serve: Serve) -> None:
+    ping = Insert(Position("text"), b'event: ping\ndata: {"type": "ping"}\n\n')
+    error = await error_of(serve, ping, timeouts=Timeouts(progress_s=-1.0))
+    assert error.kind == "stalled"
+
+
+async def test_two_requests_at_once_share_a_client(serve: Serve) -> None:
+    stage = await serve(one(Text("ok")))
+    await stage.client.warm_up()
+    folds = await asyncio.gather(*(stage.ask() for _ in range(4)))
+    assert [fold.message().text for fold in folds] == ["ok"] * 4
+
+
 async def test_silence_before_the_answer_is_a_timeout(serve: Serve) -> None:
     error = await error_of(serve, Stall(Position("accept")), timeouts=Timeouts(silence_s=0.2))
     assert (error.kind, error.phase) == ("timeout", "connect")
