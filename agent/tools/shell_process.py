@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from agent.errors import AgentError
+from agent.tools.process_session import session_members, signal_session
 from agent.tools.shell_output import ShellOutput
 
 GRACE_S: Final = 2.0
@@ -80,6 +81,8 @@ class ShellProcess:
         """Whether `stop` ended it."""
         self.final_cwd: Path | None = None
         """Where the shell was when it ended; None when that is not known."""
+        self.problem = ""
+        """What could not be done around the command, for the model; mostly empty."""
         self.leftovers = False
         """The shell ended, but processes it started still run."""
         self.to_background = asyncio.Event()
@@ -116,13 +119,7 @@ class ShellProcess:
         self = cls(shell_id, command, output)
         self._live = live
         bash = find_bash(env)
-        try:
-            self._folder = Path(tempfile.mkdtemp(prefix="shell-", dir=private_dir))
-            prologue = self._folder / "prologue"
-            prologue.write_text(_prologue(env_files, self._folder / "cwd"))
-        except OSError as error:
-            self._remove_folder()
-            raise ShellError(f"Cannot prepare the command: {error.strerror}.") from error
+        prologue = self._prepare(private_dir, env_files)
         reading, writing = os.pipe()
         os.set_blocking(reading, False)
         self._pipe = reading
@@ -138,7 +135,7 @@ class ShellProcess:
                 stdout=writing,
                 stderr=writing,
                 cwd=cwd,
-                env={**env, "BASH_ENV": str(prologue)},
+                env={**env, **prologue},
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:
@@ -202,7 +199,7 @@ class ShellProcess:
     def kill_now(self) -> None:
         """Send KILL without waiting; for a program that is about to end."""
         if self.is_running:
-            _signal_session(self.pid, signal.SIGKILL)
+            signal_session(self.pid, signal.SIGKILL)
 
     async def follow_leftovers(self) -> None:
         """Return when the processes that outlived the shell have ended too."""
@@ -215,17 +212,33 @@ class ShellProcess:
             pause_s = min(pause_s * 2, 10.0)
         self._finish()
 
+    def _prepare(self, private_dir: Path, env_files: Sequence[Path]) -> dict[str, str]:
+        """Write what bash reads first; return the variable that makes it do so."""
+        try:
+            self._folder = Path(tempfile.mkdtemp(prefix="shell-", dir=private_dir))
+            prologue = self._folder / "prologue"
+            prologue.write_text(_prologue(env_files, self._folder / "cwd"))
+        except OSError as error:
+            # On a full disk commands must still run: they are how space is made.
+            self._remove_folder()
+            self.problem = (
+                f"{private_dir} cannot be written ({error.strerror}): the current directory and "
+                "the environment that hooks set do not carry over."
+            )
+            return {}
+        return {"BASH_ENV": str(prologue)}
+
     async def _stop(self) -> None:
         if not self.is_running:
             return
         self.was_stopped = True
-        _signal_session(self.pid, signal.SIGTERM)
+        signal_session(self.pid, signal.SIGTERM)
         assert self._task is not None
         deadline = time.monotonic() + GRACE_S
         while session_members(self.pid) and time.monotonic() < deadline:
             await asyncio.wait({self._task}, timeout=0.02)
             await asyncio.sleep(0.01)
-        _signal_session(self.pid, signal.SIGKILL)
+        signal_session(self.pid, signal.SIGKILL)
         await asyncio.wait({self._task})
         self._finish()
 
@@ -296,48 +309,6 @@ def find_bash(env: Mapping[str, str]) -> str:
     if found is None:
         raise ShellError("There is no bash on this machine; commands cannot run.")
     return found
-
-
-def session_members(session: int) -> tuple[int, ...]:
-    """Return the live processes of a session, the leader included; empty when there are none."""
-    if _has_proc():
-        return tuple(_linux_members(session))
-    try:
-        os.killpg(session, 0)
-    except (ProcessLookupError, PermissionError):
-        return ()
-    return (session,)
-
-
-def _has_proc() -> bool:
-    return os.path.exists("/proc/self/stat")
-
-
-def _linux_members(session: int) -> list[int]:
-    members = []
-    for entry in os.listdir("/proc"):
-        if not entry.isdigit():
-            continue
-        try:
-            with open(f"/proc/{entry}/stat", "rb") as file:
-                status = file.read()
-        except OSError:
-            continue
-        # The name in parentheses may hold anything; state, parent, group, session follow it.
-        fields = status[status.rfind(b")") + 2 :].split()
-        if fields[0] not in (b"Z", b"X") and int(fields[3]) == session:
-            members.append(int(entry))
-    return members
-
-
-def _signal_session(session: int, number: signal.Signals) -> None:
-    # Programs such as `timeout` make groups of their own inside the session.
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(session, number)
-    if _has_proc():
-        for pid in _linux_members(session):
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, number)
 
 
 def _prologue(env_files: Sequence[Path], cwd_file: Path) -> str:

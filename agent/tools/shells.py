@@ -39,7 +39,8 @@ class ShellRegistry:
         """
         self._count += 1
         shell_id = f"bash_{self._count}"
-        results_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with contextlib.suppress(OSError):
+            results_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         output = ShellOutput(_unused(results_dir, shell_id))
         shell = await ShellProcess.start(
             shell_id,

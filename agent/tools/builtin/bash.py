@@ -109,8 +109,8 @@ async def _run(tool_input: BashInput, context: ToolContext) -> ToolOutcome:
         )
     except ShellError as error:
         raise ToolError(str(error)) from error
-    except OSError as error:
-        raise ToolError(f"The command could not be started: {error.strerror}.") from error
+    if shell.problem:
+        note += f"\n[{shell.problem}]"
     if tool_input.run_in_background:
         services.shells.to_background(shell)
         return _in_background(shell, f"Running in the background as {shell.id}.")

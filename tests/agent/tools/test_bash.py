@@ -12,7 +12,7 @@ import pytest
 from agent.display import CommandDisplay
 from agent.tools.base import Concurrency, ToolOutcome
 from agent.tools.builtin.bash import bash_tool
-from agent.tools.shell_process import session_members
+from agent.tools.process_session import session_members
 from tests.agent.tools.conftest import Bench
 
 BASH = bash_tool()
@@ -196,6 +196,15 @@ async def test_cancelled_task_leaves_no_process(bench: Bench) -> None:
     with pytest.raises(asyncio.CancelledError):
         await task
     assert not await _running("sleep 63")
+
+
+async def test_commands_still_run_where_nothing_can_be_written(bench: Bench) -> None:
+    bench.services.results_dir.write_text("a file where the folder should be")
+    (bench.root / "sub").mkdir()
+    text = await bench.text(BASH, command="cd sub; pwd")
+    assert text.startswith(f"{bench.root}/sub\n[")
+    assert "do not carry over" in text
+    assert bench.services.cwd == bench.root
 
 
 async def test_live_output_arrives_while_the_command_runs(bench: Bench) -> None:

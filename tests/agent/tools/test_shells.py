@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from agent.tools.builtin.bash import bash_tool
 from agent.tools.builtin.bash_output import bash_output_tool
 from agent.tools.builtin.task_stop import task_stop_tool
+from agent.tools.process_session import session_members
 from agent.tools.shell_output import MEMORY_CHARS, LineFolder, ShellOutput
-from agent.tools.shell_process import ShellProcess, session_members
+from agent.tools.shell_process import ShellProcess
 from agent.tools.shells import ShellRegistry
 from tests.agent.tools.conftest import Bench
 
