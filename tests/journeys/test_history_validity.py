@@ -21,7 +21,7 @@ from agent.events import MessageCommitted, Terminal
 from agent.history import problems
 from agent.messages import Message
 from agent.model.endpoint import ModelSetup
-from agent.model.scripted.faults import Cut, ErrorEvent, Fault, Position, Status
+from agent.model.scripted.faults import Cut, ErrorEvent, Fault, Position, Stall, Status
 from agent.model.scripted.scenario import (
     FaultPlan,
     Part,
@@ -69,6 +69,7 @@ FAULTS: st.SearchStrategy[Fault] = st.one_of(
         st.sampled_from(["reset", "close", "end"]),
     ),
     st.builds(lambda place: ErrorEvent(Position(place)), PLACES),
+    st.builds(lambda place: Stall(Position(place), seconds=0.04), PLACES),
     st.sampled_from([Status(429, headers={"retry-after": "0"}), Status(529), Status(500)]),
     st.just(Status(400, message="bad request")),
 )
@@ -79,7 +80,7 @@ PLANS = st.builds(
 
 @given(
     turns=st.lists(TURNS, min_size=1, max_size=6),
-    plans=st.lists(PLANS, max_size=3),
+    plans=st.lists(PLANS, max_size=4),
     aborts=st.lists(st.one_of(st.none(), st.integers(0, 25)), min_size=3, max_size=3),
     seed=st.integers(0, 1000),
 )
@@ -161,7 +162,8 @@ async def _prompt(conversation: Conversation, abort_at: int | None) -> None:
     ends = 0
     async for event in conversation.run(Prompt("go on")):
         if seen == abort_at:
-            conversation.interrupt()
+            # A moment later, so that it also meets streams that are silent just then.
+            asyncio.get_running_loop().call_later(0.01, conversation.interrupt)
         seen += 1
         ends += isinstance(event, Terminal) and event.agent_id is None
         assert not (ends and not isinstance(event, Terminal)), "nothing comes after Terminal"
