@@ -1,0 +1,159 @@
+"""Steps of compaction keep a history valid, and drop thinking whose past changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.history import problems
+from agent.memory.boundary import safe_starts, tail_start
+from agent.memory.estimate import next_request_tokens, text_tokens, total_tokens
+from agent.memory.pipeline import shrink
+from agent.memory.stages.digest import ONE_PROMPT_CHARACTERS, digest, own_words
+from agent.memory.stages.images import strip_media
+from agent.memory.stages.results import trim_results
+from agent.memory.stages.summary import replace_past
+from agent.messages import (
+    Message,
+    text_block,
+    tool_result_block,
+    tool_results_message,
+    user_message,
+)
+
+IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "x"}}
+THINKING = {"type": "thinking", "thinking": "hm", "signature": "s"}
+
+
+def call(call_id: str, name: str = "Read", **tool_input: Any) -> dict[str, Any]:
+    return {"type": "tool_use", "id": call_id, "name": name, "input": tool_input}
+
+
+def answer(*blocks: dict[str, Any]) -> Message:
+    return Message("assistant", (THINKING, *blocks), "model")
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> tuple[Message, ...]:
+    messages: list[Message] = []
+    number = 0
+    for _ in range(draw(st.integers(1, 4))):
+        messages.append(user_message("do " + "x" * draw(st.integers(1, 3000))))
+        for _ in range(draw(st.integers(0, 3))):
+            ids = [f"t{number + i}" for i in range(draw(st.integers(1, 3)))]
+            number += len(ids)
+            messages.append(answer(*(call(i) for i in ids)))
+            size = draw(st.integers(1, 9000))
+            with_image = draw(st.booleans())
+            content: Any = [text_block("r" * size), IMAGE] if with_image else "r" * size
+            messages.append(tool_results_message([tool_result_block(i, content) for i in ids]))
+        messages.append(answer(text_block("done")))
+    return (*messages, user_message("next"))
+
+
+def thinking_after_a_change(before: tuple[Message, ...], after: tuple[Message, ...]) -> int:
+    changed = next((i for i, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), None)
+    if changed is None:
+        return 0
+    later = [b for m in after[changed + 1 :] for b in m.content]
+    return sum(block["type"] == "thinking" for block in later)
+
+
+@given(histories(), st.integers(10, 20_000))
+def test_shrinking_keeps_a_history_valid_and_its_thinking_bound(
+    messages: tuple[Message, ...], target: int
+) -> None:
+    shrunk = shrink(messages, target=target)
+    assert problems(shrunk.messages) == ()
+    assert shrunk.tokens == total_tokens(shrunk.messages) <= total_tokens(messages)
+    assert thinking_after_a_change(messages, shrunk.messages) == 0
+    assert bool(shrunk.steps) == (shrunk.messages != messages)
+
+
+@given(histories(), st.integers(1, 20_000))
+def test_a_summary_never_splits_a_call_from_its_result(
+    messages: tuple[Message, ...], keep: int
+) -> None:
+    start = tail_start(messages, keep)
+    replaced = replace_past(messages, start, "what happened")
+    assert problems(replaced) == ()
+    assert start == len(messages) or start in safe_starts(messages)
+    assert total_tokens(messages[start:]) <= keep
+    assert all(block["type"] != "thinking" for m in replaced for block in m.content)
+
+
+def test_the_tail_begins_with_the_person_s_words_where_it_can() -> None:
+    messages = [
+        user_message("one " * 100),
+        answer(text_block("a")),
+        user_message("two"),
+        answer(text_block("b")),
+        user_message("note", origin="hook"),
+    ]
+    assert tail_start(messages, 60) == 2
+    assert tail_start(messages, 6) == 4
+    assert tail_start(messages, 0) == 5
+
+
+def test_only_old_media_become_words() -> None:
+    messages = (
+        Message("user", (IMAGE, text_block("look")), "person"),
+        answer(call("a")),
+        tool_results_message([tool_result_block("a", [IMAGE])]),
+        Message("user", (IMAGE,), "person"),
+    )
+    changed = strip_media(messages, before=3)
+    assert changed[0].content == (text_block("[image]"), text_block("look"))
+    assert changed[2].content[0]["content"] == [text_block("[image]")]
+    assert changed[3] is messages[3]
+    assert strip_media(messages, before=0) == messages
+
+
+def test_long_results_are_cut_and_say_so() -> None:
+    messages = (tool_results_message([tool_result_block("a", "x" * 5000)]),)
+    (message,) = trim_results(messages, before=1)
+    text = message.content[0]["content"]
+    assert text.startswith("x" * 400 + "\n[4,600 more characters")
+    short = (tool_results_message([tool_result_block("a", "x" * 500)]),)
+    assert trim_results(short, before=1) == short
+
+
+def test_the_person_s_words_survive_a_summary_word_for_word() -> None:
+    messages = [user_message("never touch the file X"), answer(text_block("ok"))]
+    text = replace_past(messages, 2, "summary")[0].text
+    assert "1. never touch the file X" in text
+
+
+def test_of_too_many_words_the_first_and_the_last_stay() -> None:
+    long = "y" * ONE_PROMPT_CHARACTERS
+    messages = [user_message(t) for t in ("FIRST", long, long, long, long, "LAST")]
+    words = own_words(messages)
+    assert words.startswith("1. FIRST\n[2 prompts left out]")
+    assert words.endswith("6. LAST")
+    assert "[…" in own_words([user_message("a" * 9000)])
+
+
+def test_a_digest_names_files_commands_and_the_last_answer() -> None:
+    messages = [
+        user_message("go"),
+        answer(call("a", "Read", file_path="/p/r.py"), call("b", "Edit", file_path="/p/e.py")),
+        answer(call("c", "Bash", command="make test\nmore"), text_block("all green")),
+    ]
+    text = digest(messages)
+    assert "## Files changed\n/p/e.py" in text
+    assert "## Files read\n/p/r.py" in text
+    assert "## Last commands\nmake test\n" in text
+    assert text.endswith("## Last answer\nall green")
+
+
+def test_only_what_came_after_the_last_measurement_is_estimated() -> None:
+    messages = [user_message("x" * 10_000), answer(text_block("a")), user_message("hi")]
+    assert next_request_tokens(messages, 500, 9_999) == 500 + total_tokens(messages[2:])
+    assert next_request_tokens(messages, 0, 100) == 100 + total_tokens(messages)
+
+
+def test_scripts_with_wide_characters_count_more() -> None:
+    assert text_tokens("漢字" * 100) > 2 * text_tokens("ab" * 100)
+    assert text_tokens("") == 0
