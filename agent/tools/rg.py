@@ -123,7 +123,7 @@ async def search(
             pass
         complaint = await complaints
         await process.wait()
-    if not note and process.returncode not in (0, 1) and not output and complaint.strip():
+    if not note and process.returncode and not output and complaint.strip():
         raise ToolError(_explain(complaint))
     return SearchResult(bytes(output), note)
 
