@@ -28,6 +28,11 @@ SWITCHES: Final = (
 
 def hook_config(settings: Settings) -> HookConfig:
     """Return the hooks in force; what a project brings before trust is not in `settings.hooks`."""
+    return build_config(hook_layers(settings))
+
+
+def hook_layers(settings: Settings) -> list[HookLayer]:
+    """Return one layer per file that configures hooks, then one per switch."""
     layers = [
         HookLayer(
             SOURCES[text.source],
@@ -41,4 +46,4 @@ def hook_config(settings: Settings) -> HookConfig:
         if switch in values and switch in settings.merged.origins:
             source = settings.merged.origins[switch].source
             layers.append(HookLayer(SOURCES[source], {switch: values[switch]}))
-    return build_config(layers)
+    return layers

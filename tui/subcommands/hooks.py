@@ -1,0 +1,135 @@
+"""`agent-tui hooks`: what is configured, and one event fired for real."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from hooks.config import HookLayer
+from hooks.list_cli import list_hooks
+from hooks.ports import HookPorts
+from hooks.run_cli import HookOptions, HookWorld, run_hooks
+
+
+@click.group("hooks", short_help="List hooks, fire one event for real.")
+def command() -> None:
+    """List the hooks in force, or fire one event and see what they say."""
+
+
+_settings = click.option(
+    "--settings", "settings", multiple=True, metavar="[SOURCE=]FILE",
+    help="Use this file instead of the settings found here. Repeatable.",
+)  # fmt: skip
+_plugin = click.option(
+    "--plugin", "plugins", multiple=True, type=click.Path(path_type=Path), metavar="DIR",
+    help="Add the hooks of a plugin. Repeatable.",
+)  # fmt: skip
+_trust = click.option("--trust", is_flag=True, help="Let hooks of an untrusted project run.")
+
+
+@command.command("list")
+@_settings
+@_plugin
+@_trust
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def list_command(
+    settings: tuple[str, ...], plugins: tuple[Path, ...], trust: bool, as_json: bool
+) -> int:
+    """Show every configured hook with its source and health."""
+    options = HookOptions(settings, plugins, trust)
+    return asyncio.run(
+        list_hooks(options, _world(), as_json=as_json, stdout=sys.stdout, stderr=sys.stderr)
+    )
+
+
+@command.command("run")
+@click.argument("event", required=False)
+@_settings
+@_plugin
+@_trust
+@click.option("--json", "_json", is_flag=True, help="Accepted; the output is JSON anyway.")
+def run_command(
+    event: str | None,
+    settings: tuple[str, ...],
+    plugins: tuple[Path, ...],
+    trust: bool,
+    _json: bool,
+) -> int:
+    """Fire EVENT with the payload on standard input; print one JSON line per step."""
+    options = HookOptions(settings, plugins, trust)
+    return asyncio.run(
+        run_hooks(
+            event, options, _world(), stdin=sys.stdin, stdout=sys.stdout, stderr=sys.stderr
+        )
+    )
+
+
+def _world() -> HookWorld:
+    home = Path(os.environ.get("HOME") or Path.cwd())
+    named = os.environ.get("AGENT_TUI_HOME", "").strip()
+    agent_home = Path(named) if named else home / ".agent"
+    cwd = Path.cwd()
+    return HookWorld(
+        cwd=cwd,
+        home=home,
+        agent_home=agent_home,
+        ports=HookPorts(env=dict(os.environ), ask_small_model=_LazySmallModel(agent_home)),
+        discover=_Discover(cwd, home, agent_home),
+        pid=os.getpid(),
+    )
+
+
+class _Discover:
+    """The hooks of the settings here; files named on the command line never pay for this."""
+
+    def __init__(self, cwd: Path, home: Path, agent_home: Path) -> None:
+        self._cwd, self._home, self._agent_home = cwd, home, agent_home
+
+    def __call__(self, trust: bool) -> Sequence[HookLayer]:
+        from agent.hook_setup import hook_layers  # pydantic and all settings, see above
+        from agent.settings.load import CliSettings, load_settings
+
+        return hook_layers(
+            load_settings(
+                launch_dir=self._cwd,
+                home=self._home,
+                agent_home=self._agent_home,
+                env=os.environ,
+                cli=CliSettings(trust=trust),
+            )
+        )
+
+
+class _LazySmallModel:
+    """Asks the configured endpoint, made with the first prompt hook: the SDK is heavy."""
+
+    def __init__(self, agent_home: Path) -> None:
+        self._agent_home = agent_home
+
+    async def __call__(self, prompt: str, *, system: str, model: str | None) -> str:
+        from agent.assemble import surroundings_from  # see above
+        from agent.model.anthropic import AnthropicClient
+        from agent.options import RunOptions
+        from agent.settings.load import load_settings
+        from agent.small_model import SmallModel
+        from tui.model_choice import real_model
+
+        around = surroundings_from(os.environ, Path.cwd(), version="")
+        settings = load_settings(
+            launch_dir=around.launch_dir,
+            home=around.home,
+            agent_home=self._agent_home,
+            env=os.environ,
+        )
+        setup = await real_model(settings, around, RunOptions())
+        client = AnthropicClient(setup.endpoint)
+        small = SmallModel(client, lambda: setup.small_model or setup.model or "")
+        try:
+            return await small.for_hooks(prompt, system=system, model=model)
+        finally:
+            await client.aclose()

@@ -1,0 +1,208 @@
+"""`agent-tui permissions`: check, explain, lint and replay; nothing is run, nobody is asked."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TextIO
+
+import click
+
+from permissions.check_cli import (
+    EXIT_STATUS,
+    Checker,
+    LoadedSettings,
+    explain,
+    run_lint_jsonl,
+)
+from permissions.context import PermissionContext
+from permissions.lint import LintWarning, lint
+from permissions.mode import Mode
+from permissions.rule_set import RuleSet, RuleSource, RuleText
+
+
+@click.group(
+    "permissions", short_help="Judge calls, explain decisions, lint and replay rules."
+)
+def command() -> None:
+    """Judge calls by the rules, explain decisions, find rules that do nothing."""
+
+
+@command.command("check")
+@click.argument("file", required=False, type=click.Path(allow_dash=True))
+@click.option("--classifier", is_flag=True, help="Hear the local classifier too.")
+@click.option("--json", "_json", is_flag=True, help="Accepted; the output is JSON anyway.")
+def check(file: str | None, classifier: bool, _json: bool) -> int:
+    """Judge calls: JSON lines in (FILE or standard input), one JSON line out each."""
+    checker = Checker(_load_settings, classifier=classifier)
+    with _lines(file) as lines:
+        for answer in checker.run(lines):
+            sys.stdout.write(answer + "\n")
+            sys.stdout.flush()
+    return 1 if checker.had_bad_line else 0
+
+
+@command.command("explain")
+@click.argument("call")
+@click.option("--mode", default="default", show_default=True, help="Permission mode to assume.")
+@click.option("--classifier", is_flag=True, help="Hear the local classifier too.")
+@click.option("--json", "as_json", is_flag=True, help="Print the decision as JSON.")
+def explain_call(call: str, mode: str, classifier: bool, as_json: bool) -> int:
+    """Explain the decision on one CALL, such as 'Bash(git push)'.
+
+    Exit status: 0 allow, 3 ask, 4 deny.
+    """
+    try:
+        chosen = Mode(mode)
+    except ValueError as error:
+        known = ", ".join(Mode)
+        raise click.BadParameter(f"{mode!r}; known modes: {known}") from error
+    text, decision = explain(call, _context_here(chosen), classifier=classifier)
+    click.echo(json.dumps(decision.as_json(), ensure_ascii=False) if as_json else text)
+    return EXIT_STATUS[decision.behavior]
+
+
+@command.command("lint")
+@click.argument("file", required=False, type=click.Path(allow_dash=True))
+@click.option("--jsonl", is_flag=True, help="Read {id, rules} lines, write {id, warnings} lines.")
+@click.option("--json", "as_json", is_flag=True, help="Print findings as JSON.")
+def lint_rules(file: str | None, jsonl: bool, as_json: bool) -> int:
+    """Find shadowed, dead and malformed rules: of a settings FILE, or of this project.
+
+    Exit status: 1 when there are any.
+    """
+    if jsonl:
+        with _lines(file) as lines:
+            for answer in run_lint_jsonl(lines):
+                sys.stdout.write(answer + "\n")
+        return 0
+    texts = _file_rules(Path(file)) if file else _load_settings(Path.cwd(), _home()).rules
+    found = lint(RuleSet.build(texts)[0])
+    if as_json:
+        click.echo(json.dumps([warning.as_json() for warning in found], ensure_ascii=False))
+    else:
+        for warning in found:
+            click.echo(_described(warning))
+        click.echo(f"{len(texts)} rules, {len(found)} findings")
+    return 1 if found else 0
+
+
+@command.command("replay")
+@click.option("--since", metavar="DATE", help="Only decisions from this date on (YYYY-MM-DD).")
+@click.option("--json", "as_json", is_flag=True, help="One JSON line per changed decision.")
+def replay(since: str | None, as_json: bool) -> int:
+    """Judge the audit log's calls again by today's rules and show what would differ."""
+    # The log's reader is needed by this command alone.
+    from permissions.replay import replay as run_replay
+
+    agent_home = _agent_home()
+    context = _context_here(Mode.DEFAULT)
+    total = changed = 0
+    for difference in run_replay(agent_home / "audit", context, since=since):
+        total += 1
+        if difference.is_changed:
+            changed += 1
+            click.echo(difference.to_json() if as_json else difference.describe())
+    if not as_json:
+        click.echo(f"{total} decisions read, {changed} would be different")
+    return 0
+
+
+class _lines:
+    """The lines of a file or of standard input; a missing file is an error in one line."""
+
+    def __init__(self, file: str | None) -> None:
+        self._file = file
+        self._stream: TextIO | None = None
+
+    def __enter__(self) -> Iterable[str]:
+        if self._file in (None, "-"):
+            return self._decoded(sys.stdin)
+        try:
+            self._stream = open(str(self._file), encoding="utf-8", errors="replace")
+        except OSError as error:
+            raise click.ClickException(f"{self._file}: {error.strerror}") from error
+        return self._stream
+
+    def __exit__(self, *_: object) -> None:
+        if self._stream is not None:
+            self._stream.close()
+
+    @staticmethod
+    def _decoded(stream: TextIO) -> Iterator[str]:
+        for raw in stream.buffer:
+            yield raw.decode("utf-8", "replace")
+
+
+def _home() -> Path:
+    home = os.environ.get("HOME", "").strip()
+    if not home:
+        raise click.ClickException("HOME is not set. Set it, or name a file.")
+    return Path(home)
+
+
+def _agent_home() -> Path:
+    named = os.environ.get("AGENT_TUI_HOME", "").strip()
+    return Path(named) if named else _home() / ".agent"
+
+
+def _load_settings(project_root: Path, home: Path) -> LoadedSettings:
+    """Read the real settings; lines that bring their own rules never pay for this import."""
+    from agent.settings.load import load_settings
+
+    is_this_home = home == Path(os.environ.get("HOME", "/nonexistent"))
+    agent_home = _agent_home() if is_this_home else home / ".agent"
+    settings = load_settings(
+        launch_dir=project_root, home=home, agent_home=agent_home, env=os.environ
+    )
+    return LoadedSettings(
+        rules=settings.rules,
+        additional_dirs=settings.additional_dirs,
+        policy=settings.policy,
+        settings_dir=agent_home,
+    )
+
+
+def _context_here(mode: Mode) -> PermissionContext:
+    from agent.settings.places import find_project_root  # as above
+
+    cwd, home = Path.cwd(), _home()
+    loaded = _load_settings(cwd, home)
+    return PermissionContext(
+        mode=mode,
+        rules=RuleSet.build(loaded.rules)[0],
+        launch_dir=cwd,
+        project_root=find_project_root(cwd),
+        home=home,
+        additional_dirs=loaded.additional_dirs,
+        policy=loaded.policy or {},
+        settings_dir=loaded.settings_dir,
+        own_dirs=(_agent_home(),),
+    )
+
+
+def _file_rules(path: Path) -> tuple[RuleText, ...]:
+    """Read the rules of one settings file, taken as the person's own."""
+    from agent.settings.file import read_settings  # as above
+    from agent.settings.rules import rules_of
+
+    loaded, warnings = read_settings(path, RuleSource.USER)
+    if loaded is None:
+        reason = str(warnings[0]) if warnings else f"{path}: there is no such file"
+        raise click.ClickException(reason)
+    rules, more = rules_of(loaded)
+    for warning in (*warnings, *more):
+        click.echo(f"{warning}", err=True)
+    return rules
+
+
+def _described(warning: LintWarning) -> str:
+    data = warning.as_json()
+    rule = data.get("shadowed") or data.get("rule") or ""
+    fix = f"\n    fix: {data['fix']}" if data.get("fix") else ""
+    return f"{data['type']}: {rule}\n    {data['message']}{fix}"
+
+

@@ -1,0 +1,49 @@
+"""Where a subcommand runs: its folders and settings, from this process."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from agent.errors import ConfigError
+from agent.settings.load import CliSettings, Settings, load_settings
+
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    """The folders of this process."""
+
+    cwd: Path
+    home: Path
+    agent_home: Path
+
+
+def here() -> Here:
+    """Return the folders of this process; a missing HOME is an error that says what to do."""
+    try:
+        cwd = Path.cwd()
+    except OSError as error:
+        raise click.ClickException("The current folder no longer exists.") from error
+    named = os.environ.get("AGENT_TUI_HOME", "").strip()
+    home_text = os.environ.get("HOME", "").strip()
+    if not home_text and not named:
+        raise click.ClickException("HOME is not set. Set it, or AGENT_TUI_HOME to a folder.")
+    home = Path(home_text or named)
+    return Here(cwd, home, Path(named) if named else home / ".agent")
+
+
+def settings_here(place: Here, *, trust: bool = False) -> Settings:
+    """Load the settings in force here; an unusable policy file ends the command."""
+    try:
+        return load_settings(
+            launch_dir=place.cwd,
+            home=place.home,
+            agent_home=place.agent_home,
+            env=os.environ,
+            cli=CliSettings(trust=trust),
+        )
+    except ConfigError as error:
+        raise click.ClickException(str(error)) from error
