@@ -122,7 +122,7 @@ def build_config(
     specs = [replace(spec, position=index) for index, spec in enumerate(specs)]
     return HookConfig(
         handlers=_by_event(specs),
-        warnings=tuple(warnings),
+        warnings=_each_once(warnings),
         allowed_urls=_merged_list(layers, "allowedHttpHookUrls"),
         allowed_env_vars=_as_set(_merged_list(layers, "httpHookAllowedEnvVars")),
     )
@@ -309,6 +309,20 @@ class _SectionReader:
 
     def _warn(self, where: str, message: str) -> None:
         self.warnings.append(ConfigWarning(message, self._source, self._file, where))
+
+
+def _each_once(warnings: Sequence[ConfigWarning]) -> tuple[ConfigWarning, ...]:
+    """Say each thing once per file, and in how many places it is."""
+    places: dict[tuple[str, HookSource, str | None], list[ConfigWarning]] = {}
+    for warning in warnings:
+        key = (warning.message, warning.source, warning.file)
+        places.setdefault(key, []).append(warning)
+    return tuple(
+        first
+        if not others
+        else replace(first, message=f"{first.message} (and {len(others)} more like it)")
+        for first, *others in places.values()
+    )
 
 
 def _by_event(specs: Sequence[HandlerSpec]) -> dict[str, tuple[HandlerSpec, ...]]:

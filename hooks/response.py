@@ -73,6 +73,8 @@ class Printed:
     stdout_dropped: int = 0
     path: str = ""
     """The PATH it ran with, for the message when it was not found."""
+    suspicion: str = ""
+    """What is known to be wrong with the command; told when it fails."""
 
 
 class NotAnAnswer(ValueError):
@@ -99,7 +101,7 @@ def judge_printed(spec: HandlerSpec, printed: Printed) -> HandlerResult:
     except (NotAnAnswer, AnswerError) as error:
         problem = str(error)
     if printed.exit_code == 2 and not rules.any_failure_blocks:
-        return _exit_two(run, rules, answer, problem, stderr)
+        return _exit_two(run, rules, answer, problem, stderr, printed.suspicion)
     if rules.any_failure_blocks and printed.exit_code != 0:
         failure = f"hook {first_line(spec.label)!r} failed: {_exit_text(printed, stderr)}"
         return _blocked(run, rules, answer, stderr, failure)
@@ -189,12 +191,18 @@ def first_line(text: str) -> str:
 
 
 def _exit_two(
-    run: HandlerResult, rules: Effects, answer: Answer | None, problem: str | None, stderr: str
+    run: HandlerResult,
+    rules: Effects,
+    answer: Answer | None,
+    problem: str | None,
+    stderr: str,
+    suspicion: str,
 ) -> HandlerResult:
     if run.spec.event in ("Elicitation", "ElicitationResult"):
         answer = None
-    missing = MISSING_SCRIPT in stderr
-    cause = " (a script is not where the command says)" if missing else ""
+    if not suspicion and MISSING_SCRIPT in stderr:
+        suspicion = "a script is not where the command says"
+    cause = f" ({suspicion})" if suspicion else ""
     if rules.exit_two is ExitTwo.NOTICE:
         said = f"exit status 2: {first_line(stderr)}" if stderr.strip() else "exit status 2"
         return run.failed(HandlerOutcome.NON_BLOCKING_ERROR, said + cause)
@@ -204,8 +212,8 @@ def _exit_two(
         error = f"exit status 2 has no effect on {run.spec.event}{detail}{cause}"
         return run.failed(HandlerOutcome.NON_BLOCKING_ERROR, error)
     blocked = _blocked(run, rules, answer, stderr, "")
-    if missing:
-        problem = f"blocks because it is broken, not because it decided to{cause}"
+    if suspicion and answer is None:
+        problem = f"blocks, but probably because it is broken, not because it decided to{cause}"
     if problem is not None:
         notes = (*blocked.answer.notes, problem)
         return replace(blocked, answer=replace(blocked.answer, notes=notes))
@@ -293,7 +301,7 @@ def _exit_text(printed: Printed, stderr: str) -> str:
     said = first_line(stderr)
     code = printed.exit_code
     ended = f"ended by signal {-code}" if code < 0 else f"exit status {code}"
-    cause = _likely_cause(code, stderr, printed.path)
+    cause = printed.suspicion or _likely_cause(code, stderr, printed.path)
     return ": ".join(part for part in (ended, said) if part) + (f" ({cause})" if cause else "")
 
 

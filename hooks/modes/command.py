@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from hooks.environment import fill_placeholders, fill_single_quoted
+from hooks.lint import UNQUOTED_PLACEHOLDER
 from hooks.modes.base import HookCall
 from hooks.process import CannotStart, Program, run_program
 from hooks.response import (
@@ -74,6 +75,7 @@ class CommandMode:
                 stderr=ended.stderr,
                 stdout_dropped=ended.stdout_dropped,
                 path=call.env.get("PATH", ""),
+                suspicion=_suspicion(handler, call.env),
             ),
         )
 
@@ -106,6 +108,19 @@ def shell_argv(env: Mapping[str, str]) -> tuple[str, ...]:
     if Path(bash).exists():
         return (bash, "--noprofile", "--norc", "-c")
     return ("/bin/sh", "-c")
+
+
+def _suspicion(handler: CommandHandler, env: Mapping[str, str]) -> str:
+    """Say when a shell splits a path with a space in it, because nobody quoted it."""
+    if handler.args is not None:
+        return ""
+    found = UNQUOTED_PLACEHOLDER.search(handler.command)
+    if found is None:
+        return ""
+    value = env.get(f"{found.group(1)}_{found.group(2)}", "")
+    if not any(character.isspace() for character in value):
+        return ""
+    return f"{found.group(0)} is not quoted, and {value!r} has a space in it"
 
 
 def _goes_to_background(line: bytes) -> bool:

@@ -295,6 +295,14 @@ async def test_a_failure_says_what_and_why(
     assert any(said in line for line in outcome.notices), outcome.notices
 
 
+async def test_a_guard_that_is_broken_by_a_space_says_so(place: Place) -> None:
+    runner = place.runner("PreToolUse", "ls $CLAUDE_PROJECT_DIR/guard.py")
+    outcome = await runner.run(BASH)
+    assert outcome.decision == "deny"
+    assert "probably because it is broken" in outcome.notices[0]
+    assert "is not quoted, and" in outcome.notices[0]
+
+
 @pytest.mark.parametrize(
     "handler",
     [

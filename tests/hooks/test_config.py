@@ -160,6 +160,15 @@ def test_the_failure_default_makes_guards_fail_closed_unless_they_say_otherwise(
     assert [spec.blocks_on_failure for spec in config.all()] == [True, False, False]
 
 
+def test_one_mistake_in_many_places_is_reported_once() -> None:
+    handlers = [{**GOOD, "command": f"$CLAUDE_PROJECT_DIR/{name}.sh"} for name in "abc"]
+    config = build_config(
+        [HookLayer(HookSource.PROJECT, {"hooks": {"Stop": [{"hooks": handlers}]}})]
+    )
+    (warning,) = config.warnings
+    assert str(warning).endswith("(and 2 more like it)")
+
+
 def test_url_lists_add_up_and_an_empty_one_blocks_all() -> None:
     one = HookLayer(HookSource.USER, {"allowedHttpHookUrls": ["https://a/*"]})
     none = HookLayer(HookSource.PROJECT, {"allowedHttpHookUrls": []})
