@@ -94,7 +94,6 @@ def abort() -> AbortSignal:
         (13_599, "none"),
         (13_600, "compact"),
         (15_200, "critical"),
-        (99_999, "critical"),
     ],
 )
 def test_thresholds(tokens: int, pressure: str) -> None:

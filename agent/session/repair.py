@@ -1,0 +1,101 @@
+"""Mends a transcript with a clean copy: what can be read stays, the original is kept aside."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from agent.errors import SessionError
+from agent.session.lines import BadLine, Line, read_forwards
+from agent.session.records import SessionHeader, UnreadableRecord, from_json, to_json
+from agent.session.store import SessionStore
+from agent.session.transcript import Transcript, lock_path
+
+
+@dataclass(frozen=True, slots=True)
+class RepairReport:
+    """What a check found, and what was done about it."""
+
+    session_id: str
+    good: int
+    damaged: int
+    unknown: int
+    """Whole records of kinds this version does not know; they stay."""
+    torn_bytes: int
+    has_header: bool
+    backup: Path | None = None
+    """The file as it was, when a clean copy took its place."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether there was nothing to mend."""
+        return not self.damaged and not self.torn_bytes and self.has_header
+
+
+def check(session_id: str, path: Path) -> RepairReport:
+    """Read a whole transcript and say what is wrong with it. Raises SessionError."""
+    good = damaged = unknown = torn = 0
+    has_header = False
+    try:
+        for found in read_forwards(path):
+            match found:
+                case BadLine(reason="torn"):
+                    torn = found.length
+                case BadLine():
+                    damaged += 1
+                case Line():
+                    try:
+                        record = from_json(found.data)
+                    except UnreadableRecord:
+                        damaged += 1
+                        continue
+                    good += record is not None
+                    unknown += record is None
+                    has_header = has_header or isinstance(record, SessionHeader)
+    except OSError as error:
+        raise SessionError(f"The session {path} cannot be read: {error.strerror}.") from error
+    return RepairReport(session_id, good, damaged, unknown, torn, has_header)
+
+
+def repair(store: SessionStore, session_id: str) -> RepairReport:
+    """Put a clean copy in the place of a damaged transcript; a whole one is left alone.
+
+    Raises:
+        SessionLocked: the session is open somewhere.
+        SessionError: it cannot be read or written.
+    """
+    info = store.get(session_id)
+    report = check(info.id, info.path)
+    if report.is_whole:
+        return report
+    backup = info.path.with_name(f"{info.path.name}.damaged")
+    fresh_path = info.path.with_name(f".{info.id}.repair")
+    with contextlib.suppress(OSError):
+        fresh_path.unlink()
+    _copy(info.path, backup)  # before opening, which cuts off a torn end
+    # The lock is held from here on, so that nobody appends meanwhile.
+    with Transcript.open(info.path), Transcript.create(fresh_path) as fresh:
+        if not report.has_header:
+            fresh.append(to_json(SessionHeader(info.id, "", "", "")))
+        for found in read_forwards(info.path):
+            if isinstance(found, Line):
+                fresh.skip_to(found.seq)
+                fresh.append({k: v for k, v in found.data.items() if k not in ("v", "seq")})
+        fresh.sync()
+        fresh_path.replace(info.path)
+    with contextlib.suppress(OSError):
+        lock_path(fresh_path).unlink()
+    return replace(report, backup=backup)
+
+
+def _copy(source: Path, target: Path) -> None:
+    try:
+        target.unlink(missing_ok=True)
+        descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+        with os.fdopen(descriptor, "wb") as copy, source.open("rb") as original:
+            shutil.copyfileobj(original, copy)
+    except OSError as error:
+        raise SessionError(f"{source} cannot be copied aside: {error.strerror}.") from error
