@@ -12,13 +12,13 @@ newest one" would be the wrong one. What nobody ended is found by `sweep`.
 
 from __future__ import annotations
 
-import itertools
 import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from random import Random
 from typing import Final, Literal
 
 SPAN_TTL_S: Final = 30 * 60.0
@@ -121,13 +121,22 @@ class Tracer:
         clock: Callable[[], float] = time.monotonic,
         wall_clock: Callable[[], float] = time.time,
         keeps_content: bool = False,
+        rng: Random | None = None,
     ) -> None:
-        """`keeps_content` is an explicit wish of the person, for one session."""
+        """Start without exporters.
+
+        Args:
+            clock: seconds that never go back.
+            wall_clock: Unix time.
+            keeps_content: an explicit wish of the person, for one session.
+            rng: gives identifiers.
+        """
         self.clock = clock
         self.wall_clock = wall_clock
         self.keeps_content = keeps_content
         self._exporters: list[Callable[[FinishedSpan], None]] = []
-        self._ids = itertools.count(1)
+        # Not a count: the spans of a session may come from several runs of the program.
+        self._rng = rng or Random()
         # Weak, so that a span whose owner is gone does not live on in here.
         self._open: dict[int, weakref.ref[Span]] = {}
         self.abandoned = 0
@@ -147,7 +156,7 @@ class Tracer:
         above = parent if parent is not None else _current.get()
         if above is not None and above.status is not None:
             above = None
-        span = Span(self, kind, name or kind, above, next(self._ids))
+        span = Span(self, kind, name or kind, above, self._rng.getrandbits(53))
         self._open[span.id] = weakref.ref(span)
         return span
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import subprocess
 import sys
 
@@ -37,6 +38,7 @@ from agent.model.scripted.scenario import (
     Turn,
 )
 from agent.model.sdk import Timeouts
+from agent.recovery.classify import classify
 from tests.agent.model.conftest import Serve
 
 ANSWER = Turn(
@@ -440,3 +442,54 @@ def test_importing_the_model_packages_loads_no_sdk() -> None:
         "assert not heavy, heavy"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=30)
+
+
+def a_bad_day(rng: random.Random) -> Turn:
+    """Return a turn with one random fault at a random place and a random way of being cut up."""
+    places = ("accept", "headers", "event", "byte", "thinking", "text", "tool_input",
+              "between_blocks", "before_delta", "before_stop", "end")  # fmt: skip
+    at = Position(rng.choice(places), rng.randrange(1500))  # type: ignore[arg-type]
+    names = ("message_start", "content_block_start", "content_block_delta", "content_block_stop",
+             "message_delta", "message_stop")  # fmt: skip
+    event, nth = rng.choice(names), rng.randrange(3)
+    garbage = bytes(rng.randrange(256) for _ in range(rng.randrange(40)))
+    fault: Fault = rng.choice(
+        (
+            Cut(at, rng.choice(("reset", "close", "end"))),
+            ErrorEvent(at),
+            Insert(at, garbage),
+            Insert(at, b"data: " + garbage + b"\n\n"),
+            Drop(event, nth),
+            Duplicate(event, nth),
+            NoUsage(),
+            Status(
+                rng.choice((400, 401, 404, 413, 429, 500, 503, 529)),
+                body=rng.choice((None, "", "<p>", "[]")),
+            ),
+        )
+    )
+    pace = Pace(chunk_bytes=rng.choice((0, -1, 1, 5, 100)), delta_tokens=1)
+    return Turn(ANSWER.parts, fault=fault, pace=pace)
+
+
+async def test_any_bad_day_ends_in_a_typed_error_or_a_valid_message(serve: Serve) -> None:
+    rng = random.Random(20)
+    turns: list[Turn] = []
+    stage = await serve(Scenario(), respond=lambda _: turns.pop())
+    for _ in range(80):
+        turns = [Turn((Text("all is well"),)), a_bad_day(rng)]
+        bad = turns[-1]
+        error: ModelError | None = None
+        try:
+            fold = await stage.ask()
+        except ModelError as caught:
+            error = caught
+        if error is None:
+            assert fold.complete, bad
+            kinds = [block["type"] for block in fold.message().content]
+            assert kinds == [kind for kind in ("thinking", "text", "tool_use") if kind in kinds]
+        else:
+            assert classify(error).text, bad
+        # A refused key is tried in both ways, so one turn may have been used up twice.
+        turns = [Turn((Text("all is well"),))]
+        assert (await stage.ask()).message().text == "all is well"

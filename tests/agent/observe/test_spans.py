@@ -17,9 +17,9 @@ class Clock:
         return self.now
 
 
-def traced(**options: bool) -> tuple[Tracer, Clock, list[FinishedSpan]]:
+def traced(*, keeps_content: bool = False) -> tuple[Tracer, Clock, list[FinishedSpan]]:
     clock, seen = Clock(), list[FinishedSpan]()
-    tracer = Tracer(clock=clock, wall_clock=clock, **options)
+    tracer = Tracer(clock=clock, wall_clock=clock, keeps_content=keeps_content)
     tracer.export_to(seen.append)
     return tracer, clock, seen
 

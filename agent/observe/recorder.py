@@ -1,0 +1,199 @@
+"""Turns the agent's events into spans and log events: one consumer, nothing else to instrument.
+
+The stream already says when everything began and ended. Texts in it are never looked at.
+"""
+
+from __future__ import annotations
+
+from typing import Final, assert_never
+
+from agent.events import (
+    AgentEvent,
+    Compacted,
+    Complete,
+    ErrorEvent,
+    HookFinished,
+    HookStarted,
+    MessageCommitted,
+    ModelFallback,
+    Notice,
+    PermissionRequested,
+    PermissionResolved,
+    RequestStart,
+    RetryScheduled,
+    Terminal,
+    TextDelta,
+    ThinkingDelta,
+    Tombstone,
+    ToolDispatch,
+    ToolInputDelta,
+    ToolProgress,
+    ToolResult,
+    UsageUpdate,
+)
+from agent.observe.events import EventLog, Verified
+from agent.observe.spans import Span, SpanStatus, Tracer
+from agent.recovery.classify import FailureKind
+
+_INTERRUPTED: Final = frozenset({"aborted_streaming", "aborted_tools"})
+_RUN = tuple[str, str | None]
+"""Turn and agent: what one `Terminal` ends."""
+
+
+class EventRecorder:
+    """Give it every event, in order; it keeps the open spans between them."""
+
+    def __init__(self, tracer: Tracer, log: EventLog) -> None:
+        """Both stay usable by others."""
+        self._tracer = tracer
+        self._log = log
+        self._runs: dict[_RUN, Span] = {}
+        self._requests: dict[_RUN, Span] = {}
+        self._tools: dict[str, Span] = {}
+        self._waits: dict[str, Span] = {}
+        self._hooks: dict[tuple[str, str, str | None], Span] = {}
+
+    def record(self, event: AgentEvent) -> None:
+        """Take the next event."""
+        run = (event.turn_id, event.agent_id)
+        match event:
+            case RequestStart():
+                self._end_request(run, "error")
+                span = self._tracer.start("llm_request", event.model, parent=self._run(run))
+                span.set(model=event.model, attempt=event.attempt, step=event.step)
+                self._requests[run] = span
+            case Complete():
+                self._complete(run, event)
+            case RetryScheduled():
+                self._end_request(run, "error")
+                self._log.log("retry", attempt=event.attempt, delay_s=event.delay_s)
+            case ModelFallback():
+                self._end_request(run, "error")
+                self._log.log("model_fallback")
+            case ErrorEvent():
+                self._end_request(run, "error")
+                known = event.kind in FailureKind.__members__.values()
+                # Other servers may put anything into their error types.
+                kind = Verified(event.kind, "one of a fixed set") if known else None
+                self._log.log("error", kind=kind)
+            case ToolDispatch():
+                span = self._tracer.start("tool", event.name, parent=self._run(run))
+                self._tools[event.tool_use_id] = span
+            case ToolResult():
+                self._tool_result(event)
+            case PermissionRequested():
+                parent = self._tools.get(event.tool_use_id) or self._run(run)
+                waiting = self._tracer.start("blocked_on_user", event.tool, parent=parent)
+                self._waits[event.request_id] = waiting
+            case PermissionResolved():
+                self._permission(event)
+            case HookStarted():
+                parent = self._tools.get(event.tool_use_id or "") or self._run(run)
+                key = (event.turn_id, event.event, event.tool_use_id)
+                self._hooks[key] = self._tracer.start("hook", event.event, parent=parent)
+            case HookFinished():
+                self._hook(event)
+            case Compacted():
+                self._log.log(
+                    "compacted", tokens_before=event.tokens_before, tokens_after=event.tokens_after
+                )
+            case Terminal():
+                self._terminal(run, event)
+            case MessageCommitted():
+                # The person's message is the first event of a run.
+                self._run(run)
+            case (
+                TextDelta()
+                | ThinkingDelta()
+                | ToolInputDelta()
+                | ToolProgress()
+                | UsageUpdate()
+                | Tombstone()
+                | Notice()
+            ):
+                pass
+            case _:
+                assert_never(event)
+
+    def _run(self, run: _RUN) -> Span:
+        if run not in self._runs:
+            above = self._runs.get((run[0], None)) if run[1] is not None else None
+            self._runs[run] = self._tracer.start("interaction", run[1] or "prompt", parent=above)
+        return self._runs[run]
+
+    def _complete(self, run: _RUN, event: Complete) -> None:
+        usage = event.usage
+        counts = {
+            "input_tokens": usage.input_tokens,
+            "output_tokens": usage.output_tokens,
+            "cache_read_tokens": usage.cache_read_tokens,
+            "cache_write_tokens": usage.cache_write_5m_tokens + usage.cache_write_1h_tokens,
+        }
+        self._end_request(run, "ok", **counts)
+        self._log.log("llm_response", **counts)
+
+    def _end_request(self, run: _RUN, status: SpanStatus, **attributes: int) -> None:
+        span = self._requests.pop(run, None)
+        if span is not None:
+            span.end(status, **attributes)
+
+    def _tool_result(self, event: ToolResult) -> None:
+        span = self._tools.pop(event.tool_use_id, None)
+        if span is not None:
+            interrupted = event.outcome == "interrupted"
+            status: SpanStatus = (
+                "interrupted" if interrupted else "error" if event.is_error else "ok"
+            )
+            span.end(status, outcome=event.outcome, run_s=event.elapsed_s)
+        self._log.log(
+            "tool",
+            # Names of MCP servers are chosen by people.
+            name=None
+            if event.name.startswith("mcp__")
+            else Verified(event.name, "the name of a built-in tool"),
+            outcome=Verified(event.outcome, "one of a fixed set"),
+            elapsed_s=event.elapsed_s,
+            is_error=event.is_error,
+        )
+
+    def _permission(self, event: PermissionResolved) -> None:
+        decision = event.decision
+        span = self._waits.pop(event.request_id, None)
+        if span is not None:
+            span.end("ok", behavior=str(decision.behavior), source=str(decision.source))
+        self._log.log(
+            "permission",
+            behavior=Verified(str(decision.behavior), "one of a fixed set"),
+            source=Verified(str(decision.source), "one of a fixed set"),
+            asked=span is not None,
+        )
+
+    def _hook(self, event: HookFinished) -> None:
+        span = self._hooks.pop((event.turn_id, event.event, event.tool_use_id), None)
+        failed = event.outcome in ("non_blocking_error", "cancelled")
+        if span is not None:
+            span.end("error" if failed else "ok", outcome=event.outcome)
+        self._log.log(
+            "hook",
+            event_name=Verified(event.event, "one of a fixed set"),
+            outcome=Verified(event.outcome, "one of a fixed set"),
+        )
+
+    def _terminal(self, run: _RUN, event: Terminal) -> None:
+        status: SpanStatus = (
+            "interrupted"
+            if event.reason in _INTERRUPTED
+            else "error"
+            if event.reason == "error"
+            else "ok"
+        )
+        self._end_request(run, "interrupted" if status == "interrupted" else "error")
+        span = self._runs.pop(run, None)
+        if span is not None:
+            span.end(status, reason=event.reason, turns=event.turns)
+        self._log.log(
+            "terminal",
+            reason=Verified(event.reason, "one of a fixed set"),
+            turns=event.turns,
+            is_subagent=event.agent_id is not None,
+        )
