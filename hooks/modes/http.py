@@ -71,7 +71,7 @@ def header_values(
         return env.get(name, "") if name in allowed else ""
 
     return {
-        name: re.sub(r"[\r\n\x00]", "", VARIABLE.sub(fill, value))
+        name: re.sub(r"[\r\n\x00]", "", VARIABLE.sub(fill, value)).strip()
         for name, value in handler.headers.items()
     }
 

@@ -208,6 +208,10 @@ def test_header_variables_need_both_lists(
     assert header_values(handler, {"A": "1", "B": "2"}, outer) == {"H": expected}
 
 
+def test_a_header_whose_variable_is_empty_can_still_be_sent() -> None:
+    assert header_values(HttpHandler("http://x", {"H": "Bearer $A"}), {}, None) == {"H": "Bearer"}
+
+
 def test_header_values_cannot_add_lines() -> None:
     handler = HttpHandler("http://x", {"H": "$A"}, ("A",))
     assert header_values(handler, {"A": "1\r\nX: 2"}, None) == {"H": "1X: 2"}
