@@ -54,7 +54,9 @@ def judge(part: Part, mode: Mode) -> tuple[PartVerdict, list[TraceEntry]]:
         step: TraceStep, answer: Behavior | None, source: str | None = None, rule: str | None = None
     ) -> None:
         text = "none" if answer is None else str(answer)
-        trace.append(TraceEntry(step, text, source, rule, part.text))
+        # The one part of another tool is the whole call.
+        name = None if part.kind == "tool" else part.text
+        trace.append(TraceEntry(step, text, source, rule, name))
 
     note(
         TraceStep.SCOPE,

@@ -17,8 +17,7 @@ from permissions.paths import Target, is_below, relative_to
 
 def matches_any(pattern: PathPattern, target: Target, anchors: Iterable[str]) -> bool:
     """Does some spelling fit, below some spelling of the anchor (deny and ask)?"""
-    floating = pattern.anchor is Anchor.CURRENT and floats(pattern.pattern, strict=True)
-    regex = compiled_pattern(pattern.pattern, floating)
+    floating, regex = _restricting(pattern)
     for spelling in target.spellings:
         if floating:
             if regex.fullmatch(spelling.lstrip("/")):
@@ -69,6 +68,12 @@ def last_component(pattern: str) -> str:
     """Return the last component of the pattern, `**` and a final slash left out."""
     components = [part for part in pattern.split("/") if part not in ("", "**")]
     return components[-1] if components else "*"
+
+
+@lru_cache(maxsize=4096)
+def _restricting(pattern: PathPattern) -> tuple[bool, re.Pattern[str]]:
+    floating = pattern.anchor is Anchor.CURRENT and floats(pattern.pattern, strict=True)
+    return floating, compiled_pattern(pattern.pattern, floating)
 
 
 def floats(pattern: str, *, strict: bool) -> bool:

@@ -359,7 +359,8 @@ def _find(words: Sequence[Word]) -> list[Access]:
             break
         roots.append(word)
     texts = [word.plain for word in words]
-    kind = AccessKind.REMOVE if "-delete" in texts else AccessKind.READ
+    # Tests choose what is deleted below the roots; the roots themselves are only a place.
+    kind = AccessKind.WRITE if "-delete" in texts else AccessKind.READ
     found = _all(kind, roots or [_HERE])
     for position, text in enumerate(texts):
         if text in ("-fprint", "-fprint0", "-fprintf", "-fls"):

@@ -119,7 +119,6 @@ _TABLE: dict[str, tuple[str, str, frozenset[str]]] = {
     "[[": ("*", "", frozenset()),
     "seq": ("w", "fs", frozenset()),
     "sleep": ("", "", frozenset()),
-    "env": ("", "", frozenset()),
     "sed": ("nErsuz", "e", _set("--quiet --silent --expression --regexp-extended")),
     "awk": ("", "Fv", frozenset()),
     "find": ("", "", frozenset()),
@@ -185,8 +184,6 @@ def is_read_only(program: str, words: Sequence[Word]) -> bool:
     letters, valued, long = entry
     if letters == "*":
         return not any("[" in word.plain and word.is_unknown for word in words)
-    if program == "env":
-        return not words
     if program == "command":
         return bool(words) and words[0].plain in ("-v", "-V")
     if program == "printf" and words[:1] and not words[0].is_literal:

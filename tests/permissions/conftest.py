@@ -1,0 +1,12 @@
+"""One project on disk for the whole run: the engine only looks at it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.permissions.engine import Engine, make_engine
+
+
+@pytest.fixture(scope="session")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
+    return make_engine(tmp_path_factory.mktemp("engine"))

@@ -1,0 +1,427 @@
+"""The formats of `permissions check`, `explain` and `lint`, and what stands in them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from permissions.check_cli import (
+    EXIT_STATUS,
+    Checker,
+    LoadedSettings,
+    explain,
+    run_check,
+    run_lint_jsonl,
+)
+from permissions.rule import RuleBehavior, RuleSource, RuleText
+from tests.permissions.engine import Engine
+
+
+def _no_settings(root: Path, home: Path) -> LoadedSettings:
+    return LoadedSettings()
+
+
+def _check(engine: Engine, *, classifier: bool = False, **call: object) -> Mapping[str, object]:
+    checker = Checker(_no_settings, classifier=classifier, cwd=engine.root, home=engine.home)
+    given = {"id": 7, "tool": "Bash", "rules": {}, "cwd": str(engine.root), **call}
+    if "command" in given:
+        given["input"] = {"command": given.pop("command")}
+    answer: Mapping[str, object] = json.loads(json.dumps(checker.check(json.dumps(given))))
+    return answer
+
+
+def _origin(answer: Mapping[str, object]) -> tuple[object, ...]:
+    return tuple(answer[key] for key in ("behavior", "source", "reason_type", "reason"))
+
+
+def _kinds(answer: Mapping[str, object]) -> list[str]:
+    warnings = answer["warnings"]
+    assert isinstance(warnings, list)
+    return [warning["type"] for warning in warnings]
+
+
+def test_an_answer_has_exactly_the_documented_fields(engine: Engine) -> None:
+    answer = _check(engine, command="ls")
+    assert list(answer) == [
+        "id", "behavior", "source", "reason_type", "reason", "message", "rule", "warnings", "trace",
+    ]  # fmt: skip
+    trace = answer["trace"]
+    assert isinstance(trace, list)
+    assert [entry["step"] for entry in trace] == ["scope", "deny", "ask", "allow", "mode"]
+    assert set(trace[0]) == {"step", "answer", "source", "rule", "part"}
+
+
+ORIGINS = [
+    ("nothing matches", {"command": "ls"}, ("ask", "mode", "mode", "mode_default")),
+    (
+        "an allow rule",
+        {"command": "ls", "rules": {"cliArg": {"allow": ["Bash(ls)"]}}},
+        ("allow", "cliArg", "rule", "allow_rule"),
+    ),
+    (
+        "the first source is named",
+        {
+            "command": "ls",
+            "rules": {"session": {"deny": ["Bash(ls)"]}, "userSettings": {"deny": ["Bash"]}},
+        },
+        ("deny", "userSettings", "rule", "deny_rule"),
+    ),
+    (
+        "a deny of the last source beats an allow of the first",
+        {
+            "command": "ls",
+            "rules": {"session": {"deny": ["Bash(ls)"]}, "policySettings": {"allow": ["Bash"]}},
+        },
+        ("deny", "session", "rule", "deny_rule"),
+    ),
+    (
+        "an ask beats an allow",
+        {"command": "ls", "rules": {"policySettings": {"allow": ["Bash"], "ask": ["Bash(ls *)"]}}},
+        ("ask", "policySettings", "rule", "ask_rule"),
+    ),
+    (
+        "dontAsk keeps the origin of an ask rule",
+        {"command": "ls", "mode": "dontAsk", "rules": {"userSettings": {"ask": ["Bash(ls)"]}}},
+        ("deny", "userSettings", "rule", "ask_rule"),
+    ),
+    (
+        "dontAsk",
+        {"command": "ls", "mode": "dontAsk"},
+        ("deny", "mode", "mode", "mode_default"),
+    ),
+    (
+        "dontAsk on a protected path",
+        {"tool": "Write", "input": {"file_path": ".git/x"}, "mode": "dontAsk"},
+        ("deny", "scope_check", "safety_check", "protected_path"),
+    ),
+    (
+        "plan denies a write that a rule allows",
+        {
+            "tool": "Write",
+            "input": {"file_path": "x"},
+            "mode": "plan",
+            "rules": {"userSettings": {"allow": ["Edit"]}},
+        },
+        ("deny", "mode", "mode", "mode_default"),
+    ),
+    (
+        "plan asks about a named command",
+        {"command": "make", "mode": "plan", "rules": {"userSettings": {"allow": ["Bash(make)"]}}},
+        ("ask", "mode", "mode", "mode_default"),
+    ),
+    (
+        "plan denies an unnamed command",
+        {"command": "make", "mode": "plan"},
+        ("deny", "mode", "mode", "mode_default"),
+    ),
+    (
+        "plan asks about reading",
+        {"command": "ls", "mode": "plan"},
+        ("ask", "mode", "mode", "mode_default"),
+    ),
+    (
+        "plan lets a named reading command run",
+        {"command": "ls", "mode": "plan", "rules": {"userSettings": {"allow": ["Bash(ls)"]}}},
+        ("allow", "userSettings", "rule", "allow_rule"),
+    ),
+    (
+        "bypass",
+        {"command": "make", "mode": "bypassPermissions", "bypass_available": True},
+        ("allow", "mode", "mode", "mode_default"),
+    ),
+    (
+        "bypass keeps an ask rule",
+        {
+            "command": "make",
+            "mode": "bypassPermissions",
+            "bypass_available": True,
+            "rules": {"userSettings": {"ask": ["Bash(make)"]}},
+        },
+        ("ask", "userSettings", "rule", "ask_rule"),
+    ),
+    (
+        "bypass does not lift a read outside",
+        {"command": "cat /etc/hosts", "mode": "bypassPermissions", "bypass_available": True},
+        ("ask", "scope_check", "safety_check", "scope_bounds_violation"),
+    ),
+    (
+        "bypass lets a protected path through",
+        {
+            "tool": "Write",
+            "input": {"file_path": ".git/x"},
+            "mode": "bypassPermissions",
+            "bypass_available": True,
+        },
+        ("allow", "mode", "mode", "mode_default"),
+    ),
+    (
+        "a write outside",
+        {"tool": "Write", "input": {"file_path": "/etc/x"}},
+        ("deny", "scope_check", "safety_check", "scope_bounds_violation"),
+    ),
+    (
+        "a read inside",
+        {"tool": "Read", "input": {"file_path": "a"}},
+        ("allow", "mode", "mode", "mode_default"),
+    ),
+    (
+        "a read outside",
+        {"tool": "Read", "input": {"file_path": "/etc/x"}},
+        ("ask", "scope_check", "safety_check", "scope_bounds_violation"),
+    ),
+    (
+        "a read outside with a rule",
+        {
+            "tool": "Read",
+            "input": {"file_path": "/etc/x"},
+            "rules": {"userSettings": {"allow": ["Read(//etc/**)"]}},
+        },
+        ("allow", "userSettings", "rule", "allow_rule"),
+    ),
+    (
+        "an unknown tool",
+        {"tool": "Frob", "input": {}, "rules": {"cliArg": {"allow": ["Frob"]}}},
+        ("ask", "scope_check", "safety_check", "unknown_tool"),
+    ),
+    (
+        "not parsable",
+        {"command": "echo 'x", "rules": {"cliArg": {"allow": ["Bash"]}}},
+        ("ask", "scope_check", "safety_check", "unparsable"),
+    ),
+    (
+        "an MCP tool",
+        {"tool": "mcp__gh__issue", "input": {}, "rules": {"cliArg": {"allow": ["mcp__gh"]}}},
+        ("allow", "cliArg", "rule", "allow_rule"),
+    ),
+    (
+        "the strictest part, first in order",
+        {
+            "command": "ls; make; rm x",
+            "rules": {
+                "policySettings": {"deny": ["Bash(rm *)"]},
+                "session": {"deny": ["Bash(make)"]},
+            },
+        },
+        ("deny", "session", "rule", "deny_rule"),
+    ),
+    (
+        "a malformed deny asks about its tool",
+        {
+            "tool": "Read",
+            "input": {"file_path": "a"},
+            "rules": {"projectSettings": {"deny": ["Read(!a)"]}},
+        },
+        ("ask", "projectSettings", "rule", "ask_rule"),
+    ),
+    (
+        "bypass disabled by policy",
+        {
+            "command": "make",
+            "mode": "bypassPermissions",
+            "bypass_available": True,
+            "policy": {"disableBypassPermissionsMode": "disable"},
+        },
+        ("ask", "mode", "mode", "mode_default"),
+    ),
+    (
+        "only managed rules",
+        {
+            "command": "make",
+            "policy": {"allowManagedPermissionRulesOnly": True},
+            "rules": {"userSettings": {"allow": ["Bash(make)"]}},
+        },
+        ("ask", "mode", "mode", "mode_default"),
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "call", "expected"), ORIGINS, ids=lambda value: str(value)[:40])
+def test_origin_of_an_answer(
+    engine: Engine, name: str, call: dict[str, object], expected: tuple[str, ...]
+) -> None:
+    assert _origin(_check(engine, **call)) == expected, name
+
+
+WARNINGS = [
+    ({"mode": "nonsense"}, ["unknown_mode"]),
+    ({"mode": "bypassPermissions"}, ["bypass_unavailable"]),
+    (
+        {"mode": "acceptEdits", "mode_requested_by": "projectSettings"},
+        ["mode_ignored"],
+    ),
+    ({"mode": "auto", "mode_requested_by": "subagent"}, ["mode_ignored"]),
+    ({"mode": "plan", "mode_requested_by": "hook"}, []),
+    ({"rules": {"userSettings": {"allow": ["Bash("]}}}, ["malformed_rule"]),
+    ({"rules": {"userSettings": {"allow": [3, None]}}}, ["malformed_rule", "malformed_rule"]),
+    ({"rules": {"userSettings": {"allow": ["bash"]}}}, ["unknown_tool"]),
+    (
+        {"trusted": False, "rules": {"localSettings": {"allow": ["Bash"]}}},
+        ["untrusted_source"],
+    ),
+    (
+        {"rules": {"userSettings": {"allow": ["Bash(ls)"], "deny": ["Bash"]}}},
+        ["shadowed_rule"],
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "expected"), WARNINGS, ids=str)
+def test_warnings(engine: Engine, call: dict[str, object], expected: list[str]) -> None:
+    assert _kinds(_check(engine, command="ls", **call)) == expected
+
+
+BAD_LINES = [
+    "nonsense",
+    "[]",
+    '{"id": 1}',
+    '{"id": 1, "tool": "Bash", "input": 3}',
+    '{"id": 1, "tool": "Bash", "input": {}, "rules": {"nobody": {}}}',
+    '{"id": 1, "tool": "Bash", "input": {}, "rules": {"userSettings": {"allow": "Bash"}}}',
+    '{"id": 1, "tool": "Bash", "input": {}, "rules": {}, "trusted": "yes"}',
+    '{"id": 1, "tool": "Bash", "input": {}, "rules": {}, "cwd": 3}',
+]
+
+
+@pytest.mark.parametrize("line", BAD_LINES)
+def test_a_bad_line_is_reported_and_the_run_goes_on(engine: Engine, line: str) -> None:
+    checker = Checker(_no_settings, cwd=engine.root, home=engine.home)
+    good = '{"id": 2, "tool": "Bash", "input": {"command": "ls"}, "rules": {}}'
+    first, second = (json.loads(answer) for answer in checker.run([line, "", good]))
+    assert set(first) == {"id", "error"}
+    assert second["id"] == 2
+    assert checker.had_bad_line
+
+
+def test_real_settings_count_without_rules(engine: Engine) -> None:
+    rule = RuleText("Bash(ls)", RuleBehavior.ALLOW, RuleSource.USER, "/s.json", 3)
+    lines = ['{"id": 1, "tool": "Bash", "input": {"command": "ls"}}']
+    (answer,) = run_check(lines, lambda root, home: LoadedSettings((rule,)))
+    found = json.loads(answer)
+    assert found["rule"] == {
+        "text": "Bash(ls)", "source": "userSettings", "file": "/s.json", "line": 3,
+    }  # fmt: skip
+
+
+CLASSIFIED = [
+    ("ls -la", "allow"),
+    ("git status && git diff | head", "allow"),
+    ("cat src/a.py | wc -l", "allow"),
+    ("find . -name '*.py' -type f", "allow"),
+    ("sed -n 1,5p src/a.py", "allow"),
+    ("cat /etc/passwd", "ask"),
+    ("cat src/a.py > x", "ask"),
+    ("find . -delete", "ask"),
+    ("curl https://x", "ask"),
+    ("npm test", "ask"),
+    ("git push", "ask"),
+    ("ls --unheard-of", "ask"),
+    ("find . | xargs cat", "ask"),
+    ("env", "ask"),
+    ("LD_PRELOAD=x ls", "ask"),
+]
+
+
+@pytest.mark.parametrize(("command", "expected"), CLASSIFIED)
+def test_the_local_classifier(engine: Engine, command: str, expected: str) -> None:
+    answer = _check(engine, classifier=True, command=command)
+    assert answer["behavior"] == expected
+    assert _check(engine, command=command)["behavior"] == "ask"
+    if expected == "allow":
+        assert _origin(answer)[1:] == ("classifier", "classifier", "classifier")
+
+
+def test_the_classifier_answers_no_ask_of_a_rule(engine: Engine) -> None:
+    rules = {"userSettings": {"ask": ["Bash(ls *)"]}}
+    assert _check(engine, classifier=True, command="ls", rules=rules)["reason"] == "ask_rule"
+
+
+@pytest.mark.parametrize(
+    ("call", "status"),
+    [("Bash(git status)", 0), ("Bash(make)", 3), ("Bash(rm x)", 4), ("Read(src/a.py)", 0)],
+)
+def test_explain(engine: Engine, call: str, status: int) -> None:
+    context = engine.context(allow=["Bash(git *)"], deny=["Bash(rm *)"])
+    text, decision = explain(call, context)
+    assert EXIT_STATUS[decision.behavior] == status
+    assert text.startswith(str(decision.behavior))
+
+
+def _lint(rules: object, **more: object) -> list[dict[str, object]]:
+    (line,) = run_lint_jsonl([json.dumps({"id": 1, "rules": rules, **more})])
+    answer = json.loads(line)
+    assert set(answer) == {"id", "warnings"}
+    found: list[dict[str, object]] = answer["warnings"]
+    return found
+
+
+SHADOWS = [
+    (["Bash(ls:*)"], ["Bash"], [], ["deny_shadow"]),
+    (["Bash(ls:*)"], [], ["Bash(*)"], ["ask_shadow"]),
+    (["Bash(ls *)"], ["Bash(ls *)"], [], ["deny_shadow"]),
+    (["Bash(git push origin *)"], ["Bash(git push:*)"], [], ["deny_shadow"]),
+    (["Bash(git *)"], ["Bash(git push *)"], [], []),
+    (["Bash(lsof)"], ["Bash(ls *)"], [], []),
+    (["Bash(lsof)"], ["Bash(ls*)"], [], ["deny_shadow"]),
+    (["Edit(src/**)"], ["Edit(src/)"], [], ["deny_shadow"]),
+    (["Edit(src/a/*.ts)"], ["Edit(src/**)"], [], ["deny_shadow"]),
+    (["Edit(src/**)"], ["Edit(src/a/**)"], [], []),
+    (["Write(src/x)"], ["Edit(src/**)"], [], ["deny_shadow"]),
+    (["Edit(//etc/x)"], ["Edit(/etc/x)"], [], ["wrong_anchor"]),
+    (["WebFetch(domain:a.x.com)"], ["WebFetch(domain:*.x.com)"], [], ["deny_shadow"]),
+    (["WebFetch(domain:x.com)"], ["WebFetch(domain:*.x.com)"], [], []),
+    (["mcp__gh__x"], ["mcp__gh"], [], ["deny_shadow"]),
+    (["mcp__gh__x"], ["mcp__*"], [], ["deny_shadow"]),
+    (["Agent(Explore)"], ["Agent"], [], ["deny_shadow"]),
+    (["Bash(ls)"], ["Bash("], [], ["malformed_rule"]),
+    (["Bash(ls"], ["Bash"], [], ["malformed_rule"]),
+    (["Bash(npx *)"], [], [], ["runner_wildcard"]),
+    (["Edit(/etc/hosts)"], [], [], ["wrong_anchor"]),
+    (["Bash(a && b)"], [], [], ["unreachable"]),
+    (["Bash(git *)", "Bash(git push *)"], [], [], ["duplicate"]),
+    (["Bash(git *)", "Bash(git push)"], ["Bash"], [], ["deny_shadow", "deny_shadow"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("allow", "deny", "ask", "expected"), SHADOWS, ids=str)
+def test_lint(allow: list[str], deny: list[str], ask: list[str], expected: list[str]) -> None:
+    found = _lint({"userSettings": {"allow": allow, "deny": deny, "ask": ask}})
+    assert [warning["type"] for warning in found if "_rule" not in str(warning["type"])] == [
+        kind for kind in expected if "_rule" not in kind
+    ]
+    assert sorted(str(warning["type"]) for warning in found if warning["shadower"]) == sorted(
+        kind for kind in expected if kind.endswith("shadow") or kind == "duplicate"
+    )
+
+
+def test_lint_names_both_rules_and_sources() -> None:
+    rules = {"userSettings": {"allow": ["Bash(ls:*)"]}, "projectSettings": {"deny": ["Bash"]}}
+    (found,) = _lint(rules)
+    assert set(found) == {
+        "type", "shadowed", "shadower", "source", "shadower_source", "message", "fix",
+    }  # fmt: skip
+    assert (found["shadowed"], found["source"]) == ("Bash(ls:*)", "userSettings")
+    assert (found["shadower"], found["shadower_source"]) == ("Bash", "projectSettings")
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [("userSettings", []), ("localSettings", []), ("projectSettings", ["ask_shadow"])],
+)
+def test_a_sandbox_lifts_personal_asks(source: str, expected: list[str]) -> None:
+    rules: dict[str, dict[str, list[str]]] = {"cliArg": {"allow": ["Bash(ls *)"]}, source: {}}
+    rules[source]["ask"] = ["Bash"]
+    found = _lint(rules, sandbox_auto_allow=True)
+    assert [warning["type"] for warning in found] == expected
+
+
+def test_examples_are_checked() -> None:
+    rule = {
+        "rule": "Bash(git push *)",
+        "match": ["git push x", "git pull"],
+        "notMatch": ["git push"],
+    }
+    found = _lint({"userSettings": {"allow": [rule]}})
+    assert [warning["type"] for warning in found] == ["failed_example", "failed_example"]

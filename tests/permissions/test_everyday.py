@@ -1,0 +1,139 @@
+"""Everyday work that must run without a question: an engine that always asks fails too."""
+
+from __future__ import annotations
+
+import pytest
+
+from permissions.decision import Behavior
+from permissions.mode import Mode
+from tests.permissions.engine import Engine
+
+HEREDOC_COMMIT = """git commit -m "$(cat <<'EOF'
+fix: it's `done` $(not run)
+
+more (text); with "marks" & <angles>
+EOF
+)\""""
+
+ALLOWED = [
+    ("git status", ["Bash(git status)"]),
+    ("git status -s", ["Bash(git status *)"]),
+    ("git status", ["Bash(git status:*)"]),
+    ("git diff HEAD~1 -- src", ["Bash(git diff *)"]),
+    ("git log --oneline -5 | head -3", ["Bash(git log *)", "Bash(head *)"]),
+    ("git push origin main", ["Bash(git push *)"]),
+    ("git add -A && git commit -m 'x; rm -rf /'", ["Bash(git add *)", "Bash(git commit *)"]),
+    (HEREDOC_COMMIT, ["Bash(git commit *)", "Bash(cat *)"]),
+    ("git -C sub status", ["Bash(git *)"]),
+    ("git status # where are we; rm -rf /", ["Bash(git status)"]),
+    ("git fetch origin && git rebase origin/main", ["Bash(git *)"]),
+    ("git stash list", ["Bash(git stash *)"]),
+    ("git show HEAD:src/a.py", ["Bash(git show *)"]),
+    ("npm test", ["Bash(npm test *)"]),
+    ("npm ci && npm run build && npm test", ["Bash(npm *)"]),
+    ("npm run test:unit", ["Bash(npm run test:unit)"]),
+    ("npm run build -- --watch=false", ["Bash(npm run build *)"]),
+    ("npm test || true", ["Bash(npm test)"]),
+    ("cd sub && npm test", ["Bash(npm test)"]),
+    ("(cd sub && npm test)", ["Bash(npm test)"]),
+    ("NODE_ENV=test CI=1 npm test", ["Bash(npm test)"]),
+    ("FOO=1 npm test", ["Bash(FOO=1 npm test)"]),
+    ("LC_ALL=C sort src/a.py", ["Bash(sort *)"]),
+    ("yarn install", ["Bash(yarn *)"]),
+    ("pytest", ["Bash(pytest *)"]),
+    ("pytest tests -k 'a and not b' -x -q 2>&1 | tail -20", ["Bash(pytest *)", "Bash(tail *)"]),
+    ("PYTHONUNBUFFERED=1 python -m pytest", ["Bash(python -m pytest *)"]),
+    ("timeout 60 pytest -q", ["Bash(pytest *)"]),
+    ("timeout 60 pytest -q", ["Bash(timeout 60 pytest *)"]),
+    ("time nice -n 5 pytest", ["Bash(pytest)"]),
+    ("cargo build --release 2>/dev/null", ["Bash(cargo build *)"]),
+    ("cargo test -- --nocapture", ["Bash(cargo *)"]),
+    ("RUST_BACKTRACE=1 cargo test", ["Bash(cargo test *)"]),
+    ("make -j4 test", ["Bash(make *)"]),
+    ("make test >/dev/null 2>&1", ["Bash(make test)"]),
+    ("go build -o bin/app ./cmd/app", ["Bash(go build *)"]),
+    ("curl -s https://x.y/z | jq '.a[] | .b'", ["Bash(curl *)", "Bash(jq *)"]),
+    ("cat src/a.py | grep -n x | wc -l", ["Bash(cat *)", "Bash(grep *)", "Bash(wc *)"]),
+    ("find . -name '*.py' -not -path './x/*'", ["Bash(find *)"]),
+    ("find . -name '*.py' | xargs grep -l foo", ["Bash(find *)", "Bash(grep *)"]),
+    ("sed -n '1,20p' src/a.py", ["Bash(sed *)"]),
+    ("sed 's/a/b/g; /x/d' src/a.py", ["Bash(sed *)"]),
+    ("awk -F, '{print $1, $2}' src/a.py", ["Bash(awk *)"]),
+    ("sort src/a.py | uniq -c", ["Bash(sort *)", "Bash(uniq *)"]),
+    ("tar tzf x.tgz", ["Bash(tar *)"]),
+    ("rm -rf build/*.o", ["Bash(rm *)"]),
+    ("mkdir -p build && cp src/a.py build/", ["Bash(mkdir *)", "Bash(cp *)"]),
+    ("ls *.py", ["Bash(ls *)"]),
+    ("ls -la src/{a,b}.py", ["Bash(ls *)"]),
+    ("ls $HOME", ["Bash(ls *)"]),
+    ('echo "$(date)"', ["Bash(echo *)", "Bash(date)"]),
+    ("echo $((1 + 2))", ["Bash(echo *)"]),
+    ('for f in a b; do echo "$f"; done', ["Bash(echo *)"]),
+    ("if [ -f a ]; then npm test; fi", ["Bash([ *)", "Bash(npm test)"]),
+    ('while read -r l; do echo "$l"; done < src/a.py', ["Bash(read *)", "Bash(echo *)"]),
+    ("cat <<'EOF' | python3 -\nprint(1)\nEOF", ["Bash(cat *)", "Bash(python3 *)"]),
+    ("python3 - <<'PY'\nimport os\nprint(os.getcwd())\nPY", ["Bash(python3 *)"]),
+    ("cat > src/b.py <<'EOF'\nx = 1\nEOF", ["Bash(cat *)", "Edit(src/**)"]),
+    ("npm test > out.txt", ["Bash(npm test)", "Edit(out.txt)"]),
+    ("echo hi >> log/out.txt", ["Bash(echo *)", "Edit"]),
+    ("diff <(ls src) <(ls sub)", ["Bash(diff *)", "Bash(ls *)"]),
+    ("git status\ngit diff\n", ["Bash(git *)"]),
+    ("docker ps", ["Bash(docker ps)"]),
+    ("kubectl get pods -o json | jq .items", ["Bash(kubectl get *)", "Bash(jq *)"]),
+    ("find . -delete", ["Bash(find . -delete)"]),
+    ("sed -i s/a/b/ src/a.py", ["Bash(sed -i s/a/b/ src/a.py)"]),
+    ("git -c core.pager=cat log", ["Bash(*)"]),
+    ("$TOOL --version", ["Bash"]),
+    ("cat /etc/hostname", ["Bash(cat *)"]),
+    ("cat < /etc/hostname", ["Bash(cat)", "Read(//etc/**)"]),
+    ("nohup npm start &", ["Bash(npm start)"]),
+    ("! grep -q x src/a.py", ["Bash(grep *)"]),
+    ("true && git status", ["Bash(git status)"]),
+    ("echo a\\ b 'c d' \"e f\"", ["Bash(echo *)"]),
+    ('git commit -m "fix: a b"', ['Bash(git commit -m "fix: *")']),
+    ("git commit -m 'fix: a b'", ['Bash(git commit -m "fix: *")']),
+]
+
+
+@pytest.mark.parametrize(("command", "rules"), ALLOWED, ids=lambda value: str(value)[:50])
+def test_allowed_without_asking(engine: Engine, command: str, rules: list[str]) -> None:
+    decision = engine.bash(command, allow=rules)
+    assert decision.behavior is Behavior.ALLOW, decision.message
+
+
+EDITS = [
+    "mkdir -p build/x",
+    "touch src/new.py",
+    "rm -rf build",
+    "rmdir build",
+    "mv src/a.py src/b.py",
+    "cp src/a.py sub/",
+    "sed -i 's/a/b/' src/a.py",
+    "rm -f build/*.o && mkdir build",
+    "CI=1 mkdir out",
+]
+
+
+@pytest.mark.parametrize("command", EDITS)
+def test_accept_edits_allows_file_commands_in_scope(engine: Engine, command: str) -> None:
+    decision = engine.bash(command, mode=Mode.ACCEPT_EDITS)
+    assert decision.behavior is Behavior.ALLOW, decision.message
+
+
+NOT_EDITS = [
+    "npm test",
+    "rm $X",
+    "xargs rm",
+    "touch .git/hooks/pre-commit",
+    "sed -i 's/a/b/e' src/a.py",
+    "sed -i -f script src/a.py",
+    "PATH=. rm x",
+    "mkdir a && npm test",
+    "cp /etc/passwd src/",
+    "chmod 777 src/a.py",
+]
+
+
+@pytest.mark.parametrize("command", NOT_EDITS)
+def test_accept_edits_asks_about_the_rest(engine: Engine, command: str) -> None:
+    assert engine.bash(command, mode=Mode.ACCEPT_EDITS).behavior is Behavior.ASK
