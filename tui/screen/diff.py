@@ -101,22 +101,25 @@ def shifted_rows(buffer: ScreenBuffer, shift: Shift) -> list[Row]:
 
 def row_runs(y: int, before: Row, after: Row) -> Iterator[Run]:
     """Return the runs of one row, left to right, small gaps merged."""
-    width = len(after)
+    changed = [
+        x
+        for x, (old, new) in enumerate(zip(before, after, strict=True))
+        if old is not new and old != new and new is not UNKNOWN
+    ]
     start = end = -1
-    for x, (old, new) in enumerate(zip(before, after, strict=True)):
-        if old is new or new is UNKNOWN or old == new:
-            continue
+    for x in changed:
         if x < end:
             continue
+        new = after[x]
         if new is CONTINUATION:
             x -= 1
             new = after[x]
-        if start >= 0 and not _is_small_gap(after, end, x):
+        if x > end >= 0 and not _is_small_gap(after, end, x):
             yield _run(y, start, end, after)
             start = x
         elif start < 0:
             start = x
-        end = min(width, x + max(1, new.width))
+        end = x + 2 if new.width == 2 else x + 1
     if start >= 0:
         yield _run(y, start, end, after)
 
@@ -131,8 +134,6 @@ def _is_small_gap(row: Row, start: int, end: int) -> bool:
     """Whether writing the unchanged cells between two runs is cheaper than a cursor move."""
     if end - start > GAP_CELLS:
         return False
-    if start >= end:
-        return True
     left, right = row[start - 1], row[end]
     gap = row[start:end]
     if not all(cell.width == 1 and cell.grapheme.isascii() for cell in gap):

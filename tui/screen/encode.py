@@ -160,39 +160,45 @@ def _emit_stretch(
     erases = first.link is None and styles.is_plain_blank(
         first.style_id, fills_background=state.fills_background
     )
+    style_id, link = first.style_id, first.link
     text: list[str] = []
     position = start
+    # The hottest loop of a large frame: a cell is taken apart once, calls are avoided.
     while position < end:
-        cell = cells[position]
-        if cell.width == 0:
+        grapheme, width, cell_style_id, cell_link = cells[position]
+        if width == 0:
             position += 1
             continue
-        if cell.style_id != first.style_id or cell.link != first.link:
+        if cell_style_id != style_id or cell_link != link:
             break
-        if erases and cell.grapheme == " ":
-            blanks = _blanks(cells, position, end)
-            if blanks >= _ERASE_INSIDE_CELLS:
-                if not text:
-                    # Erasing does not move the cursor; the next stretch does.
-                    out.append(f"\x1b[{blanks}X")
-                    return position + blanks
-                break
-            text.append(" " * blanks)
-            position += blanks
-            continue
-        if text and _joins(cells, position):
+        if grapheme.isascii():
+            if grapheme == " " and erases and _blanks_begin(cells, position, end):
+                if text:
+                    break
+                # Erasing does not move the cursor; the next stretch does.
+                blanks = _blanks(cells, position, end)
+                out.append(f"\x1b[{blanks}X")
+                return position + blanks
+        elif text and _joins(cells, position):
             break
-        text.append(cell.grapheme)
+        text.append(grapheme)
         position += 1
-        if len(cell.grapheme) > 1:
+        if len(grapheme) > 1:
             # Terminals disagree about how far a cluster moves the cursor.
             out.append("".join(text))
             state.x = None
-            return position if cell.width == 1 else min(position + 1, end)
+            return position if width == 1 else min(position + 1, end)
     out.append("".join(text))
     # With line wrap off the cursor stays in the last column, with it on it is between two rows.
     state.x = run.x + position if run.x + position < state.width else None
     return position
+
+
+def _blanks_begin(cells: Sequence[ScreenCell], position: int, end: int) -> bool:
+    """Return whether enough equal cells to erase them begin here."""
+    last = position + _ERASE_INSIDE_CELLS - 1
+    blank = cells[position]
+    return last < end and cells[last] == blank and _blanks(cells, position, last) == last - position
 
 
 def _joins(cells: Sequence[ScreenCell], position: int) -> bool:

@@ -246,5 +246,11 @@ class CellOutput(App[ReturnType], Generic[ReturnType]):
     async def _on_app_focus(self, event: events.AppFocus) -> None:
         self.invalidate_screen()
 
+    async def _on_resize(self, event: events.Resize) -> None:
+        # A window that shrank and grew back within one report has lost what was cut off, and
+        # Textual does nothing for a size that it knows.
+        if event.size == self.size:
+            self.invalidate_screen()
+
     def _on_mount(self) -> None:
         self.app_resume_signal.subscribe(self, lambda _app: self.invalidate_screen(), True)

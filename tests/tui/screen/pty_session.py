@@ -87,7 +87,12 @@ class PtySession:
     @property
     def text(self) -> str:
         """What the screen shows, rows joined by newlines, without spaces at their ends."""
-        return "\n".join(row.rstrip() for row in self.screen.display)
+        # The emulator's own text fails on half a wide character, as there is in mid-frame.
+        rows = (
+            "".join(self.screen.buffer[y][x].data for x in range(self.screen.columns))
+            for y in range(self.screen.lines)
+        )
+        return "\n".join(row.rstrip() for row in rows)
 
     def wait_until(self, is_reached: Callable[[], bool], *, limit_s: float = 20.0) -> None:
         """Read until the condition holds; fails with the screen when it does not in time."""

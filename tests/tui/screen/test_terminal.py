@@ -127,6 +127,36 @@ def test_every_key_of_a_resize_storm_arrives() -> None:
         session.wait_until(lambda: f"<{typed}> 80" in session.text)
 
 
+def test_a_window_that_shrinks_and_grows_back_is_whole_again() -> None:
+    with PtySession(APP) as session:
+        session.wait_for_text("ready")
+        session.read_quiet(0.2)
+        whole = session.text
+        session.resize(20, 5)
+        session.resize(80, 24)
+        os.kill(session.pid, signal.SIGWINCH)
+        session.wait_until(lambda: session.text == whole)
+
+
+def test_suspended_it_gives_the_terminal_back_and_returns() -> None:
+    with PtySession(APP) as session:
+        before = session.local_flags()
+        session.wait_for_text("ready")
+        entered = len(session.written)
+        os.kill(session.pid, signal.SIGTSTP)
+        os.waitid(os.P_PID, session.pid, os.WSTOPPED | os.WNOWAIT)
+        session.wait_until(lambda: LEFT[0] in session.written[entered:])
+        assert session.local_flags() == before
+        session.screen.reset()
+        os.kill(session.pid, signal.SIGCONT)
+        session.wait_for_text("line 0")
+        session.send("back")
+        session.wait_for_text("<back>")
+        session.send("\x04")
+        assert session.wait_for_exit() == 7
+        assert session.written.count("\x1b[?1049h") == session.written.count("\x1b[?1049l") == 2
+
+
 def test_stopped_and_continued_it_draws_again_and_reads_on() -> None:
     with PtySession(APP) as session:
         session.wait_for_text("ready")
@@ -146,10 +176,11 @@ def test_a_burst_of_scrolling_ends_where_textuals_own_output_does() -> None:
             session.wait_for_text("ready")
             session.send("\x1b[14~" + "\x1b[A" * 20 + "\x1b[B" * 7 + "\x1b[15~")
             session.wait_for_text("at 2")
-            session.send("hello\x7f")
-            session.wait_for_text("<hell>")
+            session.send("hello")
+            session.wait_for_text("<hello>")
             session.send("\x1b[15~")
             session.wait_for_text("at 2")
+            session.read_quiet(0.3)
             pictures.append(_cells(session.screen))
     assert pictures[0] == pictures[1]
 
