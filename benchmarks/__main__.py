@@ -141,6 +141,7 @@ def _variants(arguments: argparse.Namespace, model: Model, scratch: Path) -> Ite
             "COLORTERM": "truecolor",
             "ANTHROPIC_BASE_URL": model.base_url,
             "ANTHROPIC_API_KEY": "benchmark",
+            "ANTHROPIC_MODEL": "benchmark",
             **extra,
         }
         yield Variant(label, tuple(command), environment, folder, arguments.columns, arguments.rows)

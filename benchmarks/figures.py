@@ -160,11 +160,11 @@ def measure_stream(program: Program, model: Model, words: int) -> list[Figure]:
     seconds = stream_seconds(words, TOKENS_PER_S)
     prompt = stream_prompt(words, TOKENS_PER_S)
     cpu_s = program.cpu_s()
-    _send(program, prompt)
+    sent_s = _send(program, prompt)
     before = len(program.happenings)
     program.listen(seconds + 2.0)
     cpu_s = program.cpu_s() - cpu_s
-    asked = model.find(prompt)
+    asked = model.find(prompt, after_s=sent_s)
     program.emulator.changed_cells()
     sights = _MarkSights()
     program.review(sights.observe)
@@ -324,18 +324,19 @@ def _erase(program: Program, keys: int) -> None:
     program.review()
 
 
-def _send(program: Program, prompt: str) -> None:
+def _send(program: Program, prompt: str) -> float:
+    """Type a prompt and send it once it shows; the time of sending."""
     program.wait_for_quiet()
     program.type(prompt.encode())
     program.wait_until(lambda screen: prompt[-12:] in screen.text(), timeout_s=5)
-    program.type(_ENTER)
+    return program.type(_ENTER)
 
 
 def _asked_at(model: Model, program: Program, prompt: str) -> float | None:
     limit_s = time.monotonic() + 10
     while time.monotonic() < limit_s:
         program.listen(0.02)
-        if asked := model.find(prompt):
+        if asked := model.find(prompt, after_s=program.started_s):
             return asked.at_s
         if program.exit_status is not None:
             break

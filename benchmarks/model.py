@@ -85,9 +85,12 @@ class Model:
             self.asked.append(Asked(**json.loads(line)))
         return self.asked
 
-    def find(self, prompt: str) -> Asked | None:
-        """Return the first message request whose prompt contains this text."""
-        return next((asked for asked in self.update() if prompt in asked.prompt), None)
+    def find(self, prompt: str, *, after_s: float) -> Asked | None:
+        """Return the first message request since then whose prompt contains this text."""
+        for asked in self.update():
+            if asked.at_s >= after_s and prompt in asked.prompt:
+                return asked
+        return None
 
     def stop(self) -> None:
         """End the server."""

@@ -17,7 +17,8 @@ COLUMNS: Final = 100
 ROWS: Final = 30
 _TITLE: Final = "agent-tui: the demo, on its scripted model"
 _DIALOG_FOOTER: Final = "esc no"
-_LAST_WORDS: Final = "demo model, scripted)"
+_LAST_WORDS: Final = "I was the demo model"
+_EDIT_QUESTION: Final = "Make this edit"
 _SHOT_EVERY_S: Final = 1.2
 _LIMIT_S: Final = 120.0
 _DIALOG_S: Final = 3.5
@@ -58,7 +59,7 @@ def record(program: Program) -> list[Shot]:
 
 
 def main(folder: Path) -> int:
-    """Write `demo.svg` (all of it, in turn) and `screen.svg` (the first dialog, still)."""
+    """Write `demo.svg` (all of it, in turn) and `screen.svg` (the edit to be approved, still)."""
     with tempfile.TemporaryDirectory(prefix="demo-") as home:
         program = Program.spawn(
             [str(Path(sys.executable).parent / "agent-tui"), "--demo"],
@@ -80,9 +81,9 @@ def main(folder: Path) -> int:
             return 1
         finally:
             program.close()
-    dialogs = [shot for shot in shots if shot.seconds == _DIALOG_S]
+    edits = [shot for shot in shots if _EDIT_QUESTION in shot.text()]
     folder.mkdir(parents=True, exist_ok=True)
-    for name, shown in (("demo.svg", shots), ("screen.svg", dialogs[:1] or shots[-1:])):
+    for name, shown in (("demo.svg", shots), ("screen.svg", edits[:1] or shots[-1:])):
         (folder / name).write_text(as_svg(shown, title=_TITLE), encoding="utf-8")
         print(folder / name)
     return 0

@@ -49,6 +49,10 @@ class Shot:
     seconds: float = 2.0
     """How long it is shown among others."""
 
+    def text(self) -> str:
+        """Return what it shows, one line per row."""
+        return "\n".join("".join(cell.data for cell in row) for row in self.rows)
+
 
 def shoot(screen: Emulator, *, seconds: float = 2.0) -> Shot:
     """Take a picture of the screen as it is now."""
