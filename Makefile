@@ -21,7 +21,7 @@ TEST_WORKERS ?= 2
 BIN := $(VENV)/bin
 RUN_READY := $(VENV)/.ready-to-run
 DEV_READY := $(VENV)/.ready-to-develop
-PIP_INSTALL := $(BIN)/python -m pip --disable-pip-version-check --quiet install
+PIP_INSTALL := $(BIN)/python -m pip --disable-pip-version-check -qq install
 
 .PHONY: run test check bench demo docs-assets console soak format lock
 .DEFAULT_GOAL := run
