@@ -132,6 +132,7 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
         self.status_line = StatusLine(id="status")
         self._spinner: Timer | None = None
         self._spinner_frame = 0
+        self._early_cycles = 0
         self._is_interrupting = False
         self._leave_key = ""
         self._leave_until_s = 0.0
@@ -190,6 +191,8 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
         self.conversation = conversation
         self.document.restore(conversation.messages)
         self.document.todos = conversation.todos
+        for _ in range(self._early_cycles):
+            conversation.cycle_mode()
         self.runner.attach(conversation)
         if self.options.initial_prompt:
             self.submit(self.options.initial_prompt)
@@ -464,9 +467,11 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
             self.history.add(self.composer.take())
 
     def _cycle_mode(self) -> None:
-        if self.conversation is not None:
-            self.conversation.cycle_mode()
-            self._show_lines()
+        if self.conversation is None:
+            self._early_cycles += 1
+            return
+        self.conversation.cycle_mode()
+        self._show_lines()
 
     def _previous(self) -> None:
         if self.composer.move_row(-1):

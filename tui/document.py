@@ -202,7 +202,8 @@ class Document:
                 self._set_phase("retrying", at_s)
                 self.activity = replace(self.activity, retry=countdown)
             case ModelFallback():
-                text = f"{event.to_model} takes over from {event.from_model}: {event.reason}"
+                reason = shown_line(event.reason)
+                text = f"{event.to_model} takes over from {event.from_model}: {reason}"
                 self._append(NoticeLine(self._fresh_key("notice"), "warning", text))
                 self.figures = replace(self.figures, model=event.to_model)
             case Compacted():

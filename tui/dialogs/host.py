@@ -187,7 +187,9 @@ class DialogHost(Listens, RowsWidget):
             # Blank rows and the hint go before anything of the body does, unless that is long.
             if len(body) + len(footer) + 1 > limit and len(body) < 2 * limit:
                 footer = spare
-        footer = _fitting(footer, max(1, limit - (2 if limit > 5 else 0)))
+        # What will happen stays in sight beside the answers, however low the window.
+        kept = min(len(body), 2) + (1 if limit > 5 else 0)
+        footer = _fitting(footer, max(1, limit - kept))
         room = max(0, limit - len(footer) - (1 if limit > 5 else 0))
         self._scroll = max(0, min(self._scroll, len(body) - room))
         shown = body[self._scroll : self._scroll + room]
@@ -209,7 +211,7 @@ class DialogHost(Listens, RowsWidget):
     @property
     def _limit(self) -> int:
         height = self.app.size.height
-        return max(1, height - _KEPT_ROWS if height > 16 else height - (1 if height > 10 else 0))
+        return max(1, height - _KEPT_ROWS if height > 16 else height - 1)
 
     def _title(self, title: Sequence[tuple[str, Ink]], width: int, position: str) -> Row:
         right = position

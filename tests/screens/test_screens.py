@@ -1,0 +1,128 @@
+"""Pictures of whole screens, dark and light, small and large. Look at one before accepting it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+
+from agent.display import CommandDisplay
+from agent.events import (
+    Complete,
+    TextDelta,
+    ThinkingDelta,
+    ToolDispatch,
+    ToolResult,
+    Usage,
+    UsageUpdate,
+)
+from tests.tui.components.samples import DIFF
+from tests.tui.dialogs.test_dialogs import BASH, OFFER, PENDING
+from tests.tui.recorded import RecordedConversation, Step, ask, make_app, until_interrupted
+from tui.app import AgentApp
+
+T = "t1"
+ANSWER = """I'll look at the failing test first, then at **`slug`** itself.
+
+1. Read the test
+2. Fix `normalise`, 漢字 🎉 included
+
+```python
+def normalise(text: str) -> str:
+    return unicodedata.normalize("NFKD", text)
+```
+
+| case | before | after |
+|---|---|---:|
+| `Ärger` | ärger | aerger |
+"""
+FAILED = "F....\nE  assert 'arger' == 'aerger'\n1 failed, 4 passed"
+
+WORK: list[Step] = [
+    ThinkingDelta(T, "m1", 0, "The test fails because umlauts are kept."),
+    TextDelta(T, "m1", 1, ANSWER),
+    Complete(T, "m1", "tool_use", Usage()),
+    ToolDispatch(T, "u1", "Read", {}, "Read tests/test_slug.py"),
+    ToolResult(T, "u1", "Read", "x\n" * 24, False, 0.01, "ok", "Read tests/test_slug.py"),
+    ToolDispatch(T, "u2", "Edit", {}, "Edit src/slug.py"),
+    ToolResult(T, "u2", "Edit", "done", False, 0.01, "ok", "Edit src/slug.py", DIFF),
+    ToolDispatch(T, "u3", "Bash", {}, "Bash pytest -q"),
+    ToolResult(
+        T, "u3", "Bash", FAILED, True, 2.4, "failed", "Bash pytest -q",
+        CommandDisplay("pytest -q", FAILED, 1),
+    ),
+    UsageUpdate(T, Usage(), Usage(12_000, 900), 0.0423, 48_200, 200_000),
+]  # fmt: skip
+
+SIZES = [(80, 24), (140, 40)]
+THEMES = ["dark", "light"]
+OTHERS = ["high-contrast", "dark-daltonized", "light-daltonized", "ansi16"]
+
+Compare = Callable[..., bool]
+
+
+def app_with(script: list[Step], theme: str) -> AgentApp:
+    app = make_app(
+        RecordedConversation([script], is_demo=True),
+        theme=theme,
+        suggest_grants=lambda _request, _decision: (OFFER,),
+    )
+    # The thread that colours code would make the picture depend on time.
+    app.highlighter._executor = None
+    return app
+
+
+def after_prompt(text: str) -> Callable[[Pilot[Any]], Awaitable[None]]:
+    async def run(pilot: Pilot[Any]) -> None:
+        app = pilot.app
+        assert isinstance(app, AgentApp)
+        await pilot.pause()
+        app.submit(text)
+        await pilot.pause()
+        app.bridge.flush()
+        app._set_spinner(False)
+        await pilot.pause()
+
+    return run
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+@pytest.mark.parametrize("theme", THEMES)
+def test_working(snap_compare: Compare, theme: str, size: tuple[int, int]) -> None:
+    script = [*WORK, TextDelta(T, "m2", 0, "Now the **umlauts**."), until_interrupted]
+    app = app_with(script, theme)
+    assert snap_compare(app, terminal_size=size, run_before=after_prompt("Fix the slugs, 漢字 too"))
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+@pytest.mark.parametrize("theme", THEMES)
+def test_permission(snap_compare: Compare, theme: str, size: tuple[int, int]) -> None:
+    app = app_with([*WORK, ask(BASH, PENDING)], theme)
+    assert snap_compare(app, terminal_size=size, run_before=after_prompt("Fix the slugs"))
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_start(snap_compare: Compare, theme: str) -> None:
+    assert snap_compare(app_with([], theme), terminal_size=(80, 24))
+
+
+@pytest.mark.parametrize(
+    "theme", OTHERS
+)
+def test_other_themes(snap_compare: Compare, theme: str) -> None:
+    app = app_with([*WORK, until_interrupted], theme)
+    assert snap_compare(app, terminal_size=(80, 40), run_before=after_prompt("Fix the slugs"))
+
+
+def test_without_colour(snap_compare: Compare) -> None:
+    app = make_app(RecordedConversation([[*WORK, until_interrupted]]), no_color=True)
+    app.highlighter._executor = None
+    assert snap_compare(app, terminal_size=(80, 40), run_before=after_prompt("Fix the slugs"))
+
+
+def test_a_tiny_window(snap_compare: Compare) -> None:
+    app = app_with([*WORK, ask(BASH, replace(PENDING, parts=()))], "dark")
+    assert snap_compare(app, terminal_size=(20, 5), run_before=after_prompt("Fix the slugs"))

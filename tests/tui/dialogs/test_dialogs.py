@@ -1,0 +1,459 @@
+"""The dialogs: what they show as a grid, and what each key answers."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from agent.abort import AbortController
+from agent.display import DiffDisplay
+from agent.tools.services import PlanAnswer, Question, QuestionOption
+from permissions.decision import (
+    Behavior,
+    Decision,
+    DecisionSource,
+    GrantChoice,
+    PartVerdict,
+    Reason,
+    ReasonType,
+    RuleRef,
+    TraceEntry,
+    TraceStep,
+)
+from permissions.request import PermissionRequest
+from tests.tui.components.samples import DIFF
+from tests.tui.recorded import RecordedConversation, ask, make_app
+from tests.tui.test_app_keys import played, send, settled, text_of
+from tui.app import AgentApp
+from tui.components.ink import plain
+from tui.dialogs.dialog import Dialog
+from tui.dialogs.onboarding import Onboarding, OnboardingDialog
+from tui.dialogs.permission import GrantOffer, PermissionAsk, PermissionDialog
+from tui.dialogs.plan import PlanDialog
+from tui.dialogs.question import QuestionDialog
+from tui.dialogs.trust import TrustDialog, TrustItem, TrustRequest
+from tui.highlight import Highlighter
+from tui.input.actions import Context
+from tui.input.keymap import ChordReader, Match, default_keymap
+
+RULE = RuleRef("Bash(pytest *)", "userSettings", "~/.agent/settings.json", 12)
+PENDING = Decision(
+    Behavior.ASK,
+    DecisionSource.MODE,
+    ReasonType.MODE,
+    Reason.MODE_DEFAULT,
+    "No rule covers git push, and manual mode asks.",
+    trace=(
+        TraceEntry(TraceStep.SCOPE, "none"),
+        TraceEntry(TraceStep.ALLOW, "allow", "userSettings", "Bash(pytest *)", "pytest -q"),
+        TraceEntry(TraceStep.MODE, "ask", "mode", None, "git push"),
+    ),
+    parts=(
+        PartVerdict(
+            "pytest -q",
+            Behavior.ALLOW,
+            DecisionSource.USER_SETTINGS,
+            ReasonType.RULE,
+            Reason.ALLOW_RULE,
+            "",
+            RULE,
+        ),
+        PartVerdict(
+            "git push",
+            Behavior.ASK,
+            DecisionSource.MODE,
+            ReasonType.MODE,
+            Reason.MODE_DEFAULT,
+            "nothing matches",
+        ),
+    ),
+)
+BASH = PermissionRequest("Bash", {"command": "pytest -q && git push"}, tool_use_id="u1")
+OFFER = GrantOffer(
+    "don't ask again for git push", GrantChoice(("Bash(git push)",), "localSettings")
+)
+QUESTIONS = (
+    Question(
+        "Which database?",
+        "Database",
+        (QuestionOption("SQLite", "one file"), QuestionOption("Postgres")),
+    ),
+    Question("Which extras?", "Extras", (QuestionOption("Docs"), QuestionOption("Tests")), True),
+)
+
+
+def drawn(dialog: Dialog, width: int = 60) -> str:
+    view = dialog.view(width)
+    title = "".join(text for text, _ in view.title)
+    return "\n".join(
+        [f"[{title}]", plain(view.body), "--", plain(part.row for part in view.footer)]
+    )
+
+
+def press(dialog: Dialog, *keys: str) -> None:
+    reader = ChordReader(default_keymap())
+    for key in keys:
+        meaning = reader.press(key, (Context.CONFIRMATION,))
+        action_id = meaning.action_id if isinstance(meaning, Match) else None
+        text = " " if key == "space" else key if len(key) == 1 else ""
+        dialog.press(key, text, action_id)
+
+
+def permission(**changes: object) -> PermissionDialog:
+    asked = replace(PermissionAsk(BASH, PENDING, None, (OFFER,)), **changes)  # type: ignore[arg-type]
+    return PermissionDialog(asked, Highlighter())
+
+
+async def test_permission_for_a_compound_command() -> None:
+    assert drawn(permission()) == PERMISSION_BASH
+
+
+async def test_permission_with_its_trace() -> None:
+    dialog = permission()
+    press(dialog, "ctrl+y")
+    assert TRACE in drawn(dialog)
+    press(dialog, "ctrl+y")
+    assert drawn(dialog) == PERMISSION_BASH
+
+
+async def test_permission_for_an_edit() -> None:
+    request = PermissionRequest(
+        "Edit", {"file_path": "src/slug.py"}, agent_id="a", agent_type="fix"
+    )
+    pending = replace(PENDING, parts=())
+    assert drawn(permission(request=request, pending=pending, display=DIFF)) == PERMISSION_EDIT
+
+
+async def test_permission_for_any_other_tool_shows_its_input() -> None:
+    request = PermissionRequest("mcp__db__query", {"sql": "select 漢字\u202e", "limit": 5})
+    text = drawn(permission(request=request, pending=replace(PENDING, parts=()), offers=()))
+    assert "[db: query]" in text
+    assert "sql  select 漢字U+202E" in text
+    assert "limit  5" in text
+
+
+async def test_hidden_characters_of_a_command_are_shown() -> None:
+    request = PermissionRequest("Bash", {"command": "echo a\u200b\x1b[8m; rm -rf ."})
+    assert "echo aU+200B\\x1b[8m; rm -rf ." in drawn(permission(request=request))
+
+
+async def test_hidden_characters_of_a_change_are_shown() -> None:
+    diff = DiffDisplay("a.py", "", "ok = 1  # \u202eevil\n", is_new=True)
+    request = PermissionRequest("Write", {"file_path": "a.py"})
+    assert "ok = 1  # U+202Eevil" in drawn(permission(request=request, display=diff))
+
+
+def answer(
+    keys: tuple[str, ...],
+    behavior: Behavior,
+    *,
+    feedback: str | None = None,
+    grant: GrantChoice | None = None,
+) -> object:
+    return pytest.param(keys, behavior, feedback, grant, id=" ".join(keys))
+
+
+@pytest.mark.parametrize(
+    ("keys", "behavior", "feedback", "grant"),
+    [
+        answer(("y",), Behavior.ALLOW),
+        answer(("enter",), Behavior.ALLOW),
+        answer(("1",), Behavior.ALLOW),
+        answer(("2",), Behavior.ALLOW, grant=OFFER.choice),
+        answer(("down", "enter"), Behavior.ALLOW, grant=OFFER.choice),
+        answer(("3",), Behavior.DENY),
+        answer(("n",), Behavior.DENY),
+        answer(("escape",), Behavior.DENY),
+        answer(("up", "enter"), Behavior.DENY),
+        answer(("tab", "o", "k", "enter"), Behavior.ALLOW, feedback="ok"),
+        answer(("up", "tab", "n", "y", "1", "enter"), Behavior.DENY, feedback="ny1"),
+        answer(("up", "tab", "x", "escape", "escape"), Behavior.DENY),
+        answer(("down", "tab", "enter"), Behavior.ALLOW, grant=OFFER.choice),
+    ],
+)
+async def test_permission_keys(
+    keys: tuple[str, ...],
+    behavior: Behavior,
+    feedback: str | None,
+    grant: GrantChoice | None,
+) -> None:
+    dialog = permission()
+    press(dialog, *keys)
+    decision = await dialog.wait()
+    assert (decision.behavior, decision.feedback, decision.grant) == (behavior, feedback, grant)
+    assert decision.source is DecisionSource.USER
+    assert decision.interrupt == (behavior is Behavior.DENY and feedback is None)
+
+
+async def test_shift_tab_allows_all_edits_only_for_edits() -> None:
+    dialog = permission()
+    press(dialog, "shift+tab")
+    assert not dialog.is_done
+    edits = permission(session_edits=True)
+    press(edits, "shift+tab")
+    assert (await edits.wait()).grant == OFFER.choice
+
+
+async def test_a_click_selects_and_a_second_one_decides() -> None:
+    dialog = permission()
+    dialog.choose(2)
+    assert not dialog.is_done
+    dialog.choose(2)
+    assert (await dialog.wait()).behavior is Behavior.DENY
+
+
+async def test_questions() -> None:
+    dialog = QuestionDialog(QUESTIONS)
+    assert drawn(dialog) == QUESTION
+    press(dialog, "down", "enter")
+    press(dialog, "space", "down", "space")
+    assert "☑ Docs" in drawn(dialog)
+    press(dialog, "enter")
+    assert await dialog.wait() == {"Which database?": "Postgres", "Which extras?": "Docs, Tests"}
+
+
+async def test_a_question_takes_an_answer_of_ones_own() -> None:
+    dialog = QuestionDialog(QUESTIONS[:1])
+    press(dialog, "3", "D", "u", "c", "k", "enter")
+    assert await dialog.wait() == {"Which database?": "Duck"}
+
+
+async def test_questions_can_be_gone_back_to_and_declined() -> None:
+    dialog = QuestionDialog(QUESTIONS)
+    press(dialog, "1", "left")
+    assert "✓ Database" in drawn(dialog)
+    press(dialog, "escape")
+    assert await dialog.wait() is None
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        (("1",), PlanAnswer(True, "acceptEdits")),
+        (("down", "enter"), PlanAnswer(True, "default")),
+        (("escape",), PlanAnswer(False)),
+        (("tab", "a", "b", "enter"), PlanAnswer(False, feedback="ab")),
+    ],
+)
+async def test_plan_keys(keys: tuple[str, ...], expected: PlanAnswer) -> None:
+    dialog = PlanDialog("# Plan\n\n1. Fix", Highlighter())
+    assert "Plan\n\n   1. Fix" in drawn(dialog)
+    press(dialog, *keys)
+    assert await dialog.wait() == expected
+
+
+async def test_trust_lists_what_the_folder_brings_and_is_careful_by_default() -> None:
+    items = [
+        TrustItem("allow rules", "Bash(make *)", ".agent/settings.json:3"),
+        TrustItem("hooks", "PostToolUse: fmt\u202e", ".agent/settings.json:9", is_new=True),
+    ]
+    dialog = TrustDialog(TrustRequest("/home/ada/slugs", items, was_trusted=True))
+    assert drawn(dialog) == TRUST
+    press(dialog, "enter")
+    assert await dialog.wait() is False
+
+
+async def test_onboarding() -> None:
+    dialog = OnboardingDialog(Highlighter())
+    assert "export ANTHROPIC_API_KEY" in drawn(dialog)
+    press(dialog, "enter")
+    assert await dialog.wait() is Onboarding.DEMO
+
+
+# On the screen
+
+
+async def test_early_keys_go_to_the_prompt_and_answer_nothing() -> None:
+    conversation = played([ask(BASH, PENDING)])
+    app = make_app(conversation)
+    async with app.run_test(size=(80, 30)) as pilot:
+        await send(pilot, "go")
+        now = [0.0]
+        app.dialogs._guard._clock = lambda: now[0]
+        app.dialogs._guard.arm()
+        await pilot.press("y", "n")
+        assert conversation.answers == []
+        now[0] = 0.3
+        await pilot.press("down")
+        assert app.composer.buffer.text == "yn"
+        await pilot.press("1")
+        await settled(pilot)
+        (decision,) = conversation.answers
+        assert decision is not None
+        assert decision.behavior is Behavior.ALLOW
+        assert app.dialogs.open_count == 0
+        assert app.composer.display
+
+
+async def test_several_requests_queue_with_a_count() -> None:
+    async def both(conversation: RecordedConversation) -> None:
+        assert conversation.ports is not None
+        decide = conversation.ports.contender.decide
+        conversation.answers += await asyncio.gather(decide(BASH, PENDING), decide(BASH, PENDING))
+
+    conversation = played([both])
+    app = make_app(conversation)
+    async with app.run_test(size=(80, 30)) as pilot:
+        await send(pilot, "go")
+        assert "1 of 2" in text_of(app.dialogs)
+        disarm(app)
+        await pilot.press("1")
+        await settled(pilot)
+        assert app.dialogs.open_count == 1
+        assert "1 of 2" not in text_of(app.dialogs)
+        disarm(app)
+        await pilot.press("n")
+        await settled(pilot)
+        behaviors = [d.behavior for d in conversation.answers if d is not None]
+        assert behaviors == [Behavior.ALLOW, Behavior.DENY]
+
+
+async def test_the_dialog_closes_when_somebody_else_was_faster() -> None:
+    async def lost(conversation: RecordedConversation) -> None:
+        assert conversation.ports is not None
+        task = asyncio.ensure_future(conversation.ports.contender.decide(BASH, PENDING))
+        await conversation.interrupted.wait()
+        task.cancel()
+
+    app = make_app(played([lost]))
+    async with app.run_test(size=(80, 30)) as pilot:
+        await send(pilot, "go")
+        assert app.dialogs.open_count == 1
+        assert app.conversation is not None
+        app.conversation.interrupt()
+        await settled(pilot)
+        assert app.dialogs.open_count == 0
+        await pilot.press("x")
+        assert app.composer.buffer.text == "x"
+
+
+async def test_a_question_closes_when_the_turn_is_interrupted() -> None:
+    abort = AbortController()
+
+    async def question(conversation: RecordedConversation) -> None:
+        assert conversation.ports is not None
+        assert await conversation.ports.person.ask(QUESTIONS, abort.signal) is None
+
+    app = make_app(played([question]))
+    async with app.run_test(size=(80, 30)) as pilot:
+        await send(pilot, "go")
+        assert app.dialogs.open_count == 1
+        abort.abort()
+        await settled(pilot)
+        assert app.dialogs.open_count == 0
+
+
+@pytest.mark.parametrize("size", [(20, 5), (30, 8), (80, 24)])
+async def test_the_selected_answer_is_always_in_sight(size: tuple[int, int]) -> None:
+    conversation = played([ask(BASH, PENDING)])
+    app = make_app(conversation, suggest_grants=lambda _request, _decision: (OFFER,))
+    async with app.run_test(size=size) as pilot:
+        await send(pilot, "go")
+        disarm(app)
+        for _ in range(3):
+            shown = text_of(app.dialogs).splitlines()
+            assert len(shown) <= size[1]
+            assert any("❯" in line for line in shown)
+            await pilot.press("down")
+        await pilot.press("escape")
+        await settled(pilot)
+
+
+async def test_a_long_command_scrolls() -> None:
+    long = PermissionRequest("Bash", {"command": "\n".join(f"echo {n}" for n in range(80))})
+    conversation = played([ask(long, replace(PENDING, parts=()))])
+    app = make_app(conversation)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await send(pilot, "go")
+        disarm(app)
+        assert "echo 79" not in text_of(app.dialogs)
+        await pilot.press(*["pagedown"] * 9)
+        assert "echo 79" in text_of(app.dialogs)
+        await pilot.press("escape")
+        await settled(pilot)
+
+
+def disarm(app: AgentApp) -> None:
+    """Let the guard's 200 ms pass."""
+    app.dialogs._guard._guarded_until_s = 0.0
+
+
+PERMISSION_BASH = """\
+[Bash command]
+    pytest -q && git push
+
+   allow pytest -q  Bash(pytest *) —
+         ~/.agent/settings.json:12
+   ask   git push  nothing matches
+
+   ◆ No rule covers git push, and manual mode asks.
+--
+
+   Run this command?
+ ❯ 1. Yes
+   2. Yes, and don't ask again for git push
+      stores Bash(git push) in .agent/settings.local.json
+   3. No  ends the turn
+
+   ↑↓ enter · tab comment · ctrl+y full trace · pgup/pgdn"""
+
+TRACE = """\
+   How this came about
+   scope      none   no opinion
+   allow      allow  Bash(pytest *) · userSettings · pytest
+                     -q
+   mode       ask    mode · git push"""
+
+PERMISSION_EDIT = """\
+[Edit src/slug.py  +3 −1  asked by fix]
+   1   def slug(text):
+   2 -     text = text.lower()
+   2 +     text = normalise(text).lower()
+   3       return text
+   4 +
+   5 + # 漢字 🎉
+
+   ◆ No rule covers git push, and manual mode asks.
+--
+
+   Make this edit?
+ ❯ 1. Yes
+   2. Yes, and don't ask again for git push
+      stores Bash(git push) in .agent/settings.local.json
+   3. No  ends the turn
+
+   ↑↓ enter · tab comment · ctrl+y full trace · pgup/pgdn"""
+
+QUESTION = """\
+[Question]
+   · Database   · Extras
+
+   Which database?
+--
+
+ ❯ 1. SQLite  one file
+   2. Postgres
+   3. Other
+
+   ↑↓ · enter choose · ←→ questions · esc decline"""
+
+TRUST = """\
+[Trust]
+   /home/ada/slugs
+
+   What this folder brings has changed since you trusted
+   it:
+
+   allow rules
+   • Bash(make *)  .agent/settings.json:3
+
+   hooks
+   • new PostToolUse: fmtU+202E  .agent/settings.json:9
+--
+
+   Do you trust this folder?
+   1. Yes, I trust this folder  what is listed takes effect
+ ❯ 2. No, work without it
+      its deny and ask rules still count"""

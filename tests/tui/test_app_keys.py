@@ -1,0 +1,398 @@
+"""The screen driven as a person does: keys in, messages and rows out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from contextlib import nullcontext
+
+import pytest
+from textual import events
+from textual.pilot import Pilot
+
+from agent.conversation import Prompt
+from agent.display import TodoDisplay, TodoItem
+from agent.events import RetryScheduled, TextDelta, ToolDispatch, ToolResult
+from agent.messages import user_message
+from permissions.mode import Mode
+from tests.tui.recorded import (
+    RecordedConversation,
+    Step,
+    make_app,
+    until_interrupted,
+)
+from tui.app import AgentApp, ExitReport
+from tui.components.rows_widget import RowsWidget
+
+T = "t1"
+
+
+def text_of(widget: RowsWidget) -> str:
+    return "\n".join(line.text.rstrip() for line in widget.make_rows(widget.size.width))
+
+
+def transcript_of(app: AgentApp) -> str:
+    rows = app.transcript.viewport.visible()
+    return "\n".join(line.text.rstrip() for _, line in rows)
+
+
+async def settled(pilot: Pilot[ExitReport]) -> None:
+    """Wait until every event taken so far is on the screen."""
+    app = pilot.app
+    assert isinstance(app, AgentApp)
+    await pilot.pause()
+    app.bridge.flush()
+    await pilot.pause()
+
+
+async def send(pilot: Pilot[ExitReport], text: str) -> None:
+    await pilot.press(*keys(text), "enter")
+    await settled(pilot)
+
+
+def keys(text: str) -> Iterable[str]:
+    return [" " if char == " " else char for char in text]
+
+
+def played(*scripts: list[Step]) -> RecordedConversation:
+    return RecordedConversation([*scripts])
+
+
+async def test_a_prompt_is_sent_and_the_answer_appears() -> None:
+    conversation = played([TextDelta(T, "m1", 0, "Hello **there**.")])
+    app = make_app(conversation)
+    async with app.run_test(size=(60, 20)) as pilot:
+        await send(pilot, "hi you")
+        assert conversation.received == ["hi you"]
+        assert " ❯ hi you" in transcript_of(app)
+        assert "   Hello there." in transcript_of(app)
+        assert app.composer.buffer.is_empty
+
+
+async def test_keys_typed_before_the_conversation_exists_are_kept() -> None:
+    conversation = played([])
+    ready = asyncio.Event()
+    app = make_app(conversation)
+    make = app._make_conversation
+
+    async def slow(ports: object) -> RecordedConversation:
+        await ready.wait()
+        return await make(ports)  # type: ignore[arg-type, return-value]
+
+    app._make_conversation = slow
+    async with app.run_test(size=(60, 20)) as pilot:
+        await send(pilot, "early")
+        await pilot.press(*keys("next"))
+        assert conversation.received == []
+        assert "› early" in text_of(app.activity)
+        ready.set()
+        await settled(pilot)
+        assert conversation.received == ["early"]
+        assert app.composer.buffer.text == "next"
+
+
+async def test_a_mode_chosen_before_the_conversation_exists_counts() -> None:
+    conversation = played()
+    app = make_app(conversation)
+    async with app.run_test(size=(80, 20)) as pilot:
+        app._cycle_mode()
+        await settled(pilot)
+        app._cycle_mode()
+        assert conversation.mode is Mode.PLAN
+
+
+async def test_a_failing_start_ends_the_program_with_the_reason() -> None:
+    app = make_app()
+
+    async def fail(_ports: object) -> RecordedConversation:
+        raise ValueError("settings.json, line 3: expected a comma")
+
+    app._make_conversation = fail
+    async with app.run_test() as pilot:
+        await pilot.pause()
+    assert app.return_value == ExitReport(None, "", "settings.json, line 3: expected a comma")
+
+
+async def test_escape_interrupts_and_keeps_what_came() -> None:
+    conversation = played([TextDelta(T, "m1", 0, "half an ans"), until_interrupted])
+    app = make_app(conversation)
+    async with app.run_test(size=(60, 20)) as pilot:
+        await send(pilot, "go")
+        assert "esc to interrupt" in text_of(app.activity)
+        await pilot.press("escape")
+        await settled(pilot)
+        assert "half an ans" in transcript_of(app)
+        assert "■ Interrupted" in transcript_of(app)
+        assert text_of(app.activity) == ""
+
+
+async def test_prompts_sent_while_it_works_wait_and_can_be_taken_back() -> None:
+    conversation = played([until_interrupted])
+    app = make_app(conversation)
+    async with app.run_test(size=(60, 20)) as pilot:
+        await send(pilot, "first")
+        await send(pilot, "second")
+        await send(pilot, "third")
+        assert conversation.received == ["first"]
+        assert "› second" in text_of(app.activity)
+        await pilot.press("up")
+        assert app.composer.buffer.text == "second\nthird"
+        assert conversation.queued == ()
+
+
+async def test_a_waiting_prompt_runs_when_the_first_is_done() -> None:
+    conversation = played([until_interrupted], [TextDelta(T, "m2", 0, "second answer")])
+    app = make_app(conversation)
+    async with app.run_test(size=(60, 20)) as pilot:
+        await send(pilot, "first")
+        await send(pilot, "second")
+        await pilot.press("escape")
+        await settled(pilot)
+        assert conversation.received == ["first", "second"]
+        assert "second answer" in transcript_of(app)
+
+
+async def test_shift_tab_cycles_the_modes_and_shows_it() -> None:
+    conversation = played()
+    app = make_app(conversation)
+    async with app.run_test(size=(80, 20)) as pilot:
+        await settled(pilot)
+        for mode, label in (
+            (Mode.ACCEPT_EDITS, "⏵⏵ accept edits on"),
+            (Mode.PLAN, "⏸ plan mode on"),
+            (Mode.DEFAULT, "⏸ manual mode on"),
+        ):
+            await pilot.press("shift+tab")
+            assert conversation.mode is mode
+            assert label in text_of(app.status_line)
+
+
+async def test_ctrl_c_clears_then_leaves() -> None:
+    app = make_app()
+    async with app.run_test(size=(80, 20)) as pilot:
+        await pilot.press(*keys("draft"), "ctrl+c")
+        assert app.composer.buffer.is_empty
+        assert "press Ctrl+C again to leave" in text_of(app.status_line)
+        await pilot.press("up")
+        assert app.composer.buffer.text == "draft"
+        await pilot.press("ctrl+c", "ctrl+c")
+    assert app.return_value == ExitReport("0123-session", "")
+
+
+async def test_ctrl_c_interrupts_first() -> None:
+    app = make_app(played([until_interrupted]))
+    async with app.run_test(size=(80, 20)) as pilot:
+        await send(pilot, "go")
+        await pilot.press("ctrl+c")
+        await settled(pilot)
+        assert "■ Interrupted" in transcript_of(app)
+        assert app.is_running
+
+
+async def test_ctrl_d_deletes_then_leaves() -> None:
+    app = make_app()
+    async with app.run_test(size=(80, 20)) as pilot:
+        await pilot.press("a", "b", "left", "ctrl+d")
+        assert app.composer.buffer.text == "a"
+        await pilot.press("backspace", "ctrl+d")
+        assert "press Ctrl+D again" in text_of(app.status_line)
+        await pilot.press("ctrl+d")
+    assert app.return_value is not None
+
+
+@pytest.mark.parametrize("key", ["ctrl+j", "shift+enter", "alt+enter"])
+async def test_newline_keys(key: str) -> None:
+    app = make_app()
+    async with app.run_test() as pilot:
+        await pilot.press("a", key, "b")
+        assert app.composer.buffer.text == "a\nb"
+
+
+async def test_backslash_enter_is_a_newline() -> None:
+    app = make_app()
+    async with app.run_test() as pilot:
+        await pilot.press("a", "\\", "enter", "b")
+        assert app.composer.buffer.text == "a\nb"
+
+
+async def test_up_and_down_walk_through_rows_then_history() -> None:
+    conversation = played([], [])
+    app = make_app(conversation)
+    async with app.run_test() as pilot:
+        await send(pilot, "one")
+        await send(pilot, "two")
+        await pilot.press("x", "ctrl+j", "y", "up")
+        assert app.composer.buffer.cursor == 1
+        await pilot.press("up")
+        assert app.composer.buffer.text == "two"
+        await pilot.press("up")
+        assert app.composer.buffer.text == "one"
+        await pilot.press("down", "down")
+        assert app.composer.buffer.text == "x\ny"
+
+
+async def test_ctrl_r_finds_an_earlier_prompt() -> None:
+    app = make_app(played([], []))
+    async with app.run_test() as pilot:
+        await send(pilot, "fix slug")
+        await send(pilot, "run tests")
+        await pilot.press("ctrl+r", *keys("slu"))
+        assert app.composer.buffer.text == "fix slug"
+        assert "search history: slu" in text_of(app.composer)
+        await pilot.press("tab", "!")
+        assert app.composer.buffer.text == "fix slug!"
+
+
+async def test_ctrl_s_stashes_and_restores() -> None:
+    app = make_app()
+    async with app.run_test() as pilot:
+        await pilot.press(*keys("later"), "ctrl+s")
+        assert app.composer.buffer.is_empty
+        await pilot.press("ctrl+s")
+        assert app.composer.buffer.text == "later"
+
+
+async def test_ctrl_o_unfolds_and_folds() -> None:
+    output = "\n".join(f"row {n}" for n in range(9))
+    app = make_app(
+        played(
+            [
+                ToolDispatch(T, "u1", "Bash", {}, "Bash seq"),
+                ToolResult(T, "u1", "Bash", output, False, 0.1, "ok", "Bash seq"),
+            ]
+        )
+    )
+    async with app.run_test(size=(60, 30)) as pilot:
+        await send(pilot, "go")
+        assert "row 8" not in transcript_of(app)
+        await pilot.press("ctrl+o")
+        assert "row 8" in transcript_of(app)
+        await pilot.press("ctrl+o")
+        assert "row 8" not in transcript_of(app)
+
+
+async def test_ctrl_t_shows_the_task_list() -> None:
+    todos = TodoDisplay((TodoItem("Read", "completed"), TodoItem("Fix", "pending")))
+    result = ToolResult(T, "u1", "TodoWrite", "", False, 0.1, "ok", "TodoWrite", todos)
+    app = make_app(played([result]))
+    async with app.run_test(size=(60, 30)) as pilot:
+        await send(pilot, "go")
+        await pilot.press("ctrl+t")
+        assert text_of(app.todo_panel) == "\n   ○ Fix\n   1 of 2 done"
+        await pilot.press("ctrl+t")
+        assert text_of(app.todo_panel) == ""
+
+
+async def test_ctrl_g_edits_the_prompt_elsewhere() -> None:
+    app = make_app(edit_text=lambda text: text.upper() + "\n")
+    async with app.run_test() as pilot:
+        app.suspend = nullcontext  # type: ignore[method-assign, assignment]
+        await pilot.press(*keys("shout"), "ctrl+g")
+        assert app.composer.buffer.text == "SHOUT"
+
+
+async def test_a_large_paste_is_a_chip_and_is_sent_whole() -> None:
+    conversation = played([])
+    app = make_app(conversation)
+    text = "x" * 5_000_000
+    async with app.run_test(size=(60, 20)) as pilot:
+        app.post_message(events.Paste(text))
+        await pilot.pause()
+        assert "[Pasted text #1 5000000 characters]" in text_of(app.composer)
+        await pilot.press("enter")
+        await settled(pilot)
+        assert conversation.received == [text]
+
+
+async def test_a_retry_counts_down() -> None:
+    now = [100.0]
+    app = make_app(
+        played([RetryScheduled(T, 2, 10, 8.0, "overloaded"), until_interrupted]),
+        clock=lambda: now[0],
+    )
+    async with app.run_test(size=(80, 20)) as pilot:
+        await send(pilot, "go")
+        assert "overloaded · retry 1 of 10 in 8 s · esc to stop" in text_of(app.activity)
+        now[0] = 103.0
+        app._turn_spinner()
+        assert "in 5 s" in text_of(app.activity)
+        await pilot.press("escape")
+        await settled(pilot)
+
+
+async def test_reading_further_up_is_not_disturbed() -> None:
+    long = "\n\n".join(f"Paragraph {n}." for n in range(30))
+    app = make_app(played([TextDelta(T, "m1", 0, long)], [TextDelta(T, "m2", 0, "More.")]))
+    async with app.run_test(size=(60, 16)) as pilot:
+        await send(pilot, "go")
+        await pilot.press("pageup")
+        before = transcript_of(app)
+        app.runner.submit(Prompt("again"))
+        await settled(pilot)
+        assert transcript_of(app) == before
+        assert "2 new messages" in app.transcript._painted[-1][1].text
+        await pilot.press("ctrl+end")
+        assert "More." in transcript_of(app)
+
+
+async def test_help_lists_keys_and_commands() -> None:
+    app = make_app()
+    async with app.run_test(size=(80, 90)) as pilot:
+        await pilot.press("?")
+        await settled(pilot)
+        assert "Shift+Tab" in transcript_of(app)
+        assert "/theme" in transcript_of(app)
+        await pilot.press("a", "?")
+        assert app.composer.buffer.text == "a?"
+
+
+async def test_theme_changes_live() -> None:
+    app = make_app()
+    async with app.run_test(size=(80, 20)) as pilot:
+        await send(pilot, "/theme light")
+        assert app.palette.theme.name == "light"
+        await send(pilot, "/theme nosuch")
+        assert "no theme is called 'nosuch'" in transcript_of(app)
+
+
+async def test_an_unknown_command_is_a_prompt() -> None:
+    conversation = played([])
+    app = make_app(conversation)
+    async with app.run_test() as pilot:
+        await send(pilot, "/etc/hosts is broken")
+        assert conversation.received == ["/etc/hosts is broken"]
+
+
+async def test_a_resumed_conversation_is_shown() -> None:
+    conversation = played()
+    conversation.messages = (user_message("what I said before"),)
+    app = make_app(conversation)
+    async with app.run_test(size=(60, 20)) as pilot:
+        await settled(pilot)
+        assert "❯ what I said before" in transcript_of(app)
+
+
+async def test_nothing_runs_while_idle() -> None:
+    app = make_app(played([TextDelta(T, "m1", 0, "done")]))
+    async with app.run_test(size=(60, 20)) as pilot:
+        await send(pilot, "go")
+        assert app._spinner is None
+        assert not app.bridge.clock.is_waiting
+        widgets = [app, app.screen, *app.screen.walk_children()]
+        running = [t for node in widgets for t in node._timers if t._active.is_set()]
+        assert running == []
+
+
+
+@pytest.mark.parametrize("size", [(20, 5), (1, 1), (200, 60), (40, 9)])
+async def test_every_size_works_while_resizing(size: tuple[int, int]) -> None:
+    app = make_app(played([TextDelta(T, "m1", 0, "# 漢字 " * 50), until_interrupted]))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await send(pilot, "go")
+        await pilot.resize_terminal(*size)
+        await pilot.press("a")
+        await pilot.resize_terminal(80, 24)
+        await pilot.press("b")
+        assert app.composer.buffer.text == "ab"
+        await pilot.press("escape")
+        await settled(pilot)
