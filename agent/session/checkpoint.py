@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from agent.errors import SessionError
-from agent.session.blobs import BlobStore, PathState
+from agent.session.blobs import FILES_NAME, LOG_NAME, BlobStore, PathState
 from agent.session.lines import Line, read_forwards
 from agent.session.transcript import Transcript
 from agent.session.worktree import Listing, Worktree
@@ -79,8 +79,8 @@ class Checkpoints:
         may_write: Callable[[Path], bool],
     ) -> None:
         """`folder` is the session's own; `turn_id` names the prompt being worked on."""
-        self._log_path = folder / "checkpoints.jsonl"
-        self._blobs = BlobStore(folder / "files")
+        self._log_path = folder / LOG_NAME
+        self._blobs = BlobStore(folder / FILES_NAME)
         self._worktree = worktree
         self._turn_id = turn_id
         self._may_write = may_write

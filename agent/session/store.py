@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from agent.errors import SessionError
+from agent.session.blobs import copy_snapshots
 from agent.session.lines import BadLine, Line, read_forwards
 from agent.session.records import GrantsRecord, SessionHeader, to_json
 from agent.session.transcript import Transcript, lock_path
@@ -116,6 +117,9 @@ class SessionStore:
                     case BadLine():
                         continue
             transcript.append(to_json(GrantsRecord(())), sync=True)
+            # Without the old snapshots the copy still works; only its undo reaches less far.
+            with contextlib.suppress(OSError):
+                copy_snapshots(info.path.with_suffix(""), transcript.path.with_suffix(""))
         return Session(new_id, transcript)
 
     def get(self, session_id: str) -> SessionInfo:

@@ -12,6 +12,7 @@ import pytest
 from agent.errors import SessionError
 from agent.session import worktree
 from agent.session.checkpoint import Checkpoints, Preview
+from agent.session.store import SessionStore
 from agent.session.worktree import Worktree
 from agent.tools.base import ToolError
 
@@ -207,3 +208,25 @@ async def test_files_beyond_the_limit_are_told_and_never_deleted(
     await bench.points.after_command("u")
     await bench.points.restore("turn-1", redo_id="x")
     assert bench.files() == {str(number): "x" for number in range(6)}
+
+
+async def test_a_forked_session_can_undo_what_the_original_did(tmp_path: Path) -> None:
+    store = SessionStore(tmp_path / "home")
+    original = store.create(tmp_path)
+    root = Path(os.path.realpath(tmp_path)) / "project"
+    root.mkdir()
+
+    def points(folder: Path) -> Checkpoints:
+        worktree = Worktree(root, use_git=False, env={})
+        return Checkpoints(folder, worktree, turn_id=lambda: "t", may_write=lambda _: True)
+
+    mine = points(original.folder)
+    (root / "a").write_text("old")
+    await mine.before_change(root / "a", tool_use_id="u")
+    (root / "a").write_text("new")
+    fork = store.fork(original.id)
+    copy = points(fork.folder)
+    await copy.restore("t", redo_id="x")
+    assert (root / "a").read_text() == "old"
+    for each in (mine, copy, original, fork):
+        each.close()

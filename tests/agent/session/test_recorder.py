@@ -1,0 +1,138 @@
+"""Events become records; a failing disk is told once and stops nothing."""
+
+from __future__ import annotations
+
+import resource
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from agent.display import TodoItem
+from agent.events import (
+    Compacted,
+    MessageCommitted,
+    RequestStart,
+    Terminal,
+    TextDelta,
+    Tombstone,
+    Usage,
+    UsageUpdate,
+)
+from agent.messages import Message, ToolUse, text_block, tool_result_block, user_message
+from agent.session import resume
+from agent.session.recorder import SessionRecorder
+from agent.session.redact import Redactor
+from agent.session.store import Session, SessionStore
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Iterator[Session]:
+    session = SessionStore(tmp_path).create(tmp_path)
+    yield session
+    session.close()
+
+
+CALL = {"type": "tool_use", "id": "a", "name": "Bash", "input": {"command": "ls"}}
+
+
+async def test_what_happened_comes_back(session: Session) -> None:
+    recorder = SessionRecorder(session)
+    said, answer = user_message("go"), Message("assistant", (CALL,), "model", model="m")
+    await recorder.prompt("t", "go")
+    await recorder.event(MessageCommitted("t", said), (said,))
+    await recorder.event(RequestStart("t", 1, "m"), (said,))
+    await recorder.event(TextDelta("t", "u", 0, "never recorded"), (said,))
+    await recorder.event(MessageCommitted("t", answer), (said, answer))
+    await recorder.event(UsageUpdate("t", Usage(), Usage(5), 0.5, 9, 100), (said, answer))
+    await recorder.tool_started(ToolUse("a", "Bash", {}), {}, None)
+    await recorder.mode("plan")
+    await recorder.todos((TodoItem("x", "pending", "xing"),))
+    await recorder.queue(("later",))
+    await recorder.draft("half")
+    await recorder.grants((("allow", "Bash(ls)"),))
+    await recorder.system((text_block("system"),))
+    await recorder.aclose()
+    got = resume.load(session.path)
+    assert got.messages[:2] == (said, answer)
+    assert "Outcome unknown" in got.messages[2].content[0]["content"]
+    assert (got.usage, got.cost_usd, got.context_tokens) == (Usage(5), 0.5, 9)
+    assert (got.mode, got.queued, got.draft) == ("plan", ("later",), "half")
+    assert got.todos == (TodoItem("x", "pending", "xing"),)
+    assert (got.grants, got.system) == ((("allow", "Bash(ls)"),), (text_block("system"),))
+    assert b"never recorded" not in session.path.read_bytes()
+
+
+async def test_a_finished_call_keeps_its_result_through_a_crash(session: Session) -> None:
+    recorder = SessionRecorder(session)
+    said, answer = user_message("go"), Message("assistant", (CALL,), "model")
+    for message in (said, answer):
+        await recorder.event(MessageCommitted("t", message), (said,))
+    use = ToolUse("a", "Bash", {})
+    await recorder.tool_started(use, {}, None)
+    await recorder.tool_ended(use, tool_result_block("a", "listing"), "ok", 0.1, "Bash ls", None)
+    got = resume.load(session.path)  # no message with the results was ever written
+    assert got.messages[-1].content == (tool_result_block("a", "listing"),)
+
+
+async def test_a_compaction_carries_the_state_on(session: Session) -> None:
+    recorder = SessionRecorder(session)
+    await recorder.mode("acceptEdits")
+    await recorder.grants((("allow", "Bash(ls)"),))
+    old, summary = user_message("old"), user_message("sum", origin="summary")
+    await recorder.event(MessageCommitted("t", old), (old,))
+    await recorder.event(Compacted("t", "auto", 9, 1, "sum"), (summary,))
+    got = resume.load(session.path)
+    assert got.messages == (summary,)
+    assert (got.mode, got.grants) == ("acceptEdits", (("allow", "Bash(ls)"),))
+
+
+async def test_a_withdrawn_message_and_a_rewind_are_followed(session: Session) -> None:
+    recorder = SessionRecorder(session)
+    first, partial, second = user_message("1"), user_message("p"), user_message("2")
+    for message in (first, partial, second):
+        await recorder.event(MessageCommitted("t", message), ())
+    await recorder.event(Tombstone("t", partial.uid, "retry"), ())
+    assert resume.load(session.path).messages == (first, second)
+    await recorder.rewound(first.uid, (first,))
+    await recorder.event(Terminal("t", "completed"), ())
+    assert resume.load(session.path).messages == (first,)
+
+
+async def test_secrets_stay_off_the_disk(session: Session) -> None:
+    secret = "s3cr3t-value-of-mine"
+    recorder = SessionRecorder(session, redact=Redactor({"MY_TOKEN": secret}).json)
+    thinking = {"type": "thinking", "thinking": "hm", "signature": "s"}
+    answer = Message("assistant", (thinking, text_block("ok")), "model")
+    await recorder.event(MessageCommitted("t", user_message(f"use {secret}")), ())
+    await recorder.event(MessageCommitted("t", answer), ())
+    await recorder.draft(secret)
+    assert secret.encode() not in session.path.read_bytes()
+    got = resume.load(session.path)
+    assert got.messages[0].text == "use [redacted: MY_TOKEN]"
+    # The thinking was bound to what was really said.
+    assert got.messages[1].content == (text_block("ok"),)
+
+
+async def test_a_full_disk_is_told_once_and_again_when_it_works(session: Session) -> None:
+    recorder = SessionRecorder(session)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    try:
+        size = session.path.stat().st_size
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+        messages = tuple(user_message(str(number)) for number in range(3))
+        for message in messages:
+            await recorder.event(MessageCommitted("t", message), messages)
+        complaint = recorder.take_complaint()
+        assert complaint is not None
+        assert "cannot be written" in complaint
+        assert recorder.take_complaint() is None
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        await recorder.mode("plan")
+        assert "saved again" in (recorder.take_complaint() or "")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert resume.load(session.path).messages == messages
