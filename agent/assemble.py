@@ -70,6 +70,7 @@ from hooks.contender import HookContender
 from hooks.ports import HookPorts, HookSession
 from hooks.runner import HookRunner
 from permissions.audit import AuditLog
+from permissions.classifier_local import LocalClassifier
 from permissions.contender import Contender
 from permissions.gate import PermissionGate
 from permissions.handlers import HeadlessHandler, InteractiveHandler
@@ -304,7 +305,7 @@ class _Assembly:
             lambda: self.settings, self._add_rules, session=list(granted)
         )
         self.gate = self._gate(permissions, runner, grants, recorder, redactor)
-        services = self._services(scratch, results, small)
+        services = self.services = self._services(scratch, results, small)
         checkpoints = Checkpoints(
             folder,
             Worktree(
@@ -460,7 +461,8 @@ class _Assembly:
         recorder: SessionRecorder,
         redactor: Redactor,
     ) -> PermissionGate:
-        contenders: list[Contender] = [HookContender(runner)]
+        classifier = LocalClassifier(lambda: (self.gate.context, self.services.cwd))
+        contenders: list[Contender] = [HookContender(runner), classifier]
         if self.person.dialog is not None:
             handler: Any = InteractiveHandler([*contenders, self.person.dialog])
         else:

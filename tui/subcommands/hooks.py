@@ -63,9 +63,7 @@ def run_command(
     """Fire EVENT with the payload on standard input; print one JSON line per step."""
     options = HookOptions(settings, plugins, trust)
     return asyncio.run(
-        run_hooks(
-            event, options, _world(), stdin=sys.stdin, stdout=sys.stdout, stderr=sys.stderr
-        )
+        run_hooks(event, options, _world(), stdin=sys.stdin, stdout=sys.stdout, stderr=sys.stderr)
     )
 
 

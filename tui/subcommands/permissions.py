@@ -24,9 +24,7 @@ from permissions.mode import Mode
 from permissions.rule_set import RuleSet, RuleSource, RuleText
 
 
-@click.group(
-    "permissions", short_help="Judge calls, explain decisions, lint and replay rules."
-)
+@click.group("permissions", short_help="Judge calls, explain decisions, lint and replay rules.")
 def command() -> None:
     """Judge calls by the rules, explain decisions, find rules that do nothing."""
 
@@ -204,5 +202,3 @@ def _described(warning: LintWarning) -> str:
     rule = data.get("shadowed") or data.get("rule") or ""
     fix = f"\n    fix: {data['fix']}" if data.get("fix") else ""
     return f"{data['type']}: {rule}\n    {data['message']}{fix}"
-
-

@@ -1,0 +1,66 @@
+"""`agent-tui config`: the settings in force, each with the file that set it."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from tui.subcommands.places import here, settings_here
+
+
+@click.group("config", invoke_without_command=True, short_help="Show the settings in force.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_context
+def command(context: click.Context, as_json: bool) -> None:
+    """Show the settings in force here and where each comes from."""
+    if context.invoked_subcommand is not None:
+        return
+    settings = settings_here(here())
+    values = settings.values.model_dump(exclude_none=True, exclude={"permissions", "hooks"})
+    if as_json:
+        click.echo(
+            json.dumps(
+                {
+                    "values": values,
+                    "origins": {key: str(o.source) for key, o in settings.merged.origins.items()},
+                    "rules": [
+                        {
+                            "rule": rule.text,
+                            "behavior": str(rule.behavior),
+                            "source": str(rule.source),
+                            "file": rule.file,
+                            "line": rule.line,
+                        }
+                        for rule in settings.rules
+                    ],
+                    "trusted": settings.trust.trusted,
+                    "waiting_for_trust": [item.label for item in settings.trust.new],
+                    "warnings": [str(warning) for warning in settings.warnings],
+                },
+                ensure_ascii=False,
+                indent=2,
+                default=str,
+            )
+        )
+        return
+    for key, value in values.items():
+        origin = settings.merged.origins.get(key)
+        where = f"  ({origin.file or origin.source})" if origin is not None else ""
+        click.echo(f"{key} = {json.dumps(value, ensure_ascii=False, default=str)}{where}")
+    for rule in settings.rules:
+        place = f"{rule.file}:{rule.line}" if rule.file else str(rule.source)
+        click.echo(f"{rule.behavior} {rule.text}  ({place})")
+    for item in settings.trust.new:
+        click.echo(f"waits for trust: {item.kind} {item.label}  ({item.file})")
+    for warning in settings.warnings:
+        click.echo(f"! {warning}")
+    if not values and not settings.rules and not settings.warnings:
+        click.echo("no settings; all defaults")
+
+
+@command.command("path")
+def path() -> None:
+    """Print which settings files are read here, the first that exists wins per source."""
+    for file in settings_here(here()).watched:
+        click.echo(f"{'*' if file.exists() else ' '} {file}")

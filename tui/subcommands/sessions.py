@@ -1,0 +1,157 @@
+"""`agent-tui sessions`: list, show, export, repair and delete transcripts."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import get_args
+
+import click
+
+from agent.errors import SessionError
+from agent.session.export import ExportFormat, export
+from agent.session.repair import RepairReport, check, repair
+from agent.session.store import SessionStore
+from agent.session.summaries import SessionSummary, summarise
+from agent.settings.places import find_project_root
+from tui.subcommands.places import here
+
+
+@click.group("sessions", short_help="List, show, export and repair sessions.")
+def command() -> None:
+    """List, show, export, repair and delete sessions."""
+
+
+_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+@command.command("list")
+@click.option("--all", "everywhere", is_flag=True, help="Sessions of every project.")
+@_json
+def list_sessions(everywhere: bool, as_json: bool) -> None:
+    """Show sessions, the one used last first."""
+    store = _store()
+    project = None if everywhere else find_project_root(here().cwd)
+    found: list[SessionSummary] = []
+    for info in store.list(project):
+        try:
+            found.append(summarise(info))
+        except SessionError as error:
+            click.echo(f"agent-tui: {error}", err=True)
+    if as_json:
+        click.echo(json.dumps([_plain(asdict(one)) for one in found], ensure_ascii=False))
+        return
+    for one in found:
+        title = (one.title or "(no prompt yet)").splitlines()[0]
+        where = f"  {one.project_dir}" if everywhere else ""
+        click.echo(f"{one.id[:8]}  {one.modified:%Y-%m-%d %H:%M}  {title[:80]}{where}")
+    if not found:
+        click.echo("no sessions here" if project else "no sessions")
+
+
+@command.command("show")
+@click.argument("session_id")
+@_json
+def show(session_id: str, as_json: bool) -> None:
+    """Print a session's conversation."""
+    _print(export(_path(session_id), "json" if as_json else "markdown"))
+
+
+@command.command("export")
+@click.argument("session_id")
+@click.option(
+    "--format", "form", type=click.Choice(get_args(ExportFormat)), default="markdown",
+    show_default=True,
+)  # fmt: skip
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), help="File; default is standard output."
+)
+@_json
+def export_session(session_id: str, form: ExportFormat, output: Path | None, as_json: bool) -> None:
+    """Write a session as Markdown, JSON or HTML."""
+    text = export(_path(session_id), "json" if as_json else form)
+    if output is None:
+        _print(text)
+        return
+    try:
+        output.write_text(text, "utf-8")
+    except OSError as error:
+        raise click.ClickException(f"{output}: {error.strerror}") from error
+    click.echo(f"wrote {output}", err=True)
+
+
+@command.command("repair")
+@click.argument("session_id", required=False)
+@click.option("--check", "only_check", is_flag=True, help="Only say what is wrong.")
+@_json
+def repair_sessions(session_id: str | None, only_check: bool, as_json: bool) -> int:
+    """Mend a damaged session, or all of this project; the original is kept beside it.
+
+    Exit status: 1 when something is damaged and was left so.
+    """
+    store = _store()
+    try:
+        infos = [store.get(session_id)] if session_id else store.list(find_project_root(here().cwd))
+        reports = [
+            check(info.id, info.path) if only_check else repair(store, info.id) for info in infos
+        ]
+    except SessionError as error:
+        raise click.ClickException(str(error)) from error
+    if as_json:
+        click.echo(json.dumps([_plain(asdict(report)) for report in reports], ensure_ascii=False))
+    else:
+        for report in reports:
+            click.echo(f"{report.session_id[:8]}  {_described(report)}")
+    return 1 if only_check and any(not report.is_whole for report in reports) else 0
+
+
+@command.command("delete")
+@click.argument("session_id")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def delete(session_id: str, yes: bool) -> None:
+    """Delete a session for good."""
+    store = _store()
+    try:
+        info = store.get(session_id)
+        if not yes:
+            click.confirm(f"Delete session {info.id} for good?", abort=True, err=True)
+        store.delete(info.id)
+    except SessionError as error:
+        raise click.ClickException(str(error)) from error
+    click.echo(f"deleted {info.id}", err=True)
+
+
+def _described(report: RepairReport) -> str:
+    if report.is_whole:
+        return f"whole, {report.good} records"
+    wrong = [
+        f"{report.damaged} damaged records" if report.damaged else "",
+        f"{report.torn_bytes} bytes of a record cut short" if report.torn_bytes else "",
+        "" if report.has_header else "no header",
+    ]
+    text = f"{report.good} good records, {', '.join(part for part in wrong if part)}"
+    return f"{text}; mended, the original is {report.backup}" if report.backup else text
+
+
+def _store() -> SessionStore:
+    return SessionStore(here().agent_home)
+
+
+def _path(session_id: str) -> Path:
+    try:
+        return _store().get(session_id).path
+    except SessionError as error:
+        raise click.ClickException(str(error)) from error
+
+
+def _print(text: str) -> None:
+    sys.stdout.write(text if text.endswith("\n") else text + "\n")
+
+
+def _plain(data: dict[str, object]) -> dict[str, object]:
+    return {
+        key: value if isinstance(value, str | int | float | bool | None) else str(value)
+        for key, value in data.items()
+    }
