@@ -128,6 +128,36 @@ async def search(
     return SearchResult(bytes(output), note)
 
 
+async def matching_lines(pattern: str, text: str, *, env: Mapping[str, str]) -> str:
+    """Return the lines of a text that match; in rg, where no pattern takes exponential time.
+
+    Raises:
+        ToolError: the pattern is malformed, or it took too long.
+    """
+    command = search_command(["--color=never", "--no-line-number", "--", pattern, "-"])
+    process = await asyncio.create_subprocess_exec(
+        *command,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env={name: env[name] for name in ("PATH",) if name in env},
+        start_new_session=True,
+    )
+    try:
+        async with asyncio.timeout(TIMEOUT_S):
+            output, complaint = await process.communicate(text.encode("utf-8", "replace"))
+    except TimeoutError as error:
+        raise ToolError(f"The filter took longer than {TIMEOUT_S:g} s.") from error
+    finally:
+        if process.returncode is None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+            await process.communicate()
+    if process.returncode not in (0, 1):
+        raise ToolError(_explain(complaint.decode("utf-8", "replace")))
+    return output.decode("utf-8", "replace")
+
+
 async def _first_bytes(stream: asyncio.StreamReader) -> str:
     kept = b""
     while data := await stream.read(_READ_BYTES):

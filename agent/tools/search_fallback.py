@@ -71,6 +71,9 @@ def main(arguments: Sequence[str], out: BinaryIO) -> int:
     if options.type is not None and options.type not in _TYPES:
         print(f"unrecognized file type: {options.type}", file=sys.stderr)
         return 2
+    if positional[0] == "-":
+        assert expression is not None
+        return _filter(sys.stdin.buffer, expression, out)
     found = False
     for path in _files(Path(positional[0]), options):
         if expression is None:
@@ -82,11 +85,28 @@ def main(arguments: Sequence[str], out: BinaryIO) -> int:
     return 0 if found else 1
 
 
+def _filter(source: BinaryIO, expression: re.Pattern[str], out: BinaryIO) -> int:
+    status = 1
+    for line in source:
+        if expression.search(line.decode("utf-8", "surrogateescape").rstrip("\n")):
+            out.write(line)
+            status = 0
+    return status
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(allow_abbrev=False)
     for flag in ("files", "files-with-matches", "count-matches", "no-ignore", "ignore-case"):
         parser.add_argument(f"--{flag}", action="store_true")
-    for flag in ("null", "hidden", "with-filename", "no-heading", "line-number", "no-messages"):
+    for flag in (
+        "null",
+        "hidden",
+        "no-line-number",
+        "with-filename",
+        "no-heading",
+        "line-number",
+        "no-messages",
+    ):
         parser.add_argument(f"--{flag}", action="store_true")
     for flag in ("multiline", "multiline-dotall", "max-columns-preview", "no-require-git"):
         parser.add_argument(f"--{flag}", action="store_true")

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from agent.errors import AgentError
-from agent.tools.process_session import session_members, signal_session
+from agent.tools.process_session import session_members, signal_processes, signal_session
 from agent.tools.shell_output import ShellOutput
 
 GRACE_S: Final = 2.0
@@ -232,12 +232,15 @@ class ShellProcess:
         if not self.is_running:
             return
         self.was_stopped = True
-        signal_session(self.pid, signal.SIGTERM)
         assert self._task is not None
         deadline = time.monotonic() + GRACE_S
-        while session_members(self.pid) and time.monotonic() < deadline:
-            await asyncio.wait({self._task}, timeout=0.02)
-            await asyncio.sleep(0.01)
+        told = set(session_members(self.pid))
+        signal_session(self.pid, signal.SIGTERM)
+        while (members := set(session_members(self.pid))) and time.monotonic() < deadline:
+            # A shell that was about to fork still does; nobody is told twice, as that means force.
+            signal_processes(members - told, signal.SIGTERM)
+            told |= members
+            await asyncio.sleep(0.02)
         signal_session(self.pid, signal.SIGKILL)
         await asyncio.wait({self._task})
         self._finish()

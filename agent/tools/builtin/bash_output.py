@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -10,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from agent.display import CommandDisplay
 from agent.tools.base import Concurrency, Tool, ToolContext, ToolError, ToolOutcome, build_tool
+from agent.tools.rg import matching_lines
 from agent.tools.services import ToolServices
 from agent.tools.shell_process import ShellProcess
 
@@ -39,11 +39,11 @@ class BashOutputInput(BaseModel):
 async def _validate(tool_input: BashOutputInput, context: ToolContext) -> str | None:
     try:
         find_shell(tool_input.bash_id, context.services)
-        re.compile(tool_input.filter or "")
+        if tool_input.filter is not None:
+            # Before anything is counted as read.
+            await matching_lines(tool_input.filter, "", env=context.services.env)
     except ToolError as error:
         return str(error)
-    except re.error as error:
-        return f"`filter` is not a valid regular expression: {error}."
     return None
 
 
@@ -71,8 +71,7 @@ async def _run(tool_input: BashOutputInput, context: ToolContext) -> ToolOutcome
     shell.read_available()
     new, skipped = shell.output.take_new()
     if tool_input.filter is not None:
-        wanted = re.compile(tool_input.filter)
-        new = "\n".join(line for line in new.splitlines() if wanted.search(line))
+        new = await matching_lines(tool_input.filter, new, env=context.services.env)
     parts = []
     if skipped:
         parts.append(f"[… {skipped:,} characters before this are in {shell.output.path} …]")

@@ -155,7 +155,7 @@ async def _run(tool_input: EditInput, context: ToolContext) -> ToolOutcome:
 
 
 def _snippet(edited: _Edited, new: str) -> str:
-    lines = edited.after.replace("\r\n", "\n").split("\n")
+    lines = edited.after.replace("\r\n", "\n").removesuffix("\n").split("\n")
     first = max(0, edited.first_line - 1 - _SNIPPET_CONTEXT)
     last = edited.first_line + new.count("\n") + _SNIPPET_CONTEXT
     shown_lines = lines[first : min(last, first + _SNIPPET_LINES)]

@@ -45,7 +45,7 @@ class GlobInput(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    pattern: Annotated[str, Field(min_length=1, description="The name pattern.")]
+    pattern: Annotated[str, Field(min_length=1, max_length=4_000, description="The name pattern.")]
     path: Annotated[
         str | None, Field(description="Folder to search; leave out for the current directory.")
     ] = None

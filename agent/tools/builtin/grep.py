@@ -61,7 +61,8 @@ class GrepInput(BaseModel):
         Field(description="File or folder to search; leave out for the current directory."),
     ] = None
     glob: Annotated[
-        str | None, Field(description="Only files whose name matches, such as `*.js`.")
+        str | None,
+        Field(max_length=1_000, description="Only files whose name matches, such as `*.js`."),
     ] = None
     type: Annotated[
         str | None,

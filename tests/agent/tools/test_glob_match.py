@@ -42,10 +42,29 @@ from agent.tools.glob_match import GlobMatcher
         ("a\nb", "a\nb", True),
         (".*", ".hidden", True),
         ("*", "x/.hidden", True),
+        ("*a*b*c", "xaybzc", True),
+        ("*a*b*c", "xaybz", False),
+        ("*ab*ab", "ab", False),
+        ("*ab*ab", "abab", True),
+        ("a*?b", "ab", False),
+        ("a*?b", "axb", True),
+        ("**/**/a", "x/y/z/a", True),
+        ("a/**/**/b", "a/b", True),
+        ("{a,b}{c,d}", "bd", True),
+        ("{a,b/c}.x", "b/c.x", True),
+        (r"\{a,b}", "{a,b}", True),
+        ("[z-a]x", "[z-a]x", True),
     ],
 )
 def test_patterns(pattern: str, path: str, expected: bool) -> None:
     assert GlobMatcher(pattern).matches(path) is expected
+
+
+def test_no_pattern_takes_long() -> None:
+    name = "a" * 250
+    assert not GlobMatcher("*a" * 40 + "*b").matches(name)
+    assert not GlobMatcher("**/*a/" * 20 + "b").matches("/".join([name[:10]] * 20))
+    assert GlobMatcher("{a,b}" * 30).matches("{a,b}" * 30)
 
 
 @given(st.text(alphabet="ab*?[]{},!\\/-^", max_size=12), st.text(alphabet="ab/[{", max_size=8))
