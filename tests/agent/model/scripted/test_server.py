@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from agent.messages import user_message
+from agent.messages import tool_result_block, tool_results_message, user_message
 from agent.model.anthropic import make_client
 from agent.model.client import ModelError, ModelRequest
 from agent.model.fold import MessageFold
 from agent.model.scripted.faults import Position, Stall, Status
 from agent.model.scripted.process import ScriptedProcess
-from agent.model.scripted.scenario import FaultPlan, Pace, Scenario, Text, Turn, When
+from agent.model.scripted.scenario import FaultPlan, Pace, Scenario, Text, ToolCall, Turn, When
 from tests.agent.model.conftest import Serve
 
 
@@ -98,6 +98,17 @@ async def test_variables_and_the_prompt_are_put_in(serve: Serve) -> None:
     )
     answer = await stage.ask(user_message("work"))
     assert answer.message().text == "work in /x, ${unknown}"
+
+
+async def test_a_new_server_gives_no_id_that_the_history_has(serve: Serve) -> None:
+    calls = Scenario(turns=(Turn((ToolCall("Read"),), times=0),))
+    first, second = await serve(calls), await serve(calls)
+    prompt = user_message("go")
+    answer = await first.ask(prompt)
+    (call,) = answer.tool_uses()
+    results = tool_results_message([tool_result_block(call.id, "ok")])
+    (again,) = (await second.ask(prompt, answer.message(), results)).tool_uses()
+    assert again.id != call.id
 
 
 async def test_pace_takes_the_time_it_says(serve: Serve) -> None:
