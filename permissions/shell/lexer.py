@@ -251,6 +251,10 @@ class Lexer:
                 self._double(depth + 1, in_backtick=False)
             elif character in "$`":
                 self._expansion(depth, in_double=in_double, in_backtick=False)
+            elif character in "<>" and self._peek(1) == "(" and not in_double:
+                self.marks.expansions.add(self._at)
+                self._at += 2
+                self._command(")", depth + 1)
             else:
                 self._at += 1
 

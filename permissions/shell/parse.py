@@ -196,6 +196,9 @@ class _Builder:
             gap = self._source[position : child.start_byte]
             if gap and not allowed.fullmatch(gap) and not _is_lost_dash(kind, child, gap):
                 raise Unparsable("part of it is not understood")
+            if gap and not gap.replace(b"\\\n", b""):
+                # The shell joins what stands on both sides; the grammar sees two words.
+                raise Unparsable("a word is continued on the next line")
             position = max(position, child.end_byte)
         rest = self._source[position : node.end_byte]
         if rest and not allowed.fullmatch(rest):

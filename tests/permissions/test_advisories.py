@@ -67,6 +67,9 @@ NOT_ALLOWED = [
     ("here-document", "cat <<EOF; touch x\nEOF", ["Bash(cat *)"]),
     ("here-string", "cat <<< $(touch x)", ["Bash(cat *)"]),
     ("process substitution", "cat <(touch x)", ["Bash(cat *)"]),
+    ("process substitution", "cat ${x:-<(touch x)}", ["Bash(cat *)"]),
+    ("line continuation", "git sta\\\ntus", ["Bash(git sta *)"]),
+    ("line continuation", "<<<a\\\n-  touch x", ["Bash(- *)"]),
     ("test", "[[ -f $(touch x) ]]", ["Bash([[ *)"]),
     ("assignment", "CI=$(touch x) git status", ["Bash(git status)"]),
     ("case", "case $(touch x) in a) git status;; esac", ["Bash(git status)"]),
@@ -185,9 +188,11 @@ HIDDEN = [
 
 @pytest.mark.parametrize("command", HIDDEN)
 def test_a_hidden_program_is_never_covered_next_to_a_deny(engine: Engine, command: str) -> None:
-    rules = {"allow": ["Bash(*)"], "deny": ["Bash(rm *)", "Bash(git push *)"]}
-    assert engine.bash(command, **rules).behavior is Behavior.ASK
-    assert engine.bash(command, **rules, mode=Mode.BYPASS).behavior is Behavior.ASK
+    for mode in (Mode.DEFAULT, Mode.BYPASS):
+        decision = engine.bash(
+            command, allow=["Bash(*)"], deny=["Bash(rm *)", "Bash(git push *)"], mode=mode
+        )
+        assert decision.behavior is Behavior.ASK
 
 
 READS = [

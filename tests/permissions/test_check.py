@@ -24,7 +24,13 @@ def _no_settings(root: Path, home: Path) -> LoadedSettings:
     return LoadedSettings()
 
 
-def _check(engine: Engine, *, classifier: bool = False, **call: object) -> Mapping[str, object]:
+def _check(engine: Engine, **call: object) -> Mapping[str, object]:
+    return _answer(engine, call, classifier=False)
+
+
+def _answer(
+    engine: Engine, call: Mapping[str, object], *, classifier: bool
+) -> Mapping[str, object]:
     checker = Checker(_no_settings, classifier=classifier, cwd=engine.root, home=engine.home)
     given = {"id": 7, "tool": "Bash", "rules": {}, "cwd": str(engine.root), **call}
     if "command" in given:
@@ -326,7 +332,7 @@ CLASSIFIED = [
 
 @pytest.mark.parametrize(("command", "expected"), CLASSIFIED)
 def test_the_local_classifier(engine: Engine, command: str, expected: str) -> None:
-    answer = _check(engine, classifier=True, command=command)
+    answer = _answer(engine, {"command": command}, classifier=True)
     assert answer["behavior"] == expected
     assert _check(engine, command=command)["behavior"] == "ask"
     if expected == "allow":
@@ -335,7 +341,8 @@ def test_the_local_classifier(engine: Engine, command: str, expected: str) -> No
 
 def test_the_classifier_answers_no_ask_of_a_rule(engine: Engine) -> None:
     rules = {"userSettings": {"ask": ["Bash(ls *)"]}}
-    assert _check(engine, classifier=True, command="ls", rules=rules)["reason"] == "ask_rule"
+    answer = _answer(engine, {"command": "ls", "rules": rules}, classifier=True)
+    assert answer["reason"] == "ask_rule"
 
 
 @pytest.mark.parametrize(
