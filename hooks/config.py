@@ -59,6 +59,8 @@ class HookConfig:
     """Patterns for HTTP hooks; None: any, empty: none."""
     allowed_env_vars: frozenset[str] | None = None
     """Outer limit for variables in HTTP headers; None: no limit of its own."""
+    closed_to: frozenset[HookSource] = frozenset()
+    """Sources whose handlers a switch turned off, also those that come later."""
 
     def all(self) -> tuple[HandlerSpec, ...]:
         """Return every handler in configuration order."""
@@ -69,7 +71,8 @@ class HookConfig:
         """Return a configuration that also has these (skills, agents, callables)."""
         specs = list(self.all())
         for spec in added:
-            specs.append(replace(spec, position=len(specs)))
+            if spec.source not in self.closed_to:
+                specs.append(replace(spec, position=len(specs)))
         return replace(self, handlers=_by_event(specs))
 
     def without_owner(self, owner: str) -> HookConfig:
@@ -117,14 +120,16 @@ def build_config(
             continue
         warnings.extend(problems)
         specs.extend(found)
-    specs = _apply_switches(layers, specs, warnings)
     specs.extend(session_specs)
+    closed_to = _closed_to(layers, warnings)
+    specs = [spec for spec in specs if spec.source not in closed_to]
     specs = [replace(spec, position=index) for index, spec in enumerate(specs)]
     return HookConfig(
         handlers=_by_event(specs),
         warnings=_each_once(warnings),
         allowed_urls=_merged_list(layers, "allowedHttpHookUrls"),
         allowed_env_vars=_as_set(_merged_list(layers, "httpHookAllowedEnvVars")),
+        closed_to=closed_to,
     )
 
 
@@ -332,22 +337,17 @@ def _by_event(specs: Sequence[HandlerSpec]) -> dict[str, tuple[HandlerSpec, ...]
     return {event: tuple(found) for event, found in grouped.items()}
 
 
-def _apply_switches(
-    layers: Sequence[HookLayer], specs: list[HandlerSpec], warnings: list[ConfigWarning]
-) -> list[HandlerSpec]:
-    managed_only = any(
-        layer.settings.get("allowManagedHooksOnly") is True
-        for layer in layers
-        if layer.source is HookSource.POLICY
-    )
-    if managed_only:
-        specs = [spec for spec in specs if spec.source is HookSource.POLICY]
+def _closed_to(layers: Sequence[HookLayer], warnings: list[ConfigWarning]) -> frozenset[HookSource]:
+    """Return the sources that switches turn off; managed ones only managed settings can."""
+    everything = frozenset(HookSource)
     policy = [layer for layer in layers if layer.source is HookSource.POLICY]
     if _switch(policy, "disableAllHooks", warnings) is True:
-        return []
+        return everything
     if _switch(layers, "disableAllHooks", warnings) is True:
-        specs = [spec for spec in specs if spec.source is HookSource.POLICY]
-    return specs
+        return everything - {HookSource.POLICY}
+    if _switch(policy, "allowManagedHooksOnly", warnings) is True:
+        return everything - {HookSource.POLICY, HookSource.CODE}
+    return frozenset()
 
 
 def _switch(layers: Sequence[HookLayer], name: str, warnings: list[ConfigWarning]) -> object:

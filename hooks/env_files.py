@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 from typing import Final
@@ -43,8 +44,12 @@ class EnvFiles:
         return tuple(path for path in map(self._path, STALE_AFTER) if _has_text(path))
 
     def used(self, path: Path | None) -> Path | None:
-        """Return the file when a hook wrote to it."""
-        return path if path is not None and _has_text(path) else None
+        """Return the file when a hook wrote to it; one that is empty goes."""
+        if path is None or _has_text(path):
+            return path
+        with contextlib.suppress(OSError):
+            path.unlink()
+        return None
 
     def _path(self, event: str) -> Path:
         return self._folder / f"env-{event}.sh"

@@ -6,8 +6,10 @@ Standard input is one payload, or JSON lines `{event?, payload}` that are the st
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import secrets
+import threading
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -113,6 +115,7 @@ async def run_hooks(
             print(json.dumps(line, ensure_ascii=False, default=str), file=stdout, flush=True)
     finally:
         await runner.aclose(wait_s=BACKGROUND_WAIT_S)
+    _remove_if_empty(session.state_dir)
     for notice in _late(runner.take_background()):
         print(f"hooks run: {notice}", file=stderr)
     return status
@@ -142,6 +145,12 @@ def _session(world: HookWorld) -> HookSession:
         permission_mode="default",
         pid=world.pid,
     )
+
+
+def _remove_if_empty(state_dir: Path) -> None:
+    for folder in (state_dir / "hook-env", state_dir / "hook-output", state_dir):
+        with contextlib.suppress(OSError):
+            folder.rmdir()
 
 
 def _payload_of(step: Step, event: str | None) -> GivenPayload:
@@ -175,7 +184,7 @@ async def _steps(stdin: TextIO) -> AsyncIterator[Step]:
     """Yield steps as their lines arrive; a payload may also be spread over several lines."""
     pending = ""
     seen = False
-    while line := await asyncio.to_thread(stdin.readline):
+    async for line in _lines(stdin):
         if not line.strip() and not pending:
             continue
         whole = _parse(pending + line)
@@ -192,6 +201,34 @@ async def _steps(stdin: TextIO) -> AsyncIterator[Step]:
         yield Step(None, _Unreadable(pending))
     elif not seen:
         yield Step(None, {})
+
+
+async def _lines(stdin: TextIO) -> AsyncIterator[str]:
+    """Yield lines as they arrive.
+
+    Read in a thread that nobody waits for: one that hangs in `readline` must not keep an
+    interrupted program from ending.
+    """
+    loop = asyncio.get_running_loop()
+    arrived: asyncio.Queue[str] = asyncio.Queue()
+    wanted = threading.Semaphore(0)
+
+    def read() -> None:
+        line = "start"
+        while line:
+            wanted.acquire()
+            line = stdin.readline()
+            try:
+                loop.call_soon_threadsafe(arrived.put_nowait, line)
+            except RuntimeError:  # the loop is gone, and with it whoever wanted the line
+                return
+
+    threading.Thread(target=read, name="hooks run: stdin", daemon=True).start()
+    while True:
+        wanted.release()
+        if not (line := await arrived.get()):
+            return
+        yield line
 
 
 def _as_step(parsed: object) -> Step:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shlex
 import shutil
@@ -43,6 +44,9 @@ class CommandMode:
                 call.detach()
 
         failed = HandlerResult(call.spec, HandlerOutcome.NON_BLOCKING_ERROR)
+        if call.spec.plugin is not None and call.spec.plugin.data is not None:
+            with contextlib.suppress(OSError):
+                call.spec.plugin.data.mkdir(parents=True, exist_ok=True)
         try:
             program = Program(argv_of(handler, call.env), call.env, call.cwd, call.payload_json)
             ended = await run_program(

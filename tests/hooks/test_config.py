@@ -149,6 +149,14 @@ def test_switches_follow_precedence(layers: list[HookLayer], expected: list[str]
     assert sources(*layers) == expected
 
 
+def test_a_switch_also_holds_for_handlers_that_come_later() -> None:
+    specs, _ = parse_hooks(
+        {"Stop": [{"hooks": [GOOD]}]}, source=HookSource.SKILL, owner="skill:deploy"
+    )
+    assert build_config([layer("user", disableAllHooks=True)]).with_specs(specs).all() == ()
+    assert len(build_config([layer("user")]).with_specs(specs).all()) == 2
+
+
 def test_the_failure_default_makes_guards_fail_closed_unless_they_say_otherwise() -> None:
     section = {
         "PreToolUse": [{"hooks": [GOOD, {**GOOD, "command": "b", "onFailure": "ignore"}]}],
