@@ -22,6 +22,8 @@ HighlightedLine = tuple[Run, ...]
 
 _MAX_CODE_CHARS: Final = 200_000
 _MAX_LINE_CHARS: Final = 2_000
+_LINEWISE_LINES: Final = 200
+"""Longer blocks stay plain until the thread is done: colouring them would cost a frame."""
 _CACHED_BLOCKS: Final = 256
 
 _ALIASES: Final = {"sh": "bash", "shell": "bash", "console": "bash", "py": "python", "": "text"}
@@ -42,7 +44,7 @@ class Highlighter:
         """Grows whenever a block became ready: rows made before may look better now."""
 
     def block(self, code: str, language: str) -> tuple[HighlightedLine, ...]:
-        """Return the lines of a finished block, plain until the thread has coloured them."""
+        """Return the lines of a finished block, coloured one by one until the thread is done."""
         language = _canonical(language)
         key = (language, code)
         known = self._done.get(key)
@@ -58,7 +60,9 @@ class Highlighter:
             loop = asyncio.get_running_loop()
             future = loop.run_in_executor(self._executor, lex_block, code, language)
             future.add_done_callback(lambda result: self._finish(key, result))
-        return plain_lines(code)
+        if code.count("\n") > _LINEWISE_LINES:
+            return plain_lines(code)
+        return tuple(self.line(line, language) for line in code.split("\n"))
 
     def line(self, text: str, language: str) -> HighlightedLine:
         """Return one line coloured by itself; about 50 µs."""

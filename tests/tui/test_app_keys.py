@@ -383,7 +383,6 @@ async def test_nothing_runs_while_idle() -> None:
         assert running == []
 
 
-
 @pytest.mark.parametrize("size", [(20, 5), (1, 1), (200, 60), (40, 9)])
 async def test_every_size_works_while_resizing(size: tuple[int, int]) -> None:
     app = make_app(played([TextDelta(T, "m1", 0, "# 漢字 " * 50), until_interrupted]))

@@ -63,6 +63,7 @@ class AnswerLayout:
         self._stream = MarkdownStream(width_cells - GUTTER_CELLS - 1, highlighter)
         self._finished: list[Row] = []
         self._tail: list[Row] = []
+        self._tail_source: list[Row] = []
         self._taken_chars = 0
         self.update(block)
 
@@ -85,10 +86,19 @@ class AnswerLayout:
         if not block.is_streaming:
             self._stream.finish()
         self._finished.extend(indented(self._stream.take_finished(), _GUTTER, _GUTTER))
-        before = {line: line for line in self._tail}
-        tail = indented(self._stream.tail(), _GUTTER, _GUTTER)
-        self._tail = [before.get(line, line) for line in tail]
+        self._take_tail(self._stream.tail())
         return True
+
+    def _take_tail(self, rows: list[Row]) -> None:
+        """Indent the rows that are new; most of a growing tail is the same objects as before."""
+        known = self._tail_source
+        kept = 0
+        for before, now in zip(known, rows, strict=False):
+            if before is not now:
+                break
+            kept += 1
+        self._tail[kept:] = indented(rows[kept:], _GUTTER, _GUTTER)
+        self._tail_source = rows
 
 
 def make_layout(

@@ -43,10 +43,16 @@ def last_block_start(text: str) -> int:
     ]
     if len(starts) < 2 or starts[-1] == 0:
         return 0
-    position = 0
-    for _ in range(starts[-1]):
-        position = text.index("\n", position) + 1
-    return position
+    return _line_start(text, starts[-1])
+
+
+def last_item_start(text: str) -> int:
+    """Return where the last item of the list begins that the text consists of; 0 for other text."""
+    tokens = _parser().parse(text)
+    if not tokens or tokens[0].type not in ("bullet_list_open", "ordered_list_open"):
+        return 0
+    starts = [t.map[0] for t in tokens if t.level == 1 and t.type == "list_item_open" and t.map]
+    return _line_start(text, starts[-1]) if len(starts) > 1 else 0
 
 
 def open_fence(text: str, width_cells: int, highlighter: Highlighter) -> OpenFence | None:
@@ -258,6 +264,13 @@ class _Painter:
         runs.append((")", replace(ink, role=Role.MUTED)))
 
 
+def _line_start(text: str, line: int) -> int:
+    position = 0
+    for _ in range(line):
+        position = text.index("\n", position) + 1
+    return position
+
+
 def _with_task_box(runs: list[Run]) -> list[Run]:
     if not runs or runs[0][0][:4].lower() not in ("[ ] ", "[x] "):
         return runs
@@ -267,6 +280,7 @@ def _with_task_box(runs: list[Run]) -> list[Run]:
     return [box, (text[4:], ink), *runs[1:]]
 
 
+@lru_cache(maxsize=64)
 def _tree(text: str) -> SyntaxTreeNode:
     from markdown_it.tree import SyntaxTreeNode as Node  # with the parser: not before it is needed
 

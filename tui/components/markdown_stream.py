@@ -10,12 +10,20 @@ from __future__ import annotations
 from typing import Final
 
 from tui.components.ink import BLANK, Row
-from tui.components.markdown import OpenFence, last_block_start, markdown_rows, open_fence
+from tui.components.markdown import (
+    OpenFence,
+    last_block_start,
+    last_item_start,
+    markdown_rows,
+    open_fence,
+)
 from tui.highlight import Highlighter
 
 _LONG_TAIL_CHARS: Final = 4_000
-"""A tail longer than this is parsed only when it grew by a part of itself."""
-_GROWTH: Final = 0.1
+"""A tail longer than this is made anew only when it grew by a part of itself."""
+_GROWTH: Final = 0.02
+_LONG_LIST_CHARS: Final = 600
+"""In a list longer than this the items before the last are kept as they were drawn."""
 
 
 class MarkdownStream:
@@ -26,6 +34,8 @@ class MarkdownStream:
         self._width = max(1, width_cells)
         self._highlighter = highlighter
         self._tail_text = ""
+        self._held_text = ""
+        self._held_rows: list[Row] = []
         self._finished: list[Row] = []
         self._has_content = False
         self._fence: OpenFence | None = None
@@ -37,8 +47,8 @@ class MarkdownStream:
         """Add text at the end."""
         if not text:
             return
-        self._tail_rows = None
         if self._fence is not None:
+            self._tail_rows = None
             rest = self._fence.feed(text)
             if rest is None:
                 return
@@ -55,8 +65,10 @@ class MarkdownStream:
             return
         self._is_over = True
         text = self._fence.source if self._fence is not None else self._tail_text
+        text = self._held_text + text
         self._fence = None
         self._tail_text = ""
+        self._release_held()
         self._finish_text(text)
         self._tail_rows = []
 
@@ -71,7 +83,8 @@ class MarkdownStream:
             if self._fence is not None:
                 rows = self._fence.rows()
             else:
-                rows = markdown_rows(self._tail_text, self._width, self._highlighter)
+                live = markdown_rows(self._tail_text, self._width, self._highlighter)
+                rows = [*self._held_rows, *live]
             self._tail_rows = [BLANK, *rows] if rows and self._has_content else rows
         return self._tail_rows
 
@@ -79,17 +92,31 @@ class MarkdownStream:
         size = len(self._tail_text)
         if size > _LONG_TAIL_CHARS and size < self._parsed_chars * (1 + _GROWTH):
             return
+        self._tail_rows = None
         self._parsed_chars = size
         start = last_block_start(self._tail_text)
         if start:
-            self._finish_text(self._tail_text[:start])
+            self._finish_text(self._held_text + self._tail_text[:start])
+            self._release_held()
             self._tail_text = self._tail_text[start:]
             self._parsed_chars = len(self._tail_text)
+        elif size > _LONG_LIST_CHARS and (item := last_item_start(self._tail_text)):
+            # A blank line further down may still make the whole list loose; it is drawn again
+            # as one when it ends.
+            items = self._tail_text[:item]
+            self._held_text += items
+            self._held_rows.extend(markdown_rows(items, self._width, self._highlighter))
+            self._tail_text = self._tail_text[item:]
+            self._parsed_chars = len(self._tail_text)
         fence = open_fence(self._tail_text, self._width, self._highlighter)
-        if fence is not None:
+        if fence is not None and not self._held_text:
             self._fence = fence
             self._tail_text = ""
             self._parsed_chars = 0
+
+    def _release_held(self) -> None:
+        self._held_text = ""
+        self._held_rows = []
 
     def _finish_text(self, text: str) -> None:
         rows = markdown_rows(text, self._width, self._highlighter)

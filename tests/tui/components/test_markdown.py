@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -114,6 +115,20 @@ def test_an_open_fence_keeps_the_rows_of_finished_lines() -> None:
     stream.feed("y = 2\n")
     assert stream.tail()[0] is first
     assert [line.text for line in stream.tail()] == [" x = 1", " y = 2"]
+
+
+@pytest.mark.parametrize("mark", ["-", "7."])
+def test_a_long_list_streams_to_the_same_rows(mark: str) -> None:
+    text = "".join(f"{mark} item *{n}* of a long list\n" for n in range(60)) + "\nAfter.\n"
+    assert streamed(text, [], 30) == markdown_rows(text, 30, HIGHLIGHTER)
+
+
+def test_a_growing_list_keeps_the_rows_of_its_items() -> None:
+    stream = MarkdownStream(40, HIGHLIGHTER)
+    stream.feed("- an item of a list that is long\n" * 40)
+    first = stream.tail()[0]
+    stream.feed("- one more\n")
+    assert stream.tail()[0] is first
 
 
 def test_code_is_coloured_by_language() -> None:
