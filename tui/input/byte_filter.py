@@ -15,7 +15,6 @@ from typing import Final
 from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 from textual.constants import ESCAPE_DELAY
 from textual.keys import _character_to_key
-from wcwidth import iter_graphemes
 
 PRIVATE_NAMES: Final = {
     "textual._ansi_sequences": ("ANSI_SEQUENCES_KEYS",),
@@ -238,6 +237,8 @@ def _typed_text(text: str) -> Iterator[InputItem]:
     if text.isascii():
         yield ForParser(text)
         return
+    from wcwidth import iter_graphemes  # late: its tables take 17 ms to load
+
     single: list[str] = []
     for grapheme in iter_graphemes(text):
         if len(grapheme) == 1 or grapheme.isascii():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from tui.screen.width import clusters
+from tui.screen.width import clusters, is_plain
 
 
 class ScreenCell(NamedTuple):
@@ -42,7 +42,7 @@ class CellMaker:
         glyphs = self._glyphs.get((style_id, link))
         if glyphs is None:
             glyphs = self._new_glyphs(style_id, link)
-        if text.isascii() and text.isprintable():
+        if is_plain(text):
             return list(map(glyphs.__getitem__, text))
         row: Row = []
         for grapheme, width in clusters(text):

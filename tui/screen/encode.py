@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final
-
-from wcwidth import iter_graphemes
 
 from tui.screen.cell import ScreenCell
 from tui.screen.diff import Diff, Run, Shift
 from tui.screen.style import StyleTable
+from tui.screen.width import is_one_cluster
 
 SYNC_START: Final = "\x1b[?2026h"
 SYNC_END: Final = "\x1b[?2026l"
@@ -212,12 +210,7 @@ def _joins(cells: Sequence[ScreenCell], position: int) -> bool:
     left = cells[position - 1]
     if left.width == 0 and position > 1:
         left = cells[position - 2]
-    return not left.grapheme.isascii() and _is_one_cluster(left.grapheme + grapheme)
-
-
-@lru_cache(maxsize=4096)
-def _is_one_cluster(text: str) -> bool:
-    return len(list(iter_graphemes(text))) == 1
+    return not left.grapheme.isascii() and is_one_cluster(left.grapheme + grapheme)
 
 
 def _blanks(cells: Sequence[ScreenCell], start: int, end: int) -> int:

@@ -7,7 +7,9 @@ output to Textual.
 
 from __future__ import annotations
 
+import asyncio
 import os
+import time
 from contextlib import suppress
 from typing import Any, Final, Generic, TypeVar
 
@@ -33,6 +35,7 @@ from tui.screen.encode import (
 from tui.screen.frames import ImmediateScreen
 from tui.screen.meter import OutputFigures
 from tui.screen.output import TerminalOutput
+from tui.screen.pace import LinePace, line_speed
 from tui.screen.paint import paint_update
 from tui.screen.style import StyleTable
 
@@ -85,6 +88,7 @@ class CellOutput(App[ReturnType], Generic[ReturnType]):
         self._maker = CellMaker()
         self._styles = StyleTable(ColorSystem.TRUECOLOR)
         self._terminal = TerminalState(0)
+        self._pace = LinePace(line_speed(os.environ), time.monotonic)
         self._frame_is_owed = False
         self._caret_shown: bool | None = None
         self.shows_caret = False
@@ -115,7 +119,9 @@ class CellOutput(App[ReturnType], Generic[ReturnType]):
     def output_is_slow(self) -> bool:
         """Whether the line to the terminal is slow, so that animation should stop."""
         output = self._output
-        return output is not None and (output.is_busy or output.meter.is_slow)
+        return self._pace.is_slow or (
+            output is not None and (output.is_busy or output.meter.is_slow)
+        )
 
     # Textual's side
 
@@ -173,20 +179,31 @@ class CellOutput(App[ReturnType], Generic[ReturnType]):
     def _present(self) -> None:
         """Write what changed since the last frame, or owe it when the terminal is busy."""
         output = self._output
-        if output is not None and output.is_busy:
-            if not self._frame_is_owed:
-                self._frame_is_owed = True
-                output.call_when_drained(self._pay_frame_soon)
-            else:
-                output.meter.coalesced()
+        wait_s = self._pace.wait_s
+        if wait_s > 0 or (output is not None and output.is_busy):
+            self._owe_frame(output, wait_s)
             return
         self._frame_is_owed = False
         data = self._encode()
         if data and self._driver is not None and not self.is_headless:
             self._driver.write(data)
             self._driver.flush()
+            if self._pace.is_slow:
+                self._pace.sent(len(data.encode("utf-8", "replace")))
             if output is not None:
                 output.meter.frame()
+
+    def _owe_frame(self, output: TerminalOutput | None, wait_s: float) -> None:
+        """Leave the frame for when the line is free; newer ones take its place until then."""
+        if self._frame_is_owed:
+            if output is not None:
+                output.meter.coalesced()
+            return
+        self._frame_is_owed = True
+        if wait_s > 0:
+            asyncio.get_running_loop().call_later(wait_s, self._pay_frame)
+        elif output is not None:
+            output.call_when_drained(self._pay_frame_soon)
 
     def _encode(self) -> str:
         diff = compute_diff(self._front, self._back)
@@ -224,7 +241,8 @@ class CellOutput(App[ReturnType], Generic[ReturnType]):
                 loop.call_soon_threadsafe(self._pay_frame)
 
     def _pay_frame(self) -> None:
-        if self._frame_is_owed and self._may_write():
+        is_owed, self._frame_is_owed = self._frame_is_owed, False
+        if is_owed and self._may_write():
             self._present()
 
     def _may_write(self) -> bool:
@@ -244,7 +262,9 @@ class CellOutput(App[ReturnType], Generic[ReturnType]):
     # Textual calls the handlers of every class in the resolution order.
 
     async def _on_app_focus(self, event: events.AppFocus) -> None:
-        self.invalidate_screen()
+        # Some terminals report the focus as soon as they are asked to: nothing was lost then.
+        if not self.app_focus:
+            self.invalidate_screen()
 
     async def _on_resize(self, event: events.Resize) -> None:
         # A window that shrank and grew back within one report has lost what was cut off, and

@@ -11,16 +11,35 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
-from wcwidth import iter_graphemes, wcswidth
-
 Cluster = tuple[str, int]
 """A grapheme cluster and its width in cells, 1 or 2."""
 
 CLUSTER_LIMIT: Final = 32
 """Code points of a cluster that are kept; more only pile up marks on one character."""
 
+# Characters of one cell that make no cluster with each other: Latin, punctuation, arrows, lines and
+# blocks. Most screens have no others, and the tables for the rest take 17 ms to load.
+_PLAIN: Final = re.compile(
+    "[ -~\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2030-\u205e\u2190-\u2193\u23bf"
+    "\u2500-\u25fc\u2713\u2717]*"
+)
 _CACHED_LENGTH: Final = 256
 _CONTROLS: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
+
+def is_plain(text: str) -> bool:
+    """Return whether every character of the text is a cluster of one cell."""
+    return (text.isascii() and text.isprintable()) or _PLAIN.fullmatch(text) is not None
+
+
+@lru_cache(maxsize=4096)
+def is_one_cluster(text: str) -> bool:
+    """Return whether the text is a single grapheme cluster."""
+    if is_plain(text):
+        return len(text) == 1
+    from wcwidth import iter_graphemes  # late: see _PLAIN
+
+    return len(list(iter_graphemes(text))) == 1
 
 
 def clusters(text: str) -> Sequence[Cluster]:
@@ -28,21 +47,21 @@ def clusters(text: str) -> Sequence[Cluster]:
 
     Zero-width clusters are attached to the one before; at the start of the text they are dropped.
     """
-    if text.isascii() and text.isprintable():
+    if is_plain(text):
         return [(character, 1) for character in text]
     return _cached_clusters(text) if len(text) <= _CACHED_LENGTH else _split(text)
 
 
 def text_width(text: str) -> int:
     """Return the width of the text in cells: the sum over its clusters."""
-    if text.isascii() and text.isprintable():
+    if is_plain(text):
         return len(text)
     return sum(width for _grapheme, width in clusters(text))
 
 
 def clip_text(text: str, width_cells: int) -> str:
     """Return the longest beginning of the text that fits; a cluster is never cut."""
-    if text.isascii() and text.isprintable():
+    if is_plain(text):
         return text[: max(0, width_cells)]
     kept: list[str] = []
     left = width_cells
@@ -59,7 +78,7 @@ def chop_text(text: str, width_cells: int) -> list[str]:
 
     A cluster wider than the width gets a piece of its own.
     """
-    if text.isascii() and text.isprintable():
+    if is_plain(text):
         step = max(1, width_cells)
         return [text[start : start + step] for start in range(0, len(text), step)] or [""]
     pieces: list[str] = []
@@ -82,6 +101,8 @@ def _cached_clusters(text: str) -> Sequence[Cluster]:
 
 
 def _split(text: str) -> list[Cluster]:
+    from wcwidth import iter_graphemes, wcswidth  # late: see _PLAIN
+
     found: list[Cluster] = []
     for grapheme in iter_graphemes(_CONTROLS.sub("", text)):
         width = min(2, wcswidth(grapheme))

@@ -10,6 +10,7 @@ import pytest
 
 from tui.screen.meter import SLOW_DRAIN_S, SLOW_MEMORY_S, OutputMeter
 from tui.screen.output import TerminalOutput
+from tui.screen.pace import LinePace, line_speed
 
 FULL = "x" * 300_000
 """More than a pipe takes at once."""
@@ -99,3 +100,30 @@ def test_a_write_that_waited_makes_the_line_slow_for_a_while() -> None:
     assert meter.figures().drain_bytes_per_s == 10_000
     now[0] = SLOW_MEMORY_S + 1
     assert not meter.is_slow
+
+
+@pytest.mark.parametrize(
+    ("value", "speed"), [("9600", 9600.0), ("", None), ("fast", None), ("-1", None), ("inf", None)]
+)
+def test_the_environment_may_give_the_speed_of_the_line(value: str, speed: float | None) -> None:
+    assert line_speed({"AGENT_TUI_LINE_BYTES_PER_S": value}) == speed
+
+
+def test_a_line_of_known_speed_is_free_when_all_has_passed() -> None:
+    now = [5.0]
+    pace = LinePace(1000, lambda: now[0])
+    pace.sent(500)
+    pace.sent(250)
+    waits = [pace.wait_s]
+    now[0] = 5.5
+    waits.append(pace.wait_s)
+    now[0] = 9.0
+    waits.append(pace.wait_s)
+    assert waits == [0.75, 0.25, 0.0]
+    assert pace.is_slow
+
+
+def test_a_line_of_unknown_speed_is_always_free() -> None:
+    pace = LinePace(None, lambda: 0.0)
+    pace.sent(10**9)
+    assert (pace.wait_s, pace.is_slow) == (0.0, False)

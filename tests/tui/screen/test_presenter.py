@@ -56,7 +56,7 @@ async def _act(app: TwinApp, pilot: Pilot[None], dice: random.Random, step: int)
             app.notify(f"toast {step}", timeout=60)
         case _:
             if dice.random() < 0.3:
-                app.post_message(resize_event(dice.randrange(1, 90), dice.randrange(1, 30)))
+                app.post_message(resize_event(dice.randrange(20, 90), dice.randrange(8, 30)))
             else:
                 app.invalidate_screen()
 

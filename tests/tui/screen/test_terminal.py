@@ -200,6 +200,19 @@ def test_a_terminal_that_does_not_read_gets_the_newest_frame_not_all(tmp_path: P
         assert len(session.written) - start < 60_000
 
 
+def test_a_line_known_to_be_slow_gets_no_more_than_it_takes(tmp_path: Path) -> None:
+    script = APP.with_name("pty_stream_app.py")
+    env = {"DONE_FILE": str(tmp_path / "done"), "AGENT_TUI_LINE_BYTES_PER_S": "20000"}
+    with PtySession(script, width=100, height=30, env=env) as session:
+        session.wait_for_text("ready")
+        start, started_s = len(session.written), time.monotonic()
+        session.send("x")
+        session.wait_for_text("done coalesced=True slow=True few=True")
+        elapsed_s = time.monotonic() - started_s
+        # A frame of the whole screen, 3 kB, may be on its way.
+        assert len(session.written) - start < 20_000 * elapsed_s + 8_000
+
+
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads /proc")
 def test_idle_is_no_work_at_all() -> None:
     with PtySession(APP) as session:

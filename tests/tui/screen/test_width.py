@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
+import wcwidth
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.screen.width import CLUSTER_LIMIT, chop_text, clip_text, clusters, text_width
+from tui.screen.width import CLUSTER_LIMIT, chop_text, clip_text, clusters, is_plain, text_width
 
 TEXT = st.text(st.sampled_from("ab 好🙂é\u0301\u200d👩💻🇫🇷\ufe0f\u200bก\u0e33\t\x1b"), max_size=20)
 
@@ -40,8 +45,7 @@ def test_a_pile_of_marks_is_cut() -> None:
 def test_chopped_text_fits_and_loses_nothing(text: str, width: int) -> None:
     pieces = chop_text(text, width)
     visible = "".join(grapheme for grapheme, _ in clusters(text))
-    plain = text.isascii() and text.isprintable()
-    assert "".join(pieces) == (text if plain else visible)
+    assert "".join(pieces) == visible
     assert all(text_width(piece) <= max(width, 2) for piece in pieces)
 
 
@@ -50,3 +54,24 @@ def test_clipped_text_is_a_beginning_that_fits(text: str, width: int) -> None:
     clipped = clip_text(text, width)
     assert text_width(clipped) <= width
     assert "".join(grapheme for grapheme, _ in clusters(text)).startswith(clipped)
+
+
+def test_plain_characters_are_clusters_of_one_cell() -> None:
+    plain = [chr(code) for code in range(0x3000) if is_plain(chr(code))]
+    assert len(plain) > 900
+    assert {wcwidth.wcwidth(character) for character in plain} == {1}
+    text = "".join(plain)
+    assert len(list(wcwidth.iter_graphemes(text))) == len(text)
+
+
+def test_nothing_loads_the_width_tables_before_they_are_needed() -> None:
+    code = (
+        "import sys, tui.screen.presenter, tui.input.routed; "
+        "from tui.screen.width import text_width; text_width('─ é ▔ abc'); "
+        "print('wcwidth' in sys.modules)"
+    )
+    root = Path(__file__).parents[3]
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "False\n"
