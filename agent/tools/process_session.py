@@ -6,20 +6,31 @@ import contextlib
 import os
 import signal
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 
-def session_members(session: int) -> tuple[int, ...]:
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One live process of a session."""
+
+    pid: int
+    group: int
+    name: str
+    """Of the program; it changes when the process becomes another one."""
+
+
+def session_members(session: int) -> tuple[Member, ...]:
     """Return the live processes of a session, the leader included; empty when there are none.
 
     Where the system has no /proc only the group of the leader is seen.
     """
     if _has_proc():
-        return tuple(pid for pid, _ in _members_by_proc(session))
+        return tuple(_members_by_proc(session))
     try:
         os.killpg(session, 0)
     except (ProcessLookupError, PermissionError):
         return ()
-    return (session,)
+    return (Member(session, session, ""),)
 
 
 def signal_session(session: int, number: signal.Signals) -> None:
@@ -28,24 +39,22 @@ def signal_session(session: int, number: signal.Signals) -> None:
         os.killpg(session, number)
     # Programs such as `timeout` make groups of their own inside the session.
     if _has_proc():
-        signal_processes(
-            (pid for pid, group in _members_by_proc(session) if group != session), number
-        )
+        others = (member for member in _members_by_proc(session) if member.group != session)
+        signal_members(others, number)
 
 
-def signal_processes(pids: Iterable[int], number: signal.Signals) -> None:
+def signal_members(members: Iterable[Member], number: signal.Signals) -> None:
     """Send a signal to these processes; those that are gone already are no error."""
-    for pid in pids:
+    for member in members:
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.kill(pid, number)
+            os.kill(member.pid, number)
 
 
 def _has_proc() -> bool:
     return os.path.exists("/proc/self/stat")
 
 
-def _members_by_proc(session: int) -> list[tuple[int, int]]:
-    """Return process and group of each live member."""
+def _members_by_proc(session: int) -> list[Member]:
     members = []
     for entry in os.listdir("/proc"):
         if not entry.isdigit():
@@ -56,7 +65,9 @@ def _members_by_proc(session: int) -> list[tuple[int, int]]:
         except OSError:
             continue
         # The name in parentheses may hold anything; state, parent, group, session follow it.
-        state, _parent, group, owner = status[status.rfind(b")") + 2 :].split()[:4]
+        end = status.rfind(b")")
+        state, _parent, group, owner = status[end + 2 :].split()[:4]
         if state not in (b"Z", b"X") and int(owner) == session:
-            members.append((int(entry), int(group)))
+            name = os.fsdecode(status[status.find(b"(") + 1 : end])
+            members.append(Member(int(entry), int(group), name))
     return members

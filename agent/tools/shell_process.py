@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from agent.errors import AgentError
-from agent.tools.process_session import session_members, signal_processes, signal_session
+from agent.tools.process_session import session_members, signal_members, signal_session
 from agent.tools.shell_output import ShellOutput
 
 GRACE_S: Final = 2.0
@@ -237,8 +237,9 @@ class ShellProcess:
         told = set(session_members(self.pid))
         signal_session(self.pid, signal.SIGTERM)
         while (members := set(session_members(self.pid))) and time.monotonic() < deadline:
-            # A shell that was about to fork still does; nobody is told twice, as that means force.
-            signal_processes(members - told, signal.SIGTERM)
+            # A shell caught between fork and exec starts its program all the same. Nobody else is
+            # told twice: to some programs that means force.
+            signal_members(members - told, signal.SIGTERM)
             told |= members
             await asyncio.sleep(0.02)
         signal_session(self.pid, signal.SIGKILL)
