@@ -38,7 +38,7 @@ DEFAULT_TIMEOUTS: Final = Timeouts()
 ASK_TIMEOUT_S: Final = 10.0
 DRAIN_TIMEOUT_S: Final = 0.5
 
-_BROKEN: Final = frozenset({"connection", "cut", "timeout", "stalled"})
+_BROKEN: Final = frozenset({"connection", "unreachable", "cut", "timeout", "stalled"})
 """Failures after which an idle connection of the same pool is not to be trusted either."""
 
 

@@ -42,6 +42,8 @@ def from_connection(error: Exception, base_url: str) -> ModelError:
         if "Connect" in name:
             return ModelError("timeout", f"{base_url} did not accept a connection in time.")
         return ModelError("timeout", f"{base_url} did not begin to answer in time.")
+    if _was_refused(error):
+        return ModelError("unreachable", f"Nothing answers at {base_url}.")
     text = str(cause).strip() or name
     return ModelError("connection", f"No connection to {base_url}: {text}"[:MAX_TEXT])
 
@@ -51,10 +53,9 @@ def from_stream(error: httpx2.HTTPError, silence_s: float) -> ModelError:
     if "Timeout" in type(error).__name__:
         text = f"The server went silent for {silence_s:g} s in the middle of its answer."
         return ModelError("stalled", text, phase="stream")
-    text = str(error).strip() or type(error).__name__
-    return ModelError(
-        "cut", f"The connection broke in the middle of the answer: {text}", phase="stream"
-    )
+    detail = str(error).strip().rstrip(".")
+    where = "The connection broke in the middle of the answer"
+    return ModelError("cut", f"{where}: {detail}." if detail else f"{where}.", phase="stream")
 
 
 def describe_html(content_type: str, body: bytes) -> str:
@@ -78,6 +79,15 @@ def _openai_style(body: object) -> str:
             if isinstance(value, dict) and isinstance(value.get("message"), str):
                 return str(value["message"])
     return ""
+
+
+def _was_refused(error: BaseException | None) -> bool:
+    """Return whether a host turned the connection down: it is there, but no server listens."""
+    if isinstance(error, BaseExceptionGroup):
+        return any(_was_refused(each) for each in error.exceptions)
+    if error is None or isinstance(error, ConnectionRefusedError):
+        return error is not None
+    return _was_refused(error.__cause__ or error.__context__)
 
 
 def _root(error: BaseException) -> BaseException:

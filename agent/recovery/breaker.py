@@ -76,6 +76,7 @@ OUTAGES: Final = frozenset(
         FailureKind.SERVER,
         FailureKind.TIMEOUT,
         FailureKind.CONNECTION,
+        FailureKind.UNREACHABLE,
         FailureKind.STALLED,
         FailureKind.CUT,
         FailureKind.MALFORMED,

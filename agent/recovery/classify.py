@@ -21,6 +21,7 @@ class FailureKind(StrEnum):
     SERVER = "server"
     TIMEOUT = "timeout"
     CONNECTION = "connection"
+    UNREACHABLE = "unreachable"
     STALLED = "stalled"
     CUT = "cut"
     MALFORMED = "malformed"
@@ -48,6 +49,7 @@ _TRANSIENT: Final = frozenset(
         FailureKind.SERVER,
         FailureKind.TIMEOUT,
         FailureKind.CONNECTION,
+        FailureKind.UNREACHABLE,
         FailureKind.STALLED,
         FailureKind.CUT,
         FailureKind.MALFORMED,
@@ -143,6 +145,7 @@ _BY_CODE: Final[Mapping[str, FailureKind]] = {
     "conflict_error": FailureKind.CONFLICT,
     "request_too_large": FailureKind.TOO_LARGE,
     "connection": FailureKind.CONNECTION,
+    "unreachable": FailureKind.UNREACHABLE,
     "stalled": FailureKind.STALLED,
     "cut": FailureKind.CUT,
     "malformed": FailureKind.MALFORMED,
@@ -222,6 +225,7 @@ _HEADS: Final[Mapping[FailureKind, str]] = {
 }
 
 _HINTS: Final[Mapping[FailureKind, str]] = {
+    FailureKind.UNREACHABLE: "Start the server, or check ANTHROPIC_BASE_URL.",
     FailureKind.CONNECTION: "Check the network and ANTHROPIC_BASE_URL.",
     FailureKind.TIMEOUT: "Check the network, or try again later.",
     FailureKind.AUTHENTICATION: "Check ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN).",

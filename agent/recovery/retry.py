@@ -8,7 +8,7 @@ from enum import StrEnum
 from random import Random
 from typing import Final
 
-from agent.recovery.classify import CAPACITY, Failure
+from agent.recovery.classify import CAPACITY, Failure, FailureKind
 
 BASE_DELAY_S: Final = 0.5
 MAX_DELAY_S: Final = 32.0
@@ -17,6 +17,10 @@ JITTER: Final = 0.25
 
 MAX_RETRY_AFTER_S: Final = 300.0
 """Longest wait that an endpoint may ask of a person."""
+
+UNREACHABLE_RETRIES: Final = 4
+"""Retries where nothing listens: enough for a server that is starting, too few to keep a person
+waiting for one that is not there."""
 
 PERSISTENT_LIMIT_S: Final = 6 * 3600.0
 """When an unattended run gives up (error-recovery)."""
@@ -90,7 +94,10 @@ class RetryPolicy:
             if left_s <= 0:
                 return GiveUp("six hours of trying have passed")
             return Retry(min(self._delay_s(attempt, failure, rng), left_s), failure.message)
-        if attempt > self.max_retries:
+        unreachable = failure.kind is FailureKind.UNREACHABLE
+        if attempt > (
+            min(UNREACHABLE_RETRIES, self.max_retries) if unreachable else self.max_retries
+        ):
             return GiveUp(f"failed {attempt} times")
         return Retry(self._delay_s(attempt, failure, rng), failure.message)
 

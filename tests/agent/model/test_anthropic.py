@@ -290,12 +290,12 @@ async def test_there_is_exactly_one_request_per_stream(serve: Serve) -> None:
     assert len(stage.requests) == 1
 
 
-async def test_nobody_there_is_a_connection_failure(unused_tcp_port: int) -> None:
+async def test_nobody_there_is_unreachable(unused_tcp_port: int) -> None:
     client = make_client(base_url=f"http://127.0.0.1:{unused_tcp_port}", api_key="key")
     request = ModelRequest("claude-opus-5-5", (), (), [user_message("hi")], 100)
     with pytest.raises(ModelError, match=r"127\.0\.0\.1") as caught:
         _ = [event async for event in client.stream(request)]
-    assert caught.value.kind == "connection"
+    assert caught.value.kind == "unreachable"
     await client.aclose()
 
 

@@ -44,6 +44,7 @@ K = FailureKind
         (api(400, "invalid_request_error", x_should_retry="true"), K.INVALID_REQUEST, True),
         (ModelError("overloaded_error", "x", phase="stream"), K.OVERLOADED, True),
         (ModelError("connection", "x"), K.CONNECTION, True),
+        (ModelError("unreachable", "x"), K.UNREACHABLE, True),
         (ModelError("timeout", "x"), K.TIMEOUT, True),
         (ModelError("stalled", "x", phase="stream"), K.STALLED, True),
         (ModelError("cut", "x", phase="stream"), K.CUT, True),

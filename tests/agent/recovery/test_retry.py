@@ -56,6 +56,13 @@ def test_ten_retries_are_enough() -> None:
     assert isinstance(policy.plan(11, SERVER, Random(1)), GiveUp)
 
 
+def test_nobody_waits_long_where_nothing_listens() -> None:
+    nothing = replace(SERVER, kind=FailureKind.UNREACHABLE)
+    assert isinstance(RetryPolicy().plan(4, nothing, Random(1)), Retry)
+    assert isinstance(RetryPolicy().plan(5, nothing, Random(1)), GiveUp)
+    assert isinstance(RetryPolicy(persistent=True).plan(99, nothing, Random(1)), Retry)
+
+
 def test_what_cannot_succeed_is_not_tried_again() -> None:
     failure = replace(SERVER, retryable=False)
     assert isinstance(RetryPolicy(persistent=True).plan(1, failure, Random(1)), GiveUp)
