@@ -24,24 +24,21 @@ from agent.session.records import (
     MessageRecord,
     ModeRecord,
     NoticeRecord,
-    PromptRecord,
     QueueRecord,
     Record,
     RequestRecord,
-    RewindRecord,
     SessionHeader,
     SystemRecord,
-    TerminalRecord,
     TitleRecord,
     TodosRecord,
-    TombstoneRecord,
     ToolEnd,
     ToolStart,
     UnreadableRecord,
     UsageRecord,
     from_json,
 )
-from agent.session.validity import CallState, Gap, Repaired, make_valid
+from agent.session.replay import Replay
+from agent.session.validity import Gap, Repaired, make_valid
 
 _TODO_STATUS: Final = {
     "pending": "pending",
@@ -128,15 +125,9 @@ def _record(found: Line | BadLine) -> Record | None:
 class _Rebuild:
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._entries: list[Message | Gap] = []
-        self._calls: dict[str, CallState] = {}
-        self._last: dict[str, Record] = {}
-        self._model: str | None = None
-        self._open_turn: str | None = None
-        self._waiting_for_answer = False
+        self._replay = Replay()
         self._answered: set[str] = set()
         self._settled: set[str] = set()
-        self._lost_rewinds = 0
         self._damaged = 0
         self._torn_bytes = 0
         self._newer = 0
@@ -144,10 +135,10 @@ class _Rebuild:
     def run(self) -> ResumedConversation:
         for found in reversed(list(self._collect())):
             if isinstance(found, Gap):
-                self._entries.append(found)
+                self._replay.entries.append(found)
             else:
-                self._apply(found)
-        repaired = make_valid(self._entries, self._calls)
+                self._replay.apply(found)
+        repaired = make_valid(self._replay.entries, self._replay.calls)
         return self._result(repaired)
 
     def _collect(self) -> Iterator[Record | Gap]:
@@ -176,7 +167,7 @@ class _Rebuild:
             if self._is_needed(record):
                 yield record
             if isinstance(record, CompactionRecord) and record.state is not None:
-                self._last.update(_states(record.state))
+                self._replay.latest.update(_states(record.state))
                 return
 
     def _is_needed(self, record: Record) -> bool:
@@ -202,71 +193,17 @@ class _Rebuild:
             case _:
                 return True
 
-    def _apply(self, record: Record) -> None:
-        match record:
-            case MessageRecord(agent_id=None):
-                if record.redacted:
-                    # Thinking is bound to every byte before it.
-                    self._entries.append(Gap())
-                self._entries.append(record.message)
-                if record.message.role == "assistant":
-                    self._waiting_for_answer = False
-                    self._model = record.message.model or self._model
-            case ToolStart(agent_id=None):
-                self._calls[record.tool_use_id] = CallState(started=True)
-            case ToolEnd(agent_id=None):
-                self._calls[record.tool_use_id] = CallState(started=True, block=record.block)
-            case CompactionRecord():
-                self._entries = _restart(record.history, record.redacted)
-            case RewindRecord():
-                self._rewind(record)
-            case TombstoneRecord():
-                self._entries = [
-                    e for e in self._entries if isinstance(e, Gap) or e.uid != record.message_uid
-                ]
-            case PromptRecord():
-                self._open_turn = record.turn_id
-            case RequestRecord(agent_id=None):
-                self._waiting_for_answer = True
-            case TerminalRecord():
-                self._open_turn, self._waiting_for_answer = None, False
-            case (
-                UsageRecord()
-                | GrantsRecord()
-                | ModeRecord()
-                | TodosRecord()
-                | QueueRecord()
-                | DraftRecord()
-                | TitleRecord()
-                | SystemRecord()
-                | SessionHeader()
-            ):
-                self._last[record.kind] = record
-            case MessageRecord() | ToolStart() | ToolEnd() | RequestRecord() | NoticeRecord():
-                pass
-
-    def _rewind(self, record: RewindRecord) -> None:
-        if record.history is not None:
-            self._entries = _restart(record.history, record.redacted)
-            return
-        uids = [None if isinstance(e, Gap) else e.uid for e in self._entries]
-        if record.to_uid is None:
-            self._entries = []
-        elif record.to_uid in uids:
-            self._entries = self._entries[: uids.index(record.to_uid) + 1]
-        else:
-            self._lost_rewinds += 1
-
     def _result(self, repaired: Repaired) -> ResumedConversation:
-        usage = self._last.get("usage")
-        grants = self._last.get("grants")
-        todos = self._last.get("todos")
-        mode = self._last.get("mode")
-        queue = self._last.get("queue")
-        draft = self._last.get("draft")
-        title = self._last.get("title")
-        system = self._last.get("system")
-        header = self._last.get("session")
+        latest = self._replay.latest
+        usage = latest.get("usage")
+        grants = latest.get("grants")
+        todos = latest.get("todos")
+        mode = latest.get("mode")
+        queue = latest.get("queue")
+        draft = latest.get("draft")
+        title = latest.get("title")
+        system = latest.get("system")
+        header = latest.get("session")
         return ResumedConversation(
             header=header if isinstance(header, SessionHeader) else header_of(self._path),
             messages=repaired.messages,
@@ -274,7 +211,7 @@ class _Rebuild:
             cost_usd=usage.session_cost_usd if isinstance(usage, UsageRecord) else 0.0,
             context_tokens=usage.context_tokens if isinstance(usage, UsageRecord) else 0,
             cost_by_model=usage.by_model if isinstance(usage, UsageRecord) else None,
-            model=self._model,
+            model=self._replay.model,
             grants=grants.grants if isinstance(grants, GrantsRecord) else (),
             todos=_todos(todos),
             mode=mode.mode if isinstance(mode, ModeRecord) else None,
@@ -282,7 +219,7 @@ class _Rebuild:
             draft=draft.text if isinstance(draft, DraftRecord) else "",
             title=title.title if isinstance(title, TitleRecord) else "",
             system=system.blocks if isinstance(system, SystemRecord) else (),
-            unfinished_turn=self._open_turn,
+            unfinished_turn=self._replay.open_turn,
             notes=tuple(self._notes(repaired)),
         )
 
@@ -296,7 +233,7 @@ class _Rebuild:
             )
         if self._newer:
             yield f"{self._newer} record(s) of a newer version of the program are left out."
-        if self._lost_rewinds:
+        if self._replay.lost_rewinds:
             yield "A rewind could not be followed: the message it went back to is missing."
         if repaired.unknown_outcomes:
             yield (
@@ -305,12 +242,8 @@ class _Rebuild:
             )
         if repaired.not_run:
             yield f"Had not been started when the program ended: {_counted(repaired.not_run)}."
-        if self._waiting_for_answer:
+        if self._replay.is_waiting:
             yield "The model's answer was not finished when the program ended, and is missing."
-
-
-def _restart(history: tuple[Message, ...], redacted: bool) -> list[Message | Gap]:
-    return [Gap(), *history] if redacted else list(history)
 
 
 def _todos(record: Record | None) -> tuple[TodoItem, ...]:

@@ -6,6 +6,8 @@ import contextlib
 import hashlib
 import os
 import re
+import shutil
+import tempfile
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -87,6 +89,21 @@ class SessionStore:
             transcript.append(to_json(header), sync=True)
         return Session(new_id, transcript)
 
+    def create_unsaved(self, project_dir: Path, *, launch_dir: Path | None = None) -> Session:
+        """Start a session where nothing is kept: for a home folder that takes no files.
+
+        It lies in a private temporary folder, so that everything else works as usual.
+
+        Raises:
+            SessionError: not even that can be written.
+        """
+        try:
+            folder = Path(tempfile.mkdtemp(prefix="agent-tui-"))
+        except OSError as error:
+            raise SessionError(f"No folder takes session files: {error.strerror}.") from error
+        elsewhere = SessionStore(folder, version=self._version)
+        return elsewhere.create(project_dir, launch_dir=launch_dir)
+
     def open(self, session_id: str) -> Session:
         """Open a session for appending. Raises SessionLocked and SessionError."""
         info = self.get(session_id)
@@ -155,10 +172,18 @@ class SessionStore:
         return tuple(found)
 
     def delete(self, session_id: str) -> None:
-        """Remove a session for good, with its lock held. Raises SessionLocked and SessionError."""
+        """Remove a session with its snapshots and results for good, while its lock is held.
+
+        Raises:
+            SessionLocked: it is open somewhere.
+            SessionError: it cannot be removed.
+        """
         session = self.open(session_id)
         try:
             session.path.unlink()
+            if session.folder.is_dir() and not session.folder.is_symlink():
+                shutil.rmtree(session.folder)
+            session.path.with_name(f"{session.path.name}.damaged").unlink(missing_ok=True)
             lock_path(session.path).unlink(missing_ok=True)
         except OSError as error:
             raise SessionError(f"{session.path} cannot be removed: {error.strerror}.") from error

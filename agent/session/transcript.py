@@ -266,6 +266,7 @@ def _cannot(verb: str, path: Path, error: OSError) -> str:
         errno.EDQUOT: " Your disk quota is used up; until then it is kept in memory only.",
         errno.EROFS: " The folder is read-only; AGENT_TUI_HOME names another one.",
         errno.EACCES: " AGENT_TUI_HOME names another folder.",
+        errno.ENOENT: " Its folder cannot be made: set HOME or AGENT_TUI_HOME to one that can.",
         errno.EFBIG: " A file size limit of this system was reached.",
     }
     hint = hints.get(error.errno or 0, "")

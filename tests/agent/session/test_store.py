@@ -114,3 +114,25 @@ def test_project_folders_do_not_collide(tmp_path: Path) -> None:
 def test_a_home_that_cannot_be_read_has_no_sessions(tmp_path: Path) -> None:
     (tmp_path / "sessions").write_text("in the way")
     assert SessionStore(tmp_path).list() == ()
+
+
+def test_deleting_takes_everything_of_a_session(store: SessionStore, tmp_path: Path) -> None:
+    session = store.create(tmp_path)
+    (session.folder / "files").mkdir(parents=True)
+    session.close()
+    store.delete(session.id)
+    assert list(session.path.parent.iterdir()) == []
+
+
+def test_where_nothing_can_be_kept_a_session_still_works(tmp_path: Path) -> None:
+    (tmp_path / "home").write_text("in the way")
+    store = SessionStore(tmp_path / "home")
+    with pytest.raises(SessionError):
+        store.create(tmp_path)
+    session = store.create_unsaved(tmp_path)
+    say(session, "hello")
+    assert [m.text for m in resume.load(session.path).messages] == ["hello"]
+    assert store.list() == ()
+    store.root = session.path.parents[1]
+    session.close()
+    store.delete(session.id)

@@ -1,0 +1,105 @@
+"""Records applied one after the other: what a conversation is after each of them."""
+
+from __future__ import annotations
+
+from agent.messages import Message
+from agent.session.records import (
+    CompactionRecord,
+    DraftRecord,
+    GrantsRecord,
+    MessageRecord,
+    ModeRecord,
+    NoticeRecord,
+    PromptRecord,
+    QueueRecord,
+    Record,
+    RequestRecord,
+    RewindRecord,
+    SessionHeader,
+    SystemRecord,
+    TerminalRecord,
+    TitleRecord,
+    TodosRecord,
+    TombstoneRecord,
+    ToolEnd,
+    ToolStart,
+    UsageRecord,
+)
+from agent.session.validity import CallState, Gap
+
+
+class Replay:
+    """A conversation being rebuilt, oldest record first. Nothing is run."""
+
+    def __init__(self) -> None:
+        """Begin before the first record."""
+        self.entries: list[Message | Gap] = []
+        self.calls: dict[str, CallState] = {}
+        self.latest: dict[str, Record] = {}
+        """The last record of each kind where only the last one counts."""
+        self.model: str | None = None
+        self.open_turn: str | None = None
+        """The turn that began and did not end."""
+        self.is_waiting = False
+        """A request left and its answer has not come."""
+        self.lost_rewinds = 0
+
+    def apply(self, record: Record) -> None:
+        """Take in the next record."""
+        match record:
+            case MessageRecord(agent_id=None):
+                if record.redacted:
+                    # Thinking is bound to every byte before it.
+                    self.entries.append(Gap())
+                self.entries.append(record.message)
+                if record.message.role == "assistant":
+                    self.is_waiting = False
+                    self.model = record.message.model or self.model
+            case ToolStart(agent_id=None):
+                self.calls[record.tool_use_id] = CallState(started=True)
+            case ToolEnd(agent_id=None):
+                self.calls[record.tool_use_id] = CallState(started=True, block=record.block)
+            case CompactionRecord():
+                self.entries = _restart(record.history, record.redacted)
+            case RewindRecord():
+                self._rewind(record)
+            case TombstoneRecord():
+                self.entries = [
+                    e for e in self.entries if isinstance(e, Gap) or e.uid != record.message_uid
+                ]
+            case PromptRecord():
+                self.open_turn = record.turn_id
+            case RequestRecord(agent_id=None):
+                self.is_waiting = True
+            case TerminalRecord():
+                self.open_turn, self.is_waiting = None, False
+            case (
+                UsageRecord()
+                | GrantsRecord()
+                | ModeRecord()
+                | TodosRecord()
+                | QueueRecord()
+                | DraftRecord()
+                | TitleRecord()
+                | SystemRecord()
+                | SessionHeader()
+            ):
+                self.latest[record.kind] = record
+            case MessageRecord() | ToolStart() | ToolEnd() | RequestRecord() | NoticeRecord():
+                pass
+
+    def _rewind(self, record: RewindRecord) -> None:
+        if record.history is not None:
+            self.entries = _restart(record.history, record.redacted)
+            return
+        uids = [None if isinstance(e, Gap) else e.uid for e in self.entries]
+        if record.to_uid is None:
+            self.entries = []
+        elif record.to_uid in uids:
+            self.entries = self.entries[: uids.index(record.to_uid) + 1]
+        else:
+            self.lost_rewinds += 1
+
+
+def _restart(history: tuple[Message, ...], redacted: bool) -> list[Message | Gap]:
+    return [Gap(), *history] if redacted else list(history)

@@ -1,0 +1,106 @@
+"""Where a conversation can go back to, and what its history was there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from agent.errors import SessionError
+from agent.messages import Message
+from agent.session.lines import BadLine, Line, read_forwards
+from agent.session.records import (
+    CompactionRecord,
+    MessageRecord,
+    Record,
+    RewindRecord,
+    TombstoneRecord,
+    UnreadableRecord,
+    from_json,
+)
+from agent.session.replay import Replay
+from agent.session.validity import Gap, make_valid
+
+
+@dataclass(frozen=True, slots=True)
+class RewindPoint:
+    """A prompt the conversation can return to: to the moment before it was sent."""
+
+    message_uid: str
+    turn_id: str
+    """Under which `Checkpoints` keeps the files as they were before this prompt."""
+    text: str
+    at: str
+    """When it was sent; UTC, ISO 8601."""
+    is_compacted: bool = False
+    """It lies behind a compaction: returning brings the full history back."""
+
+
+def rewind_points(path: Path) -> tuple[RewindPoint, ...]:
+    """Return the person's prompts that are part of the conversation now, oldest first.
+
+    Raises:
+        SessionError: the file cannot be read.
+    """
+    points: list[RewindPoint] = []
+    order: dict[str, int] = {}  # when each message, summaries included, entered the conversation
+    replay = Replay()
+    try:
+        for line in read_forwards(path):
+            if isinstance(line, BadLine):
+                continue
+            record = _record(line)
+            match record:
+                case None:
+                    continue
+                case MessageRecord(agent_id=None):
+                    order[record.message.uid] = line.offset
+                    if record.message.origin == "person":
+                        text = record.message.text.strip()
+                        points.append(
+                            RewindPoint(record.message.uid, record.turn_id, text, line.at)
+                        )
+                case CompactionRecord():
+                    for message in record.history:
+                        order.setdefault(message.uid, line.offset)
+                case RewindRecord():
+                    last = order.get(record.to_uid or "", -1)
+                    points = [p for p in points if order[p.message_uid] <= last]
+                case TombstoneRecord():
+                    points = [p for p in points if p.message_uid != record.message_uid]
+                case _:
+                    pass
+            replay.apply(record)
+    except OSError as error:
+        raise SessionError(f"The session {path} cannot be read: {error.strerror}.") from error
+    present = {entry.uid for entry in replay.entries if isinstance(entry, Message)}
+    return tuple(replace(p, is_compacted=p.message_uid not in present) for p in points)
+
+
+def history_before(path: Path, message_uid: str) -> tuple[Message, ...]:
+    """Return the history as the model knew it right before a message, valid for the API.
+
+    Raises:
+        SessionError: the file cannot be read, or holds no such message.
+    """
+    replay = Replay()
+    try:
+        for line in read_forwards(path):
+            record = _record(line)
+            if isinstance(record, MessageRecord) and record.message.uid == message_uid:
+                return make_valid(replay.entries, replay.calls).messages
+            if record is not None:
+                replay.apply(record)
+            elif isinstance(line, BadLine):
+                replay.entries.append(Gap())
+    except OSError as error:
+        raise SessionError(f"The session {path} cannot be read: {error.strerror}.") from error
+    raise SessionError("That message is not in this session any more.")
+
+
+def _record(line: Line | BadLine) -> Record | None:
+    if isinstance(line, BadLine):
+        return None
+    try:
+        return from_json(line.data)
+    except UnreadableRecord:
+        return None
