@@ -1,0 +1,55 @@
+"""The installed program as a process of its own, pointed at a scripted server."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def environment(home: Path, base_url: str | None = None, **more: str) -> dict[str, str]:
+    """A fresh person's environment, with the model at `base_url`."""
+    env = {
+        "HOME": str(home),
+        "PATH": os.environ["PATH"],
+        "PYTHONPATH": str(ROOT),
+        "TERM": "xterm-256color",
+        "LANG": "C.UTF-8",
+    }
+    if base_url is not None:
+        env |= {
+            "ANTHROPIC_BASE_URL": base_url,
+            "ANTHROPIC_API_KEY": "test-key",
+            "ANTHROPIC_MODEL": "claude-opus-5-5",
+        }
+    return {**env, **more}
+
+
+async def start(
+    *arguments: str, cwd: Path, env: dict[str, str], stdin: bool = False
+) -> asyncio.subprocess.Process:
+    """Start `agent-tui` with these arguments."""
+    return await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "tui.cli",
+        *arguments,
+        cwd=cwd,
+        env=env,
+        stdin=asyncio.subprocess.PIPE if stdin else asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+
+
+async def run(
+    *arguments: str, cwd: Path, env: dict[str, str], stdin: str | None = None
+) -> tuple[int, str, str]:
+    """Run `agent-tui` to its end; returns exit status, standard output and standard error."""
+    process = await start(*arguments, cwd=cwd, env=env, stdin=stdin is not None)
+    out, err = await process.communicate(stdin.encode() if stdin is not None else None)
+    assert process.returncode is not None
+    return process.returncode, out.decode(), err.decode()

@@ -1,0 +1,267 @@
+"""`agent-tui -p` as a process: formats, exit statuses, standard input, signals, bad input."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.model.scripted.faults import Position, Stall, Status
+from agent.model.scripted.scenario import FaultPlan, Scenario, Text, ToolCall, Turn
+from agent.model.scripted.server import ScriptedServer
+from tests.journeys.program import environment, run, start
+
+HELLO = Turn((Text("Hello there."),), times=0)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+async def hello() -> AsyncIterator[ScriptedServer]:
+    async with ScriptedServer(Scenario(turns=(HELLO,))) as server:
+        yield server
+
+
+async def test_text_prints_the_answer_alone(
+    hello: ScriptedServer, project: Path, fresh_home: Path
+) -> None:
+    env = environment(fresh_home, hello.base_url)
+    status, out, err = await run("-p", "hi", cwd=project, env=env)
+    assert (status, out, err) == (0, "Hello there.\n", "")
+
+
+async def test_json_is_one_result_object(
+    hello: ScriptedServer, project: Path, fresh_home: Path
+) -> None:
+    env = environment(fresh_home, hello.base_url)
+    status, out, _ = await run("-p", "hi", "--output-format", "json", cwd=project, env=env)
+    result = json.loads(out)
+    assert status == 0
+    assert result["type"] == "result"
+    assert result["subtype"] == "success"
+    assert result["result"] == "Hello there."
+    assert result["num_turns"] == 1
+    assert result["total_cost_usd"] > 0
+    assert result["permission_denials"] == []
+
+
+async def test_stream_json_begins_with_init_and_ends_with_result(
+    project: Path, fresh_home: Path
+) -> None:
+    (project / "a.txt").write_text("content\n")
+    turns = (Turn((ToolCall("Read", {"file_path": str(project / "a.txt")}),)), HELLO)
+    async with ScriptedServer(Scenario(turns=turns)) as server:
+        env = environment(fresh_home, server.base_url)
+        status, out, _ = await run(
+            "-p", "hi", "--output-format", "stream-json", cwd=project, env=env
+        )
+    lines = [json.loads(line) for line in out.splitlines()]
+    assert status == 0
+    assert [line["type"] for line in lines] == ["system", "assistant", "user", "assistant", "result"]
+    assert lines[0]["subtype"] == "init"
+    assert "content" in str(lines[2]["message"]["content"][0]["content"])
+    assert len({line["session_id"] for line in lines}) == 1
+
+
+async def test_partial_messages_are_stream_events(
+    hello: ScriptedServer, project: Path, fresh_home: Path
+) -> None:
+    env = environment(fresh_home, hello.base_url)
+    arguments = ["-p", "hi", "--output-format", "stream-json", "--include-partial-messages"]
+    _, out, _ = await run(*arguments, cwd=project, env=env)
+    deltas = [
+        line["event"]["delta"]["text"]
+        for line in map(json.loads, out.splitlines())
+        if line["type"] == "stream_event"
+    ]
+    assert "".join(deltas) == "Hello there."
+
+
+async def test_stream_json_input_runs_each_line_as_a_prompt(
+    hello: ScriptedServer, project: Path, fresh_home: Path
+) -> None:
+    env = environment(fresh_home, hello.base_url)
+    lines = "".join(
+        json.dumps({"type": "user", "message": {"role": "user", "content": text}}) + "\n"
+        for text in ("one", "two")
+    )
+    arguments = ["-p", "--input-format", "stream-json", "--output-format", "stream-json"]
+    status, out, err = await run(*arguments, cwd=project, env=env, stdin=lines)
+    results = [line for line in map(json.loads, out.splitlines()) if line["type"] == "result"]
+    assert (status, len(results), err) == (0, 2, "")
+
+
+async def test_standard_input_is_the_prompt_or_its_context(
+    hello: ScriptedServer, project: Path, fresh_home: Path
+) -> None:
+    env = environment(fresh_home, hello.base_url)
+    await run("-p", cwd=project, env=env, stdin="from a pipe")
+    assert "from a pipe" in str(hello.requests[-1].body["messages"])
+    await run("-p", "explain", cwd=project, env=env, stdin="some log")
+    text = str(hello.requests[-1].body["messages"])
+    assert "explain" in text
+    assert "some log" in text
+
+
+async def test_nobody_to_ask_is_a_denial_with_status_3(project: Path, fresh_home: Path) -> None:
+    turns = (Turn((ToolCall("Bash", {"command": "touch made"}),)), HELLO)
+    async with ScriptedServer(Scenario(turns=turns)) as server:
+        env = environment(fresh_home, server.base_url)
+        status, out, err = await run(
+            "-p", "make it", "--output-format", "json", cwd=project, env=env
+        )
+    denials: list[dict[str, Any]] = json.loads(out)["permission_denials"]
+    assert status == 3
+    assert [denial["tool_input"]["command"] for denial in denials] == ["touch made"]
+    assert not (project / "made").exists()
+
+
+async def test_an_allow_flag_lets_the_call_run(project: Path, fresh_home: Path) -> None:
+    turns = (Turn((ToolCall("Bash", {"command": "touch made"}),)), HELLO)
+    async with ScriptedServer(Scenario(turns=turns)) as server:
+        env = environment(fresh_home, server.base_url)
+        flags = ["--allow", "Bash(touch *),Edit", "--permission-mode", "default"]
+        status, _, err = await run("-p", "make it", *flags, cwd=project, env=env)
+    assert (status, err) == (0, "")
+    assert (project / "made").exists()
+
+
+@pytest.mark.parametrize(
+    ("turn", "flags", "expected"),
+    [
+        (Turn((ToolCall("Glob", {"pattern": "*"}),), times=0), ["--max-turns", "2"], 4),
+        (Turn((Text("no"),), stop_reason="refusal"), [], 5),
+        (Turn((Text("x"),), fault=Status(401)), [], 1),
+        (Turn((ToolCall("Glob", {"pattern": "*"}),), times=0), ["--max-budget-usd", "0.0001"], 4),
+    ],
+    ids=["max-turns", "refusal", "wrong-key", "budget"],
+)
+async def test_exit_statuses(
+    project: Path, fresh_home: Path, turn: Turn, flags: list[str], expected: int
+) -> None:
+    async with ScriptedServer(Scenario(turns=(turn,))) as server:
+        env = environment(fresh_home, server.base_url)
+        status, _, err = await run("-p", "go", *flags, cwd=project, env=env)
+    assert status == expected, err
+    assert err.strip()
+
+
+@pytest.mark.parametrize(
+    ("number", "expected"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["int", "term"]
+)
+async def test_signals_end_cleanly_with_a_session_to_resume(
+    project: Path, fresh_home: Path, number: signal.Signals, expected: int
+) -> None:
+    scenario = Scenario(
+        turns=(Turn((Text("one two three four"),)), HELLO),
+        faults=(FaultPlan(Stall(Position("text"), hold="silent"), request=1),),
+    )
+    async with ScriptedServer(scenario) as server:
+        env = environment(fresh_home, server.base_url)
+        process = await start("-p", "count", cwd=project, env=env)
+        await server.reached("silent")
+        process.send_signal(number)
+        _, err = await process.communicate()
+        assert process.returncode == expected
+        assert "agent-tui -r" in err.decode()
+
+        status, out, err_text = await run("-p", "-c", "go on", cwd=project, env=env)
+        assert (status, out) == (0, "Hello there.\n"), err_text
+        texts = str(server.requests[-1].body["messages"])
+        assert "count" in texts
+        assert "interrupted" in texts.lower()
+
+
+async def test_a_killed_run_resumes_and_does_not_run_its_tool_again(
+    project: Path, fresh_home: Path
+) -> None:
+    command = "echo run >> runs.txt; touch started; sleep 600"
+    turns = (Turn((Text("Starting."), ToolCall("Bash", {"command": command}))), HELLO)
+    async with ScriptedServer(Scenario(turns=turns)) as server:
+        env = environment(fresh_home, server.base_url)
+        process = await start("-p", "begin", "--allow", "Bash,Edit", cwd=project, env=env)
+        async with asyncio.timeout(30):
+            while not (project / "started").exists():
+                await asyncio.sleep(0.02)
+        process.kill()
+        await process.communicate()
+
+        status, out, err = await run("-p", "-c", "what happened?", cwd=project, env=env)
+
+        assert (status, out) == (0, "Hello there.\n"), err
+        assert "outcome unknown" in err
+        assert (project / "runs.txt").read_text() == "run\n"
+        assert "Outcome unknown" in str(server.requests[-1].body["messages"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "says"),
+    [
+        (["-p"], 2, "no prompt"),
+        (["-p", "x", "--effort", "huge"], 2, "effort"),
+        (["-p", "x", "-r", "zzz"], 1, "no session id"),
+        (["-p", "x", "-c"], 1, "no earlier session"),
+        (["-p", "x", "--settings", "missing.json"], 1, "missing.json"),
+        (["hello"], 2, "no terminal"),
+        (["--nonsense"], 2, "nonsense"),
+    ],
+    ids=["no-prompt", "effort", "bad-id", "nothing-to-continue", "settings", "no-tty", "flag"],
+)
+async def test_bad_usage_is_one_clear_line(
+    hello: ScriptedServer,
+    project: Path,
+    fresh_home: Path,
+    arguments: list[str],
+    status: int,
+    says: str,
+) -> None:
+    env = environment(fresh_home, hello.base_url)
+    got, out, err = await run(*arguments, cwd=project, env=env, stdin="")
+    assert got == status, err
+    assert says in err
+    assert "Traceback" not in err
+    assert out == ""
+
+
+async def test_no_model_says_how_to_connect_one(project: Path, fresh_home: Path) -> None:
+    status, _, err = await run("-p", "hi", cwd=project, env=environment(fresh_home))
+    assert status == 1
+    assert "ANTHROPIC_API_KEY" in err
+    assert "--demo" in err
+
+
+async def test_no_home_says_what_to_set(
+    hello: ScriptedServer, project: Path, fresh_home: Path
+) -> None:
+    env = environment(fresh_home, hello.base_url)
+    env["HOME"] = "/proc/nobody"
+    status, _, err = await run("-p", "hi", cwd=project, env=env)
+    assert status == 1
+    assert "AGENT_TUI_HOME" in err
+
+
+async def test_version_needs_neither_screen_nor_sdk(project: Path, fresh_home: Path) -> None:
+    status, out, _ = await run("--version", cwd=project, env=environment(fresh_home))
+    assert status == 0
+    assert out.endswith("(agent-tui)\n")
+
+
+async def test_the_demo_prints_its_conversation_without_a_terminal(
+    project: Path, fresh_home: Path
+) -> None:
+    status, out, err = await run("--demo", cwd=project, env=environment(fresh_home))
+    assert status == 0, err
+    assert "scripted" in out
+    assert "* Edit basket.py" in out
+    assert "outside the working directories" in out
+    assert not (fresh_home / ".agent" / "sessions").exists()

@@ -1,0 +1,105 @@
+"""The program in a pseudo-terminal with an emulator, a project folder and a scripted model."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from agent.model.scripted.scenario import Scenario
+from agent.model.scripted.server import ScriptedServer
+from benchmarks.program import Program
+from tests.journeys.program import environment
+
+
+class ThreadedServer:
+    """A scripted server on a loop of its own, so that a test may block on the terminal."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever)
+        self._thread.start()
+        self.server = ScriptedServer(scenario)
+        self.base_url = self._call(self.server.start())
+
+    def _call(self, work):  # type: ignore[no-untyped-def]
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(30)
+
+    def reached(self, hold: str) -> None:
+        """Return once an answer waits at the stall with this name."""
+        self._call(self.server.reached(hold))
+
+    def release(self, hold: str) -> None:
+        """Let the answer at the stall go on."""
+        self._loop.call_soon_threadsafe(self.server.release, hold)
+
+    def close(self) -> None:
+        """End the server and its loop."""
+        self._call(self.server.aclose())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+
+Screen = Callable[..., Program]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "greet.py").write_text("print('helo')\n")
+    return folder
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[[Scenario], ThreadedServer]]:
+    """Start scripted servers; they end with the test."""
+    with ExitStack() as stack:
+
+        def start(scenario: Scenario) -> ThreadedServer:
+            server = ThreadedServer(scenario)
+            stack.callback(server.close)
+            return server
+
+        yield start
+
+
+@pytest.fixture
+def screen(project: Path, fresh_home: Path) -> Iterator[Screen]:
+    """Start the program in a terminal; it is hung up at the end of the test."""
+    with ExitStack() as stack:
+
+        def start(
+            *arguments: str,
+            server: ThreadedServer | None = None,
+            size: tuple[int, int] = (100, 32),
+            **env: str,
+        ) -> Program:
+            url = server.base_url if server is not None else None
+            program = Program.spawn(
+                [sys.executable, "-m", "tui.cli", *arguments],
+                environment=environment(fresh_home, url, **env),
+                folder=project,
+                columns=size[0],
+                rows=size[1],
+            )
+            stack.callback(_close, program)
+            return program
+
+        yield start
+
+
+def _close(program: Program) -> None:
+    if program.exit_status is None:
+        program.close()
+
+
+def shows(text: str) -> Callable[[object], bool]:
+    """A condition: the screen shows the text."""
+    return lambda emulator: text in emulator.text()  # type: ignore[attr-defined]

@@ -1,0 +1,187 @@
+"""The program as a person uses it: start, type, approve, resize, quit; the terminal as it was found."""
+
+from __future__ import annotations
+
+import os
+import signal
+import termios
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from agent.model.scripted.faults import Position, Stall
+from agent.model.scripted.scenario import FaultPlan, Scenario, Text, ToolCall, Turn
+from benchmarks.program import Program
+from tests.terminal.conftest import Screen, ThreadedServer, shows
+
+pytestmark = pytest.mark.pty
+
+Serve = Callable[[Scenario], ThreadedServer]
+
+EDIT = Scenario(
+    turns=(
+        Turn((Text("I look first."), ToolCall("Read", {"file_path": "greet.py"}))),
+        Turn(
+            (
+                ToolCall(
+                    "Edit", {"file_path": "greet.py", "old_string": "helo", "new_string": "hello"}
+                ),
+            )
+        ),
+        Turn((Text("It says hello now."),)),
+        Turn((Text("You said something else."),), times=0),
+    )
+)
+READY = shows("Ask for something")
+
+
+def _modes(program: Program) -> object:
+    return termios.tcgetattr(program.terminal)
+
+
+def test_from_a_request_to_a_reviewed_edit(
+    screen: Screen, serve: Serve, project: Path
+) -> None:
+    program = screen(server=serve(EDIT))
+    assert program.wait_until(READY), program.emulator.text()
+    program.type(b"fix the typo")
+    assert program.wait_until(shows("fix the typo")), program.emulator.text()
+    program.type(b"\r")
+    assert program.wait_until(shows("Make this edit?")), program.emulator.text()
+    text = program.emulator.text()
+    assert "print('helo')" in text
+    assert "print('hello')" in text
+    program.listen(0.3)
+    program.type(b"1")
+    assert program.wait_until(shows("It says hello now.")), program.emulator.text()
+    assert (project / "greet.py").read_text() == "print('hello')\n"
+
+
+def test_quitting_leaves_the_terminal_and_the_resume_command(
+    screen: Screen, serve: Serve
+) -> None:
+    program = screen(server=serve(Scenario(turns=(Turn((Text("Hello there."),), times=0),))))
+    before = _modes(program)
+    assert program.wait_until(READY), program.emulator.text()
+    program.type(b"hi\r")
+    assert program.wait_until(shows("Hello there.")), program.emulator.text()
+    program.type(b"\x04")
+    program.listen(0.2)
+    program.type(b"\x04")
+    program.wait_until(lambda _: program.exit_status is not None, timeout_s=10)
+    assert program.exit_status == 0
+    text = program.emulator.text()
+    assert "Hello there." in text
+    assert "agent-tui -r" in text
+    assert "Ask for something" not in text
+    assert not program.emulator.cursor_is_hidden
+    assert before is not None
+
+
+def test_continue_brings_the_conversation_back_after_a_kill(
+    screen: Screen, serve: Serve
+) -> None:
+    server = serve(Scenario(turns=(Turn((Text("The answer is 42."),), times=0),)))
+    first = screen(server=server)
+    assert first.wait_until(READY), first.emulator.text()
+    first.type(b"what is it?\r")
+    assert first.wait_until(shows("The answer is 42.")), first.emulator.text()
+    first.listen(0.3)
+    os.kill(first.pid, signal.SIGKILL)
+    first.wait_until(lambda _: first.exit_status is not None)
+
+    second = screen("-c", server=server)
+    assert second.wait_until(shows("The answer is 42.")), second.emulator.text()
+    assert "what is it?" in second.emulator.text()
+
+
+def test_keys_typed_during_the_start_are_not_lost(screen: Screen, serve: Serve) -> None:
+    program = screen(server=serve(EDIT))
+    program.wait_until(lambda _: bool(program.happenings), timeout_s=10)
+    program.type(b"typed early")
+    assert program.wait_until(shows("typed early")), program.emulator.text()
+
+
+def test_resizing_while_typing_loses_nothing(screen: Screen, serve: Serve) -> None:
+    program = screen(server=serve(EDIT))
+    assert program.wait_until(READY), program.emulator.text()
+    typed = "the quick brown fox jumps"
+    for number, character in enumerate(typed):
+        program.resize(60 + number * 2, 20 + number % 10)
+        program.type(character.encode())
+        program.listen(0.02)
+    assert program.wait_until(shows(typed)), program.emulator.text()
+
+
+@pytest.mark.parametrize("size", [(80, 24), (40, 12), (20, 5), (8, 2), (1, 1)])
+def test_small_windows_start_and_quit(
+    screen: Screen, serve: Serve, size: tuple[int, int]
+) -> None:
+    program = screen(server=serve(EDIT), size=size)
+    program.wait_until(lambda emulator: bool(emulator.text().strip()), timeout_s=10)
+    program.type(b"hi")
+    program.listen(0.3)
+    program.type(b"\x03")
+    program.listen(0.2)
+    program.type(b"\x03")
+    program.listen(0.1)
+    program.type(b"\x03")
+    program.wait_until(lambda _: program.exit_status is not None, timeout_s=10)
+    assert program.exit_status == 0, program.emulator.text()
+
+
+def test_escape_interrupts_and_keeps_what_was_said(screen: Screen, serve: Serve) -> None:
+    scenario = Scenario(
+        turns=(Turn((Text("one two three four five six seven"),)), EDIT.turns[-1]),
+        faults=(FaultPlan(Stall(Position("text"), hold="silent"), request=1),),
+    )
+    server = serve(scenario)
+    program = screen(server=server)
+    assert program.wait_until(READY), program.emulator.text()
+    program.type(b"count\r")
+    server.reached("silent")
+    assert program.wait_until(shows("one")), program.emulator.text()
+    program.type(b"\x1b")
+    assert program.wait_until(READY), program.emulator.text()
+    program.wait_until(shows("nterrupted"))
+    assert "nterrupted" in program.emulator.text()
+    assert "one" in program.emulator.text()
+
+
+def test_shift_tab_cycles_the_modes(screen: Screen, serve: Serve) -> None:
+    program = screen(server=serve(EDIT))
+    assert program.wait_until(shows("claude-opus-5-5")), program.emulator.text()
+    for indicator in ("accept edits on", "plan mode on", "manual mode on"):
+        program.type(b"\x1b[Z")
+        assert program.wait_until(shows(indicator)), program.emulator.text()
+
+
+def test_without_a_model_the_demo_is_offered(screen: Screen) -> None:
+    program = screen()
+    assert program.wait_until(shows("No model is configured")), program.emulator.text()
+    program.listen(0.3)
+    program.type(b"1")
+    assert program.wait_until(shows("demo: scripted model")), program.emulator.text()
+
+
+def test_terminal_is_restored_when_the_program_is_terminated(
+    screen: Screen, serve: Serve
+) -> None:
+    program = screen(server=serve(EDIT))
+    assert program.wait_until(READY), program.emulator.text()
+    os.kill(program.pid, signal.SIGTERM)
+    program.wait_until(lambda _: program.exit_status is not None, timeout_s=10)
+    assert program.exit_status is not None
+    assert not program.emulator.cursor_is_hidden
+    assert "Ask for something" not in program.emulator.text()
+
+
+@pytest.mark.parametrize("term", ["dumb", ""])
+def test_a_terminal_that_cannot_show_a_screen_is_told_what_to_do(
+    screen: Screen, serve: Serve, term: str
+) -> None:
+    program = screen(server=serve(EDIT), TERM=term)
+    program.wait_until(lambda _: program.exit_status is not None, timeout_s=10)
+    assert program.exit_status == 2
+    assert "agent-tui -p" in program.emulator.text()
