@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any
 
 from agent.errors import ConfigError
 from agent.settings.file import (
@@ -29,28 +29,12 @@ from agent.settings.places import (
     policy_files,
     settings_files,
 )
-from agent.settings.project_items import (
-    WAITING_SETTINGS,
-    handlers,
-    hook_item,
-    items_of_file,
-    items_of_folders,
-    server_item,
-    setting_item,
-    status_line_item,
-    variable_item,
-)
+from agent.settings.project_items import items_of_file, items_of_folders, server_item
+from agent.settings.project_part import PROJECT_SOURCES, trusted_part
 from agent.settings.rules import flag_rules, rules_of
-from agent.settings.schema import (
-    FORBIDDEN_IN_PROJECT,
-    FORBIDDEN_PERMISSIONS_IN_PROJECT,
-    SettingsFile,
-    is_forbidden_variable,
-)
+from agent.settings.schema import SettingsFile
 from agent.settings.trust import TrustState, TrustStore, allow_rule_item
 from permissions.rule import RuleBehavior, RuleSource, RuleText
-
-_PROJECT_SOURCES: Final = (RuleSource.PROJECT, RuleSource.LOCAL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +150,7 @@ def load_settings(
     )
     counted: list[LoadedFile] = []
     for loaded in files:
-        kept, refused = _trusted_part(loaded, state)
+        kept, refused = trusted_part(loaded, state)
         warnings.extend(refused)
         counted.append(kept)
     counted = list(by_precedence(counted))
@@ -241,64 +225,11 @@ def _items(
     files: Iterable[LoadedFile], servers: Iterable[McpServerText], project_root: Path
 ) -> Iterator[Any]:
     for loaded in files:
-        if loaded.source in _PROJECT_SOURCES:
+        if loaded.source in PROJECT_SOURCES:
             yield from items_of_file(loaded)
     for server in servers:
         yield server_item(server.name, server.raw, file=server.file, line=server.line)
     yield from items_of_folders(project_root)
-
-
-def _trusted_part(
-    loaded: LoadedFile, state: TrustState
-) -> tuple[LoadedFile, list[SettingsWarning]]:
-    """Return what of a file counts now, with a warning for each key that never will."""
-    if loaded.source not in _PROJECT_SOURCES:
-        return loaded, []
-    warnings: list[SettingsWarning] = []
-
-    def refuse(key: str, *path: str) -> None:
-        message = "does not count from a project: set it in your own settings"
-        line = loaded.line_of(*path)
-        warnings.append(SettingsWarning(message, loaded.path, line, key))
-
-    model = loaded.model
-    update: dict[str, Any] = {}
-    for key in sorted(FORBIDDEN_IN_PROJECT & loaded.root.members.keys()):
-        refuse(key, key)
-        update[key] = None
-    if model.permissions is not None:
-        bad = sorted(FORBIDDEN_PERMISSIONS_IN_PROJECT & model.permissions.model_fields_set)
-        for key in bad:
-            refuse(f"permissions.{key}", "permissions", key)
-        update["permissions"] = model.permissions.model_copy(update=dict.fromkeys(bad))
-    env: dict[str, str] = {}
-    for name, value in (model.env or {}).items():
-        if is_forbidden_variable(name):
-            refuse(f"env.{name}", "env", name)
-        elif state.in_force(variable_item(name, value, file=None, line=None)):
-            env[name] = value
-    update["env"] = env or None
-    update["hooks"] = _trusted_hooks(model.hooks or {}, state) or None
-    if model.statusLine is not None:
-        found = status_line_item(model.statusLine.command, file=None, line=None)
-        update["statusLine"] = model.statusLine if state.in_force(found) else None
-    for key in WAITING_SETTINGS:
-        value = getattr(model, key)
-        if value is not None and not state.in_force(setting_item(key, value, file=None, line=None)):
-            update[key] = None
-    return replace(loaded, model=model.model_copy(update=update)), warnings
-
-
-def _trusted_hooks(hooks: Mapping[str, Any], state: TrustState) -> dict[str, Any]:
-    kept: dict[str, Any] = {}
-    for event, groups in hooks.items():
-        accepted: list[dict[str, Any]] = []
-        for group, handler in handlers(groups):
-            if state.in_force(hook_item(event, group, handler, file=None, line=None)):
-                accepted.append({**group, "hooks": [handler]})
-        if accepted:
-            kept[event] = accepted
-    return kept
 
 
 def _rules(
@@ -312,7 +243,7 @@ def _rules(
         warnings.extend(found)
         for rule in rules:
             waits = (
-                loaded.source in _PROJECT_SOURCES
+                loaded.source in PROJECT_SOURCES
                 and rule.behavior is RuleBehavior.ALLOW
                 and not state.in_force(allow_rule_item(rule.text))
             )
@@ -348,7 +279,7 @@ def _servers(
         found.extend(servers)
     settings_servers = [s for loaded in by_precedence(files) for s in servers_of(loaded)]
     for server in (*settings_servers, *project_servers):
-        waits = server.source in _PROJECT_SOURCES and not state.in_force(
+        waits = server.source in PROJECT_SOURCES and not state.in_force(
             server_item(server.name, server.raw, file=None, line=None)
         )
         found.append(replace(server, in_force=not waits))

@@ -1,0 +1,81 @@
+"""What of a project's settings file counts: never what is forbidden, the rest once it is trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from agent.settings.file import LoadedFile, SettingsWarning
+from agent.settings.project_items import (
+    WAITING_SETTINGS,
+    handlers,
+    hook_item,
+    setting_item,
+    status_line_item,
+    variable_item,
+)
+from agent.settings.schema import (
+    FORBIDDEN_IN_PROJECT,
+    FORBIDDEN_PERMISSIONS_IN_PROJECT,
+    is_forbidden_variable,
+)
+from agent.settings.trust import TrustState
+from permissions.rule import RuleSource
+
+PROJECT_SOURCES: Final = (RuleSource.PROJECT, RuleSource.LOCAL)
+"""Sources that a repository can bring; local settings may have been committed as well."""
+
+
+def trusted_part(loaded: LoadedFile, state: TrustState) -> tuple[LoadedFile, list[SettingsWarning]]:
+    """Return what of a file counts now, with a warning for each key that never will.
+
+    Rules and MCP servers are judged one by one elsewhere; files of other sources count whole.
+    """
+    if loaded.source not in PROJECT_SOURCES:
+        return loaded, []
+    warnings: list[SettingsWarning] = []
+
+    def refuse(key: str, *path: str) -> None:
+        message = "does not count from a project: set it in your own settings"
+        line = loaded.line_of(*path)
+        warnings.append(SettingsWarning(message, loaded.path, line, key))
+
+    model = loaded.model
+    update: dict[str, Any] = {}
+    for key in sorted(FORBIDDEN_IN_PROJECT & loaded.root.members.keys()):
+        refuse(key, key)
+        update[key] = None
+    if model.permissions is not None:
+        bad = sorted(FORBIDDEN_PERMISSIONS_IN_PROJECT & model.permissions.model_fields_set)
+        for key in bad:
+            refuse(f"permissions.{key}", "permissions", key)
+        update["permissions"] = model.permissions.model_copy(update=dict.fromkeys(bad))
+    env: dict[str, str] = {}
+    for name, value in (model.env or {}).items():
+        if is_forbidden_variable(name):
+            refuse(f"env.{name}", "env", name)
+        elif state.in_force(variable_item(name, value, file=None, line=None)):
+            env[name] = value
+    update["env"] = env or None
+    update["hooks"] = _trusted_hooks(model.hooks or {}, state) or None
+    if model.statusLine is not None:
+        found = status_line_item(model.statusLine.command, file=None, line=None)
+        update["statusLine"] = model.statusLine if state.in_force(found) else None
+    for key in WAITING_SETTINGS:
+        value = getattr(model, key)
+        if value is not None and not state.in_force(setting_item(key, value, file=None, line=None)):
+            update[key] = None
+    return replace(loaded, model=model.model_copy(update=update)), warnings
+
+
+def _trusted_hooks(hooks: Mapping[str, Any], state: TrustState) -> dict[str, Any]:
+    kept: dict[str, Any] = {}
+    for event, groups in hooks.items():
+        accepted: list[dict[str, Any]] = []
+        for group, handler in handlers(groups):
+            if state.in_force(hook_item(event, group, handler, file=None, line=None)):
+                accepted.append({**group, "hooks": [handler]})
+        if accepted:
+            kept[event] = accepted
+    return kept
