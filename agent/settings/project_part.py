@@ -1,4 +1,4 @@
-"""What of a project's settings file counts: never what is forbidden, the rest once it is trusted."""
+"""What counts of a project's settings file: never the forbidden keys, the rest once trusted."""
 
 from __future__ import annotations
 
