@@ -6,6 +6,7 @@ import asyncio
 import json
 import subprocess
 import sys
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -139,6 +140,23 @@ async def test_it_runs_in_a_process_of_its_own(tmp_path: Path) -> None:
             fold.feed(event)
         await client.aclose()
     assert fold.message().text == "from afar"
+
+
+def test_the_process_ends_with_its_parent(tmp_path: Path) -> None:
+    scenario, log = tmp_path / "s.toml", tmp_path / "log"
+    scenario.write_text("name = 's'\n")
+    command = [sys.executable, "-m", "agent.model.scripted", str(scenario), "--with-parent"]
+    with subprocess.Popen(
+        [*command, f"--log={log}"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        url = process.stdout.readline().decode().strip()
+        with urllib.request.urlopen(f"{url}/v1/models/any", timeout=10) as answer:
+            assert json.load(answer)["id"] == "any"
+        process.stdin.close()
+        assert process.wait(timeout=10) == 0
+    assert json.loads(log.read_text())["path"] == "/v1/models/any"
 
 
 async def test_a_process_that_does_not_start_says_why(tmp_path: Path) -> None:
