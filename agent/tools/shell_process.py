@@ -297,7 +297,7 @@ class ShellProcess:
         except OSError:
             return None
         cwd = Path(os.fsdecode(written.removesuffix(b"\n")))
-        return cwd if cwd.is_absolute() and cwd.is_dir() else None
+        return cwd if cwd.is_absolute() and os.path.isdir(cwd) else None
 
     def _remove_folder(self) -> None:
         if self._folder is not None:
@@ -328,7 +328,7 @@ def _prologue(env_files: Sequence[Path], cwd_file: Path) -> str:
 def _start_failure(error: OSError | ValueError, command: str, cwd: Path) -> str:
     if isinstance(error, ValueError):
         return "The command contains a NUL character."
-    if isinstance(error, FileNotFoundError) and not cwd.is_dir():
+    if isinstance(error, FileNotFoundError) and not os.path.isdir(cwd):
         return f"The current directory {cwd} no longer exists."
     if len(command) > 100_000:
         return (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -114,7 +115,7 @@ def _unused(folder: Path, name: str) -> Path:
     """Return a name that is free: a resumed session keeps the files of its earlier runs."""
     number = 1
     path = folder / f"{name}.txt"
-    while path.exists():
+    while os.path.exists(path):
         number += 1
         path = folder / f"{name}-{number}.txt"
     return path

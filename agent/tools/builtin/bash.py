@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import signal
 from pathlib import Path
@@ -173,7 +174,7 @@ async def _settle(shell: ShellProcess) -> None:
 
 
 def _usable_cwd(services: ToolServices) -> str:
-    if services.cwd.is_dir():
+    if os.path.isdir(services.cwd):
         return ""
     gone, services.cwd = services.cwd, services.launch_dir
     return f"\n[{gone} no longer exists; the command ran in {services.cwd}.]"

@@ -9,10 +9,11 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from agent.display import DiffDisplay, Display
+from agent.display import Display
 from agent.tools.atomic_write import MAX_EDIT_BYTES, CurrentFile, read_current, replace_file
 from agent.tools.base import Concurrency, Tool, ToolContext, ToolError, ToolOutcome, build_tool
 from agent.tools.builtin.write import unread_objection
+from agent.tools.file_diff import file_diff
 from agent.tools.file_state import digest
 from agent.tools.line_change import NoSuchText, change_text
 from agent.tools.paths import absolute, path_objection, shown, with_absolute
@@ -164,8 +165,8 @@ def _snippet(edited: _Edited, new: str) -> str:
     )
 
 
-def _diff(name: str, edited: _Edited) -> DiffDisplay:
-    return DiffDisplay(
+def _diff(name: str, edited: _Edited) -> Display:
+    return file_diff(
         name,
         edited.before.text.replace("\r\n", "\n"),
         edited.after.replace("\r\n", "\n"),

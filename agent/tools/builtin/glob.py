@@ -85,9 +85,9 @@ async def _run(tool_input: GlobInput, context: ToolContext) -> ToolOutcome:
     started = time.monotonic()
     folder, pattern = _root(tool_input, services)
     name = shown(folder, services.launch_dir)
-    if not folder.is_dir():
+    if not os.path.isdir(folder):
         raise ToolError(
-            f"{name} is not a folder." if folder.exists() else f"{name} does not exist."
+            f"{name} is not a folder." if os.path.exists(folder) else f"{name} does not exist."
         )
     # Not as an option of rg: its globs bring back what .gitignore leaves out.
     matcher = GlobMatcher(pattern)

@@ -139,9 +139,11 @@ def _permission_input(
 async def _run(tool_input: GrepInput, context: ToolContext) -> ToolOutcome:
     services = context.services
     target = _target(tool_input, services)
-    if not target.exists():
+    if not os.path.exists(target):
         raise ToolError(f"{shown(target, services.launch_dir)} does not exist.")
-    folder, operand = (target, "./") if target.is_dir() else (target.parent, f"./{target.name}")
+    folder, operand = (
+        (target, "./") if os.path.isdir(target) else (target.parent, f"./{target.name}")
+    )
     options = _options(tool_input)
     result = await search(
         [*options, "--", tool_input.pattern, operand],

@@ -90,7 +90,7 @@ def _read(tool_input: ReadInput, context: ToolContext) -> ToolOutcome:
     try:
         file = open_regular(path)
     except NotRegular as error:
-        hint = " List it with Glob (pattern `*`) or `ls`." if path.is_dir() else ""
+        hint = " List it with Glob (pattern `*`) or `ls`." if os.path.isdir(path) else ""
         raise ToolError(f"{name} {error}.{hint}") from error
     except FileNotFoundError as error:
         raise ToolError(_missing(path, name, context)) from error
@@ -191,7 +191,7 @@ def _structured(path: Path, content: str, first: int, count: int, total: int) ->
 
 def _missing(path: Path, name: str, context: ToolContext) -> str:
     said = f"{name} does not exist."
-    if path.is_symlink():
+    if os.path.islink(path):
         return f"{name} is a link to a file that does not exist."
     if not context.services.scope.is_inside(path.parent):
         return said

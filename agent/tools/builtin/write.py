@@ -8,9 +8,10 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from agent.display import DiffDisplay, Display
+from agent.display import Display
 from agent.tools.atomic_write import MAX_EDIT_BYTES, CurrentFile, read_current, replace_file
 from agent.tools.base import Concurrency, Tool, ToolContext, ToolError, ToolOutcome, build_tool
+from agent.tools.file_diff import file_diff
 from agent.tools.file_state import digest
 from agent.tools.paths import absolute, path_objection, shown, with_absolute
 from agent.tools.text_file import NotText, TextFile, decode
@@ -87,7 +88,7 @@ async def _run(tool_input: WriteInput, context: ToolContext) -> ToolOutcome:
     note = f" ({'; '.join(notes)})" if notes else ""
     return ToolOutcome(
         content=f"{verb} {name}: {lines} line{'s' * (lines != 1)}, {len(data):,} bytes{note}.",
-        display=DiffDisplay(name, old, tool_input.content, is_new=current is None),
+        display=file_diff(name, old, tool_input.content, is_new=current is None),
         structured={
             "type": "update" if current else "create",
             "filePath": str(path),
@@ -127,7 +128,7 @@ async def _preview(tool_input: WriteInput, context: ToolContext) -> Display:
         except NotText as error:
             old = f"(binary file: {error})"
     name = shown(path, context.services.launch_dir)
-    return DiffDisplay(name, old, tool_input.content, is_new=current is None)
+    return file_diff(name, old, tool_input.content, is_new=current is None)
 
 
 def _identifier(tool_input: WriteInput, root: Path) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.display import DiffDisplay
+from agent.display import DiffDisplay, TextDisplay
 from agent.tools.atomic_write import replace_file
 from agent.tools.base import ToolError
 from agent.tools.builtin.edit import edit_tool
@@ -349,6 +349,13 @@ async def test_previews_change_nothing(bench: Bench) -> None:
     assert await WRITE.preview(write, bench.context) == DiffDisplay("b/c", "", "x", is_new=True)
     assert path.read_bytes() == b"old\r\n"
     assert os.listdir(bench.root) == ["a"]
+
+
+async def test_change_too_large_for_a_diff_is_described(bench: Bench) -> None:
+    write = WRITE.parse({"file_path": "a", "content": "x" * 3_000_000})
+    preview = await WRITE.preview(write, bench.context)
+    assert isinstance(preview, TextDisplay)
+    assert preview.text.startswith("a: too large to show as a diff (a new file, 3,000,000 after).")
 
 
 async def test_binary_file_is_not_edited(bench: Bench) -> None:

@@ -1,0 +1,21 @@
+"""What a change of a file looks like to people, as long as it can be looked at."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from agent.display import DiffDisplay, Display, TextDisplay
+
+MAX_DIFF_CHARS: Final = 2_000_000
+"""Old and new text together; beyond it nobody reads a diff, and making one would take seconds."""
+
+
+def file_diff(name: str, old: str, new: str, *, is_new: bool) -> Display:
+    """Return the change as a diff, or as its size and start where it is too large for one."""
+    if len(old) + len(new) <= MAX_DIFF_CHARS:
+        return DiffDisplay(name, old, new, is_new=is_new)
+    before = "a new file" if is_new else f"{len(old):,} characters before"
+    return TextDisplay(
+        f"{name}: too large to show as a diff ({before}, {len(new):,} after). "
+        f"The new content starts with:\n{new[:2_000]}"
+    )
