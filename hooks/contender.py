@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from hooks.events.tool import PermissionRequest as PermissionRequestEvent
 from hooks.outcome import EventOutcome
+from hooks.permission_updates import grant_of, suggestions_json
 from hooks.runner import HookRunner
 from permissions.decision import (
     Behavior,
@@ -29,26 +30,45 @@ class HookContender:
 
     name = "hook"
 
-    def __init__(self, runner: HookRunner, *, on_outcome: OutcomeListener | None = None) -> None:
-        """`on_outcome` hears of every event that reached a hook, for the transcript."""
+    def __init__(
+        self,
+        runner: HookRunner,
+        *,
+        on_outcome: OutcomeListener | None = None,
+        suggest: Suggest | None = None,
+    ) -> None:
+        """Ask the hooks of `runner`.
+
+        Args:
+            on_outcome: Hears of every event that reached a hook, for the transcript.
+            suggest: What the dialog would offer to remember; hooks are told.
+        """
         self._runner = runner
         self._on_outcome = on_outcome
+        self._suggest = suggest
 
     async def decide(self, request: PermissionRequest, pending: Decision) -> Decision | None:
         """Return what the hooks decided, or None. A hook's allow never answers for a person."""
         if not self._runner.has(PermissionRequestEvent.event_name):
             return None
+        grants = () if self._suggest is None else self._suggest(request, pending)
         outcome = await self._runner.run(
             PermissionRequestEvent(
                 tool_name=request.tool,
                 tool_input=dict(request.tool_input),
+                permission_suggestions=suggestions_json(grants) or None,
                 agent_id=request.agent_id,
                 agent_type=request.agent_type,
             )
         )
+        decision = decision_of(outcome, pending)
+        if decision is not None and decision.behavior is Behavior.ALLOW:
+            grant, left = grant_of(outcome.permission_updates)
+            decision = replace(decision, grant=grant)
+            outcome = replace(outcome, notices=(*outcome.notices, *left))
         if self._on_outcome is not None:
             self._on_outcome(outcome)
-        return decision_of(outcome, pending)
+        return decision
 
 
 def decision_of(outcome: EventOutcome, pending: Decision) -> Decision | None:
@@ -97,8 +117,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from permissions.contender import Contender
+    from permissions.grants import Grant
 
     OutcomeListener = Callable[[EventOutcome], None]
+    Suggest = Callable[[PermissionRequest, Decision], Sequence[Grant]]
 
     def _is_contender(contender: HookContender) -> Contender:
         return contender

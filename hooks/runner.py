@@ -120,12 +120,18 @@ class HookRunner:
         """Give background handlers `wait_s` seconds, end the rest, and wait until they are gone."""
         await self.background.close(wait_s)
 
-    async def run(self, payload: Payload, *, abort: Abort | None = None) -> EventOutcome:
+    async def run(
+        self,
+        payload: Payload,
+        *,
+        abort: Abort | None = None,
+        on_start: Callable[[tuple[HandlerSpec, ...]], None] | None = None,
+    ) -> EventOutcome:
         """Fire an event and return what its handlers came to.
 
         Never raises for what a handler does. All handlers that match start together; the outcome is
         merged in configuration order. When `abort` fires they are ended, and their results are
-        `cancelled`.
+        `cancelled`. `on_start` is told which handlers are about to start; never that none are.
         """
         event = payload.event_name
         if event == "UserPromptSubmit":
@@ -147,6 +153,8 @@ class HookRunner:
             if event in STOPS:
                 self._stops.reset(full.get("agent_id"))
             return EventOutcome(event)
+        if on_start is not None:
+            on_start(tuple(selected))
         env_file = self._env_files.prepare(event)
         payload_json = json.dumps(full, ensure_ascii=False, default=str).encode(
             "utf-8", errors="replace"

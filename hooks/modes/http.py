@@ -116,7 +116,7 @@ async def _post(
                 url if target is None else url.copy_with(host=target),
                 headers={**headers, "host": url.netloc.decode("ascii")},
                 content=call.payload_json,
-                extensions={} if target is None else {"sni_hostname": url.host},
+                extensions={} if target is None else {"sni_hostname": url.raw_host.decode("ascii")},
             )
             try:
                 response = await client.send(request, stream=True)

@@ -8,8 +8,17 @@ import pytest
 
 from hooks.contender import HookContender
 from hooks.outcome import EventOutcome
-from permissions.decision import Behavior, Decision, DecisionSource, Reason, ReasonType
+from permissions.decision import (
+    Behavior,
+    Decision,
+    DecisionSource,
+    GrantChoice,
+    Reason,
+    ReasonType,
+)
+from permissions.grants import Grant
 from permissions.request import PermissionRequest
+from permissions.rule import RuleBehavior, RuleSource
 from tests.hooks.conftest import Place
 
 REQUEST = PermissionRequest("Bash", {"command": "make"}, agent_id="sub-1", agent_type="worker")
@@ -71,6 +80,38 @@ async def test_no_opinion_and_the_payload_of_a_sub_agent(place: Place) -> None:
     assert (seen["agent_id"], seen["tool_input"]) == ("sub-1", {"command": "make"})
     assert "tool_use_id" not in seen
     assert len(heard) == 1
+
+
+async def test_rules_to_remember_go_both_ways(place: Place) -> None:
+    updates = [
+        {
+            "type": "addRules",
+            "rules": [{"toolName": "Bash", "ruleContent": "make *"}, {"toolName": "WebSearch"}],
+            "behavior": "allow",
+            "destination": "localSettings",
+        },
+        {"type": "setMode", "mode": "bypassPermissions", "destination": "session"},
+    ]
+    answer = answering({"behavior": "allow", "updatedPermissions": updates})
+    runner = place.runner("PermissionRequest", f"cat > seen; {answer}")
+    heard: list[EventOutcome] = []
+    offered = Grant(("Bash(make *)",), RuleBehavior.ALLOW, RuleSource.SESSION, "again")
+    once = Grant((), RuleBehavior.ALLOW, None, "once")
+    contender = HookContender(
+        runner, on_outcome=heard.append, suggest=lambda request, pending: (once, offered)
+    )
+    decision = await contender.decide(REQUEST, pending())
+    assert decision is not None
+    assert decision.grant == GrantChoice(("Bash(make *)", "WebSearch"), "localSettings")
+    assert heard[0].notices == ("updatedPermissions: 'setMode' is not done for hooks",)
+    assert json.loads((place.project / "seen").read_text())["permission_suggestions"] == [
+        {
+            "type": "addRules",
+            "rules": [{"toolName": "Bash", "ruleContent": "make *"}],
+            "behavior": "allow",
+            "destination": "session",
+        }
+    ]
 
 
 async def test_without_hooks_nothing_is_started(place: Place) -> None:

@@ -388,5 +388,15 @@ async def test_the_status_message_of_the_first_handler_is_shown(place: Place) ->
     assert outcome.status_message == "Checking…"
 
 
+async def test_those_who_show_it_hear_of_a_start_only_when_something_starts(place: Place) -> None:
+    started: list[str] = []
+    runner = place.runner("PreToolUse", "true", "false", matcher="Edit")
+    await runner.run(bash(), on_start=lambda specs: started.extend(s.label for s in specs))
+    assert started == []
+    edit = PreToolUse(tool_name="Edit", tool_input={}, tool_use_id="t")
+    await runner.run(edit, on_start=lambda specs: started.extend(s.label for s in specs))
+    assert started == ["true", "false"]
+
+
 def test_a_runner_needs_no_loop_until_something_fires(place: Place) -> None:
     assert isinstance(place.runner("Stop", "true"), HookRunner)
