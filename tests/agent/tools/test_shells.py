@@ -83,6 +83,18 @@ async def test_stop_ends_everything_it_started(bench: Bench) -> None:
     assert "stopped after" in await bench.text(OUTPUT, bash_id=shell.id)
 
 
+async def test_systems_without_proc_stop_the_group(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shell = await started(bench, "sleep 77 & echo >up; wait")
+    await until_up(bench)
+    with monkeypatch.context() as patch:
+        patch.setattr("agent.tools.process_session._has_proc", lambda: False)
+        assert [member.pid for member in session_members(shell.pid)] == [shell.pid]
+        await shell.stop()
+    assert not session_members(shell.pid)
+
+
 async def test_unknown_ids_are_told_what_there_is(bench: Bench) -> None:
     await started(bench, "true")
     objection = await bench.objection(OUTPUT, bash_id="bash_9")

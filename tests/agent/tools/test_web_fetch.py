@@ -211,6 +211,29 @@ async def test_slow_server_is_given_up(
     await slow.wait_closed()
 
 
+async def test_proxy_is_used_and_named(bench: Bench, server: Server) -> None:
+    tool = web_fetch_tool(lambda _url: Verdict(True, "", ("192.0.2.1",)))
+    bench.services.env = {"HTTP_PROXY": f"http://127.0.0.1:{server.port}"}
+    server.page("http://site.test/x", b"through it", "text/plain")
+    text = await bench.text(tool, url="http://site.test/x", prompt="x")
+    assert text == (
+        "through it\n\n[through the proxy 127.0.0.1, which hides where the request went]"
+    )
+
+
+async def test_next_address_is_tried(bench: Bench, server: Server) -> None:
+    # The server listens on the IPv4 address only.
+    tool = web_fetch_tool(lambda _url: Verdict(True, "", ("::1", "127.0.0.1")))
+    url = server.page("/", b"second", "text/plain")
+    assert await bench.text(tool, url=url, prompt="x") == "second"
+
+
+async def test_unreachable_server_is_told(bench: Bench, server: Server) -> None:
+    tool = web_fetch_tool(lambda _url: Verdict(True, "", ("::1",)))
+    with pytest.raises(ToolError, match="could not be reached"):
+        await bench.call(tool, url=server.url("/"), prompt="x")
+
+
 @pytest.mark.parametrize(
     "url",
     [
