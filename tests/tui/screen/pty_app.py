@@ -47,6 +47,9 @@ class PtyApp(CellOutput[int], RoutedApp[int]):
                 view.scroll_relative(y=-1 if event.key == "up" else 1, animate=False)
             case "f4":
                 view.scroll_end(animate=False)
+            case "f6":
+                with self.suspend():
+                    print("another program", flush=True)
             case "f5":
                 self.query_one("#status", Static).update(f"at {view.scroll_y}")
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 import re
 from typing import Any
 
 import pytest
+from textual import events
 from textual.containers import VerticalScroll
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
@@ -108,6 +110,31 @@ async def test_invalidation_writes_everything_again_without_clearing() -> None:
         assert "\x1b[2J" not in frames[0]
         assert app.differences == []
         assert all(cell is not UNKNOWN for row in app._front.rows for cell in row)
+
+
+async def test_a_key_draws_its_own_frame_and_other_changes_wait_for_the_clock(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("textual.screen.UPDATE_PERIOD", 3600.0)
+    app = TwinApp()
+    async with app.run_test(size=(60, 15)) as pilot:
+        app.query_one(Input).focus()
+        await pilot.press("a")
+        await _let_everything_run()
+        shown = app.frames
+        app.query_one("#tail", Static).update("streamed")
+        await _let_everything_run()
+        assert app.frames == shown
+        app.post_message(events.Key("b", "b"))
+        await _let_everything_run()
+        assert app.frames > shown
+        assert app.differences == []
+
+
+async def _let_everything_run() -> None:
+    """Run what is ready; unlike the pilot's pause this draws nothing."""
+    for _ in range(100):
+        await asyncio.sleep(0)
 
 
 @pytest.mark.parametrize("size", [(1, 1), (2, 1), (1, 3), (3, 2)], ids=str)

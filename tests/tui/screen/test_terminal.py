@@ -157,6 +157,18 @@ def test_suspended_it_gives_the_terminal_back_and_returns() -> None:
         assert session.written.count("\x1b[?1049h") == session.written.count("\x1b[?1049l") == 2
 
 
+def test_another_program_may_have_the_terminal_for_a_while() -> None:
+    with PtySession(APP) as session:
+        session.wait_for_text("ready")
+        session.send("\x1b[17~")  # F6
+        session.wait_until(lambda: "another program" in session.written)
+        session.wait_until(lambda: session.written.count("\x1b[?1049h") == 2)
+        session.screen.reset()
+        session.wait_for_text("line 0")
+        session.send("on")
+        session.wait_for_text("<on>")
+
+
 def test_stopped_and_continued_it_draws_again_and_reads_on() -> None:
     with PtySession(APP) as session:
         session.wait_for_text("ready")
