@@ -249,6 +249,11 @@ def _touch(bash: Bash, kind: AccessKind, word: Word, folders: Folders) -> _Touch
     if PIPE_MARK in word.text and is_read:
         return None
     targets = _targets(bash.scope, word, folders, is_read=is_read)
+    if word.guess:
+        # The likely value may make the answer stricter than an unknown one, never looser.
+        guessed = _targets(bash.scope, Word(word.raw, word.guess), folders, is_read=is_read)
+    else:
+        guessed = None
     check = {
         AccessKind.READ: bash.scope.check_read,
         AccessKind.CHANGE_DIR: bash.scope.check_read,
@@ -257,7 +262,8 @@ def _touch(bash: Bash, kind: AccessKind, word: Word, folders: Folders) -> _Touch
         AccessKind.REMOVE: bash.scope.check_remove,
     }[kind]
     if targets is None:
-        return _Touch(kind, (), check(None, word.raw), word.raw)
+        floors = [check(None, word.raw), *(check(one, word.raw) for one in guessed or ())]
+        return _Touch(kind, guessed or (), strictest(floors), word.raw)
     return _Touch(kind, targets, strictest(check(target, word.raw) for target in targets), word.raw)
 
 

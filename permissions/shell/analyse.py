@@ -204,7 +204,9 @@ def _known(word: Word, script: Script, home: str, folder: str | None) -> Word:
         return word
     splits = word.splits
     if script.taints_variables:
-        return Word(word.raw, text.replace(HOME_MARK, UNKNOWN).replace(PWD_MARK, UNKNOWN), True)
+        guess = text.replace(HOME_MARK, home).replace(PWD_MARK, folder or UNKNOWN)
+        hidden = text.replace(HOME_MARK, UNKNOWN).replace(PWD_MARK, UNKNOWN)
+        return Word(word.raw, hidden, True, word.scripts, guess)
     if folder is None and PWD_MARK in text:
         text, splits = text.replace(PWD_MARK, UNKNOWN), True
     text = text.replace(HOME_MARK, home).replace(PWD_MARK, folder or "")
@@ -273,6 +275,8 @@ def _deny_forms(simple: Simple, layers: list[Layer]) -> tuple[Form, ...]:
     for layer in layers:
         words = layer.words
         add(_join(words))
+        if any(word.guess for word in words):
+            add(_join(tuple(replace(word, text=word.guess or word.text) for word in words)))
         program = program_of(words[0])
         if program != words[0].plain:
             add(_join(words, program))

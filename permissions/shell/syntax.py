@@ -36,6 +36,8 @@ class Word:
     """Has an unquoted expansion: it may become several words, or none."""
     scripts: tuple[Script, ...] = ()
     """Substitutions inside."""
+    guess: str = ""
+    """The value unless the command changes a variable first; may only make an answer stricter."""
 
     @property
     def plain(self) -> str:
