@@ -40,8 +40,11 @@ class LineFolder:
         if len(self._pending) > _MAX_PENDING_CHARS:
             # A CR at the very end may be half of a line end, so it waits for what follows.
             kept = "\r" if self._pending.endswith("\r") else ""
-            complete += _fold(self._pending)
-            self._pending = kept
+            self._pending = _fold(self._pending)
+            if len(self._pending) > _MAX_PENDING_CHARS:
+                complete += self._pending
+                self._pending = ""
+            self._pending += kept
         return complete
 
     def finish(self) -> str:

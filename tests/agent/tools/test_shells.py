@@ -205,6 +205,8 @@ def test_head_and_tail_are_the_text_itself(parts: list[str]) -> None:
         ("a\r\r\n", "a\n"),
         ("\r\n", "\n"),
         ("a\nb", "a\nb"),
+        ("50%\r" * 30_000 + "51%\n", "51%\n"),
+        ("50%\r" * 30_000, "50%"),
         ("x" * 70_000 + "\n", "x" * 70_000 + "\n"),
     ],
 )
