@@ -69,7 +69,7 @@ class Checker:
         """Yield one JSON line per line that is not blank, in order."""
         for line in lines:
             if line.strip():
-                yield json.dumps(self.check(line), ensure_ascii=False)
+                yield json.dumps(self.check(line))
 
     def check(self, line: str) -> dict[str, object]:
         """Return the answer to one line: a decision, or `{id, error}`."""
@@ -81,6 +81,9 @@ class Checker:
         except BadLine as error:
             self.had_bad_line = True
             return {"id": identity, "error": str(error)}
+        except Exception as error:  # noqa: BLE001 - one line must not end the run, nor be allowed
+            self.had_bad_line = True
+            return {"id": identity, "error": f"the check failed: {error!r}"}
 
     def _decide(self, call: Mapping[str, object]) -> Decision:
         tool = call.get("tool")
@@ -154,7 +157,7 @@ def run_lint_jsonl(lines: Iterable[str]) -> Iterator[str]:
     """Yield one `{id, warnings}` per line `{id, rules, sandbox_auto_allow?}`."""
     for line in lines:
         if line.strip():
-            yield json.dumps(_lint_line(line), ensure_ascii=False)
+            yield json.dumps(_lint_line(line))
 
 
 def explain(

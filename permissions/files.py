@@ -43,6 +43,7 @@ class RealFiles:
 
     def realpath(self, path: str) -> str | None:
         """Resolve links before dot-dot, component by component."""
+        resolved = ""
         try:
             resolved = os.path.realpath(path)
             # Without strict mode a link loop comes back unresolved instead of as an error.
@@ -51,7 +52,7 @@ class RealFiles:
         except FileNotFoundError:
             return resolved
         except (OSError, ValueError):
-            return resolved if self._is_plain_missing(path) else None
+            return resolved if resolved and self._is_plain_missing(path) else None
         return resolved
 
     def is_dir(self, path: str) -> bool:

@@ -39,8 +39,8 @@ SAFE_ASSIGNMENTS = _set(
     """
     NODE_ENV CI NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE TZ LANG LANGUAGE RUST_BACKTRACE
     RUST_LOG PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE GOOS GOARCH CGO_ENABLED TERM COLORTERM
-    COLUMNS LINES DEBUG VERBOSE LOG_LEVEL DJANGO_SETTINGS_MODULE RAILS_ENV RACK_ENV FLASK_ENV
-    APP_ENV ENVIRONMENT
+    COLUMNS LINES DEBUG VERBOSE LOG_LEVEL CARGO_TERM_COLOR PYTHONHASHSEED RAILS_ENV RACK_ENV
+    FLASK_ENV APP_ENV ENVIRONMENT
     """
 )
 """Variables that cannot make a program run something else, looked through for allow rules."""
@@ -48,7 +48,11 @@ SAFE_ASSIGNMENTS = _set(
 EDIT_PROGRAMS = frozenset({"mkdir", "touch", "rm", "rmdir", "mv", "cp", "sed"})
 """File commands that acceptEdits allows on operands inside scope."""
 
-_INERT = frozenset({"true", "false", ":"})
+_INERT = _set("true false : test [ [[ exit return break continue wait")
+"""Builtins without an effect, when all their words are known."""
+_SET_OPTIONS = _set(
+    "-e -u -x -v -o +e +u +x +v +o -eu -ex -eux -euo -exo -euxo pipefail errexit nounset"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,7 +364,13 @@ def _is_edit(program: str, arguments: tuple[Word, ...], risk: str) -> bool:
 def _is_inert(program: str, arguments: tuple[Word, ...], layers: list[Layer]) -> bool:
     if len(layers) != 1:
         return False
-    return program == "cd" or (program in _INERT and all(word.is_literal for word in arguments))
+    if program == "cd":
+        return True
+    if not all(word.is_literal for word in arguments):
+        return False
+    if program == "set":
+        return bool(arguments) and all(word.text in _SET_OPTIONS for word in arguments)
+    return program in _INERT
 
 
 def _looked_through(layers: list[Layer], simple: Simple) -> str:

@@ -68,8 +68,8 @@ _TABLES = {
     "less": _Table("oOkK", _set("--log-file --lesskey-file"), "pPtTxyzbhj"),
     "date": _Table("s", _set("--set"), "drfI"),
     "yq": _Table("i", _set("--inplace --in-place"), "oIps"),
-    "perl": _Table("eEi", frozenset(), "IMmFlCDx"),
-    "ruby": _Table("ei", frozenset(), "IrCFEKTWx"),
+    "perl": _Table("i", frozenset(), "eEIMmFlCDx"),
+    "ruby": _Table("i", frozenset(), "eIrCFEKTWx"),
     "xxd": _Table("r", frozenset(), "clsogR"),
     "shuf": _Table("o", _set("--output"), "ein"),
     "tree": _Table("o", _set("--output"), "LPIHT"),
@@ -84,10 +84,9 @@ _TABLES = {
     "journalctl": _Table("", _set("--vacuum-size --vacuum-time --vacuum-files --rotate"), "unpo"),
     "gdb": _Table("x", _set("-ex --ex --eval-command --command"), "p"),
     "expect": _Table("c", frozenset(), "f"),
-    "psql": _Table("oLc", _set("--output --log-file --command"), "dhpUvfF"),
+    "psql": _Table("oL", _set("--output --log-file"), "cdhpUvfF"),
     "sqlite3": _Table("", _set("-cmd -init --cmd --init"), single_dash=True),
     "dot": _Table("oO", frozenset(), "TKGNE"),
-    "node": _Table("erp", _set("--eval --require --import --print --loader"), "C"),
     "nl": _Table(),
 }
 _SAME_AS = {"gtar": "tar", "bsdtar": "tar", "gsed": "sed", "gawk": "awk", "mawk": "awk"}
