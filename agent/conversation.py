@@ -31,6 +31,7 @@ from agent.model.client import Effort
 from agent.turn import Recovery
 from permissions.gate import PermissionGate
 from permissions.mode import Mode
+from permissions.rule_set import Rule
 
 DEFAULT_MAX_TURNS: Final = 200
 DEFAULT_MAX_TURNS_HEADLESS: Final = 50
@@ -267,6 +268,11 @@ class Conversation:
     def mode(self) -> Mode:
         """The permission mode."""
         return self.gate.mode
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The permission rules in force, in the order of their sources."""
+        return self.gate.context.rules.rules
 
     @property
     def usage(self) -> Usage:

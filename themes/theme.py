@@ -171,7 +171,7 @@ def build_theme(
     missing = [role.value for role in Role if role not in roles]
     if missing:
         raise ThemeError(
-            f"theme {name!r} has no colour for {', '.join(missing)}; add them, or base = \"dark\""
+            f'theme {name!r} has no colour for {", ".join(missing)}; add them, or base = "dark"'
         )
     label = data.get("label", name)
     dark = data.get("dark", base.dark if base else True)

@@ -5,6 +5,7 @@ Next: `tui.prompt_runner` (what runs), `tui.document` (what is shown), `tui.comm
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -19,13 +20,16 @@ from textual.timer import Timer
 
 from agent.conversation import Prompt
 from agent.events import AgentEvent
+from agent.messages import Message
 from permissions.decision import Decision
 from permissions.mode import Mode
 from permissions.request import PermissionRequest
 from themes.theme import Role, Theme
 from tui.bridge import EventBridge, FrameClock
-from tui.commands import CommandHost, run_command
+from tui.commands import CommandHost, command_candidates, run_command
+from tui.completion import Completion, complete, list_files
 from tui.components.activity_line import FRAME_S, ActivityLine, ActivityView
+from tui.components.completion_menu import CompletionMenu
 from tui.components.composer import Composer
 from tui.components.status_line import MODE_ROLES, Status, StatusLine
 from tui.components.text_buffer import Draft, TextBuffer
@@ -33,9 +37,11 @@ from tui.components.todo_panel import TodoPanel
 from tui.components.transcript import Transcript
 from tui.components.welcome import welcome_rows
 from tui.conversation_port import ConversationPort, MakeConversation, ScreenPorts
+from tui.dialogs.choices import Choice
 from tui.dialogs.host import DialogHost
-from tui.dialogs.people import DialogContender, ScreenPerson
+from tui.dialogs.people import DialogContender, ScreenPerson, show
 from tui.dialogs.permission import GrantOffer
+from tui.dialogs.picker import PickerDialog
 from tui.document import Document
 from tui.highlight import Highlighter
 from tui.input.actions import Context
@@ -128,7 +134,8 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
         self.dialogs = DialogHost(self.chords, self._give_back, self._on_dialogs, id="dialogs")
         self.activity = ActivityLine(id="activity")
         self.todo_panel = TodoPanel(id="todos")
-        self.composer = Composer(id="composer")
+        self.composer = Composer(self._on_text, id="composer")
+        self.menu = CompletionMenu(id="menu")
         self.status_line = StatusLine(id="status")
         self._spinner: Timer | None = None
         self._spinner_frame = 0
@@ -143,6 +150,8 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
         self._search_skip = 0
         self._is_detailed = False
         self._shows_todos = False
+        self._files: list[str] = []
+        self._files_wanted = False
         self._actions = self._action_table()
 
     # Parts
@@ -154,6 +163,7 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
         yield self.activity
         yield self.todo_panel
         yield self.composer
+        yield self.menu
         yield self.status_line
 
     def on_mount(self) -> None:
@@ -237,7 +247,7 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
         )
         self.activity.display = not is_asking
         self.activity.show(view)
-        self.composer.display = not is_asking
+        self.composer.display = self.menu.display = not is_asking
         # Every row of a low window is needed for the question.
         self.status_line.display = not is_asking or self.size.height > LOW_SCREEN_ROWS
         self.todo_panel.show(self.document.todos if self._shows_todos else ())
@@ -341,6 +351,20 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
         self.document.add_notice(level, text)
         self._show_document()
 
+    def start(self, work: Awaitable[None]) -> None:
+        """Run something beside the screen; the app owns it."""
+        self._start_worker(work)
+
+    async def pick(self, title: str, question: str, choices: Sequence[Choice]) -> int | None:
+        """Let the person pick one; None when the list was closed."""
+        return await show(self.dialogs, PickerDialog(title, question, choices))
+
+    def show_history(self, messages: Sequence[Message]) -> None:
+        """Show the conversation anew, as it is after going back."""
+        self.document.clear()
+        self.document.restore(messages)
+        self._show_document()
+
     def use_folder(self, folder: Path) -> None:
         """Work in another folder than the one the program was started in: the demo's copy."""
         self.options = replace(self.options, folder=folder)
@@ -376,6 +400,9 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
             return
         if self._search is not None:
             self._press_in_search(event)
+            return
+        if self.menu.is_open and self._press_in_menu(event):
+            event.claim()
             return
         contexts = (Context.CHAT, Context.TASK, Context.SCROLL)
         match self.chords.press(event.key, contexts):
@@ -463,8 +490,11 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
             self._show_lines()
 
     def _clear_draft(self) -> None:
+        """Clear the draft, which stays in the history; without one, offer to go back."""
         if not self.composer.buffer.is_empty:
             self.history.add(self.composer.take())
+        elif not self.runner.is_running:
+            self.submit("/rewind")
 
     def _cycle_mode(self) -> None:
         if self.conversation is None:
@@ -538,6 +568,56 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
     def on_transcript_copied(self, message: Transcript.Copied) -> None:
         """Say that marked text is on the clipboard."""
         self._show_hint(f"copied {len(message.text)} characters")
+
+    # Completion of commands and files
+
+    def _on_text(self) -> None:
+        """Offer what the word at the cursor could mean."""
+        draft = self.composer.buffer.draft
+        if draft.text.startswith("!") or self._search is not None:
+            self.menu.show(None)
+            return
+        found = complete(draft.text, draft.cursor, command_candidates(), self._files)
+        if found is None and "@" in draft.text and not self._files_wanted:
+            self._files_wanted = True
+            self._start_worker(self._load_files())
+        self.menu.show(found)
+
+    async def _load_files(self) -> None:
+        root = self.conversation.launch_dir if self.conversation else self.options.folder
+        self._files = await asyncio.to_thread(list_files, root)
+        self._on_text()
+
+    def _press_in_menu(self, event: RoutedEvent) -> bool:
+        """Take a key for the open menu; False leaves it to the prompt."""
+        menu, completion = self.menu, self.menu.completion
+        if completion is None:
+            return False
+        match self.chords.press(event.key, (Context.AUTOCOMPLETE,)):
+            case Match(action_id="autocomplete:next"):
+                menu.move(1)
+            case Match(action_id="autocomplete:previous"):
+                menu.move(-1)
+            case Match(action_id="autocomplete:dismiss"):
+                menu.show(None)
+            case Match(action_id="autocomplete:accept"):
+                self._accept(completion)
+            case _ if event.key == "enter":
+                is_file = not completion.is_command
+                self._accept(completion)
+                if is_file:
+                    return True
+                self._submit()
+            case _:
+                return False
+        return True
+
+    def _accept(self, completion: Completion) -> None:
+        text, cursor = completion.applied(self.composer.buffer.text, self.menu.selected)
+        chips = self.composer.buffer.draft.chips
+        self.composer.load(Draft(text, cursor, chips))
+        if not text[:cursor].endswith("/"):
+            self.menu.show(None)
 
     # History search
 

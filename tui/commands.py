@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from agent.errors import AgentError
 from themes.registry import available_themes, load_theme
 from themes.theme import ThemeError
+from tui.completion import Candidate
+from tui.dialogs.choices import Choice
 from tui.input.actions import ACTIONS, Context
 
 if TYPE_CHECKING:
@@ -27,7 +30,8 @@ class ScreenCommand:
 
     name: str
     description: str
-    run: Callable[[CommandHost, str], None]
+    run: Callable[[CommandHost, str], Awaitable[None] | None]
+    """What it returns to await runs beside the screen."""
     argument: str = ""
     aliases: tuple[str, ...] = ()
 
@@ -38,8 +42,15 @@ def run_command(text: str, host: CommandHost) -> bool:
     command = _BY_NAME.get(name)
     if command is None:
         return False
-    command.run(host, argument.strip())
+    work = command.run(host, argument.strip())
+    if work is not None:
+        host.app.start(work)
     return True
+
+
+def command_candidates() -> tuple[Candidate, ...]:
+    """Return all commands, for the menu below the prompt."""
+    return tuple(Candidate(command.name, command.description) for command in COMMANDS)
 
 
 def _help(host: CommandHost, _argument: str) -> None:
@@ -102,9 +113,73 @@ def _status(host: CommandHost, _argument: str) -> None:
     app.notice("\n".join(lines))
 
 
+async def _model(host: CommandHost, argument: str) -> None:
+    app, conversation = host.app, host.app.conversation
+    if conversation is None:
+        return
+    if not argument:
+        app.notice(f"model {conversation.model}; /model <name> changes it")
+        return
+    try:
+        await conversation.set_model(argument)
+    except AgentError as error:
+        app.notice(str(error), "warning")
+        return
+    app.notice(f"model {conversation.model} from the next request on")
+
+
+def _compact(host: CommandHost, argument: str) -> None:
+    app = host.app
+    if app.conversation is not None:
+        app.runner.run_events(app.conversation.compact(argument))
+
+
+def _permissions(host: CommandHost, _argument: str) -> None:
+    conversation = host.app.conversation
+    if conversation is None:
+        return
+    lines = [f"mode {conversation.mode}"]
+    for rule in conversation.rules:
+        place = f"{rule.file}:{rule.line}" if rule.file and rule.line else rule.file or ""
+        lines.append(f"{rule.behavior:<6} {rule.text}  {rule.source} {place}".rstrip())
+    if len(lines) == 1:
+        lines.append("no rules: everything that writes or runs asks")
+    host.app.notice("\n".join(lines))
+
+
+async def _rewind(host: CommandHost, _argument: str) -> None:
+    app, conversation = host.app, host.app.conversation
+    prompts = list(conversation.prompts) if conversation is not None else []
+    if conversation is None or not prompts:
+        app.notice("there is no message to go back to yet")
+        return
+    newest_first = prompts[::-1]
+    choices = [Choice(" ".join(message.text.split())[:200]) for message in newest_first]
+    question = "Go back to before which message? Files stay as they are."
+    index = await app.pick("Rewind", question, choices)
+    if index is None:
+        return
+    try:
+        text = await conversation.rewind(newest_first[index].uid)
+    except AgentError as error:
+        app.notice(str(error), "warning")
+        return
+    app.show_history(conversation.messages)
+    app.composer.edit(lambda buffer: buffer.set_text(text))
+
+
+def _resume(host: CommandHost, _argument: str) -> None:
+    host.app.notice("agent-tui -c continues the latest session, agent-tui -r ID any other")
+
+
 COMMANDS: Final[tuple[ScreenCommand, ...]] = (
     ScreenCommand("help", "Show keys and commands", _help),
     ScreenCommand("clear", "Clear the screen", _clear),
+    ScreenCommand("compact", "Summarise the conversation to make room", _compact, "[focus]"),
+    ScreenCommand("model", "Show or change the model", _model, "[name]"),
+    ScreenCommand("permissions", "Show the mode and the rules in force", _permissions),
+    ScreenCommand("resume", "Say how to continue another session", _resume),
+    ScreenCommand("rewind", "Go back to before one of your messages", _rewind),
     ScreenCommand("theme", "Show or change the theme", _theme, "[name]"),
     ScreenCommand("cost", "Show tokens and cost of this session", _cost),
     ScreenCommand("status", "Show session, model, mode and screen figures", _status),

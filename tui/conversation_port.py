@@ -17,6 +17,7 @@ from agent.messages import Message
 from agent.tools.services import AskPerson
 from permissions.contender import Contender
 from permissions.mode import Mode
+from permissions.rule import Rule
 
 if TYPE_CHECKING:
     from agent.conversation import Prompt
@@ -119,6 +120,28 @@ class ConversationPort(Protocol):
 
     def cycle_mode(self) -> Mode:
         """Go to the next mode."""
+        ...
+
+    @property
+    def rules(self) -> Sequence[Rule]:
+        """The permission rules in force, highest source first."""
+        ...
+
+    @property
+    def prompts(self) -> Sequence[Message]:
+        """The person's messages that the conversation can go back to, oldest first."""
+        ...
+
+    async def set_model(self, model: str) -> None:
+        """Use another model from the next request on."""
+        ...
+
+    async def rewind(self, prompt_uid: str) -> str:
+        """Go back to before a message; return its text. Raises AgentError when it cannot."""
+        ...
+
+    def compact(self, focus: str = ...) -> AsyncIterator[AgentEvent]:
+        """Summarise the history now."""
         ...
 
     def preview_of(self, tool_use_id: str) -> Display | None:

@@ -9,11 +9,12 @@ from pathlib import Path
 
 from agent.conversation import Prompt
 from agent.display import Display, TodoItem
-from agent.events import AgentEvent, MessageCommitted, Terminal
+from agent.events import AgentEvent, Compacted, MessageCommitted, Terminal
 from agent.messages import Message
 from permissions.decision import Decision
 from permissions.mode import Mode, next_mode
 from permissions.request import PermissionRequest
+from permissions.rule import Rule
 from themes.registry import load_theme
 from tui.app import AgentApp, AppOptions
 from tui.conversation_port import ScreenPorts
@@ -48,6 +49,11 @@ class RecordedConversation:
     interrupted: asyncio.Event = field(default_factory=asyncio.Event)
     is_running: bool = False
     is_closed: bool = False
+    rules: tuple[Rule, ...] = ()
+
+    @property
+    def prompts(self) -> tuple[Message, ...]:
+        return tuple(m for m in self.messages if m.origin == "person")
 
     @property
     def queued(self) -> tuple[Prompt, ...]:
@@ -91,6 +97,18 @@ class RecordedConversation:
     def cycle_mode(self) -> Mode:
         self.mode = next_mode(self.mode, bypass_available=False, auto_available=False)
         return self.mode
+
+    async def set_model(self, model: str) -> None:
+        self.model = model
+
+    async def rewind(self, prompt_uid: str) -> str:
+        index = next(i for i, message in enumerate(self.messages) if message.uid == prompt_uid)
+        text = self.messages[index].text
+        self.messages = self.messages[:index]
+        return text
+
+    async def compact(self, focus: str = "") -> AsyncIterator[AgentEvent]:
+        yield Compacted("t1", "manual", 9_000, 1_000, f"Summary {focus}")
 
     def preview_of(self, tool_use_id: str) -> Display | None:
         return self.previews.get(tool_use_id)

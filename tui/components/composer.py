@@ -11,7 +11,6 @@ from typing import Final
 
 from textual import events
 from textual.geometry import Offset
-from textual.message import Message
 
 from themes.theme import Role
 from tui.components.edit_layout import EditRow, cursor_at, edit_rows, place_of
@@ -38,12 +37,12 @@ class Composer(Listens, RowsWidget):
     Composer { height: auto; }
     """
 
-    class Changed(Message):
-        """The text or the cursor changed."""
-
-    def __init__(self, *, id: str | None = None) -> None:
-        """Start empty."""
+    def __init__(
+        self, on_change: Callable[[], None] = lambda: None, *, id: str | None = None
+    ) -> None:
+        """Start empty; `on_change` hears of every change of the text, before the next key."""
         super().__init__(id=id)
+        self._on_change = on_change
         self.buffer = TextBuffer()
         self.placeholder = PLACEHOLDER
         self._mode_role = Role.FAINT
@@ -148,8 +147,7 @@ class Composer(Listens, RowsWidget):
 
     def _text_changed(self) -> None:
         self.refresh_text()
-        if self.is_mounted:
-            self.post_message(self.Changed())
+        self._on_change()
 
     # Rows
 
