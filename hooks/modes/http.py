@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import ssl
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
@@ -28,7 +29,9 @@ VARIABLE: Final = re.compile(r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))")
 
 
 @dataclass(frozen=True, slots=True)
-class _Response:
+class Response:
+    """The part of a response that hooks look at."""
+
     status: int
     body: bytes
     location: str | None
@@ -52,7 +55,7 @@ class HttpMode:
             return replace(failed, error=f"not sent: {verdict.reason}")
         proxy = proxy_for(handler.url, call.env)
         try:
-            response = await _post(call, handler, verdict.addresses, proxy)
+            response = await post(call, handler, verdict.addresses, proxy)
         except OSError as error:
             return replace(failed, error=f"request failed: {error}")
         return _with_note(_judge(call, failed, response), proxy)
@@ -93,10 +96,13 @@ def proxy_for(url: str, env: Mapping[str, str]) -> str | None:
     return lowered.get(f"{parts.scheme.lower()}_proxy") or lowered.get("all_proxy") or None
 
 
-async def _post(
+async def post(
     call: HookCall, handler: HttpHandler, addresses: tuple[str, ...], proxy: str | None
-) -> _Response:
-    """Send the payload. Raises OSError with a text for people."""
+) -> Response:
+    """Send the payload to one of `addresses`, under the URL's own name, or through a proxy.
+
+    Raises OSError with a text for people.
+    """
     import httpx2  # a tenth of a second that only sessions with HTTP hooks pay
 
     headers = {
@@ -108,7 +114,11 @@ async def _post(
     last: Exception | None = None
     # `trust_env` off: no proxy, netrc or certificate file that was not looked at here.
     async with httpx2.AsyncClient(
-        trust_env=False, follow_redirects=False, timeout=call.timeout_s, proxy=proxy
+        trust_env=False,
+        follow_redirects=False,
+        timeout=call.timeout_s,
+        proxy=proxy,
+        verify=_certificates(call.env),
     ) as client:
         for target in targets:
             request = client.build_request(
@@ -127,7 +137,7 @@ async def _post(
                 raise OSError(_text_of(error)) from error
             try:
                 body, is_cut = await _read(response.aiter_bytes())
-                return _Response(
+                return Response(
                     response.status_code, body, response.headers.get("location"), is_cut
                 )
             except httpx2.HTTPError as error:
@@ -135,6 +145,14 @@ async def _post(
             finally:
                 await response.aclose()
     raise OSError(_text_of(last) if last is not None else "no address to connect to")
+
+
+def _certificates(env: Mapping[str, str]) -> ssl.SSLContext | bool:
+    """Return the certificates the environment names, or True for the usual ones. Raises OSError."""
+    file, folder = env.get("SSL_CERT_FILE"), env.get("SSL_CERT_DIR")
+    if not file and not folder:
+        return True
+    return ssl.create_default_context(cafile=file or None, capath=folder or None)
 
 
 async def _read(chunks: AsyncIterator[bytes]) -> tuple[bytes, bool]:
@@ -151,7 +169,7 @@ def _text_of(error: Exception) -> str:
     return str(error) or type(error).__name__
 
 
-def _judge(call: HookCall, failed: HandlerResult, response: _Response) -> HandlerResult:
+def _judge(call: HookCall, failed: HandlerResult, response: Response) -> HandlerResult:
     text = decode(response.body)
     shown = replace(failed, stdout=text[:SHOWN_LIMIT_CHARS])
     if 300 <= response.status < 400:

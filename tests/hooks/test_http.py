@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
+import ssl
+import subprocess
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 
 from hooks.config import HookLayer
 from hooks.events import PreToolUse
-from hooks.modes.http import header_values, proxy_for
+from hooks.modes.base import HookCall
+from hooks.modes.http import header_values, post, proxy_for
 from hooks.ports import HookPorts
-from hooks.spec import HookSource, HttpHandler
+from hooks.spec import HandlerSpec, HookSource, HttpHandler
 from tests.hooks.conftest import Place
 
 BASH = PreToolUse(tool_name="Bash", tool_input={"command": "ls"}, tool_use_id="t1")
@@ -165,6 +170,61 @@ async def test_the_name_is_resolved_once_so_that_it_cannot_change_its_mind(place
     runner = place.runner("PreToolUse", http("http://rebind.test/", timeout=0.2), ports=ports)
     await runner.run(BASH)
     assert asked == ["rebind.test"]
+
+
+def self_signed(place: Place, name: str) -> tuple[Path, Path]:
+    """Return a certificate for a host name, and its key."""
+    certificate, key = place.root / "cert.pem", place.root / "key.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2",
+         "-subj", f"/CN={name}", "-addext", f"subjectAltName=DNS:{name}",
+         "-out", str(certificate), "-keyout", str(key)],
+        check=True,
+        capture_output=True,
+    )  # fmt: skip
+    return certificate, key
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="needs the openssl program")
+@pytest.mark.parametrize(
+    ("name", "served"), [("hooks.test", True), ("other.test", False)], ids=["right", "wrong"]
+)
+async def test_the_checked_address_is_connected_to_under_the_urls_name(
+    place: Place, name: str, served: bool
+) -> None:
+    """A public address can't be listened on, so the request is made one layer below the check."""
+    certificate, key = self_signed(place, name)
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(certificate, key)
+    names: list[str | None] = []
+    context.sni_callback = lambda socket, sni, context: names.append(sni)
+    server = Server()
+    listening = await asyncio.start_server(server.handle, "127.0.0.1", 0, ssl=context)
+    port = listening.sockets[0].getsockname()[1]
+    handler = HttpHandler(f"https://hooks.test:{port}/x", {})
+    spec = HandlerSpec("PreToolUse", None, handler, HookSource.USER, 0)
+    call = HookCall(
+        spec=spec,
+        payload={},
+        payload_json=b"{}",
+        session=place.session(),
+        ports=HookPorts(),
+        env={"SSL_CERT_FILE": str(certificate)},
+        cwd=place.project,
+        timeout_s=5,
+        allowed_urls=None,
+        allowed_env_vars=None,
+        detach=lambda: None,
+    )
+    async with listening:
+        if served:
+            assert (await post(call, handler, ("127.0.0.1",), None)).status == 200
+            assert server.requests[0][0]["host"] == f"hooks.test:{port}"
+        else:
+            with pytest.raises(OSError, match="certificate"):
+                await post(call, handler, ("127.0.0.1",), None)
+            assert server.requests == []
+    assert names == ["hooks.test"]
 
 
 @pytest.mark.parametrize(

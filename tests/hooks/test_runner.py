@@ -13,6 +13,7 @@ from hooks.events import (
     ConfigChange,
     FileChanged,
     Notification,
+    PreModelSwitch,
     PreToolUse,
     SessionEnd,
     SessionStart,
@@ -300,6 +301,13 @@ async def test_session_end_has_one_short_budget(place: Place) -> None:
     env = {"CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS": "50"}
     outcome = await place.layered(layer, env=env).run(SessionEnd(reason="other"))
     assert "timed out after 0.05 s" in outcome.notices[0]
+
+
+async def test_a_model_switch_is_not_made_while_its_guard_is_silent(place: Place) -> None:
+    handler = {"type": "command", "command": "sleep 60", "timeout": 0.1}
+    runner = place.runner("PreModelSwitch", handler, ports=HookPorts(grace_s=0.1))
+    outcome = await runner.run(PreModelSwitch(to_model="other"))
+    assert (outcome.decision, outcome.proceeds) == ("deny", False)
 
 
 async def test_callables_are_hooks_like_any_other(place: Place) -> None:
