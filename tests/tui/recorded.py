@@ -7,10 +7,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agent.conversation import Prompt
 from agent.display import Display, TodoItem
 from agent.events import AgentEvent, Compacted, MessageCommitted, Terminal
 from agent.messages import Message
+from agent.user_prompt import Prompt
 from permissions.decision import Decision
 from permissions.mode import Mode, next_mode
 from permissions.request import PermissionRequest

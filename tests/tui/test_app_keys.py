@@ -10,10 +10,10 @@ import pytest
 from textual import events
 from textual.pilot import Pilot
 
-from agent.conversation import Prompt
 from agent.display import TodoDisplay, TodoItem
 from agent.events import RetryScheduled, TextDelta, ToolDispatch, ToolResult
 from agent.messages import user_message
+from agent.user_prompt import Prompt
 from permissions.mode import Mode
 from tests.tui.recorded import (
     RecordedConversation,

@@ -1,0 +1,153 @@
+"""Commands and their menu, the mouse, and going back, on the running screen."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from textual import events
+
+from agent.events import TextDelta
+from agent.messages import Message, user_message
+from tests.tui.recorded import RecordedConversation, make_app
+from tests.tui.test_app_keys import T, keys, played, send, settled, text_of, transcript_of
+from tui.app import AgentApp
+
+
+def pointer(kind: type[events.MouseEvent], x: int, y: int) -> events.MouseEvent:
+    return kind(None, x, y, 0, 0, 1, False, False, False, x, y)
+
+
+async def test_the_menu_completes_a_command() -> None:
+    app = make_app()
+    async with app.run_test(size=(70, 24)) as pilot:
+        await pilot.press("/", "s", "t")
+        assert "❯ /status" in text_of(app.menu)
+        await pilot.press("tab")
+        assert app.composer.buffer.text == "/status "
+        assert text_of(app.menu) == ""
+        await pilot.press("escape", "escape")
+        assert app.composer.buffer.is_empty
+
+
+async def test_enter_runs_the_selected_command() -> None:
+    app = make_app()
+    async with app.run_test(size=(70, 30)) as pilot:
+        await settled(pilot)
+        await pilot.press("/", "s", "t", "enter")
+        await settled(pilot)
+        assert "session 0123-session" in transcript_of(app)
+
+
+async def test_files_are_offered_after_an_at_sign(tmp_path: Path) -> None:
+    (tmp_path / "slug.py").write_text("")
+    conversation = played()
+    conversation.launch_dir = tmp_path
+    app = make_app(conversation)
+    async with app.run_test(size=(70, 24)) as pilot:
+        await settled(pilot)
+        await pilot.press("@", "s")
+        await app.workers.wait_for_complete()
+        assert "❯ @slug.py" in text_of(app.menu)
+        await pilot.press("enter")
+        assert app.composer.buffer.text == "@slug.py "
+
+
+async def test_compact_model_and_permissions() -> None:
+    conversation = played()
+    app = make_app(conversation)
+    async with app.run_test(size=(80, 40)) as pilot:
+        await settled(pilot)
+        await send(pilot, "/compact the tests")
+        assert "summarised · 9k → 1k tokens" in transcript_of(app)
+        await send(pilot, "/model small")
+        assert conversation.model == "small"
+        assert "small" in text_of(app.status_line)
+        await send(pilot, "/permissions")
+        assert "no rules: everything that writes or runs asks" in transcript_of(app)
+
+
+def with_history() -> RecordedConversation:
+    conversation = played()
+    answer = Message("assistant", ({"type": "text", "text": "Did that."},), "model")
+    conversation.messages = (user_message("first"), answer, user_message("second"), answer)
+    return conversation
+
+
+async def test_escape_twice_goes_back_to_an_earlier_message() -> None:
+    app = make_app(with_history())
+    async with app.run_test(size=(70, 30)) as pilot:
+        await settled(pilot)
+        await pilot.press("escape", "escape")
+        await settled(pilot)
+        assert "1. second" in text_of(app.dialogs)
+        app.dialogs._guard._guarded_until_s = 0.0
+        await pilot.press("enter")
+        await settled(pilot)
+        assert app.composer.buffer.text == "second"
+        assert "second" not in transcript_of(app)
+        assert "first" in transcript_of(app)
+
+
+async def drag(app: AgentApp, start: tuple[int, int], end: tuple[int, int]) -> None:
+    for kind, (x, y) in (
+        (events.MouseDown, start),
+        (events.MouseMove, end),
+        (events.MouseUp, end),
+    ):
+        await app.on_event(pointer(kind, x, y))
+
+
+async def test_marking_copies_logical_lines_without_gutters_and_wraps() -> None:
+    text = "one two three four five six seven eight\n\n- item 漢字\n"
+    app = make_app(played([TextDelta(T, "m1", 0, text)]))
+    async with app.run_test(size=(30, 24)) as pilot:
+        await send(pilot, "go")
+        rows = [line.text for _, line in app.transcript.viewport.visible()]
+        top = next(y for y, line in enumerate(rows) if "one two" in line)
+        await drag(app, (3, top), (29, top + 3))
+        assert app.clipboard == "one two three four five six seven eight\n\n• item 漢字"
+        await drag(app, (7, top), (10, top))
+        assert app.clipboard == "two"
+        await pilot.press("escape")
+        assert app.transcript.marked_text == ""
+
+
+async def test_the_wheel_scrolls_the_transcript() -> None:
+    text = "\n\n".join(f"Paragraph {n}." for n in range(30))
+    app = make_app(played([TextDelta(T, "m1", 0, text)]))
+    async with app.run_test(size=(50, 20)) as pilot:
+        await send(pilot, "go")
+        await app.on_event(pointer(events.MouseScrollUp, 5, 5))
+        assert not app.transcript.viewport.is_following
+        for _ in range(3):
+            await app.on_event(pointer(events.MouseScrollDown, 5, 5))
+        assert app.transcript.viewport.is_following
+
+
+async def test_a_click_puts_the_cursor() -> None:
+    app = make_app()
+    async with app.run_test(size=(50, 20)) as pilot:
+        await pilot.press(*keys("hello"))
+        region = app.composer.content_region
+        await app.on_event(pointer(events.MouseDown, region.x + 3 + 2, region.y + 1))
+        await pilot.press("X")
+        assert app.composer.buffer.text == "heXllo"
+
+
+async def test_the_terminal_cursor_is_at_the_caret() -> None:
+    app = make_app()
+    async with app.run_test(size=(50, 20)) as pilot:
+        await pilot.press(*keys("a漢"))
+        await pilot.pause()
+        region = app.composer.content_region
+        assert app.cursor_position == (region.x + 3 + 3, region.y + 1)
+        assert app.shows_caret
+
+
+async def test_notices_of_the_start_are_shown() -> None:
+    app = make_app()
+    app.options = replace(app.options, notices=("settings.json: unknown key",))
+    async with app.run_test(size=(60, 20)) as pilot:
+        await settled(pilot)
+        assert "! settings.json: unknown key" in transcript_of(app)
