@@ -221,4 +221,4 @@ class SessionRecorder:
     async def aclose(self) -> None:
         """Write what is left and let other processes have the session."""
         # Other processes may be waited for by a person: the last flush happens off the loop.
-        await asyncio.to_thread(self._session.close)
+        await asyncio.to_thread(self._session.finish)

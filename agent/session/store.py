@@ -59,6 +59,13 @@ class Session:
         """Let other processes have it."""
         self.transcript.close()
 
+    def finish(self) -> None:
+        """Close for good: a session in which nothing was said or typed leaves no file."""
+        if self.transcript.unsaved == 0 and not has_content(self.path):
+            with contextlib.suppress(OSError):
+                _remove(self.path)
+        self.transcript.close()
+
 
 class SessionStore:
     """All sessions under the agent's home: `sessions/<project>/<id>.jsonl`."""
@@ -180,11 +187,7 @@ class SessionStore:
         """
         session = self.open(session_id)
         try:
-            session.path.unlink()
-            if session.folder.is_dir() and not session.folder.is_symlink():
-                shutil.rmtree(session.folder)
-            session.path.with_name(f"{session.path.name}.damaged").unlink(missing_ok=True)
-            lock_path(session.path).unlink(missing_ok=True)
+            _remove(session.path)
         except OSError as error:
             raise SessionError(f"{session.path} cannot be removed: {error.strerror}.") from error
         finally:
@@ -217,6 +220,34 @@ def has_prompt(path: Path) -> bool:
             if isinstance(found, Line) and found.data.get("kind") in ("message", "prompt"):
                 return True
     return False
+
+
+def has_content(path: Path) -> bool:
+    """Whether a session holds anything a person would miss; True where that cannot be read."""
+    try:
+        for found in read_forwards(path):
+            if isinstance(found, BadLine):
+                return True
+            kind = found.data.get("kind")
+            if kind in ("message", "prompt", "title") or found.data.get("forked_from"):
+                return True
+            if (kind == "draft" and found.data.get("text")) or (
+                kind == "queue" and found.data.get("prompts")
+            ):
+                return True
+    except OSError:
+        return path.exists()
+    return False
+
+
+def _remove(path: Path) -> None:
+    """Remove a session with all that belongs to it. Raises OSError."""
+    path.unlink(missing_ok=True)
+    folder = path.with_suffix("")
+    if folder.is_dir() and not folder.is_symlink():
+        shutil.rmtree(folder)
+    path.with_name(f"{path.name}.damaged").unlink(missing_ok=True)
+    lock_path(path).unlink(missing_ok=True)
 
 
 def _fact(line: Line) -> dict[str, object]:

@@ -9,7 +9,16 @@ import pytest
 from agent.errors import SessionError, SessionLocked
 from agent.messages import user_message
 from agent.session import resume
-from agent.session.records import GrantsRecord, MessageRecord, TitleRecord, to_json
+from agent.session.records import (
+    DraftRecord,
+    GrantsRecord,
+    MessageRecord,
+    ModeRecord,
+    QueueRecord,
+    Record,
+    TitleRecord,
+    to_json,
+)
 from agent.session.store import Session, SessionStore, project_slug, valid_id
 
 
@@ -136,3 +145,28 @@ def test_where_nothing_can_be_kept_a_session_still_works(tmp_path: Path) -> None
     store.root = session.path.parents[1]
     session.close()
     store.delete(session.id)
+
+
+@pytest.mark.parametrize(
+    ("record", "stays"),
+    [
+        (None, False),
+        (ModeRecord("plan"), False),
+        (DraftRecord(""), False),
+        (DraftRecord("half a thought"), True),
+        (QueueRecord(("later",)), True),
+        (TitleRecord("Name"), True),
+        (MessageRecord(user_message("hi")), True),
+    ],
+    ids=lambda value: getattr(value, "kind", ""),
+)
+def test_a_session_in_which_nothing_was_said_leaves_no_file(
+    store: SessionStore, tmp_path: Path, record: Record | None, stays: bool
+) -> None:
+    session = store.create(tmp_path)
+    session.folder.mkdir()
+    if record is not None:
+        session.transcript.append(to_json(record))
+    session.finish()
+    assert session.path.exists() is stays
+    assert stays or list(session.path.parent.iterdir()) == []
