@@ -22,7 +22,6 @@ from agent.conversation import (
     DEFAULT_MAX_TURNS_HEADLESS,
     Conversation,
     Identity,
-    Prompt,
     Totals,
 )
 from agent.display import Display
@@ -66,6 +65,7 @@ from agent.tools.registry import ToolRegistry
 from agent.tools.services import AskPerson, ToolServices
 from agent.tools.shells import ShellRegistry
 from agent.turn import Recovery
+from agent.user_prompt import Prompt
 from hooks.contender import HookContender
 from hooks.ports import HookPorts, HookSession
 from hooks.runner import HookRunner

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -26,29 +26,16 @@ from agent.events import (
 )
 from agent.hook_dispatch import HookDispatch
 from agent.loop import AgentLoop, LoopPorts
-from agent.messages import Block, Message, new_uid, text_block, user_message
+from agent.messages import Message, user_message
 from agent.model.client import Effort
 from agent.turn import Recovery
+from agent.user_prompt import Prompt
 from permissions.gate import PermissionGate
 from permissions.mode import Mode
 from permissions.rule_set import Rule
 
 DEFAULT_MAX_TURNS: Final = 200
 DEFAULT_MAX_TURNS_HEADLESS: Final = 50
-
-
-@dataclass(frozen=True, slots=True)
-class Prompt:
-    """What a person sends: text, and images or documents as blocks."""
-
-    text: str
-    blocks: tuple[Block, ...] = ()
-    uid: str = field(default_factory=new_uid)
-
-    def to_message(self) -> Message:
-        """Return the message that enters the history."""
-        text = (text_block(self.text),) if self.text.strip() else ()
-        return Message(role="user", content=(*self.blocks, *text), origin="person", uid=self.uid)
 
 
 class Recorder(Protocol):

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TextIO
 
-from agent.conversation import Conversation, Prompt
+from agent.conversation import Conversation
 from agent.events import (
     AgentEvent,
     ErrorEvent,
@@ -30,6 +30,7 @@ from agent.events import (
     Usage,
 )
 from agent.options import OutputFormat
+from agent.user_prompt import Prompt
 from permissions.decision import Behavior, DecisionSource
 
 EXIT_COMPLETED: Final = 0

@@ -12,18 +12,15 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from textual import events
 from textual.app import ComposeResult
 from textual.timer import Timer
 
-from agent.conversation import Prompt
 from agent.events import AgentEvent
-from agent.messages import Message
-from permissions.decision import Decision
+from agent.user_prompt import Prompt
 from permissions.mode import Mode
-from permissions.request import PermissionRequest
 from themes.theme import Role, Theme
 from tui.bridge import EventBridge, FrameClock
 from tui.commands import CommandHost, command_candidates, run_command
@@ -37,11 +34,7 @@ from tui.components.todo_panel import TodoPanel
 from tui.components.transcript import Transcript
 from tui.components.welcome import welcome_rows
 from tui.conversation_port import ConversationPort, MakeConversation, ScreenPorts
-from tui.dialogs.choices import Choice
 from tui.dialogs.host import DialogHost
-from tui.dialogs.people import DialogContender, ScreenPerson, show
-from tui.dialogs.permission import GrantOffer
-from tui.dialogs.picker import PickerDialog
 from tui.document import Document
 from tui.highlight import Highlighter
 from tui.input.actions import Context
@@ -54,6 +47,13 @@ from tui.prompt_history import PromptHistory
 from tui.prompt_runner import PromptRunner
 from tui.screen.presenter import CellOutput
 from tui.theme import Palette, textual_theme
+
+if TYPE_CHECKING:
+    from agent.messages import Message
+    from permissions.decision import Decision
+    from permissions.request import PermissionRequest
+    from tui.dialogs.choices import Choice
+    from tui.dialogs.permission import GrantOffer
 
 LOW_SCREEN_ROWS: Final = 10
 LEAVE_S: Final = 2.0
@@ -188,6 +188,9 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
 
     async def _begin(self) -> None:
         """Make the conversation after the first frame."""
+        # Dialogs take some 30 ms to import; the first frame does not wait for them.
+        from tui.dialogs.people import DialogContender, ScreenPerson
+
         contender = DialogContender(
             self.dialogs, self.highlighter, self._suggest_grants, self._preview
         )
@@ -357,6 +360,9 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
 
     async def pick(self, title: str, question: str, choices: Sequence[Choice]) -> int | None:
         """Let the person pick one; None when the list was closed."""
+        from tui.dialogs.people import show  # with the first dialog, see `_begin`
+        from tui.dialogs.picker import PickerDialog
+
         return await show(self.dialogs, PickerDialog(title, question, choices))
 
     def show_history(self, messages: Sequence[Message]) -> None:

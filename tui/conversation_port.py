@@ -11,16 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from agent.display import Display, TodoItem
-from agent.events import AgentEvent
-from agent.messages import Message
-from agent.tools.services import AskPerson
-from permissions.contender import Contender
-from permissions.mode import Mode
-from permissions.rule import Rule
-
 if TYPE_CHECKING:
-    from agent.conversation import Prompt
+    # For annotations alone: this module is part of the way to the first frame.
+    from agent.display import Display, TodoItem
+    from agent.events import AgentEvent
+    from agent.messages import Message
+    from agent.tools.services import AskPerson
+    from agent.user_prompt import Prompt
+    from permissions.contender import Contender
+    from permissions.mode import Mode
+    from permissions.rule import Rule
     from tui.dialogs.onboarding import Onboarding
     from tui.dialogs.trust import TrustRequest
 

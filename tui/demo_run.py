@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TextIO
 
 from agent.assemble import PersonPorts, assemble, settings_for, surroundings_from
-from agent.conversation import Prompt
 from agent.headless import EXIT_COMPLETED, EXIT_ERROR
 from agent.model.scripted.demo import SUGGESTED_PROMPT
 from agent.options import RunOptions
+from agent.user_prompt import Prompt
 from tui.model_choice import demo_model
 from tui.plain_print import PlainPrinter
 from tui.version import version

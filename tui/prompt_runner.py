@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 
-from agent.conversation import Prompt
 from agent.events import AgentEvent
+from agent.user_prompt import Prompt
 from tui.conversation_port import ConversationPort
 
 TakeEvent = Callable[[AgentEvent], Awaitable[None]]

@@ -10,10 +10,11 @@ import asyncio
 import importlib
 import json
 import os
+import signal
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from agent.options import RunOptions
 from permissions.decision import Decision, GrantChoice
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
     from agent.model.endpoint import ModelSetup
     from agent.settings.load import Settings
     from tui.model_choice import Closer
+
+
+HURRY_PRESSES: Final = 3
 
 
 def run_screen(options: RunOptions, launch_dir: Path) -> int:
@@ -79,8 +83,25 @@ class _ScreenRun:
         try:
             report = await self.app.run_async()
         finally:
-            await self._close()
+            await self._close_patiently()
         return self._say_goodbye(report)
+
+    async def _close_patiently(self) -> None:
+        """Close; a Ctrl+C that comes late does no harm, and the third one ends the waiting."""
+        closing = asyncio.ensure_future(self._close())
+        presses = 0
+
+        def on_interrupt() -> None:
+            nonlocal presses
+            presses += 1
+            if presses >= HURRY_PRESSES:
+                closing.cancel()
+
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGINT, on_interrupt)
+        await asyncio.wait({closing})
+        if not closing.cancelled():
+            closing.result()
 
     async def _close(self) -> None:
         if self.assembled is not None:
@@ -190,7 +211,9 @@ class _ScreenRun:
             return ()
         found = suggest(request, decision, self.assembled.conversation.gate.context)
         return tuple(
-            GrantOffer(grant.label, GrantChoice(grant.rules, str(grant.destination)), grant.also_allows)
+            GrantOffer(
+                grant.label, GrantChoice(grant.rules, str(grant.destination)), grant.also_allows
+            )
             for grant in found
             if grant.destination is not None
         )

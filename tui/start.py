@@ -79,7 +79,7 @@ def _headless(options: RunOptions, launch_dir: Path) -> int:
     return asyncio.run(_run_headless(options, launch_dir, prompts))
 
 
-def _prompts(options: RunOptions, stdin: TextIO) -> list[str] | None:
+def _prompts(options: RunOptions, stdin: TextIO | None) -> list[str] | None:
     """Return the prompts of a text run; None when they come as JSON lines."""
     if options.input_format == "stream-json":
         if options.output_format != "stream-json":
@@ -105,7 +105,7 @@ def _prompts(options: RunOptions, stdin: TextIO) -> list[str] | None:
 async def _run_headless(options: RunOptions, launch_dir: Path, texts: list[str] | None) -> int:
     # Everything that runs a model comes after the command line was understood.
     from agent.assemble import PersonPorts, assemble, settings_for, surroundings_from
-    from agent.conversation import Prompt
+    from agent.user_prompt import Prompt
     from tui.model_choice import Closer, close_all, demo_model, real_model
 
     around = surroundings_from(os.environ, launch_dir, version=version())

@@ -12,13 +12,14 @@ from typing import Any
 import pytest
 
 from agent.assemble import Assembled, PersonPorts, Surroundings, assemble, settings_for
-from agent.conversation import Conversation, Prompt
+from agent.conversation import Conversation
 from agent.events import AgentEvent, Terminal, ToolResult
 from agent.model.endpoint import ModelSetup
 from agent.model.scripted.scenario import Scenario, Turn
 from agent.model.scripted.server import ScriptedServer
 from agent.model.sdk import Endpoint
 from agent.options import RunOptions
+from agent.user_prompt import Prompt
 from permissions.decision import Behavior, Decision
 from permissions.handlers import user_decision
 from permissions.request import PermissionRequest

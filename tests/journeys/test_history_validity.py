@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agent.assemble import PersonPorts, Surroundings, assemble, settings_for
-from agent.conversation import Conversation, Prompt
+from agent.conversation import Conversation
 from agent.events import MessageCommitted, Terminal
 from agent.history import problems
 from agent.messages import Message
@@ -35,6 +35,7 @@ from agent.model.scripted.server import ScriptedServer
 from agent.model.sdk import Endpoint
 from agent.options import RunOptions
 from agent.session.resume import load
+from agent.user_prompt import Prompt
 from tests.journeys.conftest import ScriptedPerson, no, yes
 
 CALLS: list[ToolCall] = [

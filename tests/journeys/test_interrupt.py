@@ -6,10 +6,10 @@ import asyncio
 
 import pytest
 
-from agent.conversation import Prompt
 from agent.events import AgentEvent, MessageCommitted, TextDelta, ToolDispatch, ToolProgress
 from agent.model.scripted.faults import Position, Stall
 from agent.model.scripted.scenario import FaultPlan, Scenario, Text, Thinking, ToolCall, Turn
+from agent.user_prompt import Prompt
 from tests.journeys.conftest import Begin, results, terminal
 
 HELD = FaultPlan(Stall(Position("text"), hold="talking"), request=1)

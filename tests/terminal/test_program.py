@@ -151,7 +151,7 @@ def test_escape_interrupts_and_keeps_what_was_said(screen: Screen, serve: Serve)
 
 def test_shift_tab_cycles_the_modes(screen: Screen, serve: Serve) -> None:
     program = screen(server=serve(EDIT))
-    assert program.wait_until(shows("claude-opus-5-5")), program.emulator.text()
+    assert program.wait_until(shows("opus-5-5")), program.emulator.text()
     for indicator in ("accept edits on", "plan mode on", "manual mode on"):
         program.type(b"\x1b[Z")
         assert program.wait_until(shows(indicator)), program.emulator.text()

@@ -1,0 +1,21 @@
+"""What a person sends: a module of its own, so that the screen starts without the loop behind it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from agent.messages import Block, Message, new_uid, text_block
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """Text, and images or documents as blocks."""
+
+    text: str
+    blocks: tuple[Block, ...] = ()
+    uid: str = field(default_factory=new_uid)
+
+    def to_message(self) -> Message:
+        """Return the message that enters the history."""
+        text = (text_block(self.text),) if self.text.strip() else ()
+        return Message(role="user", content=(*self.blocks, *text), origin="person", uid=self.uid)
