@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
@@ -23,14 +22,19 @@ from agent.tools.base import (
 )
 from agent.tools.paths import absolute, path_objection, printable, shown
 from agent.tools.rg import SearchResult, file_selection, search
+from agent.tools.search_entries import (
+    Entry,
+    file_entries,
+    fitting_entries,
+    line_entries,
+    permitted_entries,
+)
 from agent.tools.services import ToolServices
 
 DEFAULT_HEAD_LIMIT: Final = 250
 MAX_COLUMNS: Final = 500
 MAX_CHARS: Final = 30_000
 _MAX_CONTEXT: Final = 100
-
-_NUMBERED: Final = re.compile(r"(\d+)([:-])(.*)", re.DOTALL)
 
 OutputMode = Literal["files_with_matches", "content", "count"]
 
@@ -106,16 +110,6 @@ class GrepInput(BaseModel):
     ] = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    """One line of the result; `path` is None for the separator between groups."""
-
-    path: Path | None
-    text: str
-    count: int
-    """Matches it stands for."""
-
-
 async def _validate(tool_input: GrepInput, _context: ToolContext) -> str | None:
     if tool_input.path is not None:
         objection = path_objection(tool_input.path)
@@ -152,10 +146,16 @@ async def _run(tool_input: GrepInput, context: ToolContext) -> ToolOutcome:
         enough=_enough(tool_input),
     )
     if tool_input.output_mode == "files_with_matches":
-        entries = await asyncio.to_thread(_files, result.data, folder, services)
+        entries = await asyncio.to_thread(file_entries, result.data, folder, services.launch_dir)
     else:
-        entries = _lines(result.data, folder, services, tool_input)
-    entries, withheld = _permitted(entries, services)
+        entries = line_entries(
+            result.data,
+            folder,
+            services.launch_dir,
+            is_count=tool_input.output_mode == "count",
+            with_numbers=tool_input.line_numbers,
+        )
+    entries, withheld = permitted_entries(entries, services.may_search)
     return _outcome(tool_input, entries, result, withheld)
 
 
@@ -222,82 +222,14 @@ def _limit(tool_input: GrepInput) -> int | None:
     return tool_input.head_limit or None
 
 
-def _files(data: bytes, folder: Path, services: ToolServices) -> list[_Entry]:
-    stamped = []
-    for raw in data.split(b"\0"):
-        if raw:
-            path = _path(raw, folder)
-            try:
-                changed = path.stat().st_mtime_ns
-            except OSError:
-                changed = 0
-            stamped.append((-changed, str(path), path))
-    return [_Entry(path, shown(path, services.launch_dir), 1) for _, _, path in sorted(stamped)]
-
-
-def _lines(
-    data: bytes, folder: Path, services: ToolServices, tool_input: GrepInput
-) -> list[_Entry]:
-    """Parse `path NUL number separator text` lines; an unfinished last one is dropped."""
-    entries: list[_Entry] = []
-    names: dict[bytes, tuple[Path, str]] = {}
-    position = 0
-    while (end_of_path := data.find(b"\0", position)) >= 0:
-        # Every path starts with `./`, so the separator between groups cannot be one.
-        while data.startswith(b"--\n", position):
-            entries.append(_Entry(None, "--", 0))
-            position += 3
-        end = data.find(b"\n", end_of_path)
-        if end < 0:
-            break
-        raw, line = data[position:end_of_path], data[end_of_path + 1 : end]
-        position = end + 1
-        if raw not in names:
-            path = _path(raw, folder)
-            names[raw] = (path, shown(path, services.launch_dir))
-        path, name = names[raw]
-        entries.append(_entry(path, name, line.decode("utf-8", "replace"), tool_input))
-    return entries
-
-
-def _entry(path: Path, name: str, line: str, tool_input: GrepInput) -> _Entry:
-    if tool_input.output_mode == "count":
-        return _Entry(path, f"{name}:{line}", int(line) if line.isdigit() else 0)
-    match = _NUMBERED.match(line)
-    assert match is not None
-    number, separator, text = match.groups()
-    text = text.removesuffix("\r")
-    is_match = separator == ":"
-    if tool_input.line_numbers:
-        return _Entry(path, f"{name}{separator}{number}{separator}{text}", int(is_match))
-    return _Entry(path, f"{name}{separator}{text}", int(is_match))
-
-
-def _permitted(entries: list[_Entry], services: ToolServices) -> tuple[list[_Entry], int]:
-    """Return the entries that may be shown, and how many files the others are of."""
-    if services.may_search is None:
-        return entries, 0
-    verdicts = {
-        path: services.may_search(path) for path in {entry.path for entry in entries} if path
-    }
-    shown_entries = [entry for entry in entries if entry.path is None or verdicts[entry.path]]
-    return shown_entries, list(verdicts.values()).count(False)
-
-
-def _path(raw: bytes, folder: Path) -> Path:
-    return folder / os.fsdecode(raw.removeprefix(b"./"))
-
-
 def _outcome(
-    tool_input: GrepInput, entries: list[_Entry], result: SearchResult, withheld: int
+    tool_input: GrepInput, entries: list[Entry], result: SearchResult, withheld: int
 ) -> ToolOutcome:
     limit = _limit(tool_input)
     chosen = entries[tool_input.offset :]
     if limit is not None:
         chosen = chosen[:limit]
-    chosen = _fitting(chosen)
-    while chosen and chosen[-1].path is None:
-        chosen.pop()
+    chosen = fitting_entries(chosen, MAX_CHARS)
     files = list(dict.fromkeys(entry.path for entry in chosen if entry.path is not None))
     notes = []
     following = tool_input.offset + len(chosen)
@@ -311,7 +243,10 @@ def _outcome(
         notes.append(f"offset {tool_input.offset} is past the last of {len(entries)} entries")
     if withheld:
         notes.append(f"left out by permission rules: {withheld} files")
-    text = "\n".join(entry.text for entry in chosen) or "No match."
+    none = "No match."
+    if b"binary file matches" in result.data and not entries:
+        none = "A binary file matches; it has no lines to show."
+    text = "\n".join(entry.text for entry in chosen) or none
     count = sum(entry.count for entry in chosen)
     structured: dict[str, Any] = {
         "mode": tool_input.output_mode,
@@ -327,15 +262,6 @@ def _outcome(
     if is_cut:
         structured |= {"appliedLimit": len(chosen), "appliedOffset": tool_input.offset}
     return ToolOutcome(text + (f"\n\n[{'; '.join(notes)}]" if notes else ""), structured=structured)
-
-
-def _fitting(entries: Sequence[_Entry]) -> list[_Entry]:
-    room = MAX_CHARS
-    for number, entry in enumerate(entries):
-        room -= len(entry.text) + 1
-        if room < 0:
-            return list(entries[: max(number, 1)])
-    return list(entries)
 
 
 def _identifier(tool_input: GrepInput, root: Path) -> str:

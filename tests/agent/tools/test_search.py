@@ -104,6 +104,17 @@ async def test_limit_and_offset_walk_through_everything(tree: Bench) -> None:
     assert "past the last of 1000" in await tree.text(GREP, **arguments, offset=2_000)
 
 
+async def test_binary_file_named_directly(tree: Bench, engine: str) -> None:
+    arguments = {"pattern": "needle", "path": "binary.dat"}
+    assert await tree.text(GREP, **arguments, output_mode="content") == (
+        "A binary file matches; it has no lines to show." if engine == "rg" else "No match."
+    )
+    assert await tree.text(GREP, **arguments, output_mode="count") in (
+        "No match.",
+        "binary.dat:2\n\n[2 matches in 1 files]",
+    )
+
+
 async def test_long_lines_are_cut(tree: Bench) -> None:
     tree.file("wide.txt", "x" * 5_000_000 + "needle\n")
     text = await tree.text(GREP, pattern="x+", glob="wide.txt", output_mode="content")
