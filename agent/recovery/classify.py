@@ -128,6 +128,11 @@ _OPTIONAL_FIELDS: Final[Mapping[str, str]] = {
     "betas": r"\banthropic-beta\b|\bbeta header\b",
 }
 
+_NO_SUCH_MODEL: Final = (
+    r"(invalid|unknown|unrecognized|no such) model\b"
+    r"|\bmodel\b.{0,80}\b(not found|not exist|is not available|is retired)\b"
+)
+
 # Codes say more than the status, and inside a stream the status says nothing.
 _BY_CODE: Final[Mapping[str, FailureKind]] = {
     "enforced_spend_limit_reached": FailureKind.BILLING,
@@ -175,6 +180,8 @@ def _kind(error: ModelError, overflow: Overflow | None, unsupported: str | None)
     if status == 404 or error.kind == "not_found_error":
         speaks_of_model = re.search(r"\bmodel\b", str(error), re.IGNORECASE)
         return FailureKind.MODEL_NOT_FOUND if speaks_of_model else FailureKind.NOT_FOUND
+    if status in (400, 422) and re.search(_NO_SUCH_MODEL, str(error), re.IGNORECASE):
+        return FailureKind.MODEL_NOT_FOUND
     if status is not None and status in _BY_STATUS:
         return _BY_STATUS[status]
     if status is not None and status >= 500:
@@ -200,7 +207,8 @@ def _retryable(error: ModelError, kind: FailureKind) -> bool:
 
 
 def _message(kind: FailureKind, error: ModelError) -> str:
-    detail = str(error).strip()
+    # Some servers nest the errors of others, over several lines.
+    detail = " ".join(str(error).split())
     head = _HEADS.get(kind)
     status = f" (HTTP {error.status})" if error.status else ""
     if head is None:

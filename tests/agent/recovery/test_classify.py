@@ -27,6 +27,8 @@ K = FailureKind
         (api(404, "not_found_error", "model: gpt"), K.MODEL_NOT_FOUND, False),
         (api(404, "not_found_error", "Not Found"), K.NOT_FOUND, False),
         (api(404, "http_404", "model 'x' not found, try pulling it"), K.MODEL_NOT_FOUND, False),
+        (api(400, "invalid_request_error", "Invalid model name 'x'"), K.MODEL_NOT_FOUND, False),
+        (api(400, "http_400", "The model `x` does not exist."), K.MODEL_NOT_FOUND, False),
         (api(408, "timeout_error"), K.TIMEOUT, True),
         (api(409, "conflict_error"), K.CONFLICT, True),
         (api(413, "request_too_large"), K.TOO_LARGE, False),
@@ -140,6 +142,10 @@ NOW = 1_800_000_000.0
 def test_the_wish_of_the_endpoint(headers: dict[str, str], seconds: float | None) -> None:
     error = api(429, "rate_limit_error", **headers)
     assert classify(error, now=NOW).retry_after_s == seconds
+
+
+def test_nested_errors_are_one_line() -> None:
+    assert classify(api(500, "api_error", "one\n\n  two")).message.endswith("(HTTP 500): one two")
 
 
 @pytest.mark.parametrize("status", [401, 403, 404, 413])
