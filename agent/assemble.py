@@ -310,7 +310,7 @@ class _Assembly:
             folder,
             Worktree(
                 Path(os.path.realpath(self.settings.project_root)),
-                use_git=self.settings.trust.trusted,
+                use_git=self.settings.trust.is_settled,
                 env=self.env,
             ),
             turn_id=lambda: conversation.turn_id,
@@ -523,7 +523,7 @@ class _Assembly:
         )
         files = await asyncio.to_thread(instructions.at_start)
         is_repository = (settings.project_root / ".git").exists()
-        if is_repository and settings.trust.trusted:
+        if is_repository and settings.trust.is_settled:
             self.git = await read_git_state(settings.project_root, self.env)
 
         def context() -> PromptContext:

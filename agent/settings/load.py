@@ -21,6 +21,7 @@ from agent.settings.file import (
     read_settings,
 )
 from agent.settings.mcp_file import McpServerText, read_mcp_file, servers_of
+from agent.settings.git_config import git_items
 from agent.settings.merge import Merged, Origin, by_precedence, merge
 from agent.settings.places import (
     POLICY_DIR,
@@ -230,6 +231,7 @@ def _items(
     for server in servers:
         yield server_item(server.name, server.raw, file=server.file, line=server.line)
     yield from items_of_folders(project_root)
+    yield from git_items(project_root)
 
 
 def _rules(

@@ -83,6 +83,11 @@ class TrustState:
         """Whether the trust dialog has something to ask."""
         return not self.everything and (not self.trusted or bool(self.new))
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether nothing of the project waits: it was accepted, or it brings nothing to accept."""
+        return self.trusted or not self.new
+
     def in_force(self, found: TrustItem) -> bool:
         """Whether an item counts."""
         return self.everything or found.digest in self.accepted
