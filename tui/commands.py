@@ -7,10 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from agent.errors import AgentError
-from themes.registry import available_themes, load_theme
-from themes.theme import ThemeError
 from tui.completion import Candidate
-from tui.dialogs.choices import Choice
 from tui.input.actions import ACTIONS, Context
 
 if TYPE_CHECKING:
@@ -76,6 +73,9 @@ def _clear(host: CommandHost, _argument: str) -> None:
 
 
 def _theme(host: CommandHost, argument: str) -> None:
+    from themes.registry import available_themes, load_theme  # reads TOML: not for the first frame
+    from themes.theme import ThemeError
+
     app = host.app
     names = available_themes(app.options.themes_dir)
     if not argument:
@@ -148,6 +148,8 @@ def _permissions(host: CommandHost, _argument: str) -> None:
 
 
 async def _rewind(host: CommandHost, _argument: str) -> None:
+    from tui.dialogs.choices import Choice  # with the first dialog, not with the first frame
+
     app, conversation = host.app, host.app.conversation
     prompts = list(conversation.prompts) if conversation is not None else []
     if conversation is None or not prompts:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from agent.display import DiffDisplay
 from themes.theme import Role
 from tui.components.ink import FAINT, MUTED, Ink, Row, Run, row
 from tui.components.wrap import chop
 from tui.highlight import HighlightedLine, Highlighter, language_of
+
+if TYPE_CHECKING:
+    from difflib import SequenceMatcher
 
 CONTEXT_LINES: Final = 3
 _MAX_DIFF_LINES: Final = 20_000
@@ -51,7 +53,7 @@ def diff_texts(old: str, new: str, context: int = CONTEXT_LINES) -> FileDiff:
     before, after = old.splitlines(), new.splitlines()
     if len(before) + len(after) > _MAX_DIFF_LINES:
         return _whole_replacement(before, after)
-    matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
+    matcher = _matcher(before, after)
     hunks: list[tuple[DiffLine, ...]] = []
     added = removed = 0
     for group in matcher.get_grouped_opcodes(context):
@@ -187,7 +189,7 @@ def _changed_words(
     old_words, new_words = _WORDS.findall(old), _WORDS.findall(new)
     if len(old_words) + len(new_words) > 800:
         return (), ()
-    matcher = difflib.SequenceMatcher(None, old_words, new_words, autojunk=False)
+    matcher = _matcher(old_words, new_words)
     if matcher.ratio() < _SIMILAR_ENOUGH:
         return (), ()
     old_ranges: list[tuple[int, int]] = []
@@ -198,6 +200,12 @@ def _changed_words(
         _add_range(old_ranges, old_words, i1, i2)
         _add_range(new_ranges, new_words, j1, j2)
     return tuple(old_ranges), tuple(new_ranges)
+
+
+def _matcher(old: Sequence[str], new: Sequence[str]) -> SequenceMatcher[str]:
+    from difflib import SequenceMatcher  # with the first change shown, not with the first frame
+
+    return SequenceMatcher(None, old, new, autojunk=False)
 
 
 def _add_range(ranges: list[tuple[int, int]], words: Sequence[str], first: int, end: int) -> None:
