@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import fnmatch
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from permissions.bash_pattern import BashPattern
+from permissions.bash_pattern import WORD_END, BashPattern
 from permissions.decision import Behavior, Reason
 from permissions.glob_text import UNKNOWN
 from permissions.grammar import PathPattern
@@ -17,12 +18,13 @@ from permissions.match_bash import (
     has_scoped_restriction,
     possible_restriction,
 )
+from permissions.match_domain import host_of
 from permissions.match_path import last_component
 from permissions.match_tool import Anchors, Call, first_match
 from permissions.paths import Target, resolve_literal
 from permissions.protected import ALL_NAMES
 from permissions.rule_set import SOURCE_ORDER, Rule, RuleBehavior, RuleSet
-from permissions.scope import Floor, Scope, strictest
+from permissions.scope import Floor, Scope, check_host, strictest
 from permissions.shell.accesses import AccessKind
 from permissions.shell.analyse import UNKNOWN_FOLDER, CommandFacts, analyse
 from permissions.shell.flow import Folders
@@ -54,6 +56,7 @@ class Bash:
     anchors: Anchors
     tool_input: Mapping[str, object]
     budget: Floor | None
+    blocked_hosts: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +157,7 @@ def _command_part(bash: Bash, facts: CommandFacts) -> Part:
                 )
             )
     floors.append(_possible_path_rule(bash, facts))
+    floors.extend(check_host(bash.blocked_hosts, host) for host in _hosts(bash, facts))
 
     def find(behavior: RuleBehavior) -> Rule | None:
         if behavior is RuleBehavior.ALLOW:
@@ -185,6 +189,24 @@ def _command_part(bash: Bash, facts: CommandFacts) -> Part:
         detail=_detail(facts, touches),
         needs=facts.risk,
     )
+
+
+def _hosts(bash: Bash, facts: CommandFacts) -> list[str]:
+    """Return the hosts that the command names, as far as they are written out."""
+    if not bash.blocked_hosts:
+        return []
+    found: list[str] = []
+    for one in (facts, *_inner(facts)):
+        for form in one.deny_forms:
+            program, *words = form.joined.split(WORD_END)
+            for word in words:
+                address = word.partition("=")[2] if word.startswith("-") else word
+                if "://" not in address and program.rpartition("/")[2] in ("curl", "wget"):
+                    address = f"http://{address}"
+                host = host_of(re.sub(r"^[A-Za-z+.]+://", "http://", address))
+                if host is not None:
+                    found.append(host)
+    return found
 
 
 def _detail(facts: CommandFacts, touches: Sequence[_Touch]) -> str:

@@ -93,5 +93,6 @@ def _parts(
         anchors=Anchors.of(context, base),
         tool_input=request.tool_input,
         budget=check_budget(context),
+        blocked_hosts=context.blocked_hosts,
     )
     return bash_parts(bash, base)

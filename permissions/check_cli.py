@@ -15,7 +15,7 @@ from pathlib import Path
 from permissions.cascade import decide
 from permissions.classifier_local import decide_with_classifier
 from permissions.context import PermissionContext
-from permissions.decision import Behavior, Decision, DecisionWarning
+from permissions.decision import Behavior, Decision, DecisionWarning, WarningType
 from permissions.effective import requested_mode
 from permissions.examples import call_of
 from permissions.lint import lint, shadow_warnings
@@ -38,6 +38,7 @@ class LoadedSettings:
     rules: tuple[RuleText, ...] = ()
     additional_dirs: tuple[Path, ...] = ()
     policy: Mapping[str, object] | None = None
+    blocked_hosts: frozenset[str] = frozenset()
     settings_dir: Path | None = None
     """The user's settings folder, when it is not `<home>/.agent`."""
 
@@ -97,7 +98,14 @@ class Checker:
         judge = decide_with_classifier if self._classifier else decide
         decision = judge(request, context)
         shadows = _shadows(context.rules)
-        return replace(decision, warnings=(*warnings, *decision.warnings, *shadows))
+        requested_by = call.get("mode_requested_by")
+        own = [
+            replace(warning, source=requested_by)
+            if warning.type is WarningType.BYPASS_UNAVAILABLE and isinstance(requested_by, str)
+            else warning
+            for warning in decision.warnings
+        ]
+        return replace(decision, warnings=(*warnings, *own, *shadows))
 
     def _context(
         self, call: Mapping[str, object]
@@ -134,6 +142,7 @@ class Checker:
                 trusted=_flag(call, "trusted", default=True),
                 bypass_available=_flag(call, "bypass_available", default=False),
                 policy=policy,
+                blocked_hosts=_hosts(policy) | loaded.blocked_hosts,
                 settings_dir=None if call.get("home") is not None else loaded.settings_dir,
             ),
             warnings,
@@ -311,6 +320,15 @@ def _folders(call: Mapping[str, object], cwd: Path, home: Path) -> tuple[Path, .
         text = str(home) + item[1:] if item == "~" or item.startswith("~/") else item
         found.append(Path(os.path.abspath(cwd / text)))
     return tuple(found)
+
+
+def _hosts(policy: Mapping[str, object]) -> frozenset[str]:
+    hosts = policy.get("blockedHosts")
+    if hosts is None:
+        return frozenset()
+    if not isinstance(hosts, list) or not _are_texts(hosts):
+        raise BadLine("'policy.blockedHosts' must be a list of hosts")
+    return frozenset(host.lower().rstrip(".") for host in hosts)
 
 
 def _flag(call: Mapping[str, object], key: str, *, default: bool) -> bool:

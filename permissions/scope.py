@@ -160,11 +160,11 @@ def check_budget(context: PermissionContext) -> Floor | None:
     return Floor(Behavior.DENY, Reason.BUDGET_EXCEEDED, context.budget_exceeded)
 
 
-def check_host(context: PermissionContext, host: str | None) -> Floor | None:
+def check_host(blocked_hosts: frozenset[str], host: str | None) -> Floor | None:
     """Deny blocked hosts and their subdomains."""
     if host is None:
         return None
-    for blocked in context.blocked_hosts:
+    for blocked in blocked_hosts:
         if host == blocked or host.endswith("." + blocked):
             return Floor(Behavior.DENY, Reason.BLOCKED_HOST, f"{host} is a blocked host")
     return None

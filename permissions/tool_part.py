@@ -43,7 +43,7 @@ def tool_part(
         floors.append(unclear or scope.check_read(target, str(written)))
     elif tool == "WebFetch":
         host = host_of(request.tool_input.get("url"))
-        floors.append(check_host(context, host))
+        floors.append(check_host(context.blocked_hosts, host))
         if host is None:
             floors.append(
                 Floor(Behavior.ASK, Reason.UNPARSABLE, "the address has no host that can be read")

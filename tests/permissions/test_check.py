@@ -233,6 +233,25 @@ ORIGINS = [
         ("ask", "mode", "mode", "mode_default"),
     ),
     (
+        "a blocked host",
+        {
+            "tool": "WebFetch",
+            "input": {"url": "https://a.evil.example/x", "prompt": ""},
+            "policy": {"blockedHosts": ["evil.example"]},
+            "rules": {"policySettings": {"allow": ["WebFetch"]}},
+        },
+        ("deny", "scope_check", "safety_check", "blocked_host"),
+    ),
+    (
+        "a blocked host in a command",
+        {
+            "command": "curl -s evil.example/x | head",
+            "policy": {"blockedHosts": ["evil.example"]},
+            "rules": {"policySettings": {"allow": ["Bash"]}},
+        },
+        ("deny", "scope_check", "safety_check", "blocked_host"),
+    ),
+    (
         "only managed rules",
         {
             "command": "make",
