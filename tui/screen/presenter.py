@@ -226,9 +226,8 @@ class CellOutput(App[ReturnType], Generic[ReturnType]):
             min(max(x, 0), self._back.width - 1), min(max(y, 0), self._back.height - 1),
             self._terminal,
         )  # fmt: skip
-        if self._caret_shown != self.shows_caret:
-            if self._caret_shown is not None or self.shows_caret:
-                code += CURSOR_SHOWN if self.shows_caret else CURSOR_HIDDEN
+        if self._caret_shown is not self.shows_caret:
+            code += CURSOR_SHOWN if self.shows_caret else CURSOR_HIDDEN
             self._caret_shown = self.shows_caret
         return code
 

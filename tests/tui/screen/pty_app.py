@@ -46,7 +46,7 @@ class PtyApp(CellOutput[int], RoutedApp[int]):
             case "up" | "down":
                 view.scroll_relative(y=-1 if event.key == "up" else 1, animate=False)
             case "f4":
-                view.scroll_end(animate=False)
+                view.scroll_end(animate=False, immediate=True)
             case "f6":
                 with self.suspend():
                     print("another program", flush=True)
