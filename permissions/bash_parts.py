@@ -25,7 +25,7 @@ from permissions.paths import Target, resolve_literal
 from permissions.protected import ALL_NAMES
 from permissions.rule_set import SOURCE_ORDER, Rule, RuleBehavior, RuleSet
 from permissions.scope import Floor, Scope, check_host, strictest
-from permissions.shell.accesses import AccessKind
+from permissions.shell.access import AccessKind
 from permissions.shell.analyse import UNKNOWN_FOLDER, CommandFacts, analyse
 from permissions.shell.flow import Folders
 from permissions.shell.syntax import (

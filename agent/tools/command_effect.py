@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
-from permissions.shell.accesses import AccessKind
+from permissions.shell.access import AccessKind
 from permissions.shell.analyse import CommandFacts, analyse
 from permissions.shell.syntax import Redirect, RedirectKind, Unparsable
 

@@ -8,7 +8,8 @@ from itertools import pairwise
 
 from permissions.bash_pattern import WORD_END
 from permissions.glob_text import UNKNOWN
-from permissions.shell.accesses import Access, accesses, sed_arguments
+from permissions.shell.access import Access
+from permissions.shell.accesses import accesses, sed_arguments
 from permissions.shell.arguments import split_arguments
 from permissions.shell.flow import Folders, Placed, place
 from permissions.shell.parse import parse

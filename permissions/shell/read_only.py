@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from permissions.shell.accesses import git_parts
 from permissions.shell.arguments import could_be_option, split_arguments
+from permissions.shell.git_command import git_parts
 from permissions.shell.risky_options import risk_of
 from permissions.shell.syntax import Word
 

@@ -11,10 +11,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from permissions.shell.accesses import curl_arguments, git_parts, sed_arguments
+from permissions.shell.accesses import sed_arguments
 from permissions.shell.arguments import could_be_option, split_arguments
+from permissions.shell.git_command import git_parts
 from permissions.shell.sed_script import sed_script_risk
 from permissions.shell.syntax import Word
+from permissions.shell.transfers import curl_arguments
 
 
 @dataclass(frozen=True, slots=True)

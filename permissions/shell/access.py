@@ -1,0 +1,58 @@
+"""One file that a command touches, and small means to list several."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from permissions.shell.syntax import Word
+
+
+class AccessKind(Enum):
+    """What happens to the file."""
+
+    READ = "read"
+    WRITE = "write"
+    REMOVE = "remove"
+    """Deleted or moved away, with everything below it."""
+    CHANGE_DIR = "cd"
+    PLACE = "place"
+    """A folder in which a program changes files of its own choice (git's work tree)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One file that a command touches."""
+
+    kind: AccessKind
+    path: Word
+
+
+HERE = Word(".", ".")
+
+
+def names(text: str) -> frozenset[str]:
+    """Return the words of a text."""
+    return frozenset(text.split())
+
+
+def each(kind: AccessKind, words: Sequence[Word]) -> list[Access]:
+    """Return one access per word."""
+    return [Access(kind, word) for word in words]
+
+
+def attached_values(words: Sequence[Word], names: frozenset[str]) -> list[Word]:
+    """Return values of options that take theirs attached, after `=`, or in the next word."""
+    found: list[Word] = []
+    for position, word in enumerate(words):
+        text = word.plain
+        if text in names:
+            found.extend(words[position + 1 : position + 2])
+            continue
+        for name in names:
+            if text.startswith(f"{name}="):
+                found.append(Word(word.raw, word.text[len(name) + 1 :], word.splits))
+            elif len(name) == 2 and text.startswith(name):
+                found.append(Word(word.raw, word.text[2:], word.splits))
+    return found

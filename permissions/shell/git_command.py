@@ -1,0 +1,60 @@
+"""Git's arguments, and the places it reads and changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from permissions.shell.access import HERE, Access, AccessKind, attached_values, each, names
+from permissions.shell.arguments import Arguments, split_arguments
+from permissions.shell.syntax import Word
+
+_GIT_READ_ONLY = names(
+    "status log diff show rev-parse ls-files ls-tree blame describe shortlog cat-file rev-list "
+    "merge-base name-rev for-each-ref show-ref grep diff-tree diff-index diff-files whatchanged "
+    "count-objects check-ignore check-attr var version help annotate cherry range-diff"
+)
+
+
+_GIT_VALUED_LONG = names("--git-dir --work-tree --namespace --exec-path --config-env")
+
+
+def git_parts(words: Sequence[Word]) -> tuple[Arguments, str, tuple[Word, ...]]:
+    """Return git's own options, its subcommand ("" when unknown) and what follows it."""
+    found = split_arguments(words, valued="Cc", valued_long=_GIT_VALUED_LONG, stops_at_operand=True)
+    if not found.operands or not found.operands[0].is_literal:
+        return found, "", ()
+    return found, found.operands[0].text, found.operands[1:]
+
+
+def git(words: Sequence[Word]) -> list[Access]:
+    """Return the places that git reads and changes."""
+    found, subcommand, rest = git_parts(words)
+    places = found.values("-C", "--git-dir", "--work-tree")
+    kind = AccessKind.READ if subcommand in _GIT_READ_ONLY else AccessKind.PLACE
+    result = [
+        # Git changes its own folder; what counts is where the work tree is.
+        Access(kind, Word(place.raw, place.text.removesuffix("/.git").removesuffix(".git") or "."))
+        for place in places
+    ]
+    if kind is AccessKind.PLACE and not places and subcommand not in ("", "clone", "init"):
+        result.append(Access(AccessKind.PLACE, HERE))
+    if subcommand in ("diff", "log", "show", "archive", "format-patch"):
+        outputs = attached_values(rest, names("--output -o --output-directory"))
+        result.extend(each(AccessKind.WRITE, outputs))
+    if subcommand == "diff" and any(word.text == "--no-index" for word in rest):
+        result.extend(each(AccessKind.READ, split_arguments(rest).operands))
+    if subcommand in ("clone", "init"):
+        operands = split_arguments(rest, valued="bocujC", valued_long=_GIT_CLONE_LONG).operands
+        place = operands[1:2] if subcommand == "clone" else operands[:1]
+        result.extend(each(AccessKind.WRITE, place or (HERE,)))
+    if subcommand == "worktree" and rest[:1] and rest[0].text == "add":
+        operands = split_arguments(rest[1:], valued="bB").operands
+        result.extend(each(AccessKind.WRITE, operands[:1]))
+    if subcommand in ("rm", "mv") and not places:
+        result.extend(each(AccessKind.REMOVE, split_arguments(rest).operands))
+    return result
+
+
+_GIT_CLONE_LONG = names(
+    "--branch --depth --origin --config --template --reference --separate-git-dir"
+)

@@ -1,0 +1,173 @@
+"""File accesses of archivers and of programs that copy over the network."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from permissions.shell.access import HERE, Access, AccessKind, each, names
+from permissions.shell.arguments import Arguments, split_arguments
+from permissions.shell.syntax import Word
+
+
+def tar(words: Sequence[Word]) -> list[Access]:
+    """Return what tar reads, writes and where it unpacks."""
+    first = words[0].plain if words else ""
+    rewritten = list(words)
+    if first and not first.startswith("-") and re.fullmatch(r"[A-Za-z]+", first):
+        # `tar xzf a.tgz`: old style, the letters take their values from the following words.
+        order = [letter for letter in first if letter in "fCbTXKNgVLHFI"]
+        values = list(words[1 : 1 + len(order)])
+        rewritten = [Word(first, "-" + letter) for letter in first if letter not in order]
+        for letter, value in zip(order, values, strict=False):
+            rewritten.extend((Word(first, f"-{letter}"), value))
+        rewritten.extend(words[1 + len(order) :])
+    found = split_arguments(
+        rewritten,
+        valued="fCbTXKNgVLHFI",
+        valued_long=names(
+            "--file --directory --exclude --files-from --exclude-from --transform --owner --group "
+            "--strip-components --listed-incremental --one-top-level --use-compress-program"
+        ),
+    )
+    archives = [word for word in found.values("-f", "--file") if word.text != "-"]
+    folders = found.values("-C", "--directory", "--one-top-level")
+    listing = found.values("-T", "--files-from", "-X", "--exclude-from")
+    if found.has("-x", "--extract", "--get"):
+        to_output = found.has("-O", "--to-stdout")
+        places = each(AccessKind.WRITE, folders or (() if to_output else (HERE,)))
+        return [*each(AccessKind.READ, archives), *places, *each(AccessKind.READ, listing)]
+    if found.has("-t", "--list"):
+        return [*each(AccessKind.READ, archives), *each(AccessKind.READ, folders)]
+    members = () if folders else found.operands
+    kind = AccessKind.REMOVE if found.has("--remove-files") else AccessKind.READ
+    return [
+        *each(AccessKind.WRITE, archives),
+        *each(AccessKind.READ, folders),
+        *each(kind, members),
+        *each(AccessKind.READ, listing),
+    ]
+
+
+def unzip(words: Sequence[Word]) -> list[Access]:
+    """Return what unzip reads and where it unpacks."""
+    found = split_arguments(words, valued="dxP")
+    archives = each(AccessKind.READ, found.operands[:1])
+    if found.has("-l", "-t", "-Z", "-p", "-v"):
+        return archives
+    return [*archives, *each(AccessKind.WRITE, found.values("-d") or (HERE,))]
+
+
+def zip_archive(words: Sequence[Word]) -> list[Access]:
+    """Return what zip reads and writes."""
+    operands = split_arguments(words, valued="xibtn").operands
+    return [*each(AccessKind.WRITE, operands[:1]), *each(AccessKind.READ, operands[1:])]
+
+
+def compressor(words: Sequence[Word]) -> list[Access]:
+    """Return what gzip and its like read or replace."""
+    found = split_arguments(words, valued="SbT")
+    if found.has("-c", "--stdout", "-t", "--test", "-l", "--list"):
+        return each(AccessKind.READ, found.operands)
+    return each(AccessKind.WRITE, found.operands)
+
+
+_CURL_VALUED = "AbcCdDeEFhHKmoPQrtTuUwxXyYz"
+
+
+_CURL_VALUED_LONG = names(
+    "--output --dump-header --cookie-jar --trace --trace-ascii --stderr --libcurl --hsts --alt-svc "
+    "--etag-save --output-dir --config --cookie --data --data-binary --data-raw --data-urlencode "
+    "--form --header --request --url --user --user-agent --upload-file --proxy --max-time --retry "
+    "--cacert --cert --key --referer --write-out --connect-timeout --resolve --range --json"
+)
+
+
+def curl_arguments(words: Sequence[Word]) -> Arguments:
+    """Split curl's arguments."""
+    return split_arguments(words, valued=_CURL_VALUED, valued_long=_CURL_VALUED_LONG)
+
+
+def curl(words: Sequence[Word]) -> list[Access]:
+    """Return the files that curl writes and sends."""
+    found = curl_arguments(words)
+    written = found.values(
+        *("-o", "--output", "-D", "--dump-header", "-c", "--cookie-jar", "--trace"),
+        *("--trace-ascii", "--stderr", "--libcurl", "--hsts", "--alt-svc", "--etag-save"),
+        "--output-dir",
+    )
+    writes = [word for word in written if word.text != "-"]
+    if found.has("-O", "--remote-name", "--remote-name-all", "-J", "--remote-header-name"):
+        writes.append(HERE)
+    reads = list(found.values("-T", "--upload-file", "-K", "--config"))
+    for value in found.values("-d", "--data", "--data-binary", "--data-urlencode", "--json", "-H"):
+        _, at, name = value.text.partition("@")
+        if at and value.text.startswith("@"):
+            reads.append(Word(value.raw, name, value.splits))
+    for value in found.values("-F", "--form"):
+        match = re.match(r"[^=]*=[@<]([^;]*)", value.text)
+        if match:
+            reads.append(Word(value.raw, match[1], value.splits))
+    return [
+        *each(AccessKind.WRITE, writes),
+        *each(AccessKind.READ, [word for word in reads if word.text not in ("-", ".")]),
+    ]
+
+
+def wget(words: Sequence[Word]) -> list[Access]:
+    """Return the files that wget writes and sends."""
+    found = split_arguments(
+        words,
+        valued="oaeBtOTwQPUlARDIiX",
+        valued_long=names("--output-document --directory-prefix --output-file --input-file"),
+    )
+    if found.has("--spider"):
+        return []
+    documents = found.values("-O", "--output-document")
+    writes = [word for word in documents if word.text != "-"]
+    if not documents:
+        writes.extend(found.values("-P", "--directory-prefix") or (HERE,))
+    writes.extend(found.values("-o", "--output-file", "-a", "--append-output"))
+    return [
+        *each(AccessKind.WRITE, writes),
+        *each(AccessKind.READ, found.values("-i", "--input-file", "--post-file", "--body-file")),
+    ]
+
+
+def remote_copy(words: Sequence[Word]) -> list[Access]:
+    """Return the local files of rsync and scp."""
+    found = split_arguments(words, valued="efTBcFiJloPSDX", valued_long=names("--rsh --exclude"))
+    operands = found.operands
+
+    def is_local(word: Word) -> bool:
+        return ":" not in word.text.partition("/")[0]
+
+    sources = AccessKind.REMOVE if found.has("--remove-source-files") else AccessKind.READ
+    return [
+        *each(sources, [word for word in operands[:-1] if is_local(word)]),
+        *each(AccessKind.WRITE, [word for word in operands[-1:] if is_local(word)]),
+    ]
+
+
+def split_file(words: Sequence[Word]) -> list[Access]:
+    """Return what split reads and where it writes."""
+    operands = split_arguments(words, valued="abClnt").operands
+    return [
+        *each(AccessKind.READ, operands[:1]),
+        *each(AccessKind.WRITE, operands[1:2] or (HERE,)),
+    ]
+
+
+def patch(words: Sequence[Word]) -> list[Access]:
+    """Return what patch reads and changes."""
+    found = split_arguments(
+        words, valued="BdDFgiopVxYzr", valued_long=names("--input --output --directory")
+    )
+    if found.has("--dry-run"):
+        return each(AccessKind.READ, found.values("-i", "--input"))
+    places = (*found.values("-d", "--directory", "-o", "--output"), *found.operands[:1])
+    return [
+        *each(AccessKind.READ, (*found.values("-i", "--input"), *found.operands[1:2])),
+        # The patch itself names the files; all of them may be below here.
+        *each(AccessKind.WRITE, places or (HERE,)),
+    ]
