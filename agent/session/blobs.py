@@ -87,10 +87,10 @@ class BlobStore:
         """Where contents are."""
         return self._folder
 
-    def capture(self, path: Path, *, keep: bool = True) -> PathState:
+    def capture(self, path: Path, *, keep: bool = True, sync: bool = True) -> PathState:
         """Return a path's state now, its content kept unless `keep` is off (then only hashed).
 
-        Links are not followed.
+        Links are not followed. `sync` as for `put`.
 
         Raises:
             OSError: the content cannot be kept (disk full, no permission to read).
@@ -117,17 +117,19 @@ class BlobStore:
         mode = stat.S_IMODE(status.st_mode)
         state = PathState("file", hashlib.sha256(data).hexdigest(), mode, len(data))
         if keep:
-            self.put(data)
+            self.put(data, sync=sync)
             self._known[str(path)] = (identity, state)
         return state
 
-    def put(self, data: bytes) -> str:
-        """Keep a content and return its hash. Raises OSError."""
+    def put(self, data: bytes, *, sync: bool = True) -> str:
+        """Keep a content and return its hash; without `sync` a power cut may lose it.
+
+        Raises OSError.
+        """
         digest = hashlib.sha256(data).hexdigest()
         path = self._path(digest)
         if not path.exists():
-            make_private_dir(self._folder)
-            write_private(path, data)
+            write_private(path, data, sync=sync)
         return digest
 
     def get(self, digest: str) -> bytes:

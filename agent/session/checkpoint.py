@@ -176,7 +176,8 @@ class Checkpoints:
                 if path in already:
                     continue
                 try:
-                    state = self._blobs.capture(path)
+                    # One flush per file would hold up the first command for seconds.
+                    state = self._blobs.capture(path, sync=False)
                 except PermissionError:
                     state = PathState("not_kept", detail="no permission to read it")
                 self._note(path, state, tool_use_id, turn_id)
@@ -210,7 +211,7 @@ class Checkpoints:
         if found is None:
             return PathState("absent")
         data, mode = found
-        return PathState("file", self._blobs.put(data), mode, len(data))
+        return PathState("file", self._blobs.put(data, sync=False), mode, len(data))
 
     def _note(self, path: Path, state: PathState, tool_use_id: str, turn_id: str) -> None:
         seq = self._append(
@@ -225,7 +226,10 @@ class Checkpoints:
         self._add(Snapshot(turn_id, tool_use_id, path, state, seq))
 
     def _note_gaps(self, turn_id: str, tool_use_id: str, texts: Iterable[str]) -> None:
+        told = {text for _, turn, text in self._gaps if turn == turn_id}
         for text in texts:
+            if text in told:
+                continue
             data = {"kind": "gap", "turn_id": turn_id, "tool_use_id": tool_use_id, "text": text}
             self._gaps.append((self._append(data), turn_id, text))
 

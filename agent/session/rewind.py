@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
 from agent.errors import SessionError
 from agent.messages import Message
@@ -19,6 +20,8 @@ from agent.session.records import (
 )
 from agent.session.replay import Replay
 from agent.session.validity import Gap, make_valid
+
+_PREFACE: Final = frozenset({"reminder", "hook", "interruption"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +90,7 @@ def history_before(path: Path, message_uid: str) -> tuple[Message, ...]:
         for line in read_forwards(path):
             record = _record(line)
             if isinstance(record, MessageRecord) and record.message.uid == message_uid:
-                return make_valid(replay.entries, replay.calls).messages
+                return make_valid(_without_preface(replay.entries), replay.calls).messages
             if record is not None:
                 replay.apply(record)
             elif isinstance(line, BadLine):
@@ -95,6 +98,17 @@ def history_before(path: Path, message_uid: str) -> tuple[Message, ...]:
     except OSError as error:
         raise SessionError(f"The session {path} cannot be read: {error.strerror}.") from error
     raise SessionError("That message is not in this session any more.")
+
+
+def _without_preface(entries: list[Message | Gap]) -> list[Message | Gap]:
+    """Drop what was put in front of the prompt: it goes with it, and is told anew."""
+    end = len(entries)
+    while end:
+        entry = entries[end - 1]
+        if isinstance(entry, Gap) or entry.origin not in _PREFACE:
+            break
+        end -= 1
+    return entries[:end]
 
 
 def _record(line: Line | BadLine) -> Record | None:

@@ -20,8 +20,8 @@ from agent.settings.file import (
     parse_settings,
     read_settings,
 )
-from agent.settings.mcp_file import McpServerText, read_mcp_file, servers_of
 from agent.settings.git_config import git_items
+from agent.settings.mcp_file import McpServerText, read_mcp_file, servers_of
 from agent.settings.merge import Merged, Origin, by_precedence, merge
 from agent.settings.places import (
     POLICY_DIR,

@@ -19,8 +19,11 @@ def make_private_dir(path: Path) -> None:
                 folder.mkdir(mode=0o700)
 
 
-def write_private(path: Path, data: bytes) -> None:
-    """Replace a file's content in one step (0600). Raises OSError, and then nothing changed."""
+def write_private(path: Path, data: bytes, *, sync: bool = True) -> None:
+    """Replace a file's content in one step (0600). Raises OSError, and then nothing changed.
+
+    Without `sync` it survives the end of the process, but perhaps not a power cut.
+    """
     make_private_dir(path.parent)
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
@@ -28,13 +31,15 @@ def write_private(path: Path, data: bytes) -> None:
         with os.fdopen(descriptor, "wb") as stream:
             stream.write(data)
             stream.flush()
-            os.fsync(stream.fileno())
+            if sync:
+                os.fsync(stream.fileno())
         temporary.replace(path)
     except BaseException:
         with contextlib.suppress(OSError):
             temporary.unlink()
         raise
-    sync_dir(path.parent)
+    if sync:
+        sync_dir(path.parent)
 
 
 def sync_dir(path: Path) -> None:

@@ -82,3 +82,9 @@ def test_going_back_to_right_after_a_compaction(session: Session) -> None:
     session.transcript.append(to_json(RewindRecord(None, ())))
     assert texts(session) == []
     assert resume.load(session.path).messages == ()
+
+
+def test_what_stood_in_front_of_a_prompt_goes_with_it(session: Session) -> None:
+    note = user_message("note", origin="reminder")
+    say(session, note, THREE)
+    assert history_before(session.path, THREE.uid) == (ONE, ANSWERS[0], TWO, ANSWERS[1])
