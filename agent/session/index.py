@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -204,6 +204,24 @@ class SessionIndex:
     def _forget(self, session_id: str) -> None:
         self._connection.execute("DELETE FROM text WHERE session_id = ?", (session_id,))
         self._connection.execute("DELETE FROM session WHERE id = ?", (session_id,))
+
+
+def search_all(
+    sessions: Sequence[SessionInfo], words: str, *, cache_dir: Path, limit: int = 50
+) -> tuple[Hit, ...]:
+    """Search sessions by the index in a cache folder, or without it where it cannot be had.
+
+    Reads files that changed since the last search: call it in a thread.
+    """
+    try:
+        index = SessionIndex(cache_dir / "sessions.db")
+        try:
+            index.refresh(sessions)
+            return index.search(words, limit=limit)
+        finally:
+            index.close()
+    except (sqlite3.Error, OSError):
+        return tuple(scan(sessions, words, limit=limit))
 
 
 def scan(sessions: Iterable[SessionInfo], words: str, *, limit: int = 50) -> Iterator[Hit]:

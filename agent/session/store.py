@@ -18,7 +18,7 @@ from typing import Final
 from agent.errors import SessionError
 from agent.session.blobs import copy_snapshots
 from agent.session.lines import BadLine, Line, read_forwards
-from agent.session.records import GrantsRecord, SessionHeader, to_json
+from agent.session.records import GrantsRecord, SessionHeader, TitleRecord, to_json
 from agent.session.transcript import Transcript, lock_path
 
 _ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -177,6 +177,19 @@ class SessionStore:
         found = [info for folder in folders for info in _sessions(folder)]
         found.sort(key=lambda info: (info.modified, info.id), reverse=True)
         return tuple(found)
+
+    def rename(self, session_id: str, title: str) -> None:
+        """Give a session a name.
+
+        Raises:
+            SessionLocked: it is open somewhere: rename it there.
+            SessionError: there is none, or it cannot be written.
+        """
+        session = self.open(session_id)
+        try:
+            session.transcript.append(to_json(TitleRecord(title.strip())), sync=True)
+        finally:
+            session.close()
 
     def delete(self, session_id: str) -> None:
         """Remove a session with its snapshots and results for good, while its lock is held.

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.messages import Message, text_block, user_message
-from agent.session.index import MARK_END, MARK_START, Hit, SessionIndex, scan
+from agent.session.index import MARK_END, MARK_START, Hit, SessionIndex, scan, search_all
 from agent.session.records import MessageRecord, PromptRecord, TitleRecord, to_json
 from agent.session.store import SessionStore
 
@@ -146,3 +146,13 @@ def teardown_module() -> None:
 
     _shared.close()
     shutil.rmtree(_shared._path.parent)
+
+
+def test_a_search_works_with_and_without_a_place_for_the_index(
+    store: SessionStore, tmp_path: Path
+) -> None:
+    session_id = talk(store, "needle in hay")
+    (tmp_path / "file").write_text("in the way")
+    for cache in (tmp_path / "fresh", tmp_path / "file"):
+        hits = search_all(store.list(), "needle hay", cache_dir=cache)
+        assert {hit.session_id for hit in hits} == {session_id}

@@ -170,3 +170,12 @@ def test_a_session_in_which_nothing_was_said_leaves_no_file(
     session.finish()
     assert session.path.exists() is stays
     assert stays or list(session.path.parent.iterdir()) == []
+
+
+def test_a_session_gets_a_name(store: SessionStore, tmp_path: Path) -> None:
+    session = store.create(tmp_path)
+    with pytest.raises(SessionLocked):
+        store.rename(session.id, "x")
+    session.close()
+    store.rename(session.id, " My session ")
+    assert resume.load(session.path).title == "My session"
