@@ -1,0 +1,82 @@
+"""Finished spans handed to OpenTelemetry, where the person has set it up by its own variables."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from agent.observe.spans import FinishedSpan
+
+if TYPE_CHECKING:
+    from opentelemetry.trace import Tracer as OtelTracer
+
+TRACES_KEPT: Final = 64
+"""Traces whose root is still open; the oldest are given up beyond that."""
+
+
+class OtelExporter:
+    """Rebuilds each span tree once its root has ended, with the times it really had.
+
+    Children end before their parents, but OpenTelemetry wants a parent first; so a tree waits until
+    it is whole.
+    """
+
+    def __init__(self, tracer: OtelTracer) -> None:
+        """`tracer` comes from a provider that is already configured."""
+        self._tracer = tracer
+        self._waiting: dict[int, list[FinishedSpan]] = {}
+
+    def __call__(self, span: FinishedSpan) -> None:
+        """Take a finished span."""
+        tree = self._waiting.setdefault(span.trace_id, [])
+        tree.append(span)
+        if span.parent_id is None:
+            self._export(span, self._waiting.pop(span.trace_id), None)
+        elif len(self._waiting) > TRACES_KEPT:
+            self._waiting.pop(next(iter(self._waiting)))
+
+    def _export(self, span: FinishedSpan, tree: list[FinishedSpan], context: object) -> None:
+        from opentelemetry import trace  # only where telemetry is on
+        from opentelemetry.context import Context
+
+        above = context if isinstance(context, Context) else Context()
+        exported = self._tracer.start_span(
+            span.name if span.kind == "interaction" else f"{span.kind} {span.name}",
+            context=above,
+            start_time=_nanoseconds(span.started_at),
+            attributes={**span.attributes, **span.content, "agent.span.kind": span.kind},
+        )
+        if span.status == "error":
+            exported.set_status(trace.StatusCode.ERROR)
+        elif span.status != "ok":
+            exported.set_attribute("agent.span.status", span.status)
+        inside = trace.set_span_in_context(exported, above)
+        for child in tree:
+            if child.parent_id == span.id:
+                self._export(child, tree, inside)
+        exported.end(end_time=_nanoseconds(span.started_at + span.duration_s))
+
+
+def otel_exporter(env: Mapping[str, str]) -> OtelExporter | None:
+    """Return an exporter over OTLP; None when nothing asks for one, or its packages are missing.
+
+    It is asked for by `OTEL_EXPORTER_OTLP_ENDPOINT` or `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT`, which,
+    like all other `OTEL_*` variables, the packages read by themselves.
+    """
+    asked = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+    if env.get("OTEL_SDK_DISABLED", "").lower() == "true" or not any(map(env.get, asked)):
+        return None
+    try:
+        sdk = importlib.import_module("opentelemetry.sdk.trace")
+        batch = importlib.import_module("opentelemetry.sdk.trace.export")
+        otlp = importlib.import_module("opentelemetry.exporter.otlp.proto.http.trace_exporter")
+    except ImportError:
+        return None
+    provider = sdk.TracerProvider()
+    provider.add_span_processor(batch.BatchSpanProcessor(otlp.OTLPSpanExporter()))
+    return OtelExporter(provider.get_tracer("agent-tui"))
+
+
+def _nanoseconds(seconds: float) -> int:
+    return int(seconds * 1_000_000_000)
