@@ -47,7 +47,6 @@ PRIVATE_NAMES: Final = {
         "_closed",
         "_display",
         "_driver",
-        "_handle_exception",
         "_loop",
         "_running",
         "_sync_available",
@@ -91,6 +90,8 @@ class CellOutput(App[ReturnType], Generic[ReturnType]):
         self._pace = LinePace(line_speed(os.environ), time.monotonic)
         self._frame_is_owed = False
         self._caret_shown: bool | None = None
+        self.renderer_error: Exception | None = None
+        """Why the output was left to Textual in mid-session; None while all is well."""
         self.shows_caret = False
         """Whether the terminal's own cursor is shown where `cursor_position` is."""
 
@@ -107,8 +108,12 @@ class CellOutput(App[ReturnType], Generic[ReturnType]):
         rendered anew.
         """
         self._forget_terminal()
-        if self._uses_cells and self._may_write():
+        if not self._may_write():
+            return
+        if self._uses_cells:
             self._present()
+        else:
+            self.refresh()
 
     def output_figures(self) -> OutputFigures | None:
         """Return the figures of the terminal's output; None where there is no terminal."""
@@ -127,17 +132,21 @@ class CellOutput(App[ReturnType], Generic[ReturnType]):
 
     def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
         if not self._takes(renderable):
-            self._forget_terminal()
+            if renderable is not None:
+                self._forget_terminal()
             super()._display(screen, renderable)
             return
         try:
             if not self._batch_count and self._running and not self._closed:
                 self._paint(screen, renderable)
                 self._present()
-        except Exception as error:  # noqa: BLE001 - Textual's own boundary for output errors
-            self._forget_terminal()
-            self._handle_exception(error)
-        finally:
+        except Exception as error:  # noqa: BLE001 - a wrong picture must not end a session
+            log.error(f"cell output failed, leaving it to Textual: {error!r}")
+            self.renderer_error = error
+            self._uses_cells = False
+            super()._display(screen, renderable)
+            screen.refresh()
+        else:
             self.post_display_hook()
 
     def _takes(self, renderable: object) -> bool:

@@ -75,6 +75,7 @@ async def test_every_frame_equals_textuals_own(seed: int) -> None:
             await pilot.pause()
             assert app.differences == []
     assert app.frames > 20
+    assert app.renderer_error is None
 
 
 async def test_a_streaming_frame_writes_only_what_is_new() -> None:
@@ -137,6 +138,17 @@ async def _let_everything_run() -> None:
         await asyncio.sleep(0)
 
 
+async def test_an_update_of_nothing_costs_nothing() -> None:
+    app = TwinApp()
+    async with app.run_test(size=(60, 15)) as pilot:
+        await pilot.pause()
+        app._display(app.screen, None)
+        before = app.cell_bytes
+        app.query_one("#tail", Static).update("x")
+        await pilot.pause()
+        assert 0 < app.cell_bytes - before < 60
+
+
 @pytest.mark.parametrize("size", [(1, 1), (2, 1), (1, 3), (3, 2)], ids=str)
 async def test_tiny_windows_draw(size: tuple[int, int]) -> None:
     app = TwinApp()
@@ -186,3 +198,15 @@ async def test_text_with_control_characters_never_reaches_the_terminal() -> None
     assert "\x1b]0" not in written
     assert "\x07" not in written
     assert "\x9b" not in written
+
+
+async def test_a_fault_of_the_cell_layer_leaves_the_output_to_textual() -> None:
+    app = TwinApp()
+    async with app.run_test(size=(60, 15)) as pilot:
+        app.query_one(Input).focus()
+        await pilot.pause()
+        app._back.rows.clear()
+        await pilot.press("a", "b")
+        assert app.query_one(Input).value == "ab"
+        assert isinstance(app.renderer_error, IndexError)
+        assert app.is_running
