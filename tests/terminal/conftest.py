@@ -5,16 +5,21 @@ from __future__ import annotations
 import asyncio
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
 from agent.model.scripted.scenario import Scenario
 from agent.model.scripted.server import ScriptedServer
 from benchmarks.program import Program
+from benchmarks.terminal import Emulator
 from tests.journeys.program import environment
+
+
+T = TypeVar("T")
 
 
 class ThreadedServer:
@@ -27,7 +32,7 @@ class ThreadedServer:
         self.server = ScriptedServer(scenario)
         self.base_url = self._call(self.server.start())
 
-    def _call(self, work):  # type: ignore[no-untyped-def]
+    def _call(self, work: Coroutine[object, object, T]) -> T:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(30)
 
     def reached(self, hold: str) -> None:
@@ -100,6 +105,6 @@ def _close(program: Program) -> None:
         program.close()
 
 
-def shows(text: str) -> Callable[[object], bool]:
+def shows(text: str) -> Callable[[Emulator], bool]:
     """A condition: the screen shows the text."""
-    return lambda emulator: text in emulator.text()  # type: ignore[attr-defined]
+    return lambda emulator: text in emulator.text()
