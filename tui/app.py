@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from textual import events
-from textual.app import ComposeResult
+from textual.app import ComposeResult, SystemCommand
+from textual.screen import Screen
 from textual.timer import Timer
 
-from agent.events import AgentEvent
+from agent.events import AgentEvent, PermissionResolved
 from agent.user_prompt import Prompt
 from permissions.mode import Mode
 from themes.theme import Role, Theme
@@ -46,6 +47,7 @@ from tui.input.routed import RoutedApp
 from tui.prompt_history import PromptHistory
 from tui.prompt_runner import PromptRunner
 from tui.screen.presenter import CellOutput
+from tui.shown import shown_line
 from tui.theme import Palette, textual_theme
 
 if TYPE_CHECKING:
@@ -56,6 +58,9 @@ if TYPE_CHECKING:
     from tui.dialogs.permission import GrantOffer
 
 LOW_SCREEN_ROWS: Final = 10
+FOLDER_CELLS: Final = 30
+DRAFT_S: Final = 2.0
+"""How much typing a crash may cost."""
 LEAVE_S: Final = 2.0
 """How long the first Ctrl+C or Ctrl+D on an empty prompt waits for the second."""
 
@@ -150,6 +155,7 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
         self._search_skip = 0
         self._is_detailed = False
         self._shows_todos = False
+        self._draft_timer: Timer | None = None
         self._files: list[str] = []
         self._files_wanted = False
         self._actions = self._action_table()
@@ -178,7 +184,7 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
             self.document.add_notice("warning", notice)
         self.composer.focus()
         self._show_document()
-        self.call_after_refresh(self._start_worker, self._begin())
+        self.call_after_refresh(lambda: self._start_worker(self._begin()))
 
     async def on_unmount(self) -> None:
         """Release what the app owns."""
@@ -225,7 +231,15 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
     # Events to frames
 
     def _fold(self, event: AgentEvent) -> None:
+        if isinstance(event, PermissionResolved) and self.document.is_asking(event.tool_use_id):
+            self._say_who_decided(event.decision)
         self.document.apply(event, at_s=self._clock())
+
+    def _say_who_decided(self, decision: Decision) -> None:
+        """A dialog that closed by itself must not leave the person guessing."""
+        if decision.source != "user":
+            verb = "allowed" if decision.behavior == "allow" else "denied"
+            self._show_hint(f"{verb} by {decision.source}: {shown_line(decision.message)}")
 
     def _show_document(self) -> None:
         """Show what changed in the document."""
@@ -271,7 +285,7 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
             context_tokens=figures.context_tokens or conversation.context_tokens,
             context_window=figures.context_window or conversation.context_window,
             cost_usd=figures.cost_usd or conversation.cost_usd,
-            folder=self.display_path(conversation.cwd),
+            folder=_short_path(self.display_path(conversation.cwd)),
             branch=conversation.branch,
             is_demo=conversation.is_demo,
             hint=self._hint,
@@ -343,6 +357,17 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
         self.runner.submit(Prompt(text))
         self.transcript.to_end()
         self._show_document()
+
+    @property
+    def action_ids(self) -> frozenset[str]:
+        """The actions that keys of the main screen can do."""
+        return frozenset((*self._actions, "app:interrupt", "app:exit"))
+
+    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
+        """Offer our own commands in Textual's palette."""
+        for command in command_candidates():
+            run = partial(self.submit, f"/{command.label}")
+            yield SystemCommand(command.label.capitalize(), command.detail, run)
 
     def leave(self, *, error: str = "") -> None:
         """End the program; the report is printed on the normal screen."""
@@ -432,6 +457,7 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
             "app:redraw": self.invalidate_screen,
             "chat:clearScreen": partial(self.submit, "/clear"),
             "chat:cycleMode": self._cycle_mode,
+            "chat:modelPicker": partial(self.submit, "/model"),
             "chat:undo": self._undo,
             "chat:externalEditor": self._open_editor,
             "chat:stash": self._swap_stash,
@@ -578,7 +604,9 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
     # Completion of commands and files
 
     def _on_text(self) -> None:
-        """Offer what the word at the cursor could mean."""
+        """Offer what the word at the cursor could mean, and have the draft kept."""
+        if self._draft_timer is None and self.conversation is not None:
+            self._draft_timer = self.set_timer(DRAFT_S, self._keep_draft)
         draft = self.composer.buffer.draft
         if draft.text.startswith("!") or self._search is not None:
             self.menu.show(None)
@@ -588,6 +616,11 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
             self._files_wanted = True
             self._start_worker(self._load_files())
         self.menu.show(found)
+
+    def _keep_draft(self) -> None:
+        self._draft_timer = None
+        if self.conversation is not None:
+            self.conversation.keep_draft(self.composer.buffer.draft.expanded)
 
     async def _load_files(self) -> None:
         root = self.conversation.launch_dir if self.conversation else self.options.folder
@@ -718,6 +751,13 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
     def on_resize(self, event: events.Resize) -> None:
         """Components whose height follows the screen's lay out again."""
         self.composer.rows_changed()
+
+
+def _short_path(path: str) -> str:
+    """Return a path for the status line: the last folders of a long one."""
+    if len(path) <= FOLDER_CELLS:
+        return path
+    return "…/" + path.rsplit("/", 1)[-1]
 
 
 def _rule_role(mode: Mode) -> Role:

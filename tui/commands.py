@@ -56,7 +56,7 @@ def _help(host: CommandHost, _argument: str) -> None:
     shown = {Context.GLOBAL, Context.CHAT, Context.SCROLL}
     for action in ACTIONS:
         key = keymap.display(action.id)
-        if action.context in shown and key:
+        if action.context in shown and key and action.id in host.app.action_ids:
             lines.append(f"{key:<18} {action.description}")
     lines.append("")
     lines.append("Commands")

@@ -110,6 +110,11 @@ class Document:
             case _:
                 self._append(NoticeLine(self._fresh_key("notice"), "info", text))
 
+    def is_asking(self, tool_use_id: str) -> bool:
+        """Whether a call waits for the person."""
+        card = self._block(tool_use_id)
+        return isinstance(card, ToolCard) and card.state == "asking"
+
     def clear(self) -> None:
         """Forget every block; figures and todos stay."""
         self.blocks.clear()

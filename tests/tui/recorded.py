@@ -50,6 +50,7 @@ class RecordedConversation:
     is_running: bool = False
     is_closed: bool = False
     rules: tuple[Rule, ...] = ()
+    draft: str = ""
 
     @property
     def prompts(self) -> tuple[Message, ...]:
@@ -114,7 +115,7 @@ class RecordedConversation:
         return self.previews.get(tool_use_id)
 
     def keep_draft(self, text: str) -> None:
-        pass
+        self.draft = text
 
     async def aclose(self) -> None:
         self.is_closed = True

@@ -7,8 +7,10 @@ from pathlib import Path
 
 from textual import events
 
-from agent.events import TextDelta
+from agent.events import PermissionRequested, PermissionResolved, TextDelta, ToolDispatch
 from agent.messages import Message, user_message
+from permissions.decision import DecisionSource
+from tests.tui.components.samples import DENIED
 from tests.tui.recorded import RecordedConversation, make_app
 from tests.tui.test_app_keys import T, keys, played, send, settled, text_of, transcript_of
 from tui.app import AgentApp
@@ -151,3 +153,38 @@ async def test_notices_of_the_start_are_shown() -> None:
     async with app.run_test(size=(60, 20)) as pilot:
         await settled(pilot)
         assert "! settings.json: unknown key" in transcript_of(app)
+
+
+async def test_a_half_typed_prompt_is_kept() -> None:
+    conversation = played()
+    app = make_app(conversation)
+    async with app.run_test(size=(60, 20)) as pilot:
+        await settled(pilot)
+        await pilot.press(*keys("half"))
+        assert app._draft_timer is not None
+        app._keep_draft()
+        assert conversation.draft == "half"
+
+
+async def test_it_says_who_decided_when_it_was_not_the_person() -> None:
+    by_hook = replace(DENIED, source=DecisionSource.HOOK, message="policy", feedback=None)
+    app = make_app(
+        played(
+            [
+                ToolDispatch(T, "u1", "Bash", {}, "Bash ls"),
+                PermissionRequested(T, "r1", "u1", "Bash", {}, DENIED),
+                PermissionResolved(T, "r1", "u1", by_hook),
+            ]
+        )
+    )
+    async with app.run_test(size=(80, 20)) as pilot:
+        await send(pilot, "go")
+        assert "denied by hook: policy" in text_of(app.status_line)
+
+
+async def test_the_palette_offers_our_commands() -> None:
+    app = make_app()
+    async with app.run_test(size=(80, 20)):
+        titles = [command.title for command in app.get_system_commands(app.screen)]
+        assert "Compact" in titles
+        assert "Theme" in titles
