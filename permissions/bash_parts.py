@@ -340,10 +340,15 @@ def _expand(scope: Scope, text: str, place: str, *, is_read: bool) -> list[Targe
     if parent is None:
         return None
     pattern = name.translate(_UNMARK)
-    if not is_read and any(
-        fnmatch.fnmatchcase(protected, pattern) and (pattern.startswith(".") or protected[0] != ".")
-        for protected in (*ALL_NAMES, "..")
+    # Names that exist are judged one by one below; a hidden name may come to exist.
+    if (
+        not is_read
+        and pattern.startswith(".")
+        and any(fnmatch.fnmatchcase(protected, pattern) for protected in (*ALL_NAMES, ".."))
     ):
+        return None
+    if not is_read and not pattern.strip("*") and parent.real in scope.roots:
+        # Everything in a working directory: as good as the directory itself.
         return None
     entries = scope.files.entries(parent.real)
     if entries is None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from permissions.bash_parts import Bash, bash_parts
 from permissions.context import PermissionContext
-from permissions.decision import Decision, DecisionWarning, PartVerdict, TraceEntry
+from permissions.decision import Behavior, Decision, DecisionWarning, PartVerdict, TraceEntry
 from permissions.effective import effective
 from permissions.judge import Part, judge, strictest_first
 from permissions.match_tool import Anchors
@@ -63,7 +63,14 @@ def judged(
 
 def decided(found: Judged) -> Decision:
     """Return the decision: the strictest part, first in order."""
-    decisive = strictest_first(list(found.verdicts))
+    # What needs no permission decides nothing as long as something else was judged.
+    pairs = zip(found.parts, found.verdicts, strict=True)
+    judged_by = [
+        verdict
+        for part, verdict in pairs
+        if not (part.is_free and verdict.behavior is Behavior.ALLOW and verdict.rule is None)
+    ]
+    decisive = strictest_first(judged_by or list(found.verdicts))
     return Decision(
         behavior=decisive.behavior,
         source=decisive.source,

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from permissions.bash_pattern import BashPattern
+from permissions.glob_text import UNKNOWN
 from permissions.grammar import ParameterPattern, RuleBehavior, WholeTool
 from permissions.match_tool import matches_parameter
 from permissions.rule_set import Rule, RuleSet
@@ -119,6 +120,11 @@ def _covers(rule: Rule, facts: CommandFacts) -> bool:
     pattern = rule.specifier
     if not isinstance(pattern, BashPattern):
         return False
+    if pattern.text.strip() == facts.text and all(
+        UNKNOWN not in form.joined for form in facts.allow_forms
+    ):
+        # Written out to the letter, stars included: an exact rule.
+        return bool(facts.allow_forms)
     if pattern.is_exact:
         return any(pattern.matches(form.joined) for form in facts.allow_forms)
     if facts.risk:

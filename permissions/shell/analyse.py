@@ -340,7 +340,7 @@ def _without_global_options(program: str, words: tuple[Word, ...]) -> list[tuple
 def _accesses(layers: list[Layer]) -> tuple[Access, ...]:
     found: list[Access] = []
     for layer in layers:
-        if not layer.words[0].is_literal:
+        if not layer.words[0].is_literal or layer.is_elsewhere:
             continue
         for access in accesses(program_of(layer.words[0]), layer.words[1:]):
             path = access.path

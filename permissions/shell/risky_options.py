@@ -122,6 +122,10 @@ _GIT_OPTIONS = {
     "send-email": _set("--smtp-server --to-cmd --cc-cmd --sendmail-cmd"),
     "worktree": frozenset(),
 }
+_GIT_HARMLESS_KEYS = (
+    *("user.name", "user.email", "color.", "advice.", "init.defaultbranch", "pull.rebase"),
+    *("push.default", "push.autosetupremote", "fetch.prune", "rebase.autostash", "core.autocrlf"),
+)
 _GIT_RUNS = {"bisect": _set("run"), "submodule": _set("foreach")}
 
 _AWK_RISK = re.compile(
@@ -245,7 +249,7 @@ def _git(words: Sequence[Word]) -> str:
         for word in rest
     ):
         operands = split_arguments(rest, valued="f").operands
-        if len(operands) > 1:
+        if len(operands) > 1 and not operands[0].text.lower().startswith(_GIT_HARMLESS_KEYS):
             return "git config can set programs that git runs"
     return ""
 

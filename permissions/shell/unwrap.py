@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from permissions.shell.arguments import split_arguments
 from permissions.shell.syntax import PIPE_MARK, Word
@@ -30,6 +30,8 @@ class Layer:
     """Names that wrappers (`env A=1`) set on the way here."""
     moves: bool = False
     """Runs in another folder than the shell's (`env -C`)."""
+    is_elsewhere: bool = False
+    """Runs on another machine or in a container: its paths are not paths here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +227,7 @@ def _wrapped(layer: Layer, name: str, wrapper: _Wrapper, rest: tuple[Word, ...])
             is_open,
             (*layer.assignments, *names),
             layer.moves or any(arguments.has(option) for option in wrapper.moving),
+            layer.is_elsewhere or name == "ssh",
         )
     ]
 
@@ -308,7 +311,7 @@ def _after_option(layer: Layer, rest: tuple[Word, ...], options: frozenset[str])
 
 def _closed(layer: Layer, words: tuple[Word, ...]) -> list[Layer]:
     """Return a layer and, as more than one may follow, the layers inside it."""
-    first = Layer(words, False, layer.assignments, layer.moves)
+    first = Layer(words, False, layer.assignments, layer.moves, layer.is_elsewhere)
     return [first]
 
 
@@ -365,7 +368,10 @@ def _runner(layer: Layer, name: str, rest: tuple[Word, ...]) -> list[Layer]:
         operands = operands[1:]
     if operands and operands[0].plain == "--":
         operands = operands[1:]
-    return _closed(layer, operands) if operands else []
+    found = _closed(layer, operands) if operands else []
+    if name not in ("docker", "podman", "kubectl"):
+        return found
+    return [replace(inner, is_elsewhere=True) for inner in found]
 
 
 def _has_split_string(rest: Sequence[Word]) -> bool:

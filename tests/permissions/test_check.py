@@ -214,6 +214,11 @@ ORIGINS = [
         ("deny", "session", "rule", "deny_rule"),
     ),
     (
+        "a part that needs no permission decides nothing",
+        {"command": "cd sub && make", "rules": {"session": {"allow": ["Bash(make)"]}}},
+        ("allow", "session", "rule", "allow_rule"),
+    ),
+    (
         "a malformed deny asks about its tool",
         {
             "tool": "Read",
