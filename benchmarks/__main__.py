@@ -14,6 +14,7 @@ from typing import Final
 
 from benchmarks.figures import (
     Figure,
+    NoAnswerError,
     NoEchoError,
     Variant,
     measure_growth,
@@ -47,7 +48,7 @@ def _screen(variant: Variant, model: Model, quick: bool) -> Iterator[Figure]:
 
 def _long(variant: Variant, model: Model, quick: bool) -> Iterator[Figure]:
     with variant.ready() as program:
-        yield from measure_long_transcript(program, [4_000] if quick else [20_000, 50_000])
+        yield from measure_long_transcript(program, model, [4_000] if quick else [20_000, 50_000])
 
 
 def _growth(variant: Variant, model: Model, quick: bool) -> Iterator[Figure]:
@@ -79,7 +80,7 @@ def main() -> int:
                     print(f"{variant.label}: {name}…", file=sys.stderr)
                     try:
                         figures.extend(GROUPS[name](variant, model, arguments.quick))
-                    except (NoEchoError, ProgramEndedError) as error:
+                    except (NoAnswerError, NoEchoError, ProgramEndedError) as error:
                         failed = True
                         print(f"{variant.label}, {name}: {error}", file=sys.stderr)
     finally:

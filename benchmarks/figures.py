@@ -54,6 +54,13 @@ class NoEchoError(Exception):
         super().__init__(f"no typed key showed; the screen:\n{screen}")
 
 
+class NoAnswerError(Exception):
+    """A prompt never reached the model, so nothing came to be measured."""
+
+    def __init__(self, screen: str) -> None:
+        super().__init__(f"the model was not asked; the screen:\n{screen}")
+
+
 @dataclass(frozen=True, slots=True)
 class Variant:
     """One program to measure, or one way to run it."""
@@ -88,12 +95,12 @@ class Variant:
             # A program that loses what is typed before its first frame gets more chances.
             for _ in range(10):
                 program.type(KEY.encode())
-                if program.wait_until(lambda screen: screen.count(KEY) > 0, timeout_s=3):
+                if program.wait_until(lambda screen: screen.longest_run(KEY) > 0, timeout_s=3):
                     break
             else:
                 raise NoEchoError(program.emulator.text())
             program.wait_for_quiet()
-            program.type(_BACKSPACE * program.emulator.count(KEY))
+            program.type(_BACKSPACE * program.emulator.longest_run(KEY))
             program.wait_for_quiet()
             yield program
         finally:
@@ -209,11 +216,11 @@ def measure_resizes(program: Program, variant: Variant) -> list[Figure]:
     steps = [Step((at + 1) * 0.02, size=size) for at, size in enumerate(sizes)]
     steps += [Step(0.031 + at * 0.049, keys=KEY.encode()) for at in range(keys)]
     steps.sort(key=lambda step: step.after_s)
-    counter = _KeyCounter(program.emulator.count(KEY))
+    counter = _KeyCounter()
     typed_s = program.play(steps, rest_s=2.0)
     program.review(counter.observe)
     echoes = counter.echoes_ms(typed_s)
-    lost = keys - program.emulator.count(KEY) + counter.baseline
+    lost = keys - program.emulator.longest_run(KEY)
     after_storm = program.emulator.text()
     program.type(_REDRAW)
     program.wait_for_quiet()
@@ -227,13 +234,19 @@ def measure_resizes(program: Program, variant: Variant) -> list[Figure]:
     ]
 
 
-def measure_long_transcript(program: Program, lines: Sequence[int]) -> list[Figure]:
-    """Typing and memory once the transcript has so many lines, smallest number first."""
+def measure_long_transcript(program: Program, model: Model, lines: Sequence[int]) -> list[Figure]:
+    """Typing and memory once the transcript has so many lines, smallest number first.
+
+    Raises:
+        NoAnswerError: a request for more lines never reached the model.
+    """
     figures = []
     filled = 0
     for wanted in lines:
         while filled < wanted:
-            _send(program, fill_prompt(_LINES_PER_FILL))
+            prompt = fill_prompt(_LINES_PER_FILL)
+            if _asked_at(model, program, prompt, after_s=_send(program, prompt)) is None:
+                raise NoAnswerError(program.emulator.text())
             program.wait_for_quiet(1.0, timeout_s=120)
             filled += _LINES_PER_FILL
         state = f"after {wanted:,} lines"
@@ -265,20 +278,19 @@ class _FirstSights:
     def observe(self, happening: Happening, screen: Emulator) -> None:
         if self.frame_s is None and screen.text().strip():
             self.frame_s = happening.at_s
-        if self.echo_s is None and screen.count(KEY):
+        if self.echo_s is None and screen.longest_run(KEY):
             self.echo_s = happening.at_s
 
 
 class _KeyCounter:
     """When each of the typed keys was first on the screen."""
 
-    def __init__(self, baseline: int) -> None:
-        self.baseline = baseline
+    def __init__(self) -> None:
         self.shown_s: list[float] = []
 
     def observe(self, happening: Happening, screen: Emulator) -> None:
         if isinstance(happening, Output) and KEY.encode() in happening.data:
-            new = screen.count(KEY) - self.baseline - len(self.shown_s)
+            new = screen.longest_run(KEY) - len(self.shown_s)
             self.shown_s.extend([happening.at_s] * max(0, new))
 
     def echoes_ms(self, typed_s: Sequence[float]) -> list[float]:
@@ -305,7 +317,7 @@ def _type_keys(program: Program, keys: int) -> tuple[list[float], int]:
     """Type keys at a person's uneven pace and erase them; the echo times in ms, and the output."""
     chance = random.Random(keys)
     program.review()
-    counter = _KeyCounter(program.emulator.count(KEY))
+    counter = _KeyCounter()
     at_s, steps = 0.05, []
     for _ in range(keys):
         steps.append(Step(at_s, keys=KEY.encode()))
@@ -332,11 +344,11 @@ def _send(program: Program, prompt: str) -> float:
     return program.type(_ENTER)
 
 
-def _asked_at(model: Model, program: Program, prompt: str) -> float | None:
+def _asked_at(model: Model, program: Program, prompt: str, *, after_s: float = 0.0) -> float | None:
     limit_s = time.monotonic() + 10
     while time.monotonic() < limit_s:
         program.listen(0.02)
-        if asked := model.find(prompt, after_s=program.started_s):
+        if asked := model.find(prompt, after_s=max(after_s, program.started_s)):
             return asked.at_s
         if program.exit_status is not None:
             break

@@ -58,9 +58,14 @@ class Emulator(pyte.Screen):
         """Return the whole screen, one line per row."""
         return "\n".join(self.row_text(row) for row in range(self.lines))
 
-    def count(self, character: str) -> int:
-        """Count the cells that show this character."""
-        return sum(cell.data == character for row in self.buffer.values() for cell in row.values())
+    def longest_run(self, character: str) -> int:
+        """Count the most cells in a row that show this character side by side.
+
+        Of a line that is being typed it gives the newest state, whatever older copies of it a
+        change of size left elsewhere on the screen.
+        """
+        runs = re.compile(f"(?:{re.escape(character)})+").findall(self.text())
+        return max(map(len, runs), default=0) // len(character)
 
     def changed_cells(self) -> int:
         """Count the cells that differ from the time of the last call."""
