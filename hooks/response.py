@@ -108,6 +108,9 @@ def judge_printed(spec: HandlerSpec, printed: Printed) -> HandlerResult:
     if problem is not None:
         return run.failed(HandlerOutcome.NON_BLOCKING_ERROR, problem)
     if answer is not None:
+        if printed.exit_code != 0:
+            note = f"{_exit_text(printed, stderr)}; its JSON answer counts all the same"
+            answer = replace(answer, notes=(*answer.notes, note))
         return settle(replace(run, answer=answer), rules)
     if printed.exit_code != 0:
         return run.failed(HandlerOutcome.NON_BLOCKING_ERROR, _exit_text(printed, stderr))
@@ -168,12 +171,38 @@ def parse_stdout(stdout: str, *, truncated_bytes: int = 0) -> Mapping[str, objec
         return None
     looks_like_json = text.endswith("}") or re.match(r"\{\s*\"", text) is not None
     try:
-        parsed = json.loads(text)
+        parsed = load_json(text)
     except (ValueError, RecursionError) as error:
         if not looks_like_json:
             return None
         raise NotAnAnswer(_json_problem(text, error, truncated_bytes)) from error
     return parsed if isinstance(parsed, Mapping) else None
+
+
+def load_json(text: str) -> object:
+    """Parse one JSON document into values that can be written again.
+
+    Raises ValueError, RecursionError: not JSON, or with numbers that JSON does not have.
+    """
+    parsed: object = json.loads(text, parse_constant=_no_such_number)
+    return _without_surrogates(parsed) if "\\ud" in text.lower() else parsed
+
+
+def _no_such_number(name: str) -> object:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+def _without_surrogates(value: object) -> object:
+    """Replace halves of characters, which no file or terminal can be sent."""
+    match value:
+        case str():
+            return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        case dict():
+            return {str(_without_surrogates(k)): _without_surrogates(v) for k, v in value.items()}
+        case list():
+            return [_without_surrogates(entry) for entry in value]
+        case _:
+            return value
 
 
 def decode(raw: bytes) -> str:
@@ -205,12 +234,12 @@ def _exit_two(
     cause = f" ({suspicion})" if suspicion else ""
     if rules.exit_two is ExitTwo.NOTICE:
         said = f"exit status 2: {first_line(stderr)}" if stderr.strip() else "exit status 2"
-        return run.failed(HandlerOutcome.NON_BLOCKING_ERROR, said + cause)
+        return _unheeded(run, answer, said + cause)
     if rules.exit_two is ExitTwo.IGNORED:
         said = first_line(stderr)
         detail = f" ({said})" if said else ""
         error = f"exit status 2 has no effect on {run.spec.event}{detail}{cause}"
-        return run.failed(HandlerOutcome.NON_BLOCKING_ERROR, error)
+        return _unheeded(run, answer, error)
     blocked = _blocked(run, rules, answer, stderr, "")
     if suspicion and answer is None:
         problem = f"blocks, but probably because it is broken, not because it decided to{cause}"
@@ -218,6 +247,14 @@ def _exit_two(
         notes = (*blocked.answer.notes, problem)
         return replace(blocked, answer=replace(blocked.answer, notes=notes))
     return blocked
+
+
+def _unheeded(run: HandlerResult, answer: Answer | None, error: str) -> HandlerResult:
+    """Report a block that the event does not know; what else was answered counts, bar an allow."""
+    answer = answer or Answer()
+    if answer.verdict == "allow":
+        answer = replace(answer, verdict=None, updated_input=None, permission_updates=())
+    return replace(run, outcome=HandlerOutcome.NON_BLOCKING_ERROR, error=error, answer=answer)
 
 
 def _blocked(

@@ -112,7 +112,10 @@ async def run_hooks(
             outcome = await runner.run(payload)
             outcome = _with_background(outcome, runner.take_background())
             line = replace(outcome, config_warnings=warnings).to_json()
-            print(json.dumps(line, ensure_ascii=False, default=str), file=stdout, flush=True)
+            text = json.dumps(line, ensure_ascii=False, default=str)
+            # Payloads may bring halves of characters, which no stream takes.
+            text = text.encode("utf-8", "replace").decode("utf-8")
+            print(text, file=stdout, flush=True)
     finally:
         await runner.aclose(wait_s=BACKGROUND_WAIT_S)
     _remove_if_empty(session.state_dir)

@@ -12,7 +12,7 @@ from typing import Final, Protocol
 from hooks.answer import Answer
 from hooks.effects import EFFECTS
 from hooks.ports import HookPorts, HookSession
-from hooks.response import HandlerOutcome, HandlerResult, ReasonSource, settle
+from hooks.response import HandlerOutcome, HandlerResult, ReasonSource, load_json, settle
 from hooks.spec import HandlerSpec
 
 ARGUMENTS: Final = re.compile(r"(?<!\\)\$ARGUMENTS\b")
@@ -65,7 +65,7 @@ def parse_model_answer(text: str) -> Mapping[str, object]:
     if found is None:
         raise ModelAnswerError(f"the model did not answer with JSON: {text.strip()[:80]!r}")
     try:
-        parsed = json.loads(found.group(0))
+        parsed = load_json(found.group(0))
     except (ValueError, RecursionError) as error:
         raise ModelAnswerError(f"the model answered with invalid JSON: {error}") from error
     if not isinstance(parsed, Mapping):

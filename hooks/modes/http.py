@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 import ssl
 from collections.abc import AsyncIterator, Mapping
@@ -19,6 +18,7 @@ from hooks.response import (
     decode,
     first_line,
     judge_json,
+    load_json,
 )
 from hooks.spec import HttpHandler
 from hooks.ssrf import check_url
@@ -185,7 +185,7 @@ def _judge(call: HookCall, failed: HandlerResult, response: Response) -> Handler
     if not text.strip():
         return replace(shown, outcome=HandlerOutcome.SUCCESS)
     try:
-        parsed = json.loads(text)
+        parsed = load_json(text)
     except (ValueError, RecursionError) as error:
         return replace(
             shown, error=f"the response is not JSON ({error}): {first_line(text)[:80]!r}"

@@ -245,6 +245,29 @@ def test_json_decides_whatever_other_exit_code() -> None:
     assert fire("PreToolUse", code=7, stdout={}).outcome.value == "success"
 
 
+def test_a_failing_exit_code_beside_json_is_told() -> None:
+    outcome = fire("PreToolUse", code=1, stdout={"error": "x"}, stderr="boom")
+    assert outcome.outcome.value == "success"
+    assert any("exit status 1: boom; its JSON answer counts" in line for line in outcome.notices)
+
+
+def test_status_two_where_it_has_no_effect_leaves_the_rest_of_the_answer() -> None:
+    start = fire("SessionStart", code=2, stdout=specific("SessionStart", additionalContext="c"))
+    assert (start.outcome.value, start.additional_context) == ("non_blocking_error", "c")
+    for behavior, decision in (("allow", "none"), ("deny", "deny")):
+        answer = specific("PermissionRequest", decision={"behavior": behavior})
+        assert fire("PermissionRequest", code=2, stdout=answer).decision == decision
+
+
+def test_what_cannot_be_written_again_is_not_taken_over() -> None:
+    half = fire("PreToolUse", stdout='{"systemMessage": "a\\ud800b \\ud83d\\ude42"}')
+    assert half.system_messages == ("a\ufffdb 🙂",)
+    number = fire("PreToolUse", stdout='{"hookSpecificOutput": NaN}')
+    assert "NaN is not a JSON number" in number.notices[0]
+    deep = fire("PreToolUse", stdout='{"a":' * 100_000 + "1" + "}" * 100_000)
+    assert deep.outcome.value == "non_blocking_error"
+
+
 @pytest.mark.parametrize(
     ("word", "decision", "proceeds"),
     [
