@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 MIN_VALUE_CHARACTERS: Final = 8
@@ -20,31 +22,74 @@ _SECRET_NAME = re.compile(
 _NOT_SECRET: Final = frozenset({"PWD", "OLDPWD", "SSH_AUTH_SOCK", "XAUTHORITY", "GPG_AGENT_INFO"})
 _PLAIN_VALUE = re.compile(r"(?:/[^\s]*|[a-z]+|[0-9]{1,9}|true|false)", re.IGNORECASE)
 
-_FORMATS: Final[tuple[tuple[str, str], ...]] = (
-    (
+
+@dataclass(frozen=True, slots=True)
+class _Format:
+    """What one kind of key looks like. Patterns begin with fixed text: that is what is fast."""
+
+    name: str
+    needles: tuple[str, ...]
+    """One of these is in every text that holds such a key; in lower case for `any_case`."""
+    pattern: re.Pattern[str]
+    any_case: bool = False
+    own_word: bool = True
+    """The key does not begin inside a word: `task-…` is no `sk-…`."""
+
+
+def _format(
+    name: str, needles: str, pattern: str, *, any_case: bool = False, own_word: bool = True
+) -> _Format:
+    flags = re.IGNORECASE if any_case else re.NOFLAG
+    return _Format(name, tuple(needles.split("|")), re.compile(pattern, flags), any_case, own_word)
+
+
+_FORMATS: Final = (
+    _format(
         "private key",
-        r"-----BEGIN (?:[A-Z ]+ )?PRIVATE KEY-----[\s\S]{0,20000}?(?:-----END [A-Z ]*KEY-----|\Z)",
+        "-----BEGIN ",
+        r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----(?:\s*(?:Proc-Type|DEK-Info):[^\n]{0,200})*"
+        r"[^-]{0,20000}(?:-----END [A-Z0-9 ]{0,40}KEY-----)?",
+        own_word=False,
     ),
-    ("Anthropic key", r"\bsk-ant-[A-Za-z0-9_-]{16,}"),
-    ("OpenAI key", r"\bsk-(?:proj-|svcacct-|admin-)?[A-Za-z0-9_-]{20,}"),
-    ("GitHub token", r"\b(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,})"),
-    ("GitLab token", r"\bgl(?:pat|dt|rt|cbt|ptt)-[A-Za-z0-9_-]{20,}"),
-    ("AWS key id", r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"),
-    ("Google key", r"\bAIza[A-Za-z0-9_-]{35}"),
-    ("Google token", r"\bya29\.[A-Za-z0-9_-]{20,}"),
-    ("Slack token", r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}"),
-    ("Stripe key", r"\b[rs]k_(?:live|test)_[A-Za-z0-9]{16,}"),
-    ("npm token", r"\bnpm_[A-Za-z0-9]{30,}"),
-    ("package index token", r"\bpypi-[A-Za-z0-9_-]{40,}"),
-    ("Hugging Face token", r"\bhf_[A-Za-z0-9]{30,}"),
-    ("SendGrid key", r"\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"),
-    ("signed token", r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
-    ("authorization header", r"(?i:(?<=bearer )|(?<=basic ))[A-Za-z0-9._~+/=-]{16,}"),
-    ("password in an address", r"(?<=://)[^\s/:@]{1,100}:[^\s/@]{3,200}(?=@)"),
-)
-_FORMAT = re.compile("|".join(f"({pattern})" for _, pattern in _FORMATS))
-_HINT = re.compile(
-    r"sk-|_|gl|AKIA|ASIA|AIza|ya29|xox|SG\.|eyJ|-----BEGIN|://|pypi-|(?i:bearer |basic )"
+    _format("Anthropic key", "sk-ant-", r"sk-ant-[A-Za-z0-9_-]{16,}"),
+    _format("OpenAI key", "sk-", r"sk-(?:proj-|svcacct-|admin-)?[A-Za-z0-9_-]{20,}"),
+    _format(
+        "GitHub token",
+        "ghp_|gho_|ghu_|ghs_|ghr_|github_pat_",
+        r"g(?:h[pousr]_[A-Za-z0-9]{30,}|ithub_pat_[A-Za-z0-9_]{30,})",
+    ),
+    _format(
+        "GitLab token",
+        "glpat-|gldt-|glrt-|glcbt-|glptt-",
+        r"gl(?:pat|dt|rt|cbt|ptt)-[A-Za-z0-9_-]{20,}",
+    ),
+    _format("AWS key id", "AKIA|ASIA", r"A[KS]IA[0-9A-Z]{16}(?![0-9A-Za-z])"),
+    _format("Google key", "AIza", r"AIza[A-Za-z0-9_-]{35}"),
+    _format("Google token", "ya29.", r"ya29\.[A-Za-z0-9_-]{20,}"),
+    _format("Slack token", "xox", r"xox[abeoprs]-[A-Za-z0-9-]{10,}"),
+    _format("Stripe key", "k_live_|k_test_", r"[rs]k_(?:live|test)_[A-Za-z0-9]{16,}"),
+    _format("npm token", "npm_", r"npm_[A-Za-z0-9]{30,}"),
+    _format("package index token", "pypi-", r"pypi-[A-Za-z0-9_-]{40,}"),
+    _format("Hugging Face token", "hf_", r"hf_[A-Za-z0-9]{30,}"),
+    _format("SendGrid key", "SG.", r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"),
+    _format(
+        "signed token",
+        "eyJ",
+        r"eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}",
+    ),
+    _format(
+        "authorization header",
+        "bearer |basic ",
+        r"(?:(?<=bearer )|(?<=basic ))[A-Za-z0-9._~+/=-]{16,}",
+        any_case=True,
+        own_word=False,
+    ),
+    _format(
+        "password in an address",
+        "://",
+        r"(?<=://)[^\s/:@]{1,100}:[^\s/@]{3,200}(?=@)",
+        own_word=False,
+    ),
 )
 _OPAQUE_KEYS: Final = frozenset({"signature", "data", "encrypted_content"})
 """Fields of blocks that are checked or decoded byte by byte, and hold no text."""
@@ -69,8 +114,13 @@ class Redactor:
         """Return the text with each secret replaced by `[redacted: <what it was>]`."""
         if self._values is not None:
             text = self._values.sub(lambda m: f"[redacted: {self._names[m[0]]}]", text)
-        if _HINT.search(text):
-            text = _FORMAT.sub(_format_mark, text)
+        lowered: str | None = None
+        for form in _FORMATS:
+            searched = text
+            if form.any_case:
+                searched = lowered = text.lower() if lowered is None else lowered
+            if any(needle in searched for needle in form.needles):
+                text = form.pattern.sub(partial(_mark, form), text)
         return text
 
     def json(self, value: Any) -> Any:
@@ -114,6 +164,8 @@ def is_secret(name: str, value: str) -> bool:
     )
 
 
-def _format_mark(match: re.Match[str]) -> str:
-    index = (match.lastindex or 1) - 1
-    return f"[redacted: {_FORMATS[index][0]}]"
+def _mark(form: _Format, match: re.Match[str]) -> str:
+    before = match.string[match.start() - 1 : match.start()]
+    if form.own_word and (before.isalnum() or before == "_"):
+        return match[0]
+    return f"[redacted: {form.name}]"
