@@ -195,6 +195,8 @@ def _policy(folder: Path, uid: int) -> list[LoadedFile]:
         check_owner(path.parent, uid=uid)
         loaded, warnings = read_settings(path, RuleSource.POLICY)
         bad = [w for w in warnings if w.level != "info"]
+        if loaded is not None:
+            bad.extend(rules_of(loaded)[1])
         if loaded is None or bad:
             reason = str(bad[0]) if bad else f"{path}: cannot be read"
             raise ConfigError(

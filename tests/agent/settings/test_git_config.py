@@ -12,7 +12,7 @@ from agent.settings.git_config import git_items
 @pytest.mark.parametrize(
     ("text", "labels"),
     [
-        ("[core]\n\tbare = false\n[remote \"o\"]\n\turl = x\n", []),
+        ('[core]\n\tbare = false\n[remote "o"]\n\turl = x\n', []),
         ("[core]\n\tfsmonitor = ./evil\n", ["git core.fsmonitor = ./evil"]),
         ("[core]\n\tfsmonitor = true\n", []),
         ('[filter "lfs"]\n\tclean = rm -rf\n', ["git filter.lfs.clean = rm -rf"]),
@@ -22,9 +22,7 @@ from agent.settings.git_config import git_items
     ],
     ids=["plain", "fsmonitor", "builtin-monitor", "filter", "one-line", "include", "continued"],
 )
-def test_entries_that_run_programs_are_items(
-    tmp_path: Path, text: str, labels: list[str]
-) -> None:
+def test_entries_that_run_programs_are_items(tmp_path: Path, text: str, labels: list[str]) -> None:
     (tmp_path / ".git").mkdir()
     (tmp_path / ".git" / "config").write_text(text)
     assert [item.label for item in git_items(tmp_path)] == labels

@@ -312,7 +312,7 @@ def test_a_pipe_in_place_of_a_file_does_not_hang(world: World) -> None:
     assert "not a regular file" in warnings(world.load())[0]
 
 
-@pytest.mark.parametrize("text", ['{"model": 5}', '{"a"', "[]"])
+@pytest.mark.parametrize("text", ['{"model": 5}', '{"a"', "[]", '{"permissions": {"deny": [7]}}'])
 def test_an_unusable_managed_file_stops_the_start(world: World, text: str) -> None:
     path = world.write(POLICY, text)
     with pytest.raises(ConfigError, match=str(path)):
