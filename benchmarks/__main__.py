@@ -28,7 +28,7 @@ from benchmarks.figures import (
 )
 from benchmarks.model import Model
 from benchmarks.program import ProgramEndedError
-from benchmarks.report import as_json, as_table
+from benchmarks.report import as_document, as_json, as_table
 
 Group = Callable[[Variant, Model, bool], Iterator[Figure]]
 
@@ -91,6 +91,9 @@ def main() -> int:
     else:
         arguments.json.write_text(text + "\n", encoding="utf-8")
     print(as_table(results))
+    if arguments.document is not None:
+        page = as_document(results, (arguments.columns, arguments.rows))
+        arguments.document.write_text(page, encoding="utf-8")
     return 1 if failed else 0
 
 
@@ -103,6 +106,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--columns", type=int, default=120)
     parser.add_argument("--rows", type=int, default=40)
     parser.add_argument("--json", type=Path, help="write JSON here instead of printing it")
+    parser.add_argument(
+        "--document", type=Path, help="write the page docs/performance.md keeps here"
+    )
     parser.add_argument(
         "--only-ours", action="store_true", help="leave out the stock renderer for comparison"
     )

@@ -48,6 +48,22 @@ def as_table(results: Mapping[str, Sequence[Figure]]) -> str:
     return "\n".join(_line(row, widths) for row in rows)
 
 
+def as_document(results: Mapping[str, Sequence[Figure]], size: tuple[int, int]) -> str:
+    """Return the page that keeps the table, with the machine and the day it was measured on."""
+    taken_on = machine()
+    return f"""# Performance
+
+Written by `make bench`: the installed program in a pseudo-terminal of {size[0]}×{size[1]}, a terminal emulator, and the scripted model at
+80 tokens a second. "Stock output" is the same program with `AGENT_TUI_RENDERER=textual`. Nothing passes or fails on these figures, and
+figures of two machines or two days do not compare: ratios within one run do.
+
+Measured on {taken_on["date"]}: {taken_on["system"]}, {taken_on["processor"]}, {taken_on["processors"]} processors,
+Python {taken_on["python"]}.
+
+{as_table(results)}
+"""
+
+
 def _line(row: Sequence[str], widths: Sequence[int]) -> str:
     first, *rest = [
         text.ljust(width) if column == 0 else text.rjust(width)

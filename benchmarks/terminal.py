@@ -83,6 +83,17 @@ class Emulator(pyte.Screen):
             for old, new in zip(old_row, new_row, strict=True)
         )
 
+    def resize(self, lines: int | None = None, columns: int | None = None) -> None:
+        """Change the size as terminals do on the alternate screen: rows are cut at the bottom."""
+        lines = lines or self.lines
+        if lines < self.lines:
+            for row in range(lines, self.lines):
+                self.buffer.pop(row, None)
+            self.lines = lines
+            self.cursor.y = min(self.cursor.y, lines - 1)
+            self.set_margins()
+        super().resize(lines, columns)
+
     def set_mode(self, *modes: int, **options: Any) -> None:
         """Set modes; on entering the alternate screen, keep the normal one aside."""
         if options.get("private") and _ALTERNATE_SCREEN & set(modes) and self._saved is None:

@@ -43,6 +43,13 @@ def test_leaving_the_alternate_screen_shows_the_normal_one_again() -> None:
     assert (inside.split("\n")[0], emulator.text().split("\n")[0]) == ("inside", "before")
 
 
+def test_a_lower_window_loses_its_last_rows() -> None:
+    emulator = Emulator(10, 3)
+    emulator.write(b"one\r\ntwo\r\nthree")
+    emulator.resize(2, 10)
+    assert (emulator.text(), emulator.lines) == ("one\ntwo", 2)
+
+
 def test_changed_cells_are_counted_since_the_last_call() -> None:
     emulator = Emulator(10, 2)
     emulator.write(b"abc")
