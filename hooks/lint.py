@@ -80,7 +80,7 @@ def _lint_tool_names(names: list[str]) -> Iterator[str]:
             yield f"matcher `{name}` is an exact name and matches no tool: use `{name}__.*`"
 
 
-def lint_handler(spec: HandlerSpec, *, known_fields: frozenset[str]) -> Iterator[str]:
+def lint_handler(spec: HandlerSpec) -> Iterator[str]:
     """Yield what looks wrong with a handler."""
     if spec.condition is not None and not EFFECTS[spec.event].is_tool_event:
         yield f"`if` works for tool events only: on {spec.event} this handler never runs"

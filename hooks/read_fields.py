@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
 
 from hooks.spec import (
     AgentHandler,
@@ -12,31 +11,6 @@ from hooks.spec import (
     HttpHandler,
     McpToolHandler,
     PromptHandler,
-)
-
-HANDLER_FIELDS: Final = frozenset(
-    {
-        "type",
-        "if",
-        "timeout",
-        "statusMessage",
-        "once",
-        "onFailure",
-        "command",
-        "args",
-        "shell",
-        "async",
-        "asyncRewake",
-        "url",
-        "headers",
-        "allowedEnvVars",
-        "server",
-        "tool",
-        "input",
-        "prompt",
-        "model",
-        "continueOnBlock",
-    }
 )
 
 

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Final
 
 from hooks.answer import Answer, AnswerError, Verdict, read_answer
-from hooks.effects import EFFECTS, Audience, Effects, ExitTwo, PlainStdout
+from hooks.effects import EFFECTS, Effects, ExitTwo, PlainStdout
 from hooks.spec import HandlerSpec
 
 ANSI: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
@@ -356,8 +356,3 @@ def _without_reason(spec: HandlerSpec) -> str:
     return (
         f"Blocked by hook {first_line(spec.label)!r} ({spec.source.value}), which gave no reason."
     )
-
-
-def feedback_audience(event: str) -> Audience:
-    """Return who reads the reason of a block of this event."""
-    return EFFECTS[event].feedback_to
