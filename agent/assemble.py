@@ -72,9 +72,11 @@ from hooks.runner import HookRunner
 from permissions.audit import AuditLog
 from permissions.classifier_local import LocalClassifier
 from permissions.contender import Contender
+from permissions.decision import Reason
 from permissions.gate import PermissionGate
 from permissions.handlers import HeadlessHandler, InteractiveHandler
 from permissions.mode import Mode, parse_mode
+from permissions.request import PermissionRequest
 from permissions.rule import RuleBehavior, RuleSource, RuleText
 
 MAX_OUTPUT_TOKENS: Final = 32_000
@@ -374,6 +376,7 @@ class _Assembly:
             model=lambda: self.model,
             effort=lambda: self.effort,
             switch=self,
+            shells=services.shells,
             max_turns=self._max_turns(),
             previews=self.previews,
             todos=lambda: services.todos,
@@ -505,6 +508,7 @@ class _Assembly:
             small_model=small,
             todos=self.resumed.todos if self.resumed is not None else (),
             blocked_hosts=tuple(sorted(self.gate.context.blocked_hosts)),
+            may_search=self._may_search,
         )
 
     async def _prompt_context(
@@ -586,6 +590,7 @@ class _Assembly:
             account=accounting.account,
             spent=accounting.spent,
             queued=self._take_queued,
+            reports=self._ended_shells,
             context=ContextKeeper(
                 KeeperPorts(
                     budget=lambda: ContextBudget(
@@ -599,6 +604,19 @@ class _Assembly:
                 )
             ),
         )
+
+    def _ended_shells(self) -> list[str]:
+        return [
+            f"The background command {shell.id} (`{shell.command[:200]}`) ended with exit code "
+            f"{shell.exit_code}. BashOutput shows what it wrote."
+            for shell in self.services.shells.take_finished()
+        ]
+
+    def _may_search(self, path: Path) -> bool:
+        """Whether rules let the contents of a file appear among search results."""
+        request = PermissionRequest("Read", {"file_path": str(path)})
+        decision = self.gate.evaluate(request, cwd=self.services.cwd)
+        return decision.reason not in {Reason.DENY_RULE, Reason.ASK_RULE}
 
     def _take_queued(self) -> list[Message]:
         prompts = list(self.queue)
@@ -648,6 +666,7 @@ class _Assembly:
             hooks=hooks,
             request=request,
             queued=list,
+            reports=list,
             context=None,
         )
         return BuiltSubagent(ports, hooks)

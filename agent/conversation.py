@@ -28,6 +28,7 @@ from agent.hook_dispatch import HookDispatch
 from agent.loop import AgentLoop, LoopPorts
 from agent.messages import Message, user_message
 from agent.model.client import Effort
+from agent.tools.shells import ShellRegistry
 from agent.turn import Recovery
 from agent.user_prompt import Prompt
 from permissions.gate import PermissionGate
@@ -151,6 +152,7 @@ class Conversation:
         model: Callable[[], str],
         effort: Callable[[], str | None],
         switch: ModelSwitch,
+        shells: ShellRegistry,
         max_turns: int,
         previews: Mapping[str, Display | None],
         todos: Callable[[], tuple[TodoItem, ...]],
@@ -172,6 +174,7 @@ class Conversation:
         self._model = model
         self._effort = effort
         self._switch = switch
+        self.shells = shells
         self._max_turns = max_turns
         self._previews = previews
         self._todos = todos
@@ -345,6 +348,10 @@ class Conversation:
     def set_effort(self, effort: Effort | None) -> None:
         """Ask for another effort from the next request on."""
         self._switch.set_effort(effort)
+
+    def send_to_background(self) -> bool:
+        """Let the running command go on behind the conversation; False when none runs."""
+        return self.shells.send_to_background()
 
     def keep_draft(self, text: str) -> None:
         """Record the half-typed prompt, so that a crash does not lose it."""

@@ -123,6 +123,8 @@ class LoopPorts:
     """Why no further request may be made (a budget), or None."""
     queued: Callable[[], list[Message]]
     """Take the messages the person sent meanwhile."""
+    reports: Callable[[], list[str]] = list
+    """Take what ended in the background since the last request, as texts for the model."""
     context: ContextPort | None = None
 
 
@@ -190,6 +192,9 @@ class AgentLoop:
             return
         for text in self._ports.hooks.late_context():
             yield self._commit(user_message(text, origin="hook"))
+        for text in self._ports.reports():
+            yield Notice(self._turn_id, "info", text, agent_id=self._agent_id)
+            yield self._commit(user_message(text, origin="reminder"))
         if self._ports.context is not None:
             step = await self._ports.context.before_request(
                 self.messages, self._context_tokens, signal

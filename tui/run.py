@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from agent.child_env import child_environment
 from agent.options import RunOptions
 from permissions.decision import Decision, GrantChoice
 from permissions.request import PermissionRequest
@@ -72,6 +73,7 @@ class _ScreenRun:
                 no_color=bool(env.get("NO_COLOR")),
                 initial_prompt=options.prompt or "",
                 themes_dir=themes_dir,
+                shell_env=child_environment(env, {}),
                 notices=(*notices, *theme_notices),
             ),
             suggest_grants=self.suggest_grants,
@@ -102,6 +104,8 @@ class _ScreenRun:
         await asyncio.wait({closing})
         if not closing.cancelled():
             closing.result()
+        elif self.assembled is not None:
+            self.assembled.conversation.shells.kill_now()
 
     async def _close(self) -> None:
         if self.assembled is not None:

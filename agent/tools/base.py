@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from pydantic import BaseModel
 
@@ -73,14 +73,6 @@ class ToolContext:
     """Append live output for the person; cheap, never blocks, already sanitised or not."""
     services: ToolServices
     """Shared state and ports of the conversation: cwd, file state, shells, the person, sub-agents."""
-
-
-class RunTool(Protocol[InputT]):
-    """The body of a tool."""
-
-    def __call__(self, tool_input: Any, context: ToolContext, /) -> Awaitable[ToolOutcome]:
-        """Do the work. Raise `ToolError` for expected failures; observe `context.abort`."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
