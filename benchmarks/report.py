@@ -53,12 +53,13 @@ def as_document(results: Mapping[str, Sequence[Figure]], size: tuple[int, int]) 
     taken_on = machine()
     return f"""# Performance
 
-Written by `make bench`: the installed program in a pseudo-terminal of {size[0]}×{size[1]}, a terminal emulator, and the scripted model at
-80 tokens a second. "Stock output" is the same program with `AGENT_TUI_RENDERER=textual`. Nothing passes or fails on these figures, and
-figures of two machines or two days do not compare: ratios within one run do.
+Written by `make bench`: the installed program in a pseudo-terminal of {size[0]}×{size[1]}, a
+terminal emulator, and the scripted model at 80 tokens a second. "Stock output" is the same program
+with `AGENT_TUI_RENDERER=textual`. Nothing passes or fails on these figures, and figures of two
+machines or two days do not compare: ratios within one run do.
 
-Measured on {taken_on["date"]}: {taken_on["system"]}, {taken_on["processor"]}, {taken_on["processors"]} processors,
-Python {taken_on["python"]}.
+Measured on {taken_on["date"]}: {taken_on["system"]}, {taken_on["processor"]},
+{taken_on["processors"]} processors, Python {taken_on["python"]}.
 
 {as_table(results)}
 """
