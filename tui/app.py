@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -30,14 +30,12 @@ from tui.components.activity_line import FRAME_S, ActivityLine, ActivityView
 from tui.components.completion_menu import CompletionMenu
 from tui.components.composer import Composer
 from tui.components.status_line import MODE_ROLES, Status, StatusLine
-from tui.components.text_buffer import Draft, TextBuffer
 from tui.components.todo_panel import TodoPanel
 from tui.components.transcript import Transcript
 from tui.components.welcome import welcome_rows
 from tui.conversation_port import ConversationPort, MakeConversation, ScreenPorts
 from tui.dialogs.host import DialogHost
 from tui.document import Document
-from tui.highlight import Highlighter
 from tui.input.actions import Context
 from tui.input.dispatch import Handler
 from tui.input.event import Phase, RoutedEvent
@@ -48,6 +46,8 @@ from tui.prompt_history import PromptHistory
 from tui.prompt_runner import PromptRunner
 from tui.screen.presenter import CellOutput
 from tui.shown import shown_line
+from tui.text.buffer import Draft, TextBuffer
+from tui.text.highlight import Highlighter
 from tui.theme import Palette, textual_theme
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from permissions.request import PermissionRequest
     from tui.dialogs.choices import Choice
     from tui.dialogs.permission import GrantOffer
+    from tui.shell_command import ShellCommand
 
 LOW_SCREEN_ROWS: Final = 10
 FOLDER_CELLS: Final = 30
@@ -78,6 +79,8 @@ class AppOptions:
     history: tuple[str, ...] = ()
     initial_prompt: str = ""
     themes_dir: Path | None = None
+    shell_env: Mapping[str, str] = field(default_factory=dict)
+    """Environment of commands typed after `!`, secrets already removed."""
     notices: tuple[str, ...] = ()
     """Lines to show at the start: warnings of settings, what a resume repaired."""
 
@@ -156,6 +159,7 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
         self._is_detailed = False
         self._shows_todos = False
         self._draft_timer: Timer | None = None
+        self._shells: list[ShellCommand] = []
         self._files: list[str] = []
         self._files_wanted = False
         self._actions = self._action_table()
@@ -354,9 +358,50 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
         if text.startswith("/") and run_command(text, self._command_host()):
             self._show_document()
             return
+        if text.startswith("!") and text[1:].strip():
+            self._start_worker(self._run_shell(text[1:].strip()))
+            return
         self.runner.submit(Prompt(text))
         self.transcript.to_end()
         self._show_document()
+
+    async def _run_shell(self, command: str) -> None:
+        """Run the person's own command, then tell the model of it."""
+        from agent.messages import new_uid  # both rarely used: not for the first frame
+        from tui.shell_command import ShellCommand
+
+        folder = self.conversation.cwd if self.conversation is not None else self.options.folder
+        shell = ShellCommand(command, folder, self.options.shell_env, new_uid())
+        self._shells.append(shell)
+        self.document.add_prompt(f"!{command}", kind="shell", at_s=self._clock())
+        self.transcript.to_end()
+        try:
+            async for event in shell.events():
+                await self.bridge.put(event)
+        finally:
+            self._shells.remove(shell)
+        self.bridge.flush()
+        self.runner.submit(Prompt(shell.note()))
+
+    @property
+    def keymap(self) -> Keymap:
+        """The keys in force."""
+        return self.options.keymap
+
+    @property
+    def theme_name(self) -> str:
+        """The theme in force."""
+        return self.options.theme.name
+
+    @property
+    def themes_dir(self) -> Path | None:
+        """Where the person's own themes are."""
+        return self.options.themes_dir
+
+    @property
+    def folder(self) -> Path:
+        """The folder that is worked in."""
+        return self.options.folder
 
     @property
     def action_ids(self) -> frozenset[str]:
@@ -369,7 +414,7 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
             run = partial(self.submit, f"/{command.label}")
             yield SystemCommand(command.label.capitalize(), command.detail, run)
 
-    def leave(self, *, error: str = "") -> None:
+    def leave(self, error: str = "") -> None:
         """End the program; the report is printed on the normal screen."""
         session_id = self.conversation.session_id if self.conversation is not None else None
         self.exit(ExitReport(session_id, self.document.last_answer, error))
@@ -516,6 +561,9 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
     def _cancel(self) -> None:
         if self.transcript.marked_text:
             self.transcript.clear_mark()
+            return
+        if self._shells:
+            self._shells[-1].kill()
             return
         if self.runner.is_running and self.runner.interrupt():
             self._is_interrupting = True
@@ -712,6 +760,8 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
             self._show_hint("copied")
         elif self._leave_key == "ctrl+c" and self._clock() < self._leave_until_s:
             self.leave()
+        elif self._shells:
+            self._shells[-1].kill()
         elif self.runner.is_running and self.runner.interrupt():
             self._is_interrupting = True
             self._arm_leaving("ctrl+c")

@@ -4,21 +4,59 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from agent.errors import AgentError
 from tui.completion import Candidate
 from tui.input.actions import ACTIONS, Context
 
 if TYPE_CHECKING:
-    from tui.app import AgentApp
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from agent.messages import Message
+    from themes.theme import Theme
+    from tui.components.composer import Composer
+    from tui.conversation_port import ConversationPort
+    from tui.dialogs.choices import Choice
+    from tui.document import Document
+    from tui.input.keymap import Keymap
+    from tui.prompt_runner import PromptRunner
+
+
+class CommandScreen(Protocol):
+    """The screen, as commands use it."""
+
+    conversation: ConversationPort | None
+    document: Document
+    runner: PromptRunner
+    composer: Composer
+
+    @property
+    def action_ids(self) -> frozenset[str]: ...
+    @property
+    def keymap(self) -> Keymap: ...
+    @property
+    def theme_name(self) -> str: ...
+    @property
+    def themes_dir(self) -> Path | None: ...
+    @property
+    def folder(self) -> Path: ...
+    def notice(self, text: str, level: str = "info") -> None: ...
+    def start(self, work: Awaitable[None]) -> None: ...
+    def leave(self) -> None: ...
+    def use_theme(self, theme: Theme) -> None: ...
+    def display_path(self, path: Path) -> str: ...
+    def output_figures(self) -> object: ...
+    def show_history(self, messages: Sequence[Message]) -> None: ...
+    async def pick(self, title: str, question: str, choices: Sequence[Choice]) -> int | None: ...
 
 
 @dataclass(frozen=True, slots=True)
 class CommandHost:
     """What a command may use."""
 
-    app: AgentApp
+    app: CommandScreen
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +89,7 @@ def command_candidates() -> tuple[Candidate, ...]:
 
 
 def _help(host: CommandHost, _argument: str) -> None:
-    keymap = host.app.options.keymap
+    keymap = host.app.keymap
     lines = ["Keys"]
     shown = {Context.GLOBAL, Context.CHAT, Context.SCROLL}
     for action in ACTIONS:
@@ -77,12 +115,12 @@ def _theme(host: CommandHost, argument: str) -> None:
     from themes.theme import ThemeError
 
     app = host.app
-    names = available_themes(app.options.themes_dir)
+    names = available_themes(app.themes_dir)
     if not argument:
-        app.notice(f"theme {app.options.theme.name}; there are: {', '.join(names)}")
+        app.notice(f"theme {app.theme_name}; there are: {', '.join(names)}")
         return
     try:
-        theme, warnings = load_theme(argument, user_dir=app.options.themes_dir)
+        theme, warnings = load_theme(argument, user_dir=app.themes_dir)
     except ThemeError as error:
         app.notice(str(error), "warning")
         return
@@ -102,7 +140,7 @@ def _cost(host: CommandHost, _argument: str) -> None:
 
 def _status(host: CommandHost, _argument: str) -> None:
     app, conversation = host.app, host.app.conversation
-    lines = [f"folder {app.display_path(app.options.folder)}"]
+    lines = [f"folder {app.display_path(app.folder)}"]
     if conversation is not None:
         lines.append(f"session {conversation.session_id}")
         lines.append(f"model {conversation.model}" + (" (demo)" if conversation.is_demo else ""))

@@ -61,6 +61,9 @@ from tui.view import (
 LIVE_OUTPUT_CHARS: Final = 16_000
 """How much of a running call's output is kept for the screen; the result has the rest."""
 
+SHELL_NOTE: Final = "<bash-input>"
+"""How a message begins that tells the model of a command the person ran."""
+
 _AGENT_TOOLS: Final = frozenset({"Agent", "Task"})
 _CHARS_PER_TOKEN: Final = 4
 _QUIET_ENDS: Final = frozenset({"completed", "error", "prompt_too_long"})
@@ -97,7 +100,8 @@ class Document:
         key = self._fresh_key("prompt")
         if kind == "prompt":
             self._pending_prompts.append(key)
-        self._append(PersonMessage(key, sanitize(text), kind))
+        if not text.startswith(SHELL_NOTE):
+            self._append(PersonMessage(key, sanitize(text), kind))
         if kind == "prompt":
             self._finished_tokens = 0
             self.activity = Activity("requesting", at_s)
@@ -295,7 +299,7 @@ class Document:
                 if self._pending_prompts:
                     self._pending_prompts.pop(0)
                 elif message.text.strip():
-                    self._append(PersonMessage(self._unseen(message.uid), sanitize(message.text)))
+                    self._append(_person_message(self._unseen(message.uid), message.text))
             case "model":
                 if message.uid not in self._uids:
                     self._show_message(message, at_s)
@@ -488,6 +492,13 @@ class Document:
         if not activity.is_working:
             self._finished_tokens = 0
         self.activity = Activity(phase, started, tokens, detail)
+
+
+def _person_message(key: str, text: str) -> PersonMessage:
+    if text.startswith(SHELL_NOTE):
+        command = text.removeprefix(SHELL_NOTE).partition("</")[0]
+        return PersonMessage(key, "!" + sanitize(command), "shell")
+    return PersonMessage(key, sanitize(text))
 
 
 def _identifier(name: str, tool_input: dict[str, Any]) -> str:

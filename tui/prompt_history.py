@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from tui.components.text_buffer import Draft
+from tui.text.buffer import Draft
 
 _KEPT: Final = 1_000
 

@@ -1,6 +1,6 @@
 """Turn a theme's roles into what Textual and Rich draw with: the only place that knows both.
 
-Next: `themes.theme` (roles), `tui.components.ink` (rows of text with roles).
+Next: `themes.theme` (roles), `tui.text.ink` (rows of text with roles).
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from textual.strip import Strip
 from textual.theme import Theme as TextualTheme
 
 from themes.theme import Role, Theme
-from tui.components.ink import Ink, Row
-from tui.components.wrap import clip
 from tui.screen.width import text_width
+from tui.text.ink import Ink, Row
+from tui.text.wrap import clip
 
 _DIM_WITHOUT_COLOUR: Final = frozenset({Role.MUTED, Role.FAINT, Role.QUOTE, Role.SYNTAX_COMMENT})
 _BOLD_WITHOUT_COLOUR: Final = frozenset(

@@ -109,9 +109,7 @@ def test_start(snap_compare: Compare, theme: str) -> None:
     assert snap_compare(app_with([], theme), terminal_size=(80, 24))
 
 
-@pytest.mark.parametrize(
-    "theme", OTHERS
-)
+@pytest.mark.parametrize("theme", OTHERS)
 def test_other_themes(snap_compare: Compare, theme: str) -> None:
     app = app_with([*WORK, until_interrupted], theme)
     assert snap_compare(app, terminal_size=(80, 40), run_before=after_prompt("Fix the slugs"))

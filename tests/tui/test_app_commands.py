@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -188,3 +189,40 @@ async def test_the_palette_offers_our_commands() -> None:
         titles = [command.title for command in app.get_system_commands(app.screen)]
         assert "Compact" in titles
         assert "Theme" in titles
+
+
+def with_shell(conversation: RecordedConversation, folder: Path) -> AgentApp:
+    conversation.cwd = folder
+    app = make_app(conversation)
+    app.options = replace(app.options, shell_env={"PATH": os.environ["PATH"]})
+    return app
+
+
+async def test_a_shell_command_runs_at_once_and_the_model_hears_of_it(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("")
+    conversation = played([TextDelta(T, "m1", 0, "I see a file.")])
+    app = with_shell(conversation, tmp_path)
+    async with app.run_test(size=(60, 24)) as pilot:
+        await send(pilot, "!ls; exit 3")
+        await app.workers.wait_for_complete()
+        await settled(pilot)
+        shown = transcript_of(app)
+        assert " ! ls; exit 3" in shown
+        assert "a.txt" in shown
+        assert "I see a file." in shown
+        assert conversation.received == [
+            "<bash-input>ls; exit 3</bash-input>\n"
+            "<bash-output>a.txt\n</bash-output><bash-exit>3</bash-exit>"
+        ]
+
+
+async def test_escape_ends_a_shell_command(tmp_path: Path) -> None:
+    app = with_shell(played([]), tmp_path)
+    async with app.run_test(size=(60, 24)) as pilot:
+        await send(pilot, "!echo started; sleep 60")
+        while "started" not in transcript_of(app):
+            await pilot.pause(0.02)
+        await pilot.press("escape")
+        await app.workers.wait_for_complete()
+        await settled(pilot)
+        assert "Interrupted" in transcript_of(app)

@@ -380,7 +380,7 @@ async def test_nothing_runs_while_idle() -> None:
         assert not app.bridge.clock.is_waiting
         widgets = [app, app.screen, *app.screen.walk_children()]
         timers = [t for node in widgets for t in node._timers if t._active.is_set()]
-        assert [t for t in timers if t._repeat is None] == []
+        assert [t for t in timers if t.name.startswith("set_interval")] == []
 
 
 @pytest.mark.parametrize("size", [(20, 5), (1, 1), (200, 60), (40, 9)])

@@ -225,7 +225,9 @@ def test_what_goes_on_is_known_and_ends() -> None:
     assert document.activity.retry is not None
     assert document.activity.retry.until_s == 11.0
     document.apply(TextDelta(T, "m", 0, "x" * 40), at_s=12.0)
-    assert (document.activity.retry, document.activity.output_tokens) == (None, 10)
+    activity = document.activity
+    assert (activity.phase, activity.output_tokens) == ("writing", 10)
+    assert activity.retry is None
     document.apply(Terminal(T, "aborted_streaming"), at_s=13.0)
     assert not document.activity.is_working
     assert isinstance(document.blocks[-1], EndLine)

@@ -8,10 +8,10 @@ from typing import Final
 
 from themes.theme import Role
 from tui.components.blocks import short_count
-from tui.components.ink import BLANK, FAINT, MUTED, Ink, Row, Run, row
 from tui.components.rows_widget import RowsWidget
 from tui.components.tool_card import duration
-from tui.components.wrap import clip
+from tui.text.ink import BLANK, FAINT, MUTED, Ink, Row, Run, row
+from tui.text.wrap import clip
 from tui.view import Activity
 
 FRAMES: Final = ("⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏")

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import Final, assert_never
 
 from themes.theme import Role
-from tui.components.ink import BLANK, FAINT, MUTED, Ink, Row, Run, indented, on_ground, row
 from tui.components.tool_card import tool_card_rows
-from tui.components.wrap import clip, wrap
-from tui.highlight import Highlighter
+from tui.text.highlight import Highlighter
+from tui.text.ink import BLANK, FAINT, MUTED, Ink, Row, Run, indented, on_ground, row
+from tui.text.wrap import clip, wrap
 from tui.view import (
     AssistantText,
     Block,

@@ -8,9 +8,9 @@ from typing import Final
 from agent.sanitize import reveal
 from themes.theme import Role
 from tui.completion import Completion
-from tui.components.ink import MUTED, TEXT, Ink, Row, Run, row
 from tui.components.rows_widget import RowsWidget
-from tui.components.wrap import clip
+from tui.text.ink import MUTED, TEXT, Ink, Row, Run, row
+from tui.text.wrap import clip
 
 _SHOWN_ROWS: Final = 6
 

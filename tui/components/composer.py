@@ -14,14 +14,14 @@ from textual.geometry import Offset
 
 from themes.theme import Role
 from tui.components.edit_layout import EditRow, cursor_at, edit_rows, place_of
-from tui.components.ink import FAINT, MUTED, TEXT, Ink, Row, Run
 from tui.components.rows_widget import RowsWidget
-from tui.components.text_buffer import Draft, TextBuffer, is_chip
-from tui.components.wrap import clip
 from tui.input.dispatch import Handler
 from tui.input.event import Phase, RoutedEvent
 from tui.input.listens import Listens
 from tui.input.priority import EventKind
+from tui.text.buffer import Draft, TextBuffer, is_chip
+from tui.text.ink import FAINT, MUTED, TEXT, Ink, Row, Run
+from tui.text.wrap import clip
 
 PLACEHOLDER: Final = "Ask for something · / commands · @ files · ! shell · ? keys"
 _SIGN_CELLS: Final = 3

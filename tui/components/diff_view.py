@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from agent.display import DiffDisplay
 from themes.theme import Role
-from tui.components.ink import FAINT, MUTED, Ink, Row, Run, row
-from tui.components.wrap import chop
-from tui.highlight import HighlightedLine, Highlighter, language_of
+from tui.text.highlight import HighlightedLine, Highlighter, language_of
+from tui.text.ink import FAINT, MUTED, Ink, Row, Run, row
+from tui.text.wrap import chop
 
 if TYPE_CHECKING:
     from difflib import SequenceMatcher

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tui.components.text_buffer import Chip, is_chip
 from tui.screen.width import clusters
+from tui.text.buffer import Chip, is_chip
 
 
 @dataclass(frozen=True, slots=True)

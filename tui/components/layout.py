@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final, Protocol
 
 from tui.components.blocks import GUTTER_CELLS, block_rows
-from tui.components.ink import MUTED, Row, Run, indented
 from tui.components.markdown_stream import MarkdownStream
-from tui.highlight import Highlighter
+from tui.text.highlight import Highlighter
+from tui.text.ink import MUTED, Row, Run, indented
 from tui.view import AssistantText, Block
 
 _GUTTER: Final[tuple[Run, ...]] = ((" " * GUTTER_CELLS, MUTED),)

@@ -12,10 +12,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from themes.theme import Role
-from tui.components.ink import BLANK, FAINT, TEXT, Ink, Row, Run, indented, on_ground
 from tui.components.markdown_table import table_rows
-from tui.components.wrap import chop, wrap
-from tui.highlight import HighlightedLine, Highlighter
+from tui.text.highlight import HighlightedLine, Highlighter
+from tui.text.ink import BLANK, FAINT, TEXT, Ink, Row, Run, indented, on_ground
+from tui.text.wrap import chop, wrap
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from tui.components.ink import BLANK, Row
 from tui.components.markdown import (
     OpenFence,
     last_block_start,
@@ -17,7 +16,8 @@ from tui.components.markdown import (
     markdown_rows,
     open_fence,
 )
-from tui.highlight import Highlighter
+from tui.text.highlight import Highlighter
+from tui.text.ink import BLANK, Row
 
 _LONG_TAIL_CHARS: Final = 4_000
 """A tail longer than this is made anew only when it grew by a part of itself."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from tui.components.ink import FAINT, TEXT, Row, Run
-from tui.components.wrap import runs_width, wrap
+from tui.text.ink import FAINT, TEXT, Row, Run
+from tui.text.wrap import runs_width, wrap
 
 Cell = tuple[Sequence[Run], str]
 """Content and alignment: `left`, `center`, `right` or empty."""

@@ -9,7 +9,7 @@ from textual.geometry import Region, Size
 from textual.strip import Strip
 from textual.widget import Widget
 
-from tui.components.ink import BLANK, Row
+from tui.text.ink import BLANK, Row
 from tui.theme import Palette
 
 

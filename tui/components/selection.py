@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from themes.theme import Role
-from tui.components.ink import Row, Run
 from tui.components.viewport import Place, Viewport
 from tui.screen.width import clusters
+from tui.text.ink import Row, Run
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ from typing import Final
 from permissions.mode import Mode
 from themes.theme import Role
 from tui.components.blocks import short_count
-from tui.components.ink import FAINT, MUTED, Ink, Row, Run
 from tui.components.rows_widget import RowsWidget
-from tui.components.wrap import clip, runs_width
+from tui.text.ink import FAINT, MUTED, Ink, Row, Run
+from tui.text.wrap import clip, runs_width
 
 MODE_LABELS: Final = {
     Mode.DEFAULT: "⏸ manual mode on",

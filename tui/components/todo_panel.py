@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from agent.display import TodoItem
-from tui.components.ink import BLANK, FAINT, TEXT, Row, indented, row
 from tui.components.rows_widget import RowsWidget
 from tui.components.tool_card import todo_rows
+from tui.text.ink import BLANK, FAINT, TEXT, Row, indented, row
 
 _SHOWN: Final = 5
 

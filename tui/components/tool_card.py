@@ -17,9 +17,9 @@ from agent.display import (
 )
 from themes.theme import Role
 from tui.components.diff_view import diff_counts, diff_rows
-from tui.components.ink import FAINT, MUTED, TEXT, Ink, Row, Run, indented, row
-from tui.components.wrap import chop, clip, runs_width, spread, wrap
-from tui.highlight import Highlighter
+from tui.text.highlight import Highlighter
+from tui.text.ink import FAINT, MUTED, TEXT, Ink, Row, Run, indented, row
+from tui.text.wrap import chop, clip, runs_width, spread, wrap
 from tui.view import ToolCard, ToolState
 
 LIVE_LINES: Final = 5

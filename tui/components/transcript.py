@@ -17,16 +17,16 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from themes.theme import Role
-from tui.components.ink import BLANK, FAINT, MUTED, Ink, Row
 from tui.components.rows_widget import PaletteHost
 from tui.components.selection import Mark, marked_row, marked_text
 from tui.components.viewport import Place, Viewport
-from tui.components.wrap import runs_width
-from tui.highlight import Highlighter
 from tui.input.dispatch import Handler
 from tui.input.event import Phase, RoutedEvent
 from tui.input.listens import Listens
 from tui.input.priority import EventKind
+from tui.text.highlight import Highlighter
+from tui.text.ink import BLANK, FAINT, MUTED, Ink, Row
+from tui.text.wrap import runs_width
 from tui.theme import Palette
 from tui.view import Block
 

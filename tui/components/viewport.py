@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from tui.components.blocks import needs_gap
-from tui.components.ink import BLANK, Row
 from tui.components.layout import Layout, make_layout
-from tui.highlight import Highlighter
+from tui.text.highlight import Highlighter
+from tui.text.ink import BLANK, Row
 from tui.view import AssistantText, Block, PersonMessage, ThinkingText, ToolCard
 
 _KEPT_LAYOUTS: Final = 400

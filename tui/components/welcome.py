@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from themes.theme import Role
-from tui.components.ink import BLANK, MUTED, TEXT, Ink, Row, row
+from tui.text.ink import BLANK, MUTED, TEXT, Ink, Row, row
 
 
 def welcome_rows(version: str, folder: str) -> list[Row]:

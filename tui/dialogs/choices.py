@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from themes.theme import Role
-from tui.components.ink import FAINT, MUTED, TEXT, Ink, Row, Run, indented
-from tui.components.text_buffer import TextBuffer
-from tui.components.wrap import runs_width, wrap
 from tui.dialogs.dialog import FooterRow
 from tui.screen.width import text_width
+from tui.text.buffer import TextBuffer
+from tui.text.ink import FAINT, MUTED, TEXT, Ink, Row, Run, indented
+from tui.text.wrap import runs_width, wrap
 
 _INDENT: Final = 6
 

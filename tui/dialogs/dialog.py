@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
-from tui.components.ink import Row, Run
+from tui.text.ink import Row, Run
 
 AnswerT = TypeVar("AnswerT")
 

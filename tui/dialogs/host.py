@@ -12,9 +12,7 @@ from textual import events
 from textual.geometry import Offset, Size
 
 from themes.theme import Role
-from tui.components.ink import BLANK, MUTED, Ink, Row
 from tui.components.rows_widget import RowsWidget
-from tui.components.wrap import clip, runs_width
 from tui.dialogs.dialog import Dialog, FooterRow
 from tui.input.actions import Context
 from tui.input.dispatch import Handler, Release
@@ -23,6 +21,8 @@ from tui.input.guard import DialogGuard
 from tui.input.keymap import ChordReader, Match
 from tui.input.listens import Listens
 from tui.input.priority import EventKind
+from tui.text.ink import BLANK, MUTED, Ink, Row
+from tui.text.wrap import clip, runs_width
 
 _KEPT_ROWS: Final = 4
 """Rows of the screen that a dialog leaves to the rest, where there are that many."""

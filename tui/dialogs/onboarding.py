@@ -6,12 +6,12 @@ from enum import StrEnum
 from typing import Final
 
 from themes.theme import Role
-from tui.components.ink import BLANK, MUTED, TEXT, Ink, Row, indented
 from tui.components.markdown import code_rows
-from tui.components.wrap import wrap
 from tui.dialogs.choices import Choice, ChoiceList
 from tui.dialogs.dialog import Answered, DialogView, FooterRow
-from tui.highlight import Highlighter
+from tui.text.highlight import Highlighter
+from tui.text.ink import BLANK, MUTED, TEXT, Ink, Row, indented
+from tui.text.wrap import wrap
 
 _HOSTED: Final = "export ANTHROPIC_API_KEY=sk-ant-…"
 _OWN: Final = "export ANTHROPIC_BASE_URL=http://localhost:11434"

@@ -19,7 +19,7 @@ from tui.dialogs.permission import GrantOffer, PermissionAsk, PermissionDialog
 from tui.dialogs.plan import PlanDialog
 from tui.dialogs.question import QuestionDialog
 from tui.dialogs.trust import TrustDialog, TrustRequest
-from tui.highlight import Highlighter
+from tui.text.highlight import Highlighter
 
 AnswerT = TypeVar("AnswerT", covariant=True)
 

@@ -27,13 +27,13 @@ from permissions.decision import (
 from permissions.request import PermissionRequest
 from themes.theme import Role
 from tui.components.diff_view import diff_counts, diff_rows
-from tui.components.ink import BLANK, MUTED, TEXT, Ink, Row, Run, indented, row
 from tui.components.markdown import code_rows
-from tui.components.wrap import chop, wrap
 from tui.dialogs.choices import Choice, ChoiceList, Chosen
 from tui.dialogs.dialog import Answered, DialogView, FooterRow
-from tui.highlight import Highlighter
 from tui.shown import shown_display
+from tui.text.highlight import Highlighter
+from tui.text.ink import BLANK, MUTED, TEXT, Ink, Row, Run, indented, row
+from tui.text.wrap import chop, wrap
 
 _INDENT: Final = 3
 _PAD: Final[tuple[Run, ...]] = ((" " * _INDENT, TEXT),)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from themes.theme import Role
-from tui.components.ink import BLANK, MUTED, TEXT, Ink, indented, row
-from tui.components.wrap import wrap
 from tui.dialogs.choices import Choice, ChoiceList
 from tui.dialogs.dialog import Answered, DialogView, FooterRow
+from tui.text.ink import BLANK, MUTED, TEXT, Ink, indented, row
+from tui.text.wrap import wrap
 
 
 class PickerDialog:

@@ -6,11 +6,11 @@ from agent.sanitize import sanitize
 from agent.tools.services import PlanAnswer
 from permissions.mode import Mode
 from themes.theme import Role
-from tui.components.ink import BLANK, MUTED, TEXT, Ink, indented, row
 from tui.components.markdown import markdown_rows
 from tui.dialogs.choices import Choice, ChoiceList, Chosen
 from tui.dialogs.dialog import Answered, DialogView, FooterRow
-from tui.highlight import Highlighter
+from tui.text.highlight import Highlighter
+from tui.text.ink import BLANK, MUTED, TEXT, Ink, indented, row
 
 
 class PlanDialog:

@@ -9,10 +9,10 @@ from typing import Final
 from agent.sanitize import reveal
 from agent.tools.services import Question
 from themes.theme import Role
-from tui.components.ink import BLANK, MUTED, TEXT, Ink, Row, Run, indented, row
-from tui.components.wrap import clip, wrap
 from tui.dialogs.choices import Choice, ChoiceList
 from tui.dialogs.dialog import Answered, DialogView, FooterRow
+from tui.text.ink import BLANK, MUTED, TEXT, Ink, Row, Run, indented, row
+from tui.text.wrap import clip, wrap
 
 _OTHER: Final = "Other"
 

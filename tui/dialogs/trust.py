@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from agent.sanitize import reveal
 from themes.theme import Role
-from tui.components.ink import BLANK, MUTED, TEXT, Ink, Row, indented, row
-from tui.components.wrap import wrap
 from tui.dialogs.choices import Choice, ChoiceList
 from tui.dialogs.dialog import Answered, DialogView, FooterRow
+from tui.text.ink import BLANK, MUTED, TEXT, Ink, Row, indented, row
+from tui.text.wrap import wrap
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,10 @@ import pytest
 from tests.tui.components.samples import ACTIVITIES, BLOCKS, STATUSES
 from tui.components.activity_line import ActivityView, activity_rows
 from tui.components.blocks import block_rows
-from tui.components.ink import plain
 from tui.components.status_line import status_row
-from tui.components.wrap import runs_width
-from tui.highlight import Highlighter
+from tui.text.highlight import Highlighter
+from tui.text.ink import plain
+from tui.text.wrap import runs_width
 
 GRIDS = {
     "person": """\

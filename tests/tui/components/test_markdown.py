@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from themes.theme import Role
-from tui.components.ink import Row, plain
 from tui.components.markdown import markdown_rows
 from tui.components.markdown_stream import MarkdownStream
-from tui.components.wrap import runs_width
-from tui.highlight import Highlighter
+from tui.text.highlight import Highlighter
+from tui.text.ink import Row, plain
+from tui.text.wrap import runs_width
 
 HIGHLIGHTER = Highlighter()
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.tui.components.samples import BLOCKS
 from tui.components.viewport import Place, Viewport
-from tui.highlight import Highlighter
+from tui.text.highlight import Highlighter
 from tui.view import AssistantText, Block, NoticeLine, PersonMessage
 
 

@@ -27,16 +27,16 @@ from tests.tui.components.samples import DIFF
 from tests.tui.recorded import RecordedConversation, ask, make_app
 from tests.tui.test_app_keys import played, send, settled, text_of
 from tui.app import AgentApp
-from tui.components.ink import plain
 from tui.dialogs.dialog import Dialog
 from tui.dialogs.onboarding import Onboarding, OnboardingDialog
 from tui.dialogs.permission import GrantOffer, PermissionAsk, PermissionDialog
 from tui.dialogs.plan import PlanDialog
 from tui.dialogs.question import QuestionDialog
 from tui.dialogs.trust import TrustDialog, TrustItem, TrustRequest
-from tui.highlight import Highlighter
 from tui.input.actions import Context
 from tui.input.keymap import ChordReader, Match, default_keymap
+from tui.text.highlight import Highlighter
+from tui.text.ink import plain
 
 RULE = RuleRef("Bash(pytest *)", "userSettings", "~/.agent/settings.json", 12)
 PENDING = Decision(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.components.ink import TEXT, Row
-from tui.components.wrap import chop, clip_text, runs_width, spread, wrap
 from tui.screen.width import text_width
+from tui.text.ink import TEXT, Row
+from tui.text.wrap import chop, clip_text, runs_width, spread, wrap
 
 pieces = st.sampled_from([*"ab cd  e\n", "漢", "字", "🎉", "é", "👩‍💻", "🇫🇷", "ก"])
 texts = st.lists(pieces, max_size=60).map("".join)

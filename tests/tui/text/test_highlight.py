@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from themes.theme import Role
-from tui.highlight import Highlighter, language_of, lex_block
+from tui.text.highlight import Highlighter, language_of, lex_block
 
 CODE = 'x = """one\nimport two\n"""\n'
 

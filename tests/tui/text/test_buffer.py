@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tui.components.edit_layout import cursor_at, edit_rows, place_of
-from tui.components.text_buffer import TextBuffer
 from tui.screen.width import text_width
+from tui.text.buffer import TextBuffer
 
 
 def typed(text: str, *steps: Callable[[TextBuffer], None]) -> TextBuffer:

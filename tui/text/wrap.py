@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tui.components.ink import Ink, Row, Run
 from tui.screen.width import clusters, text_width
+from tui.text.ink import Ink, Row, Run
 
 TAB_CELLS: Final = 4
 _PIECES: Final = re.compile(r"[ \u3000]+|[^ \u3000]+")
