@@ -69,8 +69,7 @@ class _Repair:
         self._thinking_dropped = False
 
     def run(self, entries: Sequence[Message | Gap]) -> Repaired:
-        for position, entry in enumerate(entries):
-            is_last = not any(isinstance(e, Message) for e in entries[position + 1 :])
+        for entry in entries:
             match entry:
                 case Gap():
                     self._after_gap = True
@@ -78,7 +77,7 @@ class _Repair:
                     self._answer_open(at_end=False)
                     self._assistant(entry)
                 case Message():
-                    self._other(entry, is_last)
+                    self._other(entry)
         self._answer_open(at_end=True)
         return Repaired(
             tuple(self._out),
@@ -117,7 +116,7 @@ class _Repair:
         self._out.append(_with_content(message, unique))
         self._open = [(b["id"], str(b["name"])) for b in unique if b.get("type") == "tool_use"]
 
-    def _other(self, message: Message, is_last: bool) -> None:
+    def _other(self, message: Message) -> None:
         results = {
             str(b.get("tool_use_id")): b for b in message.content if b.get("type") == "tool_result"
         }
@@ -128,7 +127,7 @@ class _Repair:
         orphans = [r for call_id, r in results.items() if call_id not in wanted]
         self._lost += len(orphans)
         answers = [
-            results[call_id] if call_id in results else self._stand_in(call_id, name, is_last)
+            results[call_id] if call_id in results else self._stand_in(call_id, name, at_end=False)
             for call_id, name in self._open
         ]
         self._open = []
@@ -138,31 +137,38 @@ class _Repair:
         content = [*answers, *rest]
         if content:
             self._out.append(_with_content(message, content))
-        if len(content) != len(message.content) or orphans:
+        if len(results) + len(rest) != len(message.content) or orphans:
             self._mark_gap()
 
     def _answer_open(self, *, at_end: bool) -> None:
         """Give every open call an answer in a message of its own."""
         if not self._open:
             return
-        answers = [self._stand_in(call_id, name, at_end) for call_id, name in self._open]
+        answers = [self._stand_in(call_id, name, at_end=at_end) for call_id, name in self._open]
         self._open = []
         if not at_end:
             self._mark_gap()
         self._out.append(Message("user", tuple(answers), "tool"))
 
-    def _stand_in(self, call_id: str, name: str, at_end: bool) -> Block:
+    def _stand_in(self, call_id: str, name: str, *, at_end: bool) -> Block:
+        """Return the answer to a call that got none: the same on every resume.
+
+        What a crash left open is told once, at the end of the history; further back it was told,
+        and the conversation went on from exactly these words.
+        """
         state = self._calls.get(call_id, CallState())
         if state.block is not None and state.block.get("tool_use_id") == call_id:
             return state.block
         if state.started:
-            self._unknown.append(name)
+            if at_end:
+                self._unknown.append(name)
             return tool_result_block(call_id, OUTCOME_UNKNOWN, is_error=True)
+        if self._after_gap and not at_end:
+            self._lost += 1
+            return tool_result_block(call_id, LOST_RESULT, is_error=True)
         if at_end:
             self._not_run.append(name)
-            return tool_result_block(call_id, NOT_RUN, is_error=True)
-        self._lost += 1
-        return tool_result_block(call_id, LOST_RESULT, is_error=True)
+        return tool_result_block(call_id, NOT_RUN, is_error=True)
 
     def _mark_gap(self) -> None:
         self._after_gap = True

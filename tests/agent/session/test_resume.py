@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from agent.display import TodoItem
 from agent.events import Usage
-from agent.history import problems
+from agent.history import problems, to_wire
 from agent.messages import (
     Message,
     text_block,
@@ -253,3 +253,21 @@ def test_any_records_with_any_damage_make_a_valid_history(
     assert is_valid(got.messages)
     # What the person types next makes it a request that may be sent.
     assert problems((*got.messages, user_message("go on"))) == ()
+
+
+def test_a_second_resume_sends_the_same_bytes_as_the_first(tmp_path: Path) -> None:
+    crashed: list[Record] = [
+        *said(user_message("go"), answer(thinking(), call("a"), call("b"))),
+        ToolStart("a", "Bash"),
+    ]
+    path = write(tmp_path / "s.jsonl", *crashed)
+    first = resume.load(path)
+    later = [user_message("go on"), answer(thinking("again"), text_block("ok"))]
+    with Transcript.open(path) as transcript:
+        for record in said(*later):
+            transcript.append(to_json(record))
+    second = resume.load(path)
+    # Thinking of the later answer is bound to what the first resume had sent.
+    assert to_wire(second.messages) == to_wire((*first.messages, *later))
+    assert len(first.notes) == 2
+    assert second.notes == ()
