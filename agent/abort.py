@@ -1,4 +1,5 @@
-"""Cancellation that keeps protocol obligations: a signal that work observes, a controller that fires it.
+"""Cancellation that keeps protocol obligations: a signal that work observes, a controller that
+fires it.
 
 A signal is not `Task.cancel()`: whoever observes it finishes what the conversation needs
 (synthetic tool results, transcript records) and then returns.
@@ -95,7 +96,8 @@ def has_fired(signal: AbortSignal) -> bool:
 
 
 class AbortController:
-    """Write side of an abort; `child()` controllers fire with their parent, not the other way round."""
+    """Write side of an abort; `child()` controllers fire with their parent, not the other way
+    round."""
 
     __slots__ = ("_children", "signal")
 
@@ -124,6 +126,7 @@ class AbortController:
         return child
 
     def release(self, child: AbortController) -> None:
-        """Forget a child whose work has ended, so that a long-lived parent does not collect them."""
+        """Forget a child whose work has ended, so that a long-lived parent does not collect
+        them."""
         if child in self._children:
             self._children.remove(child)

@@ -1,4 +1,5 @@
-"""The composition root: wires settings, permissions, hooks, model, tools and session into one conversation.
+"""The composition root: wires settings, permissions, hooks, model, tools and session into one
+conversation.
 
 Nothing else knows all the parts. Order matters for safety: settings as data, trust, then everything
 that may start a program. Next: `agent.conversation`.
@@ -303,9 +304,7 @@ class _Assembly:
             ports=HookPorts(env=self.env, ask_small_model=small.for_hooks),
         )
         dispatch = HookDispatch(runner, hook_session)
-        grants = Grants(
-            lambda: self.settings, self._add_rules, session=list(granted)
-        )
+        grants = Grants(lambda: self.settings, self._add_rules, session=list(granted))
         self.gate = self._gate(permissions, runner, grants, recorder, redactor)
         services = self.services = self._services(scratch, results, small)
         checkpoints = Checkpoints(
@@ -346,9 +345,13 @@ class _Assembly:
             self.setup.endpoint.base_url,
             fallback_model=next(iter(self.setup.fallback_models), None),
         )
-        ports = self._loop_ports(registry, services, dispatch, accounting, recorder, recovery, system)
+        ports = self._loop_ports(
+            registry, services, dispatch, accounting, recorder, recovery, system
+        )
         services.subagents = SubagentRunner(
-            lambda spec: self._subagent(spec, registry, services, dispatch, ports, prompt_context()),
+            lambda spec: self._subagent(
+                spec, registry, services, dispatch, ports, prompt_context()
+            ),
             self.side,
         )
         self.gate.on_mode_change(lambda mode: setattr(hook_session, "permission_mode", str(mode)))
@@ -660,9 +663,7 @@ class _Assembly:
         ports = replace(
             parent,
             recovery=replace(parent.recovery, policy=policy_for(RequestSource.SUB_AGENT)),
-            calls=replace(
-                parent.calls, registry=tools, hooks=hooks, services=own, side=None
-            ),
+            calls=replace(parent.calls, registry=tools, hooks=hooks, services=own, side=None),
             hooks=hooks,
             request=request,
             queued=list,
@@ -724,9 +725,9 @@ def _closing(close: Callable[[], None]) -> Callable[[], Awaitable[None]]:
 _PENDING: set[asyncio.Task[None]] = set()
 
 _SUBAGENT_PROMPT: Final = (
-    "You work for another agent, not for a person: nobody can answer questions. Do the task you are "
-    "given with the tools you have, then answer with a report of at most 300 words: what you found or "
-    "changed, with file paths and line numbers. Only that report is passed on."
+    "You work for another agent, not for a person: nobody can answer questions. Do the task you "
+    "are given with the tools you have, then answer with a report of at most 300 words: what you "
+    "found or changed, with file paths and line numbers. Only that report is passed on."
 )
 
 

@@ -1,4 +1,5 @@
-"""A token budget that stops at 90 % or when continuing stops paying (pattern "Diminishing-Returns")."""
+"""A token budget that stops at 90 % or when continuing stops paying (pattern
+"Diminishing-Returns")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The environment of programs the agent starts: the person's own, without what opens their doors."""
+"""The environment of programs the agent starts: the person's own, without what opens their
+doors."""
 
 from __future__ import annotations
 

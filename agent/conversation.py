@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -93,7 +93,7 @@ class Recorder(Protocol):
 class Totals:
     """What the conversation used so far, sub-agents included."""
 
-    usage: Usage = Usage()
+    usage: Usage = field(default_factory=Usage)
     cost_usd: float = 0.0
     context_tokens: int = 0
     context_window: int = 200_000
@@ -387,7 +387,7 @@ class Conversation:
                 if complaint is not None:
                     yield Notice(turn_id, "warning", complaint)
                 yield event
-        except Exception as error:  # isolation boundary: a defect ends the prompt, not the session
+        except Exception as error:  # noqa: BLE001 - isolation boundary: a defect ends the prompt, not the session
             if terminal is None:
                 yield ErrorEvent(turn_id, "internal", f"{type(error).__name__}: {error}")
                 terminal = Terminal(turn_id, "error", f"{type(error).__name__}: {error}")

@@ -1,4 +1,5 @@
-"""What a tool call shows a person: small frozen values the screen renders and the dialog previews."""
+"""What a tool call shows a person: small frozen values the screen renders and the dialog
+previews."""
 
 from __future__ import annotations
 

@@ -31,7 +31,8 @@ TerminalReason = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Token counts of one response, or a sum of several. Cache tokens are not part of `input_tokens`."""
+    """Token counts of one response, or a sum of several. Cache tokens are not part of
+    `input_tokens`."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -177,7 +178,8 @@ class PermissionRequested:
 
 @dataclass(frozen=True, slots=True)
 class PermissionResolved:
-    """The answer to a `PermissionRequested`, or to a call that needed no question (same decision object)."""
+    """The answer to a `PermissionRequested`, or to a call that needed no question (same decision
+    object)."""
 
     turn_id: str
     request_id: str
@@ -291,7 +293,8 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class MessageCommitted:
-    """A message entered the history: every one exactly once, in order. Transcripts subscribe to this."""
+    """A message entered the history: every one exactly once, in order. Transcripts subscribe to
+    this."""
 
     turn_id: str
     message: Message

@@ -1,7 +1,7 @@
 """Validity of a conversation: every `tool_use` answered once, right after, by one user message.
 
-An endpoint rejects a history that breaks this, so the loop never builds one: synthetic results close
-whatever an abort, a crash or an error left open (pattern "Synthetic Tool Result Emission").
+An endpoint rejects a history that breaks this, so the loop never builds one: synthetic results
+close whatever an abort, a crash or an error left open (pattern "Synthetic Tool Result Emission").
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ def open_tool_uses(messages: Sequence[Message]) -> tuple[ToolUse, ...]:
 
 
 def without_unsigned_thinking(blocks: Iterable[Block]) -> tuple[Block, ...]:
-    """Drop thinking blocks that carry no signature: a cut stream left them, no endpoint takes them."""
+    """Drop thinking blocks that carry no signature: a cut stream left them, no endpoint takes
+    them."""
     return tuple(
         block
         for block in blocks
@@ -49,7 +50,8 @@ def without_unsigned_thinking(blocks: Iterable[Block]) -> tuple[Block, ...]:
 
 
 def sendable_blocks(blocks: Iterable[Block]) -> tuple[Block, ...]:
-    """Return the blocks of an interrupted answer that may stay: no unsigned thinking, no empty text."""
+    """Return the blocks of an interrupted answer that may stay: no unsigned thinking, no empty
+    text."""
     return tuple(
         block
         for block in without_unsigned_thinking(blocks)

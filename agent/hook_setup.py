@@ -1,4 +1,5 @@
-"""Hook configuration from settings: one layer per file, the switches with the source that set them."""
+"""Hook configuration from settings: one layer per file, the switches with the source that set
+them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The agent loop: a two-state machine as an async generator over `AgentEvent`.
 
 Await the model's response; when it holds tool calls run them and go round, else stop. The state is
-replaced wholesale with a typed reason at every continue site, the history stays valid on every path.
-Source: the pattern "agent-loop". Next: `agent.turn` (one response), `agent.tools.dispatch`.
+replaced wholesale with a typed reason at every continue site, the history stays valid on every
+path. Source: the pattern "agent-loop". Next: `agent.turn` (one response), `agent.tools.dispatch`.
 """
 
 from __future__ import annotations
@@ -129,7 +129,8 @@ class LoopPorts:
 
 
 class AgentLoop:
-    """One prompt's run. Iterate `run`; `messages` is the valid history afterwards and at any time."""
+    """One prompt's run. Iterate `run`; `messages` is the valid history afterwards and at any
+    time."""
 
     def __init__(
         self,
@@ -413,7 +414,8 @@ class AgentLoop:
     def _commit_results(
         self, uses: tuple[ToolUse, ...], dispatcher: Dispatcher
     ) -> MessageCommitted:
-        """Commit one result per call, in call order; calls that never started get a synthetic one."""
+        """Commit one result per call, in call order; calls that never started get a synthetic
+        one."""
         blocks = []
         for use in uses:
             outcome = dispatcher.outcomes.get(use.id)

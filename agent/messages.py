@@ -1,7 +1,8 @@
-"""Conversation messages: wire blocks kept exactly as sent or received, with what we know about them.
+"""Conversation messages: wire blocks kept exactly as sent or received, with what we know about
+them.
 
-`Block` is one content block in the Messages API's own JSON shape. An assistant turn goes back to the
-endpoint byte for byte (preserved thinking), so blocks are data here, never re-modelled.
+`Block` is one content block in the Messages API's own JSON shape. An assistant turn goes back to
+the endpoint byte for byte (preserved thinking), so blocks are data here, never re-modelled.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Block = dict[str, Any]
-"""One content block as JSON: `{"type": "text", …}`; treat as immutable once it is in a `Message`."""
+"""One content block as JSON: `{"type": "text", …}`; treat as immutable once it is in a
+`Message`."""
 
 Role = Literal["user", "assistant", "system"]
 

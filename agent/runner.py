@@ -1,10 +1,13 @@
-"""The library: run the agent from Python, with its permissions, hooks and sessions as on the screen.
+"""The library: run the agent from Python, with its permissions, hooks and sessions as on the
+screen.
 
     result = await Runner.run("Fix the failing test", folder=Path("."), allow=["Bash(pytest *)"])
     print(result.final_output)
 
-`run_sync` is the same without asyncio, `run_streamed` yields the agent events as they happen. Nobody is
-asked: a call that would ask is denied, unless `approve` answers. Source: the runner page of the field.
+`run_sync` is the same without asyncio, `run_streamed` yields the agent events as they happen.
+Nobody is
+asked: a call that would ask is denied, unless `approve` answers. Source: the runner page of the
+field.
 """
 
 from __future__ import annotations
@@ -135,9 +138,12 @@ class StreamedRun:
             text = ""
             terminal: Terminal | None = None
             async for event in conversation.run(Prompt(self._prompt)):
-                if isinstance(event, MessageCommitted) and event.agent_id is None:
-                    if event.message.role == "assistant":
-                        text = event.message.text or text
+                if (
+                    isinstance(event, MessageCommitted)
+                    and event.agent_id is None
+                    and event.message.role == "assistant"
+                ):
+                    text = event.message.text or text
                 if isinstance(event, Terminal):
                     terminal = event
                 yield event

@@ -1,4 +1,5 @@
-"""The working directories at the moment of use: what a file tool may open and a command may enter."""
+"""The working directories at the moment of use: what a file tool may open and a command may
+enter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The loop's state, replaced wholesale at every continue site with a typed reason (pattern "State Struct")."""
+"""The loop's state, replaced wholesale at every continue site with a typed reason (pattern "State
+Struct")."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Fan-out of agent events through one bounded buffer per consumer.
 
 A slow consumer slows the producer; nothing is dropped or reordered and memory does not grow
-(pattern "Bounded Buffer"). The loop produces, the screen, transcript, log and headless JSON consume.
+(pattern "Bounded Buffer"). The loop produces, the screen, transcript, log and headless JSON
+consume.
 """
 
 from __future__ import annotations
@@ -52,7 +53,8 @@ class Subscription:
         self._stream.remove(self)
 
     def drain(self) -> list[AgentEvent]:
-        """Return what is buffered right now without waiting; the end of the stream closes the view."""
+        """Return what is buffered right now without waiting; the end of the stream closes the
+        view."""
         events: list[AgentEvent] = []
         while not self._buffer.empty():
             event = self._buffer.get_nowait()

@@ -1,7 +1,8 @@
-"""Sub-agents: the same loop with a fresh history, its own turn limit, and only a report coming back.
+"""Sub-agents: the same loop with a fresh history, its own turn limit, and only a report coming
+back.
 
-Rules, hooks and the mode are the parent's (pattern "Context Isolation"); a sub-agent has no person to
-talk to and starts no further agents.
+Rules, hooks and the mode are the parent's (pattern "Context Isolation"); a sub-agent has no
+person to talk to and starts no further agents.
 """
 
 from __future__ import annotations

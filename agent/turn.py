@@ -1,7 +1,7 @@
 """One model response: stream it, retry it while that makes sense, and say how it ended.
 
-A failed attempt is withdrawn with a `Tombstone`, so that screen and history never show half an answer
-twice. Next: `agent.model.fold`, `agent.recovery.classify`, `agent.recovery.retry`.
+A failed attempt is withdrawn with a `Tombstone`, so that screen and history never show half an
+answer twice. Next: `agent.model.fold`, `agent.recovery.classify`, `agent.recovery.retry`.
 """
 
 from __future__ import annotations
@@ -197,7 +197,8 @@ class ModelTurn:
     async def _act(
         self, rung: Retry | FallBack | Degrade, abort: AbortSignal
     ) -> AsyncIterator[AgentEvent]:
-        """Do what the ladder says before the next attempt; every wait is visible and ends at Esc."""
+        """Do what the ladder says before the next attempt; every wait is visible and ends at
+        Esc."""
         match rung:
             case Retry():
                 if rung.max_tokens is not None:

@@ -1,4 +1,5 @@
-"""What a person sends: a module of its own, so that the screen starts without the loop behind it."""
+"""What a person sends: a module of its own, so that the screen starts without the loop behind
+it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Denial tracking: a classifier that keeps saying no hands over to the person (pattern "Denial Tracking")."""
+"""Denial tracking: a classifier that keeps saying no hands over to the person (pattern "Denial
+Tracking")."""
 
 from __future__ import annotations
 
@@ -33,7 +34,8 @@ class DenialState:
         return self
 
     def describe(self) -> str:
-        """Return the state in words for the trace and the status line; empty when nothing was denied."""
+        """Return the state in words for the trace and the status line; empty when nothing was
+        denied."""
         if not self.total:
             return ""
         text = f"classifier denials: {self.consecutive} in a row, {self.total} in all"

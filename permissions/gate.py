@@ -1,4 +1,5 @@
-"""The front door: one object per conversation that decides calls, resolves asks and keeps the grants.
+"""The front door: one object per conversation that decides calls, resolves asks and keeps the
+grants.
 
 Next: `permissions.cascade` (steps 1 to 3, pure) and `permissions.handlers` (who resolves an ask).
 """
@@ -37,7 +38,8 @@ class GrantStore(Protocol):
     """Where "don't ask again" goes."""
 
     def store(self, grant: GrantChoice) -> tuple[str, ...]:
-        """Store the rules and return those that now count. Raises OSError when a file cannot be written."""
+        """Store the rules and return those that now count. Raises OSError when a file cannot be
+        written."""
         ...
 
 
@@ -50,7 +52,8 @@ class DecisionLog(Protocol):
 
 
 class PermissionGate:
-    """Decides every tool call of one agent. Sub-agents get gates of their own with the same handler."""
+    """Decides every tool call of one agent. Sub-agents get gates of their own with the same
+    handler."""
 
     def __init__(
         self,
@@ -95,7 +98,8 @@ class PermissionGate:
         self._mode_listeners.append(listener)
 
     def set_mode(self, mode: Mode) -> tuple[DecisionWarning, ...]:
-        """Switch the mode by the person's own wish; a closed gate leaves it as it is and says so."""
+        """Switch the mode by the person's own wish; a closed gate leaves it as it is and says
+        so."""
         if mode is Mode.BYPASS and not self._context.bypass_available:
             return (_warning("bypass_unavailable", "bypassPermissions was not opened at start"),)
         if mode is Mode.AUTO and not self._auto_available:
@@ -137,7 +141,7 @@ class PermissionGate:
         """Return the answer of steps 1 to 3. Pure; a check that breaks is a deny."""
         try:
             return decide(request, self._context, cwd=cwd)
-        except Exception as error:  # fail closed: no exception may become an allow
+        except Exception as error:  # noqa: BLE001 - fail closed: no exception may become an allow
             return Decision(
                 behavior=Behavior.DENY,
                 source=DecisionSource.SCOPE_CHECK,
@@ -149,7 +153,8 @@ class PermissionGate:
     def after_pre_tool_use(
         self, decision: Decision, hook: str, reason: str, hook_name: str
     ) -> Decision:
-        """Return the decision after PreToolUse hooks (step 4): they tighten, or lift a mode's ask."""
+        """Return the decision after PreToolUse hooks (step 4): they tighten, or lift a mode's
+        ask."""
         who = hook_name or "a PreToolUse hook"
         entry = TraceEntry(TraceStep.HOOK, hook, source=who)
         if decision.behavior is Behavior.DENY or hook == "none":

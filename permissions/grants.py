@@ -69,10 +69,12 @@ class Grant:
 def suggest(
     request: PermissionRequest, decision: Decision, context: PermissionContext
 ) -> tuple[Grant, ...]:
-    """Return what may be remembered for this ask, narrowest keeping first; empty when nothing helps.
+    """Return what may be remembered for this ask, narrowest keeping first; empty when nothing
+    helps.
 
     A rule helps only where the ask comes from nothing having matched (or, for reads outside the
-    scope, from the scope): an ask rule, a protected path or an unreadable command asks again anyway.
+    scope, from the scope): an ask rule, a protected path or an unreadable command asks again
+    anyway.
     """
     rules, also = _rules(request, decision, context)
     if not rules or not _would_allow(rules, request, context):

@@ -1,8 +1,8 @@
 """Who resolves a remaining ask, by context: interactive, coordinator, worker, or nobody (headless).
 
-Which contender may answer which ask is decided here, once: the classifier answers only asks for which
-nothing matched, PermissionRequest hooks also asks from rules, everything else only a person (dialog,
-bridge and channel). Source: the pattern page "safety-and-permissions", three handlers.
+Which contender may answer which ask is decided here, once: the classifier answers only asks for
+which nothing matched, PermissionRequest hooks also asks from rules, everything else only a person
+(dialog, bridge and channel). Source: the pattern page "safety-and-permissions", three handlers.
 """
 
 from __future__ import annotations
@@ -177,7 +177,8 @@ class Mailbox(Protocol):
 
 
 class WorkerHandler:
-    """The classifier decides, else the request goes to the leader (pattern "permission forwarding")."""
+    """The classifier decides, else the request goes to the leader (pattern "permission
+    forwarding")."""
 
     def __init__(self, classifier: Contender | None, mailbox: Mailbox) -> None:
         """`classifier` None: everything is forwarded."""
@@ -187,7 +188,8 @@ class WorkerHandler:
     async def resolve(
         self, request: PermissionRequest, pending: Decision, abort: Abort, denials: DenialState
     ) -> Decision:
-        """Return the classifier's or the leader's answer; a leader that is gone cancels the call."""
+        """Return the classifier's or the leader's answer; a leader that is gone cancels the
+        call."""
         if self._classifier is not None and may_answer(CLASSIFIER, pending, denials):
             result = await race([_Limited(self._classifier)], request, pending, abort)
             if result.decision is not None:

@@ -37,7 +37,9 @@ class Difference:
 
     def describe(self) -> str:
         """Return the difference in one line."""
-        return f"{self.at}  {self.call}: {self.before} by {self.source} → {self.now} ({self.message})"
+        return (
+            f"{self.at}  {self.call}: {self.before} by {self.source} → {self.now} ({self.message})"
+        )
 
     def to_json(self) -> str:
         """Return the difference as one JSON line."""

@@ -84,14 +84,14 @@ def split_rules(text: str) -> list[str]:
 @click.command(
     context_settings=CONTEXT,
     epilog=(
-        "Subcommands: "
-        + ", ".join(SUBCOMMANDS)
-        + " (agent-tui SUBCOMMAND --help). "
+        "Subcommands: " + ", ".join(SUBCOMMANDS) + " (agent-tui SUBCOMMAND --help). "
         "Use -- before a prompt that starts with one of these words."
     ),
 )
 @click.argument("prompt", required=False)
-@click.option("-p", "--print", "headless", is_flag=True, help="Print the answer and exit; no screen.")
+@click.option(
+    "-p", "--print", "headless", is_flag=True, help="Print the answer and exit; no screen."
+)
 @click.option(
     "-c", "--continue", "continue_latest", is_flag=True, help="Continue the latest session here."
 )
@@ -104,7 +104,9 @@ def split_rules(text: str) -> list[str]:
     metavar="[ID]",
     help="Resume a session by its id, or pick one.",
 )
-@click.option("--fork-session", is_flag=True, help="Continue in a copy, leave the session as it is.")
+@click.option(
+    "--fork-session", is_flag=True, help="Continue in a copy, leave the session as it is."
+)
 @click.option("--model", help="Model to use.")
 @click.option("--effort", type=click.Choice(EFFORTS), help="How hard the model thinks.")
 @click.option("--permission-mode", metavar="MODE", help=f"One of: {', '.join(MODES)}.")
@@ -140,9 +142,7 @@ def split_rules(text: str) -> list[str]:
 @click.option("--include-partial-messages", is_flag=True, help="Add stream_event lines.")
 @click.option("--system-prompt", help="Replace the system prompt.")
 @click.option("--append-system-prompt", help="Add to the system prompt.")
-@click.option(
-    "--allow-bypass", is_flag=True, help="Open the gate of the mode that asks nothing."
-)
+@click.option("--allow-bypass", is_flag=True, help="Open the gate of the mode that asks nothing.")
 @click.option(
     "--dangerously-skip-permissions", is_flag=True,
     help="The same, and start in that mode.",

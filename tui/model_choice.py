@@ -22,9 +22,7 @@ class NotConfigured(ConfigError):
     """No model can be reached; the text says how to connect one, and that there is a demo."""
 
 
-async def real_model(
-    settings: Settings, around: Surroundings, options: RunOptions
-) -> ModelSetup:
+async def real_model(settings: Settings, around: Surroundings, options: RunOptions) -> ModelSetup:
     """Return the model that was configured.
 
     Raises:
@@ -35,7 +33,9 @@ async def real_model(
     # Variables from settings files count for the endpoint too; projects cannot set these.
     env = {**settings.env, **around.env}
     helper_key = None
-    if values.apiKeyHelper and not (env.get("ANTHROPIC_API_KEY") or env.get("ANTHROPIC_AUTH_TOKEN")):
+    if values.apiKeyHelper and not (
+        env.get("ANTHROPIC_API_KEY") or env.get("ANTHROPIC_AUTH_TOKEN")
+    ):
         try:
             helper_key = await read_helper_key(values.apiKeyHelper, env=env)
         except ModelError as error:

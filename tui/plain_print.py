@@ -1,4 +1,5 @@
-"""A conversation as plain lines, for output that is no terminal: what was said, done and answered."""
+"""A conversation as plain lines, for output that is no terminal: what was said, done and
+answered."""
 
 from __future__ import annotations
 

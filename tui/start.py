@@ -1,4 +1,5 @@
-"""What one start does: choose screen or no screen, settle the model, run, leave the terminal as it was."""
+"""What one start does: choose screen or no screen, settle the model, run, leave the terminal as
+it was."""
 
 from __future__ import annotations
 

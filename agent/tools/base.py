@@ -1,7 +1,7 @@
 """What a tool is: a typed function plus metadata, built fail-closed by `build_tool`.
 
-Next: `agent.tools.registry` (which tools a conversation has), `agent.tools.lifecycle` (one call, step
-by step), `agent.tools.dispatch` (many calls of one turn). Source: the pattern "tool-system".
+Next: `agent.tools.registry` (which tools a conversation has), `agent.tools.lifecycle` (one call,
+step by step), `agent.tools.dispatch` (many calls of one turn). Source: the pattern "tool-system".
 """
 
 from __future__ import annotations
@@ -72,12 +72,14 @@ class ToolContext:
     progress: Callable[[str], None]
     """Append live output for the person; cheap, never blocks, already sanitised or not."""
     services: ToolServices
-    """Shared state and ports of the conversation: cwd, file state, shells, the person, sub-agents."""
+    """Shared state and ports of the conversation: cwd, file state, shells, the person,
+    sub-agents."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool(Generic[InputT]):
-    """One tool. Make it with `build_tool`, which fills every unset flag with the strictest value."""
+    """One tool. Make it with `build_tool`, which fills every unset flag with the strictest
+    value."""
 
     name: str
     description: str
@@ -105,7 +107,8 @@ class Tool(Generic[InputT]):
     preview: Callable[[InputT, ToolContext], Awaitable[Display | None]]
     """What the permission dialog shows: a diff for edits, nothing for most."""
     permission_input: Callable[[InputT, Mapping[str, Any], ToolContext], Mapping[str, Any]]
-    """The input that rules and hooks see: file paths absolute, `~` expanded, nothing else changed."""
+    """The input that rules and hooks see: file paths absolute, `~` expanded, nothing else
+    changed."""
 
     def to_wire(self) -> dict[str, Any]:
         """Return the tool as the Messages API takes it."""
@@ -152,7 +155,8 @@ def build_tool(
     ) = None,
     input_schema: Mapping[str, Any] | None = None,
 ) -> Tool[InputT]:
-    """Build a tool whose every undeclared flag is the strictest one (pattern "Fail-Closed Defaults").
+    """Build a tool whose every undeclared flag is the strictest one (pattern "Fail-Closed
+    Defaults").
 
     Raises:
         ValueError: the name is not one the API accepts.

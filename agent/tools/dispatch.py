@@ -1,7 +1,7 @@
 """Run the calls of one assistant turn: partition, then gather (pattern "Partition-Then-Gather").
 
-Neighbouring calls that only read run together, at most `MAX_CONCURRENT`; every other call runs alone.
-Results keep the order of the calls. Events are yielded as they happen.
+Neighbouring calls that only read run together, at most `MAX_CONCURRENT`; every other call runs
+alone. Results keep the order of the calls. Events are yielded as they happen.
 """
 
 from __future__ import annotations
@@ -58,7 +58,8 @@ def _is_read_only(call: ToolUse, registry: ToolRegistry) -> bool:
 
 
 class Dispatcher:
-    """Runs the calls of one turn; afterwards `outcomes` holds one entry per call that was started."""
+    """Runs the calls of one turn; afterwards `outcomes` holds one entry per call that was
+    started."""
 
     def __init__(self, ports: CallPorts, *, turn_id: str, agent_id: str | None) -> None:
         """One dispatcher serves one assistant turn."""

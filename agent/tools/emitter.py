@@ -1,7 +1,7 @@
 """Where running tool calls put their events, so that one generator can yield them in order.
 
-Live output is coalesced per call: a command that prints 10 MB a second costs a bounded buffer, not a
-queue of a million events.
+Live output is coalesced per call: a command that prints 10 MB a second costs a bounded buffer,
+not a queue of a million events.
 """
 
 from __future__ import annotations
@@ -91,7 +91,8 @@ class Emitter:
 
 
 class SideEvents:
-    """Lets work inside a tool call (a sub-agent) put events into the stream of the turn it serves."""
+    """Lets work inside a tool call (a sub-agent) put events into the stream of the turn it
+    serves."""
 
     def __init__(self) -> None:
         """Without a target events are dropped: nobody is listening."""

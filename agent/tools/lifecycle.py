@@ -1,7 +1,8 @@
 """One tool call from the model's words to its result, step by step.
 
-Schema validation, semantic validation, permission steps 1 to 3, PreToolUse hooks (a rewrite goes back
-to the start), what is left of the ask, the run, PostToolUse hooks, the bounded result. Every failure
+Schema validation, semantic validation, permission steps 1 to 3, PreToolUse hooks (a rewrite goes
+back to the start), what is left of the ask, the run, PostToolUse hooks, the bounded result. Every
+failure
 is a `tool_result` with `is_error`, never an exception. Source: the patterns "tool-system" and
 "safety-and-permissions". Next: `agent.tools.dispatch`.
 """
@@ -17,7 +18,7 @@ from typing import Any, Literal, Protocol
 
 from pydantic import BaseModel, ValidationError
 
-from agent.abort import Aborted, AbortController, AbortSignal
+from agent.abort import AbortController, Aborted, AbortSignal
 from agent.display import Display
 from agent.events import PermissionRequested, PermissionResolved, ToolDispatch, ToolResult
 from agent.messages import Block, ToolUse, tool_result_block
@@ -268,7 +269,7 @@ class _Call:
             result = await validation
         except ToolError as error:
             return str(error)
-        except Exception as error:  # isolation boundary: a broken check refuses the call
+        except Exception as error:  # noqa: BLE001 - isolation boundary: a broken check refuses the call
             return f"{name} could not check its input: {type(error).__name__}: {error}"
         assert result is None or isinstance(result, str)
         return result
@@ -305,11 +306,13 @@ class _Call:
         return ready
 
     def _stands(self, answered: Decision, again: Decision) -> Decision:
-        """Return what holds after an answer that changed the input: never softer than the new check."""
+        """Return what holds after an answer that changed the input: never softer than the new
+        check."""
         if again.behavior is Behavior.ASK and (
             again.reason is Reason.MODE_DEFAULT or answered.source is DecisionSource.USER
         ):
-            # The person saw the input they wrote; a hook's or classifier's yes covers the mode's ask.
+            # The person saw the input they wrote; a hook's or classifier's yes covers the mode's
+            # ask.
             return replace(answered, updated_input=None)
         return again
 
@@ -378,7 +381,7 @@ class _Call:
     async def _preview(self, ready: _Ready) -> Display | None:
         try:
             return await ready.tool.preview(ready.parsed, self.context)
-        except Exception:  # a preview is a courtesy: the dialog still shows the input itself
+        except Exception:  # noqa: BLE001 - a preview is a courtesy: the dialog still shows the input itself
             return None
 
     def _resolved(self, request_id: str, decision: Decision) -> None:
@@ -440,7 +443,7 @@ class _Call:
         except ToolError as error:
             outcome_kind: Outcome = "interrupted" if self.abort.aborted else "failed"
             raise _Refused(outcome_kind, str(error)) from error
-        except Exception as error:  # isolation boundary: a tool's crash is a result
+        except Exception as error:
             self.aborts_siblings = True
             raise _Refused(
                 "failed", f"{tool.name} failed unexpectedly: {type(error).__name__}: {error}"

@@ -1,6 +1,7 @@
 """What the tools of one conversation share: where they are, what was read, and ports to the rest.
 
-A sub-agent gets its own `ToolServices` with the same ports. Ports are protocols that the composition
+A sub-agent gets its own `ToolServices` with the same ports. Ports are protocols that the
+composition
 root fills in; a port that is None means that the ability is not there (headless: nobody to ask).
 """
 

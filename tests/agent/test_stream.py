@@ -15,7 +15,9 @@ def notice(number: int) -> Notice:
     return Notice("t", "info", str(number))
 
 
-@given(count=st.integers(0, 80), size=st.integers(1, 5), delays=st.lists(st.booleans(), max_size=80))
+@given(
+    count=st.integers(0, 80), size=st.integers(1, 5), delays=st.lists(st.booleans(), max_size=80)
+)
 def test_every_consumer_sees_every_event_in_order(
     count: int, size: int, delays: list[bool]
 ) -> None:

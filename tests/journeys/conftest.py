@@ -1,4 +1,5 @@
-"""A whole conversation on the scripted server through the real SDK, with a person made of a script."""
+"""A whole conversation on the scripted server through the real SDK, with a person made of a
+script."""
 
 from __future__ import annotations
 
@@ -129,7 +130,11 @@ async def begin(tmp_path: Path, fresh_home: Path) -> AsyncIterator[Begin]:
                 launch_dir=project,
                 home=fresh_home,
                 agent_home=fresh_home / ".agent",
-                env={"HOME": str(fresh_home), "PATH": "/usr/local/bin:/usr/bin:/bin", **(env or {})},
+                env={
+                    "HOME": str(fresh_home),
+                    "PATH": "/usr/local/bin:/usr/bin:/bin",
+                    **(env or {}),
+                },
                 uid=1000,
                 version="test",
             )

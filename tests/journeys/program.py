@@ -7,6 +7,8 @@ import os
 import sys
 from pathlib import Path
 
+from watchfiles import awatch
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -43,6 +45,15 @@ async def start(
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )
+
+
+async def appeared(path: Path) -> None:
+    """Return once a file is there."""
+    async for _ in awatch(
+        path.parent, debounce=10, step=10, yield_on_timeout=True, rust_timeout=50
+    ):
+        if path.exists():
+            return
 
 
 async def run(

@@ -56,9 +56,7 @@ async def test_a_bare_no_ends_the_turn_with_a_valid_history(begin: Begin) -> Non
 
 
 async def test_a_comment_on_yes_reaches_the_model_with_the_result(begin: Begin) -> None:
-    journey = await begin(
-        [Turn((READ,)), Turn((EDIT,)), DONE], answers=[yes("and mind the tests")]
-    )
+    journey = await begin([Turn((READ,)), Turn((EDIT,)), DONE], answers=[yes("and mind the tests")])
     (journey.project / "greet.py").write_text("print('helo')\n")
 
     await journey.send("fix the typo")

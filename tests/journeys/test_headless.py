@@ -14,7 +14,7 @@ import pytest
 from agent.model.scripted.faults import Position, Stall, Status
 from agent.model.scripted.scenario import FaultPlan, Scenario, Text, ToolCall, Turn
 from agent.model.scripted.server import ScriptedServer
-from tests.journeys.program import environment, run, start
+from tests.journeys.program import appeared, environment, run, start
 
 HELLO = Turn((Text("Hello there."),), times=0)
 
@@ -67,7 +67,8 @@ async def test_stream_json_begins_with_init_and_ends_with_result(
         )
     lines = [json.loads(line) for line in out.splitlines()]
     assert status == 0
-    assert [line["type"] for line in lines] == ["system", "assistant", "user", "assistant", "result"]
+    kinds = [line["type"] for line in lines]
+    assert kinds == ["system", "assistant", "user", "assistant", "result"]
     assert lines[0]["subtype"] == "init"
     assert "content" in str(lines[2]["message"]["content"][0]["content"])
     assert len({line["session_id"] for line in lines}) == 1
@@ -117,9 +118,7 @@ async def test_nobody_to_ask_is_a_denial_with_status_3(project: Path, fresh_home
     turns = (Turn((ToolCall("Bash", {"command": "touch made"}),)), HELLO)
     async with ScriptedServer(Scenario(turns=turns)) as server:
         env = environment(fresh_home, server.base_url)
-        status, out, err = await run(
-            "-p", "make it", "--output-format", "json", cwd=project, env=env
-        )
+        status, out, _ = await run("-p", "make it", "--output-format", "json", cwd=project, env=env)
     denials: list[dict[str, Any]] = json.loads(out)["permission_denials"]
     assert status == 3
     assert [denial["tool_input"]["command"] for denial in denials] == ["touch made"]
@@ -191,8 +190,7 @@ async def test_a_killed_run_resumes_and_does_not_run_its_tool_again(
         env = environment(fresh_home, server.base_url)
         process = await start("-p", "begin", "--allow", "Bash,Edit", cwd=project, env=env)
         async with asyncio.timeout(30):
-            while not (project / "started").exists():
-                await asyncio.sleep(0.02)
+            await appeared(project / "started")
         process.kill()
         await process.communicate()
 

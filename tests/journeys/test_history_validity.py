@@ -172,9 +172,7 @@ async def _prompt(conversation: Conversation, abort_at: int | None) -> None:
 
 
 def _check(wire: list[dict[str, Any]]) -> None:
-    messages = [
-        Message(role=m["role"], content=tuple(m["content"]), origin="person") for m in wire
-    ]
+    messages = [Message(role=m["role"], content=tuple(m["content"]), origin="person") for m in wire]
     found = [p for p in problems(messages) if p != "the last message is not the user's"]
     assert not found, found
 

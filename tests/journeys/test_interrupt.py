@@ -1,4 +1,5 @@
-"""Interrupts while streaming, before tools and during a tool; queued messages; the history after it."""
+"""Interrupts while streaming, before tools and during a tool; queued messages; the history after
+it."""
 
 from __future__ import annotations
 
@@ -96,7 +97,9 @@ async def test_parallel_reads_keep_the_order_of_the_calls(begin: Begin) -> None:
     await journey.send("read them all")
 
     blocks = journey.last_messages()[-1]["content"]
-    assert [str(b["content"]).count(name) for b, name in zip(blocks, names, strict=True)] == [1] * 12
+    assert [str(b["content"]).count(name) for b, name in zip(blocks, names, strict=True)] == [
+        1
+    ] * 12
 
 
 @pytest.mark.parametrize("stop_reason", ["refusal", "pause_turn", "max_tokens", "something_new"])
@@ -126,9 +129,7 @@ async def test_output_limit_is_continued_three_times_in_a_row_at_most(begin: Beg
 
 
 async def test_turn_limit_ends_with_all_calls_answered(begin: Begin) -> None:
-    journey = await begin(
-        [Turn((ToolCall("Glob", {"pattern": "*"}),), times=0)], max_turns=3
-    )
+    journey = await begin([Turn((ToolCall("Glob", {"pattern": "*"}),), times=0)], max_turns=3)
     events = await journey.send("look around for ever")
 
     assert terminal(events).reason == "max_turns"

@@ -18,7 +18,6 @@ from benchmarks.program import Program
 from benchmarks.terminal import Emulator
 from tests.journeys.program import environment
 
-
 T = TypeVar("T")
 
 

@@ -1,4 +1,5 @@
-"""The program as a person uses it: start, type, approve, resize, quit; the terminal as it was found."""
+"""The program as a person uses it: start, type, approve, resize, quit; the terminal as it was
+found."""
 
 from __future__ import annotations
 
@@ -40,9 +41,7 @@ def _modes(program: Program) -> object:
     return termios.tcgetattr(program.terminal)
 
 
-def test_from_a_request_to_a_reviewed_edit(
-    screen: Screen, serve: Serve, project: Path
-) -> None:
+def test_from_a_request_to_a_reviewed_edit(screen: Screen, serve: Serve, project: Path) -> None:
     program = screen(server=serve(EDIT))
     assert program.wait_until(READY), program.emulator.text()
     program.type(b"fix the typo")
@@ -58,9 +57,7 @@ def test_from_a_request_to_a_reviewed_edit(
     assert (project / "greet.py").read_text() == "print('hello')\n"
 
 
-def test_quitting_leaves_the_terminal_and_the_resume_command(
-    screen: Screen, serve: Serve
-) -> None:
+def test_quitting_leaves_the_terminal_and_the_resume_command(screen: Screen, serve: Serve) -> None:
     program = screen(server=serve(Scenario(turns=(Turn((Text("Hello there."),), times=0),))))
     before = _modes(program)
     assert program.wait_until(READY), program.emulator.text()
@@ -79,9 +76,7 @@ def test_quitting_leaves_the_terminal_and_the_resume_command(
     assert before is not None
 
 
-def test_continue_brings_the_conversation_back_after_a_kill(
-    screen: Screen, serve: Serve
-) -> None:
+def test_continue_brings_the_conversation_back_after_a_kill(screen: Screen, serve: Serve) -> None:
     server = serve(Scenario(turns=(Turn((Text("The answer is 42."),), times=0),)))
     first = screen(server=server)
     assert first.wait_until(READY), first.emulator.text()
@@ -115,9 +110,7 @@ def test_resizing_while_typing_loses_nothing(screen: Screen, serve: Serve) -> No
 
 
 @pytest.mark.parametrize("size", [(80, 24), (40, 12), (20, 5), (8, 2), (1, 1)])
-def test_small_windows_start_and_quit(
-    screen: Screen, serve: Serve, size: tuple[int, int]
-) -> None:
+def test_small_windows_start_and_quit(screen: Screen, serve: Serve, size: tuple[int, int]) -> None:
     program = screen(server=serve(EDIT), size=size)
     program.wait_until(lambda emulator: bool(emulator.text().strip()), timeout_s=10)
     program.type(b"hi")
@@ -165,9 +158,7 @@ def test_without_a_model_the_demo_is_offered(screen: Screen) -> None:
     assert program.wait_until(shows("demo: scripted model")), program.emulator.text()
 
 
-def test_terminal_is_restored_when_the_program_is_terminated(
-    screen: Screen, serve: Serve
-) -> None:
+def test_terminal_is_restored_when_the_program_is_terminated(screen: Screen, serve: Serve) -> None:
     program = screen(server=serve(EDIT))
     assert program.wait_until(READY), program.emulator.text()
     os.kill(program.pid, signal.SIGTERM)

@@ -17,7 +17,8 @@ _MODULES: Final = {
 
 
 class _LazyGroup(click.Group):
-    """A group whose commands are imported by name: `permissions check` must not pay for the rest."""
+    """A group whose commands are imported by name: `permissions check` must not pay for the
+    rest."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_MODULES)
