@@ -52,7 +52,9 @@ def encode(data: Mapping[str, Any], *, seq: int, now: datetime) -> bytes:
         TypeError: the data is not JSON.
     """
     at = now.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    record = {"v": FORMAT_VERSION, "seq": seq, "at": at, **data}
+    # A copied record keeps its time, never its number.
+    fact = {key: value for key, value in data.items() if key not in ("v", "seq")}
+    record = {"v": FORMAT_VERSION, "seq": seq, "at": at, **fact}
     try:
         body = json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode()
     except UnicodeEncodeError:

@@ -83,7 +83,7 @@ def repair(store: SessionStore, session_id: str) -> RepairReport:
         for found in read_forwards(info.path):
             if isinstance(found, Line):
                 fresh.skip_to(found.seq)
-                fresh.append({k: v for k, v in found.data.items() if k not in ("v", "seq")})
+                fresh.append(found.data)
         fresh.sync()
         fresh_path.replace(info.path)
     with contextlib.suppress(OSError):

@@ -132,12 +132,12 @@ class SessionStore:
             for found in read_forwards(info.path):
                 match found:
                     case Line() if found.data.get("kind") == "session":
-                        header = {**_fact(found), "session_id": new_id, "forked_from": info.id}
+                        header = {**found.data, "session_id": new_id, "forked_from": info.id}
                         transcript.append(header)
                     case Line():
                         # Damaged lines stay visible as a jump of the count.
                         transcript.skip_to(found.seq)
-                        transcript.append(_fact(found))
+                        transcript.append(found.data)
                     case BadLine():
                         continue
             transcript.append(to_json(GrantsRecord(())), sync=True)
@@ -261,10 +261,6 @@ def _remove(path: Path) -> None:
         shutil.rmtree(folder)
     path.with_name(f"{path.name}.damaged").unlink(missing_ok=True)
     lock_path(path).unlink(missing_ok=True)
-
-
-def _fact(line: Line) -> dict[str, object]:
-    return {key: value for key, value in line.data.items() if key not in ("v", "seq")}
 
 
 def _folders(root: Path) -> list[Path]:

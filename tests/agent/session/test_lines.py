@@ -16,7 +16,9 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
     max_leaves=8,
 )
-FACTS = st.dictionaries(st.text(min_size=3), JSON, max_size=3)
+FACTS = st.dictionaries(
+    st.text().filter(lambda name: name not in ("v", "seq", "at")), JSON, max_size=3
+)
 
 
 def written(path: Path, facts: list[dict[str, object]]) -> bytes:
@@ -90,3 +92,9 @@ def teardown_module() -> None:
     import shutil
 
     shutil.rmtree(_folder)
+
+
+def test_a_copied_record_keeps_its_time_and_never_its_number() -> None:
+    line = decode(encode({"seq": 1, "v": 9, "at": "then"}, seq=7, now=NOW)[:-1], 0)
+    assert isinstance(line, Line)
+    assert (line.seq, line.version, line.at) == (7, 1, "then")
