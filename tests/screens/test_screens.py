@@ -70,8 +70,13 @@ def app_with(script: list[Step], theme: str) -> AgentApp:
         theme=theme,
         suggest_grants=lambda _request, _decision: (OFFER,),
     )
-    # The thread that colours code would make the picture depend on time.
+    return frozen(app)
+
+
+def frozen(app: AgentApp) -> AgentApp:
+    """Stop what would make a picture depend on time: the spinner, and the thread that colours."""
     app.highlighter._executor = None
+    app._turn_spinner = lambda: None  # type: ignore[method-assign]
     return app
 
 
@@ -83,7 +88,6 @@ def after_prompt(text: str) -> Callable[[Pilot[Any]], Awaitable[None]]:
         app.submit(text)
         await pilot.pause()
         app.bridge.flush()
-        app._set_spinner(False)
         await pilot.pause()
 
     return run
@@ -116,8 +120,7 @@ def test_other_themes(snap_compare: Compare, theme: str) -> None:
 
 
 def test_without_colour(snap_compare: Compare) -> None:
-    app = make_app(RecordedConversation([[*WORK, until_interrupted]]), no_color=True)
-    app.highlighter._executor = None
+    app = frozen(make_app(RecordedConversation([[*WORK, until_interrupted]]), no_color=True))
     assert snap_compare(app, terminal_size=(80, 40), run_before=after_prompt("Fix the slugs"))
 
 

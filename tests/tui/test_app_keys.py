@@ -8,7 +8,9 @@ from contextlib import nullcontext
 
 import pytest
 from textual import events
+from textual.message_pump import MessagePump
 from textual.pilot import Pilot
+from textual.timer import Timer
 
 from agent.display import TodoDisplay, TodoItem
 from agent.events import RetryScheduled, TextDelta, ToolDispatch, ToolResult
@@ -378,9 +380,12 @@ async def test_nothing_runs_while_idle() -> None:
         await send(pilot, "go")
         assert app._spinner is None
         assert not app.bridge.clock.is_waiting
-        widgets = [app, app.screen, *app.screen.walk_children()]
-        timers = [t for node in widgets for t in node._timers if t._active.is_set()]
-        assert [t for t in timers if t.name.startswith("set_interval")] == []
+        pumps: list[MessagePump] = [app, app.screen, *app.screen.walk_children()]
+        assert [timer.name for pump in pumps for timer in pump._timers if is_repeating(timer)] == []
+
+
+def is_repeating(timer: Timer) -> bool:
+    return timer.name.startswith("set_interval") and timer._active.is_set()
 
 
 @pytest.mark.parametrize("size", [(20, 5), (1, 1), (200, 60), (40, 9)])
