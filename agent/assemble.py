@@ -27,6 +27,7 @@ from agent.conversation import (
 )
 from agent.display import Display
 from agent.errors import ConfigError, SessionError, SessionLocked, UsageError
+from agent.hook_agent import HookAgent
 from agent.hook_dispatch import HookDispatch
 from agent.hook_setup import hook_config
 from agent.loop import LoopPorts
@@ -73,8 +74,9 @@ from hooks.runner import HookRunner
 from permissions.audit import AuditLog
 from permissions.classifier_local import LocalClassifier
 from permissions.contender import Contender
-from permissions.decision import Reason
+from permissions.decision import Decision, Reason
 from permissions.gate import PermissionGate
+from permissions.grants import Grant, suggest
 from permissions.handlers import HeadlessHandler, InteractiveHandler
 from permissions.mode import Mode, parse_mode
 from permissions.request import PermissionRequest
@@ -253,6 +255,7 @@ class _Assembly:
         self.queue: list[Prompt] = []
         self.previews: dict[str, Display | None] = {}
         self.side = SideEvents()
+        self.env_files: list[Path] = []
         self.git: GitState | None = None
         values = settings.values
         self.env = child_environment(around.env, settings.env)
@@ -301,9 +304,13 @@ class _Assembly:
         runner = HookRunner(
             hook_config(self.settings),
             session=hook_session,
-            ports=HookPorts(env=self.env, ask_small_model=small.for_hooks),
+            ports=HookPorts(
+                env=self.env,
+                ask_small_model=small.for_hooks,
+                run_hook_agent=HookAgent(lambda: ports, self.side.emit),
+            ),
         )
-        dispatch = HookDispatch(runner, hook_session)
+        dispatch = self.dispatch = HookDispatch(runner, hook_session, env_files=self.env_files)
         grants = Grants(lambda: self.settings, self._add_rules, session=list(granted))
         self.gate = self._gate(permissions, runner, grants, recorder, redactor)
         services = self.services = self._services(scratch, results, small)
@@ -468,7 +475,10 @@ class _Assembly:
         redactor: Redactor,
     ) -> PermissionGate:
         classifier = LocalClassifier(lambda: (self.gate.context, self.services.cwd))
-        contenders: list[Contender] = [HookContender(runner), classifier]
+        contenders: list[Contender] = [
+            HookContender(runner, on_outcome=self.dispatch.show_outcome, suggest=self._suggest),
+            classifier,
+        ]
         if self.person.dialog is not None:
             handler: Any = InteractiveHandler([*contenders, self.person.dialog])
         else:
@@ -486,6 +496,9 @@ class _Assembly:
             ),
             grants=grants,
         )
+
+    def _suggest(self, request: PermissionRequest, pending: Decision) -> Sequence[Grant]:
+        return suggest(request, pending, self.gate.context)
 
     def _add_rules(self, rules: Sequence[RuleText]) -> None:
         context = self.gate.context
@@ -512,6 +525,7 @@ class _Assembly:
             todos=self.resumed.todos if self.resumed is not None else (),
             blocked_hosts=tuple(sorted(self.gate.context.blocked_hosts)),
             may_search=self._may_search,
+            env_files=self.env_files,
         )
 
     async def _prompt_context(

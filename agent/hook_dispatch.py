@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from agent.abort import AbortSignal
@@ -39,6 +40,7 @@ from hooks.events import (
 from hooks.outcome import EventOutcome
 from hooks.ports import HookSession
 from hooks.runner import HookRunner
+from hooks.spec import HandlerSpec
 
 if TYPE_CHECKING:
     from agent.loop import TurnHooks
@@ -67,10 +69,20 @@ class HookDispatch:
         runner: HookRunner,
         session: HookSession,
         *,
+        env_files: list[Path] | None = None,
         agent_id: str | None = None,
         agent_type: str | None = None,
     ) -> None:
-        """`agent_id` None is the main agent; `session` is what the runner tells every hook."""
+        """Fire events of one agent.
+
+        Args:
+            runner: the engine.
+            session: what the runner tells every hook.
+            env_files: kept up to date with the shell files that hooks wrote.
+            agent_id: None is the main agent.
+            agent_type: of a sub-agent.
+        """
+        self._env_files = env_files if env_files is not None else []
         self._runner = runner
         self._session = session
         self._agent_id = agent_id
@@ -319,24 +331,39 @@ class HookDispatch:
         name = payload.event_name
         if not self._runner.has(name):
             return None
-        self._show(
-            HookStarted(self._turn_id, name, tool_use_id=tool_use_id, agent_id=self._agent_id)
-        )
-        outcome = await self._runner.run(payload, abort=abort)
+
+        def started(specs: Sequence[HandlerSpec]) -> None:
+            words = next((spec.status_message for spec in specs if spec.status_message), None)
+            self._show(
+                HookStarted(self._turn_id, name, words, tool_use_id, agent_id=self._agent_id)
+            )
+
+        outcome = await self._runner.run(payload, abort=abort, on_start=started)
+        if outcome.outcome == "skipped":
+            return None
+        self._finished(outcome, tool_use_id)
+        return outcome
+
+    def show_outcome(self, outcome: EventOutcome) -> None:
+        """Show what an event came to that was fired elsewhere (the permission race)."""
+        self._finished(outcome, None)
+
+    def _finished(self, outcome: EventOutcome, tool_use_id: str | None) -> None:
+        if outcome.env_file is not None:
+            self._env_files[:] = self._runner.env_files.written()
         notices = (*outcome.notices, *outcome.config_warnings)
         self._show(
             HookFinished(
                 self._turn_id,
-                name,
+                outcome.event,
                 str(outcome.outcome),
-                tuple(notices),
+                notices,
                 tool_use_id=tool_use_id,
                 agent_id=self._agent_id,
             )
         )
         for text in outcome.system_messages:
             self._show(Notice(self._turn_id, "info", text, agent_id=self._agent_id))
-        return None if outcome.outcome == "skipped" else outcome
 
     def _show(self, event: AgentEvent) -> None:
         self._events.append(event)

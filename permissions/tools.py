@@ -32,6 +32,7 @@ FREE_TOOLS = frozenset(
         "BashOutput",
         "TaskStop",
         "ToolSearch",
+        "StructuredOutput",
     }
 )
 """Tools without an effect of their own: their calls need no permission unless a rule says so.
