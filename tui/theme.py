@@ -12,6 +12,7 @@ from rich.color import Color
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
+from textual.theme import BUILTIN_THEMES
 from textual.theme import Theme as TextualTheme
 
 from themes.theme import Role, Theme
@@ -102,7 +103,13 @@ def textual_theme(theme: Theme) -> TextualTheme:
         panel=roles[Role.SURFACE_RAISED],
         dark=theme.dark,
         ansi=theme.uses_terminal_palette,
+        variables=_terminal_variables(dark=theme.dark) if theme.uses_terminal_palette else {},
     )
+
+
+def _terminal_variables(*, dark: bool) -> dict[str, str]:
+    """Return what Textual's style sheet asks of a theme in the terminal's own colours."""
+    return dict(BUILTIN_THEMES["ansi-dark" if dark else "ansi-light"].variables)
 
 
 def _color(value: str) -> Color:

@@ -6,6 +6,7 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from textual import events
 
 from agent.events import PermissionRequested, PermissionResolved, TextDelta, ToolDispatch
@@ -14,6 +15,7 @@ from permissions.decision import DecisionSource
 from tests.tui.components.samples import DENIED
 from tests.tui.recorded import RecordedConversation, make_app
 from tests.tui.test_app_keys import T, keys, played, send, settled, text_of, transcript_of
+from themes.registry import available_themes
 from tui.app import AgentApp
 
 
@@ -226,3 +228,13 @@ async def test_escape_ends_a_shell_command(tmp_path: Path) -> None:
         await app.workers.wait_for_complete()
         await settled(pilot)
         assert "Interrupted" in transcript_of(app)
+
+
+@pytest.mark.parametrize("theme", available_themes())
+async def test_the_screen_runs_in_every_theme(theme: str) -> None:
+    app = make_app(played([TextDelta(T, "m1", 0, "Hello.")]), theme=theme)
+    async with app.run_test(size=(60, 16)) as pilot:
+        await send(pilot, "hi")
+        assert "Hello." in transcript_of(app)
+        await send(pilot, "/theme ansi16")
+        assert app.theme_name == "ansi16"

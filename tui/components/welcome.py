@@ -14,6 +14,6 @@ def welcome_rows(version: str, folder: str) -> list[Row]:
         row(("   ", TEXT), (name, Ink(Role.HEADING, bold=True)), ("  " + folder, MUTED)),
         BLANK,
         row(("   Ask for a change, a fix, or an explanation of this project.", MUTED)),
-        row(("   Nothing is written or run before you have seen it.", MUTED)),
+        row(("   It asks before it writes or runs what you have not allowed.", MUTED)),
         row(("   shift+tab changes how much it asks, ? shows the keys.", MUTED)),
     ]
