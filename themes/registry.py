@@ -15,7 +15,7 @@ _MAX_FILE_BYTES: Final = 64 * 1024
 
 
 def available_themes(user_dir: Path | None = None) -> tuple[str, ...]:
-    """Return theme names, the shipped ones first, each group sorted; user files may replace shipped."""
+    """Return theme names, shipped ones first, each group sorted; user files may replace them."""
     shipped = sorted(path.stem for path in _SHIPPED.glob("*.toml"))
     own = sorted(path.stem for path in user_dir.glob("*.toml")) if user_dir else []
     return (*shipped, *(name for name in own if name not in shipped))

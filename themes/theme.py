@@ -112,7 +112,7 @@ class Theme:
 
     @property
     def uses_terminal_palette(self) -> bool:
-        """Whether any colour is the terminal's own, so that none may be converted to true colour."""
+        """Whether any colour is the terminal's own: then none may be turned into true colour."""
         return any(not value.startswith("#") for value in self.roles.values())
 
 
@@ -120,7 +120,7 @@ def parse_color(text: str) -> str:
     """Return a colour in canonical form.
 
     Raises:
-        ThemeError: it is none of `#rgb`, `#rrggbb`, `rgb(r,g,b)`, `ansi256(n)`, `ansi:<name>`, `default`.
+        ThemeError: it is none of the forms that the message lists.
     """
     value = text.strip().lower()
     if value == "default":

@@ -1,4 +1,4 @@
-"""Foreign text made safe to show: nothing that came from a model, tool or file talks to the terminal.
+"""Foreign text made safe to show: nothing from a model, tool or file talks to the terminal.
 
 Running text loses control characters; changes and commands show them, because somebody decides by
 what they see. Source: safety rules, terminal escape injection.
@@ -22,7 +22,7 @@ from agent.sanitize import reveal, sanitize
 
 
 def shown_line(text: str) -> str:
-    """Return one line for a title or an identifier: line breaks are spaces, the rest is revealed."""
+    """Return one line for a title: line breaks become spaces, hidden characters are revealed."""
     return reveal(" ".join(text.splitlines())) if text else ""
 
 

@@ -1,4 +1,4 @@
-"""Every shipped theme is complete and readable; user themes inherit, and say what they got wrong."""
+"""Shipped themes are complete and readable; user themes inherit, and say what they got wrong."""
 
 from __future__ import annotations
 

@@ -2,7 +2,6 @@
 
 Cost per frame is that of the tail. The cut is the parser's own: everything before the last
 top-level token is finished. An open code fence keeps its lines, only new ones are coloured.
-Source: textual-facts, Markdown streaming.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Which rows of a long list of blocks are on the screen: anchored to a block, not to a row number.
 
 Pure. Only blocks that meet the screen are laid out; the cost of a step never depends on how many
-blocks there are. Source: textual-facts, Long transcripts.
+blocks there are.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Syntax colours for code, off the frame path: line by line at once, whole blocks in a thread.
 
 Line by line is wrong inside strings that span lines; a finished block is therefore lexed once as a
-whole, in a thread, and drawn again when that is done. Source: textual-facts, Markdown streaming.
+whole, in a thread, and drawn again when that is done.
 """
 
 from __future__ import annotations
