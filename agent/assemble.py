@@ -16,7 +16,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any, Final
 
-from agent.accounting import Accounting
+from agent.accounting import Accounting, AddToLedger
 from agent.child_env import child_environment
 from agent.conversation import (
     DEFAULT_MAX_TURNS,
@@ -27,6 +27,7 @@ from agent.conversation import (
 )
 from agent.display import Display
 from agent.errors import ConfigError, SessionError, SessionLocked, UsageError
+from agent.events import Usage
 from agent.hook_agent import HookAgent
 from agent.hook_dispatch import HookDispatch
 from agent.hook_setup import hook_config
@@ -40,7 +41,13 @@ from agent.model.anthropic import AnthropicClient
 from agent.model.capabilities import known_capabilities
 from agent.model.client import Effort, ModelCapabilities, ModelRequest
 from agent.model.endpoint import ModelSetup, expand_alias
+from agent.model.key_helper import KeyRefresh
+from agent.model.prices import canonical_name
+from agent.observe.background import Background
 from agent.observe.cost import CostTracker, read_cost_state
+from agent.observe.debug_log import DebugLog, debug_path
+from agent.observe.ledger import Entry, Ledger, ledger_path
+from agent.observe.observer import Observer
 from agent.options import RunOptions
 from agent.permission_setup import Grants, PermissionSetup, permission_setup
 from agent.prompt.builtin import builtin_registry
@@ -186,7 +193,11 @@ def open_session(
         if found is None and options.continue_latest:
             raise SessionError("There is no earlier session in this project to continue.")
     if found is None:
-        session = store.create(settings.project_root, launch_dir=around.launch_dir)
+        try:
+            session = store.create(settings.project_root, launch_dir=around.launch_dir)
+        except SessionError as error:
+            session = store.create_unsaved(settings.project_root, launch_dir=around.launch_dir)
+            return session, None, (f"This conversation will not be kept. {error}",)
         return session, None, ()
     if options.fork_session:
         session = store.fork(found.id)
@@ -257,6 +268,7 @@ class _Assembly:
         self.side = SideEvents()
         self.env_files: list[Path] = []
         self.git: GitState | None = None
+        self.notes: list[str] = []
         values = settings.values
         self.env = child_environment(around.env, settings.env)
         self.headless = options.headless
@@ -337,7 +349,10 @@ class _Assembly:
             lambda: self.model,
             max_budget_usd=self.options.max_budget_usd or self.settings.values.maxBudgetUsd,
             on_exceeded=self._budget_exceeded,
+            add_to_ledger=self._ledger(),
         )
+        recorder.cost_by_model = lambda: accounting.costs.state.as_json()
+        observer = self._observer(folder, redactor)
         prompt_context, instructions = await self._prompt_context(scratch, services)
         sections = builtin_registry()
         system = build_system(
@@ -347,10 +362,16 @@ class _Assembly:
                 custom=self.options.system_prompt, append_tail=self.options.append_system_prompt
             ),
         )
+        if self.resumed is not None and self.resumed.system:
+            # Thinking is bound to the prompt it was written under: a resume keeps the bytes.
+            system = self.resumed.system
+        await recorder.system(system)
+        await recorder.mode(str(permissions.context.mode))
         recovery = Recovery(
-            policy_for(RequestSource.MAIN),
+            policy_for(RequestSource.MAIN, persistent=self._is_persistent()),
             self.setup.endpoint.base_url,
             fallback_model=next(iter(self.setup.fallback_models), None),
+            refresh=self._key_refresh(),
         )
         ports = self._loop_ports(
             registry, services, dispatch, accounting, recorder, recovery, system
@@ -399,10 +420,14 @@ class _Assembly:
                 services.shells.kill_all,
                 lambda: runner.aclose(wait_s=5.0 if self.headless else 0.0),
                 self.client.aclose,
+                lambda: asyncio.to_thread(observer.close),
+                lambda: asyncio.to_thread(self.ledger.close),
                 *self.on_close,
             ),
             messages=self.resumed.messages if self.resumed is not None else (),
             is_resumed=self.resumed is not None,
+            observe=observer.record,
+            token_budget=self.settings.values.tokenBudget,
         )
         return Assembled(
             conversation=conversation,
@@ -457,6 +482,40 @@ class _Assembly:
     def _max_turns(self) -> int:
         given = self.options.max_turns or self.settings.values.maxTurns
         return given or (DEFAULT_MAX_TURNS_HEADLESS if self.headless else DEFAULT_MAX_TURNS)
+
+    def _is_persistent(self) -> bool:
+        """Whether nobody waits, so that requests are tried for hours (error-recovery)."""
+        asked = self.around.env.get("AGENT_TUI_PERSISTENT_RETRY", "") not in {"", "0"}
+        return asked or self.settings.values.persistentRetry is True
+
+    def _key_refresh(self) -> Callable[[], Awaitable[bool]] | None:
+        """Return what reads the key anew; None where it would be the same one again."""
+        command = self.settings.values.apiKeyHelper
+        if not command or self.setup.origin != "apiKeyHelper":
+            return None
+        return KeyRefresh(self.client, command, {**self.settings.env, **self.around.env})
+
+    def _ledger(self) -> AddToLedger:
+        ledger = Ledger(ledger_path(self.around.agent_home))
+        entries = self.ledger = Background(ledger.add, name="costs")
+
+        def add(model: str, usd: float, usage: Usage) -> None:
+            name = canonical_name(model)
+            entries(Entry(self.session.id, date.today(), name, usd, usage))
+
+        return add
+
+    def _observer(self, folder: Path, redactor: Redactor) -> Observer:
+        debug: DebugLog | None = None
+        if self.options.debug:
+            path = debug_path(self.around.agent_home, self.session.id)
+            try:
+                debug = DebugLog(path, redact=redactor.text)
+            except OSError as error:
+                self.notes.append(f"There is no debug log: {path}: {error.strerror}.")
+            else:
+                self.notes.append(f"Debug log: {path}")
+        return Observer(folder, env=self.around.env, debug=debug)
 
     def _totals(self) -> Totals:
         totals = Totals(context_window=self.capabilities.context_window)
@@ -615,7 +674,11 @@ class _Assembly:
                     ),
                     prefix_tokens=lambda: prefix,
                     turn_id=dispatch.turn_id,
-                    summary=ModelSummariser(self.client, request),
+                    summary=ModelSummariser(
+                        self.client,
+                        request,
+                        account=lambda fold: accounting.add_quietly(fold.usage, fold.model or ""),
+                    ),
                     hooks=dispatch,
                     is_automatic=lambda: self.settings.values.autoCompactEnabled is not False,
                 )
@@ -700,6 +763,7 @@ class _Assembly:
             *(w.message for w in permissions.warnings),
             *(str(w) for w in runner.config.warnings),
             *self.setup.warnings,
+            *self.notes,
             *instructions.warnings,
             *session_notes,
             *resumed,
