@@ -36,6 +36,7 @@ from tui.components.welcome import welcome_rows
 from tui.conversation_port import ConversationPort, MakeConversation, ScreenPorts
 from tui.dialogs.host import DialogHost
 from tui.document import Document
+from tui.history_search import HistorySearch
 from tui.input.actions import Context
 from tui.input.dispatch import Handler
 from tui.input.event import Phase, RoutedEvent
@@ -144,6 +145,7 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
         self.todo_panel = TodoPanel(id="todos")
         self.composer = Composer(self._on_text, id="composer")
         self.menu = CompletionMenu(id="menu")
+        self.search = HistorySearch(self.history, self.composer, self.chords)
         self.status_line = StatusLine(id="status")
         self._spinner: Timer | None = None
         self._spinner_frame = 0
@@ -154,8 +156,6 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
         self._hint_timer: Timer | None = None
         self._hint = ""
         self._stash: list[Draft] = []
-        self._search: str | None = None
-        self._search_skip = 0
         self._is_detailed = False
         self._shows_todos = False
         self._draft_timer: Timer | None = None
@@ -474,8 +474,10 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
         """Turn a key into its action, before the focused component sees it."""
         if self.dialogs.open_count or len(self.screen_stack) > 1:
             return
-        if self._search is not None:
-            self._press_in_search(event)
+        if self.search.is_open:
+            event.claim()
+            if self.search.press(event) == "send":
+                self._submit()
             return
         if self.menu.is_open and self._press_in_menu(event):
             event.claim()
@@ -510,7 +512,7 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
             "chat:copyAnswer": self._copy_answer,
             "history:previous": self._previous,
             "history:next": self._next,
-            "history:search": self._open_search,
+            "history:search": self.search.open,
             "app:toggleTranscript": self._toggle_detail,
             "app:toggleTodos": self._toggle_todos,
             "app:suspend": self.action_suspend_process,
@@ -656,7 +658,7 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
         if self._draft_timer is None and self.conversation is not None:
             self._draft_timer = self.set_timer(DRAFT_S, self._keep_draft)
         draft = self.composer.buffer.draft
-        if draft.text.startswith("!") or self._search is not None:
+        if draft.text.startswith("!") or self.search.is_open:
             self.menu.show(None)
             return
         found = complete(draft.text, draft.cursor, command_candidates(), self._files)
@@ -706,54 +708,12 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
         if not text[:cursor].endswith("/"):
             self.menu.show(None)
 
-    # History search
-
-    def _open_search(self) -> None:
-        self._search = ""
-        self._show_search()
-
-    def _press_in_search(self, event: RoutedEvent) -> None:
-        event.claim()
-        match self.chords.press(event.key, (Context.HISTORY_SEARCH,)):
-            case Match(action_id="historySearch:next"):
-                self._search_skip += 1
-            case Match(action_id="historySearch:accept"):
-                self._close_search()
-                return
-            case Match(action_id="historySearch:execute"):
-                self._close_search()
-                self._submit()
-                return
-            case _ if event.key == "backspace":
-                self._search = (self._search or "")[:-1]
-                self._search_skip = 0
-            case _ if event.text:
-                self._search = (self._search or "") + event.text
-                self._search_skip = 0
-            case _:
-                self._close_search()
-                return
-        self._show_search()
-
-    def _show_search(self) -> None:
-        query = self._search or ""
-        hit = self.history.search(query, self._search_skip) if query else None
-        if hit is not None:
-            self.composer.load(hit)
-        state = "" if hit is not None or not query else " · nothing found"
-        self.composer.set_note(f" search history: {query}{state} ")
-
-    def _close_search(self) -> None:
-        self._search = None
-        self._search_skip = 0
-        self.composer.set_note("")
-
     # Ctrl+C and Ctrl+D: interrupt or clear first, leave on the second press
 
     def _on_ctrl_c(self, event: RoutedEvent) -> None:
         event.claim()
-        if self._search is not None:
-            self._close_search()
+        if self.search.is_open:
+            self.search.close()
         elif text := self.transcript.marked_text:
             self.copy_to_clipboard(text)
             self.transcript.clear_mark()

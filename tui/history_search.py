@@ -1,0 +1,67 @@
+"""Ctrl+R: search the prompt history while typing; the hit stands in the prompt."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from tui.components.composer import Composer
+from tui.input.actions import Context
+from tui.input.event import RoutedEvent
+from tui.input.keymap import ChordReader, Match
+from tui.prompt_history import PromptHistory
+
+SearchStep = Literal["goes_on", "over", "send"]
+
+
+class HistorySearch:
+    """The state of the search; open between `open` and `close`."""
+
+    def __init__(self, history: PromptHistory, composer: Composer, chords: ChordReader) -> None:
+        """Take what is searched, where hits appear, and how keys are read."""
+        self._history = history
+        self._composer = composer
+        self._chords = chords
+        self._query: str | None = None
+        self._skip = 0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether keys belong to the search."""
+        return self._query is not None
+
+    def open(self) -> None:
+        """Begin with an empty query."""
+        self._query, self._skip = "", 0
+        self._show()
+
+    def close(self) -> None:
+        """Leave the hit in the prompt."""
+        self._query = None
+        self._composer.set_note("")
+
+    def press(self, event: RoutedEvent) -> SearchStep:
+        """Take a key; say whether the search goes on, and whether the hit is to be sent."""
+        query = self._query or ""
+        match self._chords.press(event.key, (Context.HISTORY_SEARCH,)):
+            case Match(action_id="historySearch:next"):
+                self._skip += 1
+            case Match(action_id="historySearch:execute"):
+                self.close()
+                return "send"
+            case _ if event.key == "backspace":
+                self._query, self._skip = query[:-1], 0
+            case _ if event.text:
+                self._query, self._skip = query + event.text, 0
+            case _:
+                self.close()
+                return "over"
+        self._show()
+        return "goes_on"
+
+    def _show(self) -> None:
+        query = self._query or ""
+        hit = self._history.search(query, self._skip) if query else None
+        if hit is not None:
+            self._composer.load(hit)
+        state = "" if hit is not None or not query else " · nothing found"
+        self._composer.set_note(f" search history: {query}{state} ")
