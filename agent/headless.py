@@ -29,18 +29,17 @@ from agent.events import (
     ToolInputDelta,
     Usage,
 )
+from agent.exit_status import (
+    EXIT_COMPLETED,
+    EXIT_DENIED,
+    EXIT_ERROR,
+    EXIT_INTERRUPTED,
+    EXIT_LIMIT,
+    EXIT_REFUSAL,
+)
 from agent.options import OutputFormat
 from agent.user_prompt import Prompt
 from permissions.decision import Behavior, DecisionSource
-
-EXIT_COMPLETED: Final = 0
-EXIT_ERROR: Final = 1
-EXIT_USAGE: Final = 2
-EXIT_DENIED: Final = 3
-EXIT_LIMIT: Final = 4
-EXIT_REFUSAL: Final = 5
-EXIT_INTERRUPTED: Final = 130
-EXIT_TERMINATED: Final = 143
 
 _STATUS: Final = {
     "completed": EXIT_COMPLETED,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TextIO
 
 from agent.assemble import PersonPorts, assemble, settings_for, surroundings_from
-from agent.headless import EXIT_COMPLETED, EXIT_ERROR
+from agent.exit_status import EXIT_COMPLETED, EXIT_ERROR
 from agent.model.scripted.demo import SUGGESTED_PROMPT
 from agent.options import RunOptions
 from agent.user_prompt import Prompt

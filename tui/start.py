@@ -12,14 +12,7 @@ from pathlib import Path
 from typing import Final, TextIO
 
 from agent.errors import AgentError, UsageError
-from agent.headless import (
-    EXIT_ERROR,
-    EXIT_INTERRUPTED,
-    EXIT_TERMINATED,
-    EXIT_USAGE,
-    prompt_from_json_line,
-    run_headless,
-)
+from agent.exit_status import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_TERMINATED, EXIT_USAGE
 from agent.options import RunOptions
 from tui.version import version
 
@@ -106,6 +99,7 @@ def _prompts(options: RunOptions, stdin: TextIO | None) -> list[str] | None:
 async def _run_headless(options: RunOptions, launch_dir: Path, texts: list[str] | None) -> int:
     # Everything that runs a model comes after the command line was understood.
     from agent.assemble import PersonPorts, assemble, settings_for, surroundings_from
+    from agent.headless import prompt_from_json_line, run_headless
     from agent.user_prompt import Prompt
     from tui.model_choice import Closer, close_all, demo_model, real_model
 
