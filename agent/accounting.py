@@ -8,6 +8,9 @@ from agent.conversation import Totals
 from agent.events import Usage, UsageUpdate
 from agent.observe.cost import CostTracker
 
+AddToLedger = Callable[[str, float, Usage], None]
+"""Takes the model, the cost in US dollars and the usage of one response."""
+
 
 class Accounting:
     """Adds responses to the totals of one conversation, sub-agents included."""
@@ -20,6 +23,7 @@ class Accounting:
         *,
         max_budget_usd: float | None,
         on_exceeded: Callable[[str], None],
+        add_to_ledger: AddToLedger = lambda *_: None,
     ) -> None:
         """`model` names the one in use; `on_exceeded` hears once, with the reason."""
         self._totals = totals
@@ -27,7 +31,10 @@ class Accounting:
         self._model = model
         self._max_budget_usd = max_budget_usd
         self._on_exceeded = on_exceeded
+        self._add_to_ledger = add_to_ledger
         self._exceeded: str | None = None
+        self._turn_id = ""
+        self._is_told = False
 
     def spent(self) -> str | None:
         """Return why no further request may be made, or None."""
@@ -45,8 +52,11 @@ class Accounting:
     ) -> UsageUpdate:
         """Add one response and return the event that tells about it."""
         totals = self._totals
-        totals.usage = totals.usage + usage
-        totals.cost_usd += self.costs.add(model or self._model(), usage)
+        if agent_id is None and turn_id != self._turn_id:
+            self._turn_id = turn_id
+            self._is_told = False
+            self.costs.begin_prompt()
+        self.add_quietly(usage, model)
         if agent_id is None and usage.prompt_tokens:
             totals.context_tokens = usage.prompt_tokens + usage.output_tokens
         self.spent()
@@ -59,3 +69,18 @@ class Accounting:
             totals.context_window,
             agent_id=agent_id,
         )
+
+    def add_quietly(self, usage: Usage, model: str) -> None:
+        """Add one response that no event tells about, such as an answer of the small model."""
+        named = model or self._model()
+        cost_usd = self.costs.add(named, usage)
+        self._totals.usage = self._totals.usage + usage
+        self._totals.cost_usd += cost_usd
+        self._add_to_ledger(named, cost_usd, usage)
+        if not self._is_told and self.costs.state.is_runaway():
+            self._is_told = True
+            spent = self.costs.state.prompts_usd[-1]
+            self._totals.notice = (
+                f"This prompt has cost ${spent:.2f} so far, far more than usual. "
+                "Esc interrupts; --max-budget-usd sets a limit."
+            )

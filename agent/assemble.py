@@ -312,7 +312,11 @@ class _Assembly:
             scratch_dir=scratch,
             pid=os.getpid(),
         )
-        small = SmallModel(self.client, lambda: self.setup.small_model or self.model)
+        small = SmallModel(
+            self.client,
+            lambda: self.setup.small_model or self.model,
+            account=lambda usage, model: accounting.add_quietly(usage, model),
+        )
         runner = HookRunner(
             hook_config(self.settings),
             session=hook_session,
@@ -677,7 +681,10 @@ class _Assembly:
                     summary=ModelSummariser(
                         self.client,
                         request,
-                        account=lambda fold: accounting.add_quietly(fold.usage, fold.model or ""),
+                        replace(recovery, policy=policy_for(RequestSource.COMPACTION)),
+                        turn_id=dispatch.turn_id,
+                        account=accounting.add_quietly,
+                        on_event=self.side.emit,
                     ),
                     hooks=dispatch,
                     is_automatic=lambda: self.settings.values.autoCompactEnabled is not False,

@@ -28,6 +28,7 @@ from agent.hook_dispatch import HookDispatch
 from agent.loop import AgentLoop, LoopPorts
 from agent.messages import Message, user_message
 from agent.model.client import Effort
+from agent.side_work import SideWork
 from agent.tools.shells import ShellRegistry
 from agent.turn import Recovery
 from agent.user_prompt import Prompt
@@ -97,6 +98,13 @@ class Totals:
     cost_usd: float = 0.0
     context_tokens: int = 0
     context_window: int = 200_000
+    notice: str | None = None
+    """What the person should hear about the spending, once."""
+
+    def take_notice(self) -> str | None:
+        """Return what there is to hear since the last call."""
+        notice, self.notice = self.notice, None
+        return notice
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +170,8 @@ class Conversation:
         on_close: Sequence[Callable[[], Awaitable[None]]],
         messages: tuple[Message, ...] = (),
         is_resumed: bool = False,
+        observe: Callable[[AgentEvent], None] = lambda _: None,
+        token_budget: int | None = None,
     ) -> None:
         """Everything is made by `agent.assemble`; `queue` is shared with the loop's ports."""
         self.identity = identity
@@ -187,6 +197,8 @@ class Conversation:
         self._turn_id = ""
         self._started = is_resumed and bool(messages)
         self._is_resumed = is_resumed
+        self._observe = observe
+        self._token_budget = token_budget
         self._session_started = False
         self._loop: asyncio.AbstractEventLoop | None = None
         self._background: set[asyncio.Task[None]] = set()
@@ -374,6 +386,8 @@ class Conversation:
             raise RuntimeError("a prompt is running; queue this one")
         self._abort = AbortController()
         turn_id = self._turn_id = uuid.uuid4().hex
+        # An overload passes: each prompt begins with the model that was chosen.
+        self._ports.recovery.fallen_back_to = None
         terminal: Terminal | None = None
         try:
             await self._recorder.prompt(turn_id, prompt.text)
@@ -383,9 +397,10 @@ class Conversation:
                 await self._recorder.event(event, self._messages)
                 if event.type == "tool_result" and event.name == "TodoWrite":
                     await self._recorder.todos(self.todos)
-                complaint = self._recorder.take_complaint()
-                if complaint is not None:
-                    yield Notice(turn_id, "warning", complaint)
+                for text in (self._recorder.take_complaint(), self._totals.take_notice()):
+                    if text is not None:
+                        yield Notice(turn_id, "warning", text)
+                self._observe(event)
                 yield event
         except Exception as error:  # noqa: BLE001 - isolation boundary: a defect ends the prompt, not the session
             if terminal is None:
@@ -420,7 +435,12 @@ class Conversation:
         if outcome is not None and outcome.additional_context:
             new.append(user_message(outcome.additional_context, origin="hook"))
         new.append(prompt.to_message())
-        loop = AgentLoop(self._ports, turn_id=turn_id, max_turns=self._max_turns)
+        loop = AgentLoop(
+            self._ports,
+            turn_id=turn_id,
+            max_turns=self._max_turns,
+            token_budget=self._token_budget,
+        )
         events = loop.run(self._messages, new, abort)
         try:
             async for event in events:
@@ -470,7 +490,14 @@ class Conversation:
             return
         self._abort = AbortController()
         try:
-            step = await context.by_wish(self._messages, focus, self._abort.signal)
+            work = SideWork(
+                context.by_wish(self._messages, focus, self._abort.signal),
+                self._ports.calls.side,
+                turn_id=turn_id,
+            )
+            async for event in work.events():
+                yield event
+            step = work.result
             if step is None:
                 yield Notice(turn_id, "info", "There is nothing to compact yet.")
                 return

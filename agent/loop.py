@@ -7,7 +7,7 @@ path. Source: the pattern "agent-loop". Next: `agent.turn` (one response), `agen
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Protocol, assert_never
 
@@ -33,6 +33,7 @@ from agent.history import (
 from agent.messages import Message, ToolUse, tool_results_message, user_message
 from agent.model.client import ModelClient, ModelRequest
 from agent.recovery.classify import FailureKind
+from agent.side_work import SideWork
 from agent.state import LoopState
 from agent.tools.dispatch import Dispatcher
 from agent.tools.lifecycle import CallOutcome, CallPorts
@@ -197,11 +198,13 @@ class AgentLoop:
             yield Notice(self._turn_id, "info", text, agent_id=self._agent_id)
             yield self._commit(user_message(text, origin="reminder"))
         if self._ports.context is not None:
-            step = await self._ports.context.before_request(
-                self.messages, self._context_tokens, signal
+            work = self._beside(
+                self._ports.context.before_request(self.messages, self._context_tokens, signal)
             )
-            if step is not None:
-                for event in self._replaced(step):
+            async for event in work.events():
+                yield event
+            if work.result is not None:
+                for event in self._replaced(work.result):
                     yield event
         state = replace(state, messages=self.messages)
         self._step += 1
@@ -468,7 +471,12 @@ class AgentLoop:
     ) -> AsyncGenerator[AgentEvent | LoopState, None]:
         """Compact once per session, else end: the guard lives in the context port."""
         context = self._ports.context
-        step = None if context is None else await context.after_overflow(self.messages, signal)
+        step = None
+        if context is not None:
+            work = self._beside(context.after_overflow(self.messages, signal))
+            async for event in work.events():
+                yield event
+            step = work.result
         if step is not None:
             for event in self._replaced(step):
                 yield event
@@ -485,6 +493,12 @@ class AgentLoop:
         yield self._terminal("prompt_too_long", state, detail)
 
     # -- pieces -----------------------------------------------------------------------------
+
+    def _beside(self, work: Awaitable[ContextStep | None]) -> SideWork[ContextStep | None]:
+        """Start context work so that its waits can be shown."""
+        return SideWork(
+            work, self._ports.calls.side, turn_id=self._turn_id, agent_id=self._agent_id
+        )
 
     def _replaced(self, step: ContextStep) -> list[AgentEvent]:
         self.messages = step.messages

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from agent.abort import AbortController, AbortSignal
+from agent.events import Usage
 from agent.messages import text_block, user_message
 from agent.model.client import ModelClient, ModelError, ModelRequest
 from agent.model.fold import MessageFold
@@ -13,10 +14,18 @@ from agent.model.fold import MessageFold
 class SmallModel:
     """Asks and returns text; implements the small-model ports of tools and hooks."""
 
-    def __init__(self, client: ModelClient, model: Callable[[], str]) -> None:
-        """`model` returns the name to ask, read at every question."""
+    def __init__(
+        self,
+        client: ModelClient,
+        model: Callable[[], str],
+        *,
+        account: Callable[[Usage, str], None] = lambda *_: None,
+    ) -> None:
+        """`model` returns the name to ask, read at every question; `account` hears what each
+        answer used."""
         self._client = client
         self._model = model
+        self._account = account
 
     async def ask(self, *, system: str, prompt: str, max_tokens: int, abort: AbortSignal) -> str:
         """Return the answer's text.
@@ -43,6 +52,7 @@ class SmallModel:
         )
         async for event in self._client.stream(request):
             fold.feed(event)
+        self._account(fold.usage, fold.message().model or request.model)
         if not fold.complete:
             raise ModelError("cut", "The answer ended before it was whole.", phase="stream")
         return fold.message().text

@@ -7,13 +7,14 @@ answer twice. Next: `agent.model.fold`, `agent.recovery.classify`, `agent.recove
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import random
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from typing import Literal, assert_never
 
-from agent.abort import AbortSignal, has_fired
+from agent.abort import Aborted, AbortSignal, has_fired
 from agent.events import (
     AgentEvent,
     ModelFallback,
@@ -54,6 +55,8 @@ class Recovery:
     """Read the credentials anew; returns whether they changed."""
     without: frozenset[str] = frozenset()
     """Features the endpoint does not take, learnt from its answers."""
+    fallen_back_to: str | None = None
+    """The model that took over for the rest of the prompt."""
     rng: random.Random = field(default_factory=random.Random)
     monotonic: Callable[[], float] = time.monotonic
     wall_clock: Callable[[], float] = time.time
@@ -130,6 +133,8 @@ class ModelTurn:
         """Yield the events of this response, retries included."""
         state = Climb()
         started = self._recovery.monotonic()
+        if self._recovery.fallen_back_to is not None:
+            self._request = replace(self._request, model=self._recovery.fallen_back_to)
         async for event in self._wait_for_breaker(abort):
             yield event
         while True:
@@ -204,7 +209,8 @@ class ModelTurn:
                 if rung.max_tokens is not None:
                     self._request = replace(self._request, max_tokens=rung.max_tokens)
                 if rung.refresh_credentials and self._recovery.refresh is not None:
-                    await self._recovery.refresh()
+                    with contextlib.suppress(Aborted):
+                        await abort.race(self._recovery.refresh())
                 async for event in self._sleep(rung.delay_s, rung.attempt, rung.reason, abort):
                     yield event
             case FallBack():
@@ -216,6 +222,7 @@ class ModelTurn:
                     agent_id=self._agent_id,
                 )
                 self._request = replace(self._request, model=rung.model)
+                self._recovery.fallen_back_to = rung.model
             case Degrade():
                 self._recovery.without |= {rung.feature}
                 yield Notice(

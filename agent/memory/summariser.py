@@ -1,14 +1,21 @@
-"""A summary asked of the model itself, behind the usual prefix, so that the cache serves it."""
+"""A summary asked of the model itself, behind the usual prefix, so that the cache serves it.
+
+It recovers from failures as any turn does: a person waits for it. Next: `agent.turn`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Protocol
 
-from agent.abort import AbortSignal
+from agent.abort import Aborted, AbortSignal
+from agent.events import AgentEvent, ModelFallback, Notice, RetryScheduled, Usage
 from agent.messages import Message
 from agent.model.client import ModelClient, ModelError, ModelRequest
-from agent.model.fold import MessageFold
+from agent.turn import Answered, Failed, Interrupted, ModelTurn, Recovery
+
+AGENT_ID = "compaction"
+"""Whose events these are, for screens and records that follow agents."""
 
 
 class SummaryPort(Protocol):
@@ -33,27 +40,46 @@ class ModelSummariser:
         self,
         client: ModelClient,
         request: Callable[[tuple[Message, ...]], ModelRequest],
+        recovery: Recovery,
         *,
-        account: Callable[[MessageFold], None] | None = None,
+        turn_id: Callable[[], str],
+        account: Callable[[Usage, str], None],
+        on_event: Callable[[AgentEvent], None],
     ) -> None:
-        """`request` builds as for any turn; `account` hears what the answer used."""
+        """`request` builds as for any turn; `account` hears what the answer used, `on_event` of
+        waits and changes of model."""
         self._client = client
         self._request = request
+        self._recovery = recovery
+        self._turn_id = turn_id
         self._account = account
+        self._on_event = on_event
 
     async def summarise(
         self, messages: tuple[Message, ...], ask: Message, abort: AbortSignal
     ) -> str:
         """See `SummaryPort`."""
-        return await abort.race(self._ask((*messages, ask)))
-
-    async def _ask(self, messages: tuple[Message, ...]) -> str:
-        fold = MessageFold()
-        async for event in self._client.stream(self._request(messages)):
-            fold.feed(event)
-        if self._account is not None:
-            self._account(fold)
-        text = fold.message().text.strip()
-        if not fold.complete or not text:
-            raise ModelError("malformed", "The model wrote no summary.", phase="stream")
-        return text
+        words = "Summarising the conversation to make room…"
+        self._on_event(Notice(self._turn_id(), "info", words))
+        turn = ModelTurn(
+            self._client,
+            self._recovery,
+            self._request((*messages, ask)),
+            turn_id=self._turn_id(),
+            step=0,
+            agent_id=AGENT_ID,
+        )
+        async for event in turn.run(abort):
+            if isinstance(event, RetryScheduled | ModelFallback):
+                self._on_event(event)
+        match turn.result:
+            case Answered() as answer:
+                self._account(answer.usage, answer.message.model or "")
+                text = answer.message.text.strip()
+                if not text:
+                    raise ModelError("malformed", "The model wrote no summary.", phase="stream")
+                return text
+            case Failed() as failed:
+                raise failed.error
+            case Interrupted() | None:
+                raise Aborted(abort.reason or "interrupted")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from typing import Final
+from dataclasses import replace
+from typing import Final, Protocol
 
 from agent.model.client import ModelError
+from agent.model.sdk import Endpoint
 
 HELPER_TIMEOUT_S: Final = 30.0
 
@@ -41,6 +43,40 @@ async def read_helper_key(command: str, *, env: Mapping[str, str]) -> str:
     if not lines or not lines[0].strip():
         raise _failed("printed no key")
     return lines[0].strip()
+
+
+class KeyedClient(Protocol):
+    """A client whose key can change."""
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """Where it sends to, and with which key."""
+        ...
+
+    async def use(self, endpoint: Endpoint) -> None:
+        """Send later requests there."""
+        ...
+
+
+class KeyRefresh:
+    """Runs the helper again after a key was refused, and gives the client what it prints."""
+
+    def __init__(self, client: KeyedClient, command: str, env: Mapping[str, str]) -> None:
+        """See `read_helper_key` for command and environment."""
+        self._client = client
+        self._command = command
+        self._env = env
+
+    async def __call__(self) -> bool:
+        """Return whether there is another key now; a helper that fails leaves the old one."""
+        try:
+            key = await read_helper_key(self._command, env=self._env)
+        except ModelError:
+            return False
+        if key == self._client.endpoint.api_key:
+            return False
+        await self._client.use(replace(self._client.endpoint, api_key=key, auth_token=None))
+        return True
 
 
 def _failed(what: str) -> ModelError:

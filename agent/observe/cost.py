@@ -14,6 +14,9 @@ RUNAWAY_FACTOR: Final = 5.0
 """A prompt is called a runaway when it cost this much more than earlier prompts on average, and at
 least the floor."""
 
+PROMPTS_KEPT: Final = 50
+"""Costs of single prompts remembered; every usage record of a transcript holds them all."""
+
 
 @dataclass(frozen=True, slots=True)
 class ModelCost:
@@ -39,7 +42,7 @@ class CostState:
     models: Mapping[str, ModelCost]
     """By canonical name, in order of first use."""
     prompts_usd: tuple[float, ...] = ()
-    """Cost of each prompt, the running one last."""
+    """Cost of each of the latest prompts, the running one last."""
 
     @property
     def total_usd(self) -> float:
@@ -91,7 +94,8 @@ class CostTracker:
 
     def begin_prompt(self) -> None:
         """Count what follows as a prompt of its own."""
-        self.state = replace(self.state, prompts_usd=(*self.state.prompts_usd, 0.0))
+        latest = (*self.state.prompts_usd, 0.0)[-PROMPTS_KEPT:]
+        self.state = replace(self.state, prompts_usd=latest)
 
     def add(self, model: str, usage: Usage) -> float:
         """Add one response and return its cost in US dollars; 0 where the price is unknown."""

@@ -66,6 +66,8 @@ class SessionRecorder:
         self._complaint: str | None = None
         self._has_trouble = False
         self._turn_id = ""
+        self.cost_by_model: Callable[[], Mapping[str, Any] | None] = lambda: None
+        """Returns what the cost tracker wants back on resume; asked with every usage record."""
 
     @property
     def session_id(self) -> str:
@@ -108,7 +110,12 @@ class SessionRecorder:
                 )
             case UsageUpdate():
                 await self.write(
-                    UsageRecord(event.session_usage, event.session_cost_usd, event.context_tokens)
+                    UsageRecord(
+                        event.session_usage,
+                        event.session_cost_usd,
+                        event.context_tokens,
+                        by_model=self.cost_by_model(),
+                    )
                 )
             case Compacted(agent_id=None):
                 await self.write(

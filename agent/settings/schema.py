@@ -84,6 +84,8 @@ class SettingsFile(_Section):
     blockedHosts: list[str] | None = None
     maxTurns: Annotated[int, Field(gt=0)] | None = None
     maxBudgetUsd: Annotated[float, Field(ge=0)] | None = None
+    tokenBudget: Annotated[int, Field(gt=0)] | None = None
+    persistentRetry: bool | None = None
     prices: dict[str, Any] | None = None
     autoMode: dict[str, Any] | None = None
     sandbox: dict[str, Any] | None = None

@@ -238,13 +238,14 @@ async def test_no_model_says_how_to_connect_one(project: Path, fresh_home: Path)
     assert "--demo" in err
 
 
-async def test_no_home_says_what_to_set(
+async def test_without_a_place_to_keep_it_the_conversation_runs_and_says_so(
     hello: ScriptedServer, project: Path, fresh_home: Path
 ) -> None:
     env = environment(fresh_home, hello.base_url)
     env["HOME"] = "/proc/nobody"
-    status, _, err = await run("-p", "hi", cwd=project, env=env)
-    assert status == 1
+    status, out, err = await run("-p", "hi", cwd=project, env=env)
+    assert (status, out) == (0, "Hello there.\n")
+    assert "will not be kept" in err
     assert "AGENT_TUI_HOME" in err
 
 

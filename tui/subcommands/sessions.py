@@ -1,8 +1,9 @@
-"""`agent-tui sessions`: list, show, export, repair and delete transcripts."""
+"""`agent-tui sessions`: list, show, trace, export, repair and delete transcripts."""
 
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -11,6 +12,9 @@ from typing import get_args
 import click
 
 from agent.errors import SessionError
+from agent.observe.observer import spans_path
+from agent.observe.span_file import read_spans
+from agent.observe.timeline import render_timeline
 from agent.session.export import ExportFormat, export
 from agent.session.repair import RepairReport, check, repair
 from agent.session.store import SessionStore
@@ -21,7 +25,7 @@ from tui.subcommands.places import here
 
 @click.group("sessions", short_help="List, show, export and repair sessions.")
 def command() -> None:
-    """List, show, export, repair and delete sessions."""
+    """List, show, trace, export, repair and delete sessions."""
 
 
 _json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -121,6 +125,30 @@ def delete(session_id: str, yes: bool) -> None:
     except SessionError as error:
         raise click.ClickException(str(error)) from error
     click.echo(f"deleted {info.id}", err=True)
+
+
+@command.command("trace")
+@click.argument("session_id")
+@click.option("--last", type=click.IntRange(min=1), help="Only the last N prompts.")
+@_json
+def trace(session_id: str, last: int | None, as_json: bool) -> None:
+    """Show what a session spent its time on, as a timeline."""
+    path = spans_path(_path(session_id).with_suffix(""))
+    try:
+        spans = list(read_spans(path)) if path.exists() else []
+    except OSError as error:
+        raise click.ClickException(f"{path}: {error.strerror}") from error
+    if last is not None:
+        starts = {span.trace_id: span.started_at for span in spans if span.parent_id is None}
+        kept = set(sorted(starts, key=lambda trace_id: starts[trace_id])[-last:])
+        spans = [span for span in spans if span.trace_id in kept]
+    if as_json:
+        click.echo(json.dumps([asdict(span) for span in spans], ensure_ascii=False))
+        return
+    for line in render_timeline(spans, width_cells=shutil.get_terminal_size((100, 24)).columns):
+        click.echo(line)
+    if not spans:
+        click.echo("no spans: nothing was asked in this session yet")
 
 
 def _described(report: RepairReport) -> str:

@@ -1,0 +1,46 @@
+"""Hands values to slow sinks in a thread of their own, so that no frame waits for a disk."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable
+from typing import Final, Generic, TypeVar
+
+CLOSE_TIMEOUT_S: Final = 2.0
+"""A disk that hangs must not keep the program from ending."""
+
+T = TypeVar("T")
+
+
+class Background(Generic[T]):
+    """Calls a sink with every value, in order; the thread starts with the first one."""
+
+    def __init__(self, sink: Callable[[T], None], *, name: str) -> None:
+        """`sink` must not raise: what it raises ends the handing over, and nothing else."""
+        self._sink = sink
+        self._name = name
+        self._queue: queue.SimpleQueue[T | None] = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._closed = False
+
+    def __call__(self, value: T) -> None:
+        """Hand over a value; never waits."""
+        if self._closed:
+            return
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
+            self._thread.start()
+        self._queue.put(value)
+
+    def close(self) -> None:
+        """Return when everything was taken, or after `CLOSE_TIMEOUT_S`; safe to call twice."""
+        self._closed = True
+        if self._thread is not None:
+            self._queue.put(None)
+            self._thread.join(CLOSE_TIMEOUT_S)
+            self._thread = None
+
+    def _run(self) -> None:
+        while (value := self._queue.get()) is not None:
+            self._sink(value)

@@ -1,0 +1,94 @@
+"""The `--debug` log: what the program's own loggers say and every logged event, in a private file.
+
+Secrets are taken out of each line. The newest logs are kept, older ones go.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, TextIO
+
+from agent.observe.background import Background
+from agent.observe.events import LoggedEvent
+from agent.settings.private_file import make_private_dir
+
+LOGS_KEPT: Final = 20
+LOGGERS: Final = ("agent", "hooks", "permissions", "tui", "asyncio", "anthropic")
+
+
+class DebugLog(logging.Handler):
+    """One file, open for a run. What cannot be written is dropped: a log never ends a program."""
+
+    def __init__(self, path: Path, *, redact: Callable[[str], str] = lambda text: text) -> None:
+        """Open the file (0600, in a folder of 0700) and listen to the program's loggers.
+
+        Raises:
+            OSError: it cannot be made.
+        """
+        super().__init__(logging.DEBUG)
+        make_private_dir(path.parent)
+        _remove_old(path.parent)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+        self.path = path
+        self._stream: TextIO | None = os.fdopen(os.open(path, flags, 0o600), "a", encoding="utf-8")
+        self._redact = redact
+        self._lines: Background[str] = Background(self._write, name="debug-log")
+        self._levels: list[tuple[logging.Logger, int]] = []
+        self.setFormatter(
+            logging.Formatter("%(asctime)s %(levelname)s %(name)s %(threadName)s: %(message)s")
+        )
+        for name in LOGGERS:
+            logger = logging.getLogger(name)
+            self._levels.append((logger, logger.level))
+            logger.setLevel(logging.DEBUG)
+            logger.addHandler(self)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Take a record of a logger."""
+        try:
+            self._lines(self.format(record))
+        except (ValueError, TypeError):
+            # A message that does not fit its arguments is somebody's bug, and not worth a crash.
+            return
+
+    def event(self, event: LoggedEvent) -> None:
+        """Take a logged event."""
+        self._lines(json.dumps(event.as_json()))
+
+    def close(self) -> None:
+        """Stop listening, write what is left, close the file; safe to call twice."""
+        for logger, level in self._levels:
+            logger.removeHandler(self)
+            logger.setLevel(level)
+        self._levels.clear()
+        self._lines.close()
+        if self._stream is not None:
+            with contextlib.suppress(OSError):
+                self._stream.close()
+            self._stream = None
+        super().close()
+
+    def _write(self, line: str) -> None:
+        if self._stream is None:
+            return
+        # A full disk costs lines of the log, and nothing else.
+        with contextlib.suppress(OSError):
+            self._stream.write(self._redact(line).replace("\n", "\n    ") + "\n")
+            self._stream.flush()
+
+
+def debug_path(agent_home: Path, session_id: str) -> Path:
+    """Return where a session's debug log lies."""
+    return agent_home / "cache" / "debug" / f"{session_id}.log"
+
+
+def _remove_old(folder: Path) -> None:
+    with contextlib.suppress(OSError):
+        logs = sorted(folder.glob("*.log"), key=lambda path: path.stat().st_mtime, reverse=True)
+        for path in logs[LOGS_KEPT - 1 :]:
+            path.unlink()

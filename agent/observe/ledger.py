@@ -1,0 +1,123 @@
+"""What all sessions cost together: one small database, shared by every running program.
+
+Sums only, by session, day and model. Losing it loses the sums and nothing else.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Final
+
+from agent.events import Usage
+from agent.settings.private_file import make_private_dir
+
+_BUSY_TIMEOUT_S: Final = 2.0
+_SCHEMA: Final = """
+CREATE TABLE IF NOT EXISTS cost(
+    session TEXT NOT NULL, day TEXT NOT NULL, model TEXT NOT NULL, usd REAL NOT NULL,
+    input INTEGER NOT NULL, output INTEGER NOT NULL, cache_read INTEGER NOT NULL,
+    cache_write INTEGER NOT NULL, PRIMARY KEY(session, day, model)
+);
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One response that was paid for."""
+
+    session: str
+    day: date
+    model: str
+    """Canonical name."""
+    usd: float
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """US dollars spent, all sessions together."""
+
+    today_usd: float = 0.0
+    month_usd: float = 0.0
+    total_usd: float = 0.0
+    sessions: int = 0
+
+
+def ledger_path(agent_home: Path) -> Path:
+    """Return where the ledger lies."""
+    return agent_home / "costs.db"
+
+
+class Ledger:
+    """Adds entries and sums them up. Every call opens the file anew: it is used a few times a
+    minute, by several programs."""
+
+    def __init__(self, path: Path) -> None:
+        """Nothing is made before the first entry."""
+        self._path = path
+        self.failed: Exception | None = None
+
+    def add(self, entry: Entry) -> None:
+        """Add a response. A ledger that cannot be written ends the record, never the program."""
+        if self.failed is not None:
+            return
+        usage = entry.usage
+        written = usage.cache_write_5m_tokens + usage.cache_write_1h_tokens
+        try:
+            with self._open() as connection:
+                connection.execute(
+                    "INSERT INTO cost VALUES(?, ?, ?, ?, ?, ?, ?, ?)"
+                    " ON CONFLICT(session, day, model) DO UPDATE SET"
+                    " usd = usd + excluded.usd, input = input + excluded.input,"
+                    " output = output + excluded.output,"
+                    " cache_read = cache_read + excluded.cache_read,"
+                    " cache_write = cache_write + excluded.cache_write",
+                    (
+                        entry.session,
+                        entry.day.isoformat(),
+                        entry.model,
+                        entry.usd,
+                        usage.input_tokens,
+                        usage.output_tokens,
+                        usage.cache_read_tokens,
+                        written,
+                    ),
+                )
+        except (sqlite3.Error, OSError) as error:
+            self.failed = error
+
+    def sums(self, today: date) -> Sums:
+        """Return what was spent; nothing where the file cannot be read. Call it in a thread."""
+        if not self._path.exists():
+            return Sums()
+        try:
+            with self._open() as connection:
+                row = connection.execute(
+                    "SELECT TOTAL(usd) FILTER (WHERE day = ?),"
+                    " TOTAL(usd) FILTER (WHERE substr(day, 1, 7) = ?), TOTAL(usd),"
+                    " COUNT(DISTINCT session) FROM cost",
+                    (today.isoformat(), today.isoformat()[:7]),
+                ).fetchone()
+        except (sqlite3.Error, OSError):
+            return Sums()
+        return Sums(float(row[0]), float(row[1]), float(row[2]), int(row[3]))
+
+    @contextlib.contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        make_private_dir(self._path.parent)
+        # Made by us first, so that it is private from its first byte.
+        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+        os.close(os.open(self._path, flags, 0o600))
+        connection = sqlite3.connect(self._path, timeout=_BUSY_TIMEOUT_S)
+        try:
+            with connection:
+                connection.executescript(_SCHEMA)
+                yield connection
+        finally:
+            connection.close()

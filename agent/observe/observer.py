@@ -1,0 +1,86 @@
+"""What one conversation leaves behind for looking at later: spans always, a log when wished for.
+
+Takes every event of the conversation; files are written in threads of their own. Neither holds a
+word of what people, models or files say.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final
+
+from agent.events import AgentEvent
+from agent.observe.background import Background
+from agent.observe.debug_log import DebugLog
+from agent.observe.events import EventLog
+from agent.observe.otel import otel_exporter
+from agent.observe.recorder import EventRecorder
+from agent.observe.span_file import SpanFile
+from agent.observe.spans import SWEEP_INTERVAL_S, FinishedSpan, Tracer
+
+SPANS_NAME: Final = "spans.jsonl"
+
+
+def spans_path(session_folder: Path) -> Path:
+    """Return where a session keeps its spans."""
+    return session_folder / SPANS_NAME
+
+
+class Observer:
+    """Give it every event, in order; close it at the end."""
+
+    def __init__(
+        self, session_folder: Path, *, env: Mapping[str, str], debug: DebugLog | None = None
+    ) -> None:
+        """`session_folder` is the session's own; `env` may ask for an export of spans."""
+        self._env = env
+        self.tracer = Tracer()
+        self.log = EventLog()
+        self.debug = debug
+        self._export: Callable[[FinishedSpan], None] | None = None
+        self._is_export_looked_for = False
+        self._file = SpanFile(spans_path(session_folder))
+        self._spans: Background[FinishedSpan] = Background(self._take, name="spans")
+        self.tracer.export_to(self._spans)
+        self._recorder = EventRecorder(self.tracer, self.log)
+        self._sweeping: asyncio.TimerHandle | None = None
+        if debug is not None:
+            self.log.attach(debug.event)
+
+    def record(self, event: AgentEvent) -> None:
+        """Take the next event."""
+        self._recorder.record(event)
+        if self._sweeping is None and self.tracer.open_spans:
+            self._sweep_later()
+
+    def close(self) -> None:
+        """Write what is left."""
+        if self._sweeping is not None:
+            self._sweeping.cancel()
+            self._sweeping = None
+        self.log.detach()
+        self._spans.close()
+        if self.debug is not None:
+            self.debug.close()
+
+    def _take(self, span: FinishedSpan) -> None:
+        self._file(span)
+        if not self._is_export_looked_for:
+            # Its packages take long to import: in this thread, and only with a first span.
+            self._is_export_looked_for = True
+            self._export = otel_exporter(self._env)
+        if self._export is not None:
+            self._export(span)
+
+    def _sweep_later(self) -> None:
+        # Only while something is open: an idle program has no reason to wake up.
+        loop = asyncio.get_running_loop()
+        self._sweeping = loop.call_later(SWEEP_INTERVAL_S, self._sweep)
+
+    def _sweep(self) -> None:
+        self._sweeping = None
+        self.tracer.sweep()
+        if self.tracer.open_spans:
+            self._sweep_later()

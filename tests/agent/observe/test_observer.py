@@ -1,0 +1,107 @@
+"""What a run leaves behind: spans in a file, a private log, sums over all sessions."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import stat
+from datetime import date
+from pathlib import Path
+
+from agent.events import Terminal, Usage
+from agent.observe.background import Background
+from agent.observe.debug_log import LOGS_KEPT, DebugLog, debug_path
+from agent.observe.events import LoggedEvent
+from agent.observe.ledger import Entry, Ledger, Sums, ledger_path
+from agent.observe.observer import Observer, spans_path
+from agent.observe.span_file import read_spans
+from agent.observe.spans import SWEEP_INTERVAL_S
+from tests.agent.observe.test_recorder import BASH, PROMPT
+
+MANY = 200
+
+
+async def test_spans_are_in_the_file_once_it_is_closed(tmp_path: Path) -> None:
+    observer = Observer(tmp_path, env={})
+    for event in [PROMPT, *BASH, Terminal("t", "completed")]:
+        observer.record(event)
+    observer.close()
+    spans = list(read_spans(spans_path(tmp_path)))
+    assert {span.kind for span in spans} == {"interaction", "tool", "hook", "blocked_on_user"}
+    assert "secret" not in spans_path(tmp_path).read_text()
+    assert stat.S_IMODE(spans_path(tmp_path).stat().st_mode) == 0o600
+
+
+async def test_a_folder_that_is_gone_costs_the_spans_and_nothing_else(tmp_path: Path) -> None:
+    observer = Observer(tmp_path / "nowhere", env={})
+    observer.record(PROMPT)
+    observer.record(Terminal("t", "completed"))
+    observer.close()
+
+
+async def test_the_sweep_runs_only_while_something_is_open(tmp_path: Path) -> None:
+    loop = asyncio.get_running_loop()
+    observer = Observer(tmp_path, env={})
+    observer.record(PROMPT)
+    timers = _timers(loop)
+    assert len(timers) == 1
+    assert timers[0] <= loop.time() + SWEEP_INTERVAL_S
+    observer.record(Terminal("t", "completed"))
+    observer.close()
+    assert _timers(loop) == []
+
+
+def _timers(loop: asyncio.AbstractEventLoop) -> list[float]:
+    scheduled = getattr(loop, "_scheduled")  # noqa: B009 - there is no public way to count timers
+    return [timer.when() for timer in scheduled if not timer.cancelled()]
+
+
+def test_the_background_keeps_order_and_close_waits_for_all() -> None:
+    taken: list[int] = []
+    background: Background[int] = Background(taken.append, name="test")
+    for number in range(MANY):
+        background(number)
+    background.close()
+    background.close()
+    background(MANY)
+    assert taken == list(range(MANY))
+
+
+def test_the_debug_log_is_private_and_redacted_and_only_so_many_are_kept(tmp_path: Path) -> None:
+    folder = debug_path(tmp_path, "x").parent
+    folder.mkdir(parents=True)
+    for number in range(LOGS_KEPT + 5):
+        (folder / f"old-{number}.log").touch()
+    path = debug_path(tmp_path, "mine")
+    log = DebugLog(path, redact=lambda text: text.replace("hush", "***"))
+    logging.getLogger("agent.somewhere").debug("the key is hush\nsecond line")
+    log.event(LoggedEvent("tool", 1.0, {"elapsed_s": 2}))
+    log.close()
+    logging.getLogger("agent.somewhere").debug("too late")
+    text = path.read_text()
+    assert "the key is ***\n    second line" in text
+    assert '"event": "tool"' in text
+    assert "too late" not in text
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert len(list(folder.glob("*.log"))) == LOGS_KEPT
+
+
+def test_the_ledger_adds_up_over_sessions_days_and_programs(tmp_path: Path) -> None:
+    path = ledger_path(tmp_path)
+    one, other = Ledger(path), Ledger(path)
+    usage = Usage(input_tokens=10, output_tokens=5)
+    one.add(Entry("a", date(2026, 1, 30), "m", 1.0, usage))
+    one.add(Entry("a", date(2026, 1, 30), "m", 0.5, usage))
+    other.add(Entry("b", date(2026, 1, 31), "m", 0.25, usage))
+    other.add(Entry("b", date(2025, 12, 31), "n", 4.0, usage))
+    assert one.sums(date(2026, 1, 31)) == Sums(0.25, 1.75, 5.75, 2)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_ledger_that_is_no_database_costs_the_sums_alone(tmp_path: Path) -> None:
+    path = ledger_path(tmp_path)
+    path.write_bytes(b"not a database at all, only some text that stands here" * 100)
+    ledger = Ledger(path)
+    ledger.add(Entry("a", date(2026, 1, 1), "m", 1.0, Usage()))
+    assert ledger.failed is not None
+    assert ledger.sums(date(2026, 1, 1)) == Sums()
