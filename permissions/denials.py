@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
-from permissions.decision import Behavior, Decision, DecisionSource
+from permissions.decision import Behavior, Decision, DecisionSource, TraceStep
 
 MAX_CONSECUTIVE_DENIALS: Final = 3
 MAX_TOTAL_DENIALS: Final = 20
@@ -26,8 +26,11 @@ class DenialState:
         return self.consecutive >= MAX_CONSECUTIVE_DENIALS or self.total >= MAX_TOTAL_DENIALS
 
     def after(self, decision: Decision) -> DenialState:
-        """Return the state after one decision; a person's own no changes nothing."""
-        if decision.behavior is not Behavior.DENY:
+        """Return the state after one final decision.
+
+        An allow, and a classifier that was unsure, end the row; a person's own no changes nothing.
+        """
+        if decision.behavior is Behavior.ALLOW or _was_unsure(decision):
             return replace(self, consecutive=0)
         if decision.source is DecisionSource.CLASSIFIER:
             return DenialState(self.consecutive + 1, self.total + 1)
@@ -40,3 +43,9 @@ class DenialState:
             return ""
         text = f"classifier denials: {self.consecutive} in a row, {self.total} in all"
         return f"{text}; the person is asked instead" if self.is_exhausted else text
+
+
+def _was_unsure(decision: Decision) -> bool:
+    return any(
+        entry.step is TraceStep.CLASSIFIER and entry.answer == "ask" for entry in decision.trace
+    )

@@ -6,8 +6,10 @@ Next: `permissions.cascade` (steps 1 to 3, pure) and `permissions.handlers` (who
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -26,10 +28,14 @@ from permissions.decision import (
     WarningType,
 )
 from permissions.denials import DenialState
-from permissions.handlers import Handler
+from permissions.effective import without_dangerous
+from permissions.grants import shadow_warnings_of
+from permissions.handlers import Handler, user_decision
+from permissions.history import History, RecentDenial, RuleKey, RuleRow, RuleUse
 from permissions.mode import Mode, next_mode
 from permissions.race import Abort
 from permissions.request import PermissionRequest
+from permissions.rule_set import Rule
 
 HookBehavior = Literal["allow", "deny", "ask", "defer", "block", "none"]
 
@@ -63,8 +69,9 @@ class PermissionGate:
         audit: DecisionLog | None = None,
         grants: GrantStore | None = None,
         auto_available: bool = False,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        """`grants` None: answers count for their one call only."""
+        """`grants` None: answers count for their one call only. `now` dates the history."""
         self._context = context
         self._handler = handler
         self._audit = audit
@@ -73,6 +80,8 @@ class PermissionGate:
         self._denials = DenialState()
         self._mode_listeners: list[Callable[[Mode], None]] = []
         self._mode_before_plan: Mode | None = None
+        self._history = History(now)
+        self._changed = asyncio.Event()
 
     @property
     def context(self) -> PermissionContext:
@@ -89,9 +98,45 @@ class PermissionGate:
         """Classifier denials so far, for the status line and the trace."""
         return self._denials
 
-    def replace_context(self, context: PermissionContext) -> None:
-        """Take over new rules or directories; the mode stays what it is."""
-        self._context = replace(context, mode=self._context.mode)
+    @property
+    def auto_available(self) -> bool:
+        """Whether the mode `auto` can be entered: the model classifier is on."""
+        return self._auto_available
+
+    @property
+    def stripped_rules(self) -> tuple[Rule, ...]:
+        """The allow rules that do not count while the mode is `auto`; empty in other modes."""
+        return without_dangerous(self._context.rules)[1] if self.mode is Mode.AUTO else ()
+
+    @property
+    def recent_denials(self) -> tuple[RecentDenial, ...]:
+        """Denied calls, newest first, each with what it takes to try it again."""
+        return self._history.denials
+
+    def rule_table(self, usage: Mapping[RuleKey, RuleUse] | None = None) -> tuple[RuleRow, ...]:
+        """Return every rule with its origin and its use, in order of source.
+
+        `usage` None counts this session; `permissions.history.read_usage` reads earlier ones too.
+        """
+        return self._history.rows(self._context.rules.rules, usage)
+
+    def replace_context(
+        self, context: PermissionContext, *, auto_available: bool | None = None
+    ) -> None:
+        """Take over new rules or directories, also for what is being asked right now.
+
+        The mode stays what it is, unless its gate is closed now: then it falls to default.
+        """
+        mode = self._context.mode
+        self._context = replace(context, mode=mode)
+        if auto_available is not None:
+            self._auto_available = auto_available
+        is_shut = (mode is Mode.BYPASS and not context.bypass_available) or (
+            mode is Mode.AUTO and not self._auto_available
+        )
+        if is_shut:
+            self._switch(Mode.DEFAULT)
+        self._announce()
 
     def on_mode_change(self, listener: Callable[[Mode], None]) -> None:
         """Call the listener with every new mode."""
@@ -134,8 +179,14 @@ class PermissionGate:
         if mode is self.mode:
             return
         self._context = replace(self._context, mode=mode)
+        self._announce()
         for listener in tuple(self._mode_listeners):
             listener(mode)
+
+    def _announce(self) -> None:
+        """Wake everything that waits for an answer: it may be decided by now."""
+        changed, self._changed = self._changed, asyncio.Event()
+        changed.set()
 
     def evaluate(self, request: PermissionRequest, *, cwd: Path | None = None) -> Decision:
         """Return the answer of steps 1 to 3. Pure; a check that breaks is a deny."""
@@ -185,30 +236,103 @@ class PermissionGate:
                 return replace(decision, trace=(*decision.trace, entry))
 
     async def resolve(
-        self, request: PermissionRequest, pending: Decision, abort: Abort
+        self,
+        request: PermissionRequest,
+        pending: Decision,
+        abort: Abort,
+        *,
+        cwd: Path | None = None,
     ) -> Decision:
         """Resolve an ask for good (steps 5 and 6): store what the winner wants stored, log, count.
+
+        Args:
+            cwd: As for `evaluate`. None: a rule that comes while the ask is open can deny the
+                call, but cannot allow it.
 
         Raises:
             RaceAborted: the agent was interrupted; nothing was stored.
         """
-        decision = await self._handler.resolve(request, pending, abort, self._denials)
+        if self._history.take_retry(request):
+            decision = user_decision(Behavior.ALLOW, message="The person wants it tried again.")
+            decision = replace(decision, trace=pending.trace, parts=pending.parts)
+        else:
+            decision = await self._answered(request, pending, abort, cwd)
+        if decision.behavior is Behavior.ALLOW:
+            decision = self._unless_denied_by_now(decision, request, cwd)
         self._denials = self._denials.after(decision)
         if decision.behavior is Behavior.ALLOW and decision.grant is not None:
             decision = self._store(decision, decision.grant)
         self.log(decision, request)
         return decision
 
+    async def _answered(
+        self, request: PermissionRequest, pending: Decision, abort: Abort, cwd: Path | None
+    ) -> Decision:
+        """Return the handler's answer, or that of rules or a mode that changed meanwhile."""
+        handler = asyncio.ensure_future(
+            self._handler.resolve(request, pending, abort, self._denials)
+        )
+        changed = self._changed
+        try:
+            while True:
+                wake = asyncio.ensure_future(changed.wait())
+                try:
+                    await asyncio.wait({handler, wake}, return_when=asyncio.FIRST_COMPLETED)
+                finally:
+                    wake.cancel()
+                if handler.done():
+                    return handler.result()
+                changed = self._changed
+                anew = self._decided_anew(request, pending, cwd)
+                if anew is not None:
+                    return anew
+        finally:
+            await _ended(handler)
+
+    def _decided_anew(
+        self, request: PermissionRequest, pending: Decision, cwd: Path | None
+    ) -> Decision | None:
+        """Return what today's rules say about an open ask, or None while it stays open."""
+        again = self.evaluate(request, cwd=cwd)
+        asked_by_hook = any(
+            entry.step is TraceStep.HOOK and entry.answer in {"ask", "defer"}
+            for entry in pending.trace
+        )
+        if again.behavior is Behavior.ASK:
+            return None
+        if again.behavior is Behavior.ALLOW and (cwd is None or asked_by_hook):
+            return None
+        message = f"{again.message.rstrip('.')} (changed while it was asked about)."
+        return replace(again, message=message)
+
+    def _unless_denied_by_now(
+        self, decision: Decision, request: PermissionRequest, cwd: Path | None
+    ) -> Decision:
+        """Return the answer, or the deny that came into force while it was given."""
+        again = self.evaluate(request, cwd=cwd)
+        return again if again.behavior is Behavior.DENY else decision
+
+    def retry(self, denial: RecentDenial) -> str:
+        """Let a denied call through once, should the model ask for exactly it again.
+
+        Only an ask is lifted: what rules, scope or mode deny stays denied. Called for a key press
+        of the person alone. Returns the prompt that tells the model.
+        """
+        return self._history.allow_retry(denial)
+
     def log(self, decision: Decision, request: PermissionRequest) -> None:
-        """Write a final decision to the audit log, where there is one."""
+        """Note a final decision: in the history, and in the audit log where there is one."""
+        self._history.add(decision, request)
         if self._audit is not None:
             self._audit.write(decision, request)
 
     def _store(self, decision: Decision, grant: GrantChoice) -> Decision:
         if self._grants is None:
             return decision
+        shadows = shadow_warnings_of(grant, self._context)
         try:
-            return replace(decision, stored=self._grants.store(grant))
+            stored = self._grants.store(grant)
+            return replace(decision, stored=stored, warnings=(*decision.warnings, *shadows))
         except OSError as error:
             warning = _warning(
                 "mode_ignored",
@@ -219,3 +343,12 @@ class PermissionGate:
 
 def _warning(kind: str, message: str) -> DecisionWarning:
     return DecisionWarning(WarningType(kind), None, None, message)
+
+
+async def _ended(task: asyncio.Future[Decision]) -> None:
+    """Cancel a handler that still runs, and wait until its contenders have ended."""
+    if not task.done():
+        task.cancel()
+        await asyncio.wait({task})
+    if not task.cancelled():
+        task.exception()

@@ -7,9 +7,9 @@ loser can come later. Source: the pattern "Racing Four Resolution Paths".
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from permissions.contender import Contender
 from permissions.decision import Behavior, Decision
@@ -34,13 +34,24 @@ class RaceAborted(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class Heard:
+    """A contender that ended without deciding."""
+
+    name: str
+    unsure: Decision | None = None
+    """The ask it answered with, which says why; None for plain "no opinion" and for a failure."""
+    failure: str | None = None
+    """What broke, e.g. `TimeoutError: …`; a failure counts as no opinion."""
+
+
+@dataclass(frozen=True, slots=True)
 class RaceResult:
     """How a race ended. `decision` is None when nobody had an opinion."""
 
     decision: Decision | None
     winner: str | None
-    failures: tuple[str, ...] = ()
-    """Contenders that broke, as `name: what happened`; they count as no opinion."""
+    heard: tuple[Heard, ...] = ()
+    """Who ended before the winner without deciding, in the order of ending."""
 
 
 async def race(
@@ -51,7 +62,7 @@ async def race(
 ) -> RaceResult:
     """Run all contenders and return the first decisive answer; ties go to the earlier contender.
 
-    An answer that is itself an ask is no opinion.
+    An answer that is itself an ask is no opinion. An abort beats an answer of the same moment.
 
     Raises:
         RaceAborted: the abort signal fired first.
@@ -59,47 +70,58 @@ async def race(
     if abort.aborted:
         raise RaceAborted
     tasks = {
-        asyncio.ensure_future(contender.decide(request, pending)): contender
+        asyncio.ensure_future(contender.decide(request, pending)): contender.name
         for contender in contenders
     }
-    order = list(tasks)
     interrupt = asyncio.ensure_future(abort.wait())
-    failures: list[str] = []
-    waiting: set[asyncio.Future[object]] = {*order, interrupt}  # type: ignore[arg-type]  # one set, two result types
+    heard: list[Heard] = []
+    waiting: set[asyncio.Future[Any]] = {*tasks, interrupt}
     try:
         while len(waiting) > 1:
             done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
             if interrupt in done:
                 raise RaceAborted
-            for task in order:
+            for task, name in tasks.items():
                 if task not in done:
                     continue
-                decision = _answer(task, tasks[task].name, failures)
-                if decision is not None:
-                    return RaceResult(decision, tasks[task].name, tuple(failures))
-        return RaceResult(None, None, tuple(failures))
+                answer = _answer(task, name)
+                if isinstance(answer, Decision):
+                    return RaceResult(answer, name, tuple(heard))
+                heard.append(answer)
+        return RaceResult(None, None, tuple(heard))
     finally:
-        losers = [task for task in (*order, interrupt) if not task.done()]
-        for task in losers:
-            task.cancel()
-        if losers:
-            await asyncio.wait(losers)
-        for task in order:
-            if task.done() and not task.cancelled():
-                task.exception()
+        await _end((*tasks, interrupt))
 
 
-def _answer(
-    task: asyncio.Future[Decision | None], name: str, failures: list[str]
-) -> Decision | None:
+def _answer(task: asyncio.Future[Decision | None], name: str) -> Decision | Heard:
     if task.cancelled():
-        failures.append(f"{name}: cancelled")
-        return None
+        return Heard(name, failure="cancelled")
     error = task.exception()
     if error is not None:
-        failures.append(f"{name}: {type(error).__name__}: {error}")
-        return None
+        return Heard(name, failure=f"{type(error).__name__}: {error}")
     decision = task.result()
     if decision is None or decision.behavior is Behavior.ASK:
-        return None
+        return Heard(name, unsure=decision)
     return decision
+
+
+async def _end(tasks: Iterable[asyncio.Future[Any]]) -> None:
+    """Cancel what still runs and wait for all of it, also while being cancelled ourselves."""
+    tasks = tuple(tasks)
+    left = {task for task in tasks if not task.done()}
+    for task in left:
+        task.cancel()
+    cancelled: asyncio.CancelledError | None = None
+    while left:
+        try:
+            _, left = await asyncio.wait(left)
+        except asyncio.CancelledError as error:
+            # Handed on once every loser has ended: one that is left alone could still act.
+            cancelled = error
+            left = {task for task in left if not task.done()}
+    for task in tasks:
+        if not task.cancelled():
+            # Looked at, or the loop would complain about an error that nobody wants.
+            task.exception()
+    if cancelled is not None:
+        raise cancelled
