@@ -66,7 +66,7 @@ class HookAgent:
         registry = calls.registry.without(others)
         registry.register(structured_output_tool(take))
         wire = registry.to_wire()
-        hooks = _NoHooks()
+        hooks = NoHooks()
 
         def request(messages: tuple[Message, ...]) -> ModelRequest:
             usual = parent.request(messages)
@@ -91,6 +91,7 @@ class HookAgent:
             queued=list,
             reports=list,
             context=None,
+            after_calls=None,
         )
 
 
@@ -124,7 +125,7 @@ def structured_output_tool(take: Callable[[Mapping[str, object]], None]) -> Tool
     )
 
 
-class _NoHooks:
+class NoHooks:
     """Calls of hooks fire no hooks."""
 
     async def pre_tool_use(self, call: ToolUse, *_: Any) -> EventOutcome | None:
@@ -161,5 +162,5 @@ class _NoHooks:
 
 if TYPE_CHECKING:
 
-    def _proves(hooks: _NoHooks, agent: HookAgent) -> tuple[CallHooks, TurnHooks, RunHookAgent]:
+    def _proves(hooks: NoHooks, agent: HookAgent) -> tuple[CallHooks, TurnHooks, RunHookAgent]:
         return hooks, hooks, agent

@@ -18,11 +18,10 @@ from agent.events import AgentEvent
 from agent.messages import ToolUse
 from agent.tools.base import Concurrency
 from agent.tools.emitter import Emitter
-from agent.tools.lifecycle import CallOutcome, CallPorts, run_call
+from agent.tools.lifecycle import SIBLING_FAILED, CallOutcome, CallPorts, run_call
 from agent.tools.registry import ToolRegistry
 
 MAX_CONCURRENT: Final = 10
-SIBLING_FAILED: Final = "a call in the same batch failed"
 
 
 @dataclass(frozen=True, slots=True)

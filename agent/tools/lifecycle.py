@@ -14,7 +14,7 @@ import time
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol
+from typing import Any, Final, Literal, Protocol
 
 from pydantic import BaseModel, ValidationError
 
@@ -35,6 +35,9 @@ from permissions.race import RaceAborted
 from permissions.request import PermissionRequest
 
 Outcome = Literal["ok", "failed", "denied", "interrupted", "invalid"]
+
+SIBLING_FAILED: Final = "a call in the same batch failed"
+"""Reason with which a batch's abort fires when one of its calls failed."""
 
 MAX_REWRITES = 5
 """How often one call's input may be changed and decided again before it is denied."""
@@ -366,12 +369,15 @@ class _Call:
         )
         try:
             decision = await self.ports.gate.resolve(
-                self._request(ready, request_id), pending, self.abort
+                self._request(ready, request_id),
+                pending,
+                self.abort,
+                cwd=self.ports.services.cwd,
             )
         except RaceAborted:
             decision = replace(pending, behavior=Behavior.DENY, message="Interrupted.")
             self._resolved(request_id, decision)
-            raise _Refused("interrupted", _interrupted_text()) from None
+            raise _Refused("interrupted", _interrupted_text(self.abort)) from None
         finally:
             if self.ports.previews is not None:
                 self.ports.previews.pop(self.call.id, None)
@@ -397,7 +403,7 @@ class _Call:
 
     async def _denied(self, ready: _Ready, decision: Decision) -> None:
         if self.abort.aborted:
-            raise _Refused("interrupted", _interrupted_text())
+            raise _Refused("interrupted", _interrupted_text(self.abort))
         if decision.source is DecisionSource.CLASSIFIER:
             hook = await self.ports.hooks.permission_denied(self.call, ready.seen, decision.message)
             if hook is not None:
@@ -439,7 +445,7 @@ class _Call:
             else:
                 outcome = await tool.run(ready.parsed, self.context)
         except Aborted as error:
-            raise _Refused("interrupted", _interrupted_text()) from error
+            raise _Refused("interrupted", _interrupted_text(self.abort)) from error
         except ToolError as error:
             outcome_kind: Outcome = "interrupted" if self.abort.aborted else "failed"
             raise _Refused(outcome_kind, str(error)) from error
@@ -540,7 +546,7 @@ class _Call:
 
     def _check_abort(self) -> None:
         if self.abort.aborted:
-            raise _Refused("interrupted", _interrupted_text())
+            raise _Refused("interrupted", _interrupted_text(self.abort))
 
     def _dispatched(self, name: str) -> None:
         self.emitter.emit(
@@ -596,7 +602,7 @@ class _Call:
         )
 
 
-def _interrupted_text() -> str:
+def _interrupted_text(self.abort) -> str:
     return (
         "Interrupted by the person. Whether it had an effect is not known; check before repeating."
     )
