@@ -602,7 +602,9 @@ class _Call:
         )
 
 
-def _interrupted_text(self.abort) -> str:
+def _interrupted_text(abort: AbortSignal) -> str:
+    if abort.reason == SIBLING_FAILED:
+        return f"Stopped, because {SIBLING_FAILED}. Call it again if it is still needed."
     return (
         "Interrupted by the person. Whether it had an effect is not known; check before repeating."
     )
