@@ -8,17 +8,20 @@ no handler matches costs a dictionary look-up. Implements the hook ports of `age
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from agent.abort import AbortSignal
 from agent.events import AgentEvent, HookFinished, HookStarted, Notice
 from agent.messages import ToolUse
+from agent.prompt.instruction_files import InstructionFile
 from agent.tools.lifecycle import CallHooks, CallOutcome
 from hooks.events import (
+    ConfigChange,
     CwdChanged,
     DirectoryAdded,
+    FileChanged,
     HookEventPayload,
     InstructionsLoaded,
     Notification,
@@ -35,6 +38,7 @@ from hooks.events import (
     StopFailure,
     SubagentStart,
     SubagentStop,
+    UserPromptExpansion,
     UserPromptSubmit,
 )
 from hooks.outcome import EventOutcome
@@ -90,6 +94,8 @@ class HookDispatch:
         self._turn_id = ""
         self._events: list[AgentEvent] = []
         self._start_context: list[str] = []
+        self.on_watch_paths: Callable[[Sequence[str]], None] = lambda _: None
+        """Hears which files a hook wants watched from now on."""
 
     @property
     def runner(self) -> HookRunner:
@@ -151,6 +157,15 @@ class HookDispatch:
         """Fire UserPromptSubmit."""
         return await self._fire(UserPromptSubmit(prompt=text), abort)
 
+    async def user_prompt_expansion(
+        self, name: str, arguments: str, source: str, typed: str, abort: AbortSignal
+    ) -> EventOutcome | None:
+        """Fire UserPromptExpansion: a typed command is about to become its text."""
+        payload = UserPromptExpansion(
+            command_name=name, command_args=arguments, command_source=source, prompt=typed
+        )
+        return await self._fire(payload, abort)
+
     async def stop(
         self, last_text: str, *, active: bool, abort: AbortSignal
     ) -> EventOutcome | None:
@@ -195,17 +210,33 @@ class HookDispatch:
         await self._fire(PostCompact(trigger=trigger, compact_summary=summary))
 
     async def cwd_changed(self, old: str, new: str) -> None:
-        """Fire CwdChanged."""
+        """Fire CwdChanged, and name the new one to hooks from now on."""
+        self._session.cwd = Path(new)
         await self._fire(CwdChanged(old_cwd=old, new_cwd=new))
+
+    async def file_changed(self, payload: FileChanged) -> None:
+        """Fire FileChanged."""
+        await self._fire(payload)
+
+    async def config_change(self, source: str, path: str | None) -> EventOutcome | None:
+        """Fire ConfigChange; a block means that the change shall not count."""
+        return await self._fire(ConfigChange(source=source, file_path=path))
 
     async def directory_added(self, directory: str, source: str) -> None:
         """Fire DirectoryAdded."""
         await self._fire(DirectoryAdded(directory=directory, source=source))
 
-    async def instructions_loaded(self, path: str, memory_type: str, reason: str) -> None:
-        """Fire InstructionsLoaded."""
+    async def instructions_loaded(self, file: InstructionFile, trigger: str | None = None) -> None:
+        """Fire InstructionsLoaded; `trigger` is the file in use that brought it in."""
         await self._fire(
-            InstructionsLoaded(file_path=path, memory_type=memory_type, load_reason=reason)
+            InstructionsLoaded(
+                file_path=str(file.path),
+                memory_type=file.memory_type,
+                load_reason=file.reason,
+                globs=list(file.globs) or None,
+                trigger_file_path=trigger,
+                parent_file_path=str(file.parent) if file.parent is not None else None,
+            )
         )
 
     # -- one call ---------------------------------------------------------------------------
@@ -342,6 +373,8 @@ class HookDispatch:
         if outcome.outcome == "skipped":
             return None
         self._finished(outcome, tool_use_id)
+        if outcome.watch_paths is not None:
+            self.on_watch_paths(outcome.watch_paths)
         return outcome
 
     def show_outcome(self, outcome: EventOutcome) -> None:

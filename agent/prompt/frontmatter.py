@@ -4,10 +4,55 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 MAX_CHARACTERS: Final = 20_000
 _HEAD = re.compile(r"\A---[ \t]*\r?\n(.*?)(?:^|\n)---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
+
+
+_LINE: Final = re.compile(r"^([A-Za-z][A-Za-z0-9_-]*):[ \t]*(.*)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The head of a file, what follows it, and what was wrong with it."""
+
+    values: Mapping[str, Any]
+    body: str
+    problem: str = ""
+    """Why the head could not be read as YAML; what its single lines say still counts."""
+
+
+def read_head(text: str) -> Head:
+    """Return the head with what is wrong about it. Raises nothing.
+
+    People write `description: Fix: the bug`, which is no YAML: such a head is read line by line.
+    """
+    match = _HEAD.match(text)
+    if match is None:
+        unclosed = text.startswith(("---\n", "---\r\n"))
+        return Head({}, text, "the head has no closing ---" if unclosed else "")
+    body = text[match.end() :]
+    if len(match[1]) > MAX_CHARACTERS:
+        return Head({}, body, f"the head is longer than {MAX_CHARACTERS:,} characters")
+    import yaml  # as in `split`
+
+    try:
+        values = yaml.safe_load(match[1])
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        problem = " ".join(str(error).split())[:200] or type(error).__name__
+        return Head(_line_by_line(match[1]), body, f"the head is no valid YAML: {problem}")
+    if values is None:
+        return Head({}, body)
+    if not isinstance(values, dict):
+        return Head({}, body, "the head is no list of `key: value` lines")
+    return Head({str(key): value for key, value in values.items()}, body)
+
+
+def _line_by_line(head: str) -> dict[str, str]:
+    found = (_LINE.match(line.rstrip()) for line in head.splitlines())
+    return {m[1]: m[2].strip().strip("\"'") for m in found if m is not None and m[2].strip()}
 
 
 def split(text: str) -> tuple[Mapping[str, Any], str]:

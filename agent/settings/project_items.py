@@ -123,11 +123,15 @@ def file_item(path: Path, kind: ItemKind, project_root: Path) -> TrustItem | Non
     try:
         if path.stat().st_size > MAX_FILE_BYTES:
             return None
-        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        return content_item(path, kind, project_root, path.read_bytes())
     except OSError:
         return None
+
+
+def content_item(path: Path, kind: ItemKind, project_root: Path, data: bytes) -> TrustItem:
+    """Return the item of a file with this content: what is used is what was accepted."""
     name = str(path.relative_to(project_root))
-    return item(kind, name, [name, digest], file=path)
+    return item(kind, name, [name, hashlib.sha256(data).hexdigest()], file=path)
 
 
 def _markdown_files(folder: Path) -> Iterator[Path]:

@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from agent.abort import AbortSignal
 from agent.display import TodoItem
 
 if TYPE_CHECKING:
+    from agent.messages import Block
     from agent.tools.file_state import FileState
     from agent.tools.shells import ShellRegistry
 
@@ -99,6 +100,32 @@ class SmallModelPort(Protocol):
         ...
 
 
+class SkillPort(Protocol):
+    """The skills and commands that the model may use by itself."""
+
+    def names(self) -> tuple[str, ...]:
+        """Return their names."""
+        ...
+
+    async def load(
+        self, name: str, arguments: str, turn_id: str, abort: AbortSignal
+    ) -> tuple[Block, ...]:
+        """Return a skill's text and what it mentions. Raises ToolError."""
+        ...
+
+
+class DeferredToolsPort(Protocol):
+    """Tools whose schemas the model gets only when it asks for them."""
+
+    def search(self, query: str, limit: int) -> tuple[tuple[str, str], ...]:
+        """Return `(name, description)` of tools that fit, best first."""
+        ...
+
+    def load(self, names: Sequence[str]) -> tuple[Mapping[str, Any], ...]:
+        """Make tools available from the next request on; return their definitions."""
+        ...
+
+
 class CheckpointPort(Protocol):
     """Keeps a copy of a file before it is changed."""
 
@@ -167,6 +194,8 @@ class ToolServices:
     subagents: SubagentPort | None = None
     small_model: SmallModelPort | None = None
     checkpoints: CheckpointPort | None = None
+    skills: SkillPort | None = None
+    deferred: DeferredToolsPort | None = None
     todos: tuple[TodoItem, ...] = ()
     blocked_hosts: tuple[str, ...] = ()
     env_files: list[Path] = field(default_factory=list)

@@ -1,0 +1,91 @@
+"""Arguments of commands put into their text: `$ARGUMENTS`, `$1`, `$name`, `${CLAUDE_…}`. Pure.
+
+Forms and counting are those of the skills documentation: `$ARGUMENTS[0]` is the first argument
+everywhere, `$N` counts from 0 in skills and from 1 in command files (unless one uses `$0`).
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+_PLACEHOLDER: Final = re.compile(
+    r"\\\$(?P<escaped>ARGUMENTS|\d|[A-Za-z_{])"
+    r"|\$ARGUMENTS\[(?P<index>\d{1,3})\]"
+    r"|\$(?P<all>ARGUMENTS)\b"
+    r"|\$(?P<number>\d{1,2})(?!\d)"
+    r"|\$\{(?P<variable>[A-Z][A-Z0-9_]*)\}"
+    r"|\$(?P<name>[A-Za-z_][A-Za-z0-9_-]*)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """What the person typed behind a command's name."""
+
+    text: str
+    names: tuple[str, ...] = ()
+    """Names of the arguments by place, from the head of the file."""
+    first: int = 1
+    """The number of the first argument in `$N`."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """`${NAME}` values; unknown names stay as they are written."""
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The arguments one by one, quotes respected where they are closed."""
+        return split_arguments(self.text)
+
+
+def split_arguments(text: str) -> tuple[str, ...]:
+    """Return the words of a line as a shell would take them; an open quote is just a character."""
+    try:
+        return tuple(shlex.split(text))
+    except ValueError:
+        return tuple(text.split())
+
+
+def uses_arguments(template: str, names: Sequence[str] = ()) -> bool:
+    """Whether a template says anywhere where its arguments go."""
+    return any(_is_argument(match, names) for match in _PLACEHOLDER.finditer(template))
+
+
+def substitute(template: str, arguments: Arguments) -> str:
+    """Return the template with every placeholder replaced once; values are never read again."""
+    words = arguments.words
+    places = {name: place for place, name in enumerate(arguments.names)}
+
+    def word(place: int) -> str:
+        return words[place] if 0 <= place < len(words) else ""
+
+    def value(match: re.Match[str]) -> str:
+        if match["escaped"] is not None:
+            return match[0][1:]
+        if match["index"] is not None:
+            return word(int(match["index"]))
+        if match["all"] is not None:
+            return arguments.text
+        if match["number"] is not None:
+            return word(int(match["number"]) - arguments.first)
+        if match["variable"] is not None:
+            return arguments.variables.get(match["variable"], match[0])
+        if match["name"] in places:
+            return word(places[match["name"]])
+        return match[0]
+
+    return _PLACEHOLDER.sub(value, template)
+
+
+def first_number(template: str, default: int) -> int:
+    """Return what `$N` counts from in this text: one that uses `$0` counts from there."""
+    uses_zero = any(match["number"] == "0" for match in _PLACEHOLDER.finditer(template))
+    return 0 if uses_zero else default
+
+
+def _is_argument(match: re.Match[str], names: Sequence[str]) -> bool:
+    if match["name"] is not None:
+        return match["name"] in names
+    return match["escaped"] is None and match["variable"] is None

@@ -1,0 +1,206 @@
+"""Prompts on their way to the model: `/commands` become their text, `@files` their contents.
+
+The person's own words stay as they were typed; what they stand for goes in front of them as a note,
+so that history, titles and rewinding show what the person wrote.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from agent.abort import AbortController, AbortSignal
+from agent.commands.arguments import Arguments, substitute, uses_arguments
+from agent.commands.errors import CommandError
+from agent.commands.registry import CommandRegistry, split_command
+from agent.commands.shell_part import ShellOutput, run_shell_part
+from agent.commands.spec import PromptCommand, Template
+from agent.commands.template import ShellPart, parse_template
+from agent.commands.turn_scope import TurnScope
+from agent.events import AgentEvent, Notice
+from agent.expansion import Expanded, Expansion, PromptExpander
+from agent.files.mentions import MentionReader
+from agent.hook_dispatch import HookDispatch
+from agent.messages import Message, user_message
+from agent.tools.lifecycle import CallPorts
+from agent.user_prompt import Prompt
+
+MAX_TEXT_CHARS: Final = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Surround:
+    """Values that templates may name."""
+
+    session_id: str
+    project_dir: Path
+    effort: Callable[[], str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateText:
+    """A template with everything put in."""
+
+    text: str
+    own_words: tuple[str, ...]
+    """The parts written by the template and the person, where `@path` counts."""
+    refusal: str = ""
+    """Why it cannot be used: one of its commands was not allowed to run."""
+
+
+class TemplateRunner:
+    """Turns templates into text: arguments, commands, variables."""
+
+    def __init__(self, calls: Callable[[], CallPorts], surround: Surround) -> None:
+        """`calls` are the ports that Bash calls of the conversation use."""
+        self._calls = calls
+        self._surround = surround
+
+    async def run(
+        self, template: Template, arguments: str, turn_id: str, abort: AbortSignal
+    ) -> AsyncIterator[AgentEvent | TemplateText]:
+        """Yield the events of commands inside it, then the text."""
+        given = Arguments(
+            arguments, template.argument_names, template.first_argument, self._variables(template)
+        )
+        pieces: list[str] = []
+        own: list[str] = []
+        for part in parse_template(template.body):
+            if not isinstance(part, ShellPart):
+                text = substitute(part.text, given)
+                pieces.append(text)
+                own.append(text)
+                continue
+            command = substitute(part.command, given)
+            output = ShellOutput("", "it did not run")
+            async for event in run_shell_part(command, self._calls(), turn_id, abort):
+                if isinstance(event, ShellOutput):
+                    output = event
+                else:
+                    yield event
+            if output.refusal:
+                yield TemplateText("", (), f"`{command}` was not run: {output.refusal}")
+                return
+            pieces.append(output.text)
+        text = "".join(pieces)
+        if arguments and not uses_arguments(template.body, template.argument_names):
+            text = f"{text}\n\nARGUMENTS: {arguments}"
+            own.append(arguments)
+        yield TemplateText(text[:MAX_TEXT_CHARS], tuple(own))
+
+    def _variables(self, template: Template) -> dict[str, str]:
+        values = {
+            "SESSION_ID": self._surround.session_id,
+            "PROJECT_DIR": str(self._surround.project_dir),
+            "EFFORT": self._surround.effort() or "",
+        }
+        if template.folder is not None:
+            values["SKILL_DIR"] = str(template.folder)
+        prefixes = ("CLAUDE_", "AGENT_TUI_")
+        return {prefix + name: value for prefix in prefixes for name, value in values.items()}
+
+
+class Expander:
+    """Expands what the person sends."""
+
+    def __init__(
+        self,
+        registry: CommandRegistry,
+        runner: TemplateRunner,
+        mentions: MentionReader,
+        scope: TurnScope,
+        hooks: HookDispatch,
+    ) -> None:
+        """Everything is made by the composition root."""
+        self._registry = registry
+        self._runner = runner
+        self._mentions = mentions
+        self._scope = scope
+        self._hooks = hooks
+
+    async def expand(self, prompt: Prompt, turn_id: str, abort: AbortSignal) -> Expansion:
+        """Yield events, and at last what goes before the prompt, or why it is not sent."""
+        command, arguments = self._command(prompt)
+        if command is None:
+            attached = await self._mentions.attach([prompt.text], turn_id, abort)
+            for note in attached.notes:
+                yield Notice(turn_id, "warning", note)
+            yield Expanded(attached.messages)
+            return
+        added, reason = await self._ask_hooks(command, arguments, prompt.text, abort)
+        for event in self._hooks.notices():
+            yield event
+        if reason is not None:
+            yield Expanded(blocked=reason)
+            return
+        try:
+            template = command.load()
+        except CommandError as error:
+            yield Expanded(blocked=str(error))
+            return
+        await self._scope.enter(template)
+        done = TemplateText("", ())
+        async for step in self._runner.run(template, arguments, turn_id, abort):
+            if isinstance(step, TemplateText):
+                done = step
+            else:
+                yield step
+        if done.refusal:
+            yield Expanded(blocked=f"/{command.meta.name}: {done.refusal}")
+            return
+        attached = await self._mentions.attach(done.own_words, turn_id, abort)
+        for note in attached.notes:
+            yield Notice(turn_id, "warning", note)
+        context = (user_message(added, origin="hook"),) if added else ()
+        yield Expanded((*attached.messages, *context, command_message(command, done.text)))
+
+    async def expand_queued(self, prompt: Prompt) -> tuple[Message, ...] | None:
+        """Return what goes before a prompt that joins a running turn; None for commands."""
+        if self._command(prompt)[0] is not None:
+            return None
+        signal = AbortController().signal
+        return (await self._mentions.attach([prompt.text], "", signal)).messages
+
+    async def end_turn(self) -> None:
+        """Take back what a command changed for its turn."""
+        await self._scope.leave()
+
+    def _command(self, prompt: Prompt) -> tuple[PromptCommand | None, str]:
+        parts = split_command(prompt.text)
+        found = self._registry.find(parts[0]) if parts is not None else None
+        if parts is None or not isinstance(found, PromptCommand):
+            return None, ""
+        return found, parts[1]
+
+    async def _ask_hooks(
+        self, command: PromptCommand, arguments: str, typed: str, abort: AbortSignal
+    ) -> tuple[str, str | None]:
+        outcome = await self._hooks.user_prompt_expansion(
+            command.meta.name, arguments, str(command.meta.source), typed, abort
+        )
+        if outcome is None:
+            return "", None
+        if not outcome.continue_ or outcome.decision in {"block", "deny"}:
+            return "", outcome.stop_reason or outcome.reason or "a hook blocked this command"
+        return outcome.additional_context or "", None
+
+
+def command_message(command: PromptCommand, text: str) -> Message:
+    """Return a command's text as the model gets it, in front of the line that was typed."""
+    name = command.meta.name
+    folder = ""
+    if command.meta.file is not None and command.meta.file.name == "SKILL.md":
+        folder = f" Files of this skill are in {command.meta.file.parent}."
+    return user_message(
+        f"The person runs /{name} with the next message. It stands for the following; carry it "
+        f"out.{folder}\n\n{text}",
+        origin="reminder",
+    )
+
+
+if TYPE_CHECKING:
+
+    def _proves(expander: Expander) -> PromptExpander:
+        return expander

@@ -1,0 +1,77 @@
+"""All commands of one start: lists of every source, one after the other; the order is the priority.
+
+What is costly (reading folders) is kept per project and refreshed when files change; whether a
+command is available and switched on is asked anew at every listing. Source: the pattern
+"command-and-plugin-systems".
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Sequence
+
+from agent.commands.spec import Command, PromptCommand, Surface
+
+Source = Callable[[], Sequence[Command]]
+"""Returns the commands of one source; cheap, for it is asked often."""
+
+
+class CommandRegistry:
+    """Merges sources. Holds metadata only: no command is imported here."""
+
+    def __init__(self, sources: Sequence[Source], surface: Surface) -> None:
+        """Of two commands of one name the one from the earlier source counts."""
+        self._sources = tuple(sources)
+        self._surface = surface
+
+    def all(self) -> tuple[Command, ...]:
+        """Return what can be used now, first of each name, in order of priority."""
+        by_name: dict[str, Command] = {}
+        for source in self._sources:
+            for command in source():
+                if self._is_usable(command):
+                    by_name.setdefault(command.meta.name, command)
+        return tuple(by_name.values())
+
+    def listed(self) -> tuple[Command, ...]:
+        """Return what menus show, by name."""
+        shown = [command for command in self.all() if command.meta.is_listed]
+        return tuple(sorted(shown, key=lambda command: command.meta.name))
+
+    def for_model(self) -> tuple[PromptCommand, ...]:
+        """Return what the model may run by itself, by name."""
+        found = [c for c in self.all() if isinstance(c, PromptCommand) and c.for_model]
+        return tuple(sorted(found, key=lambda command: command.meta.name))
+
+    def find(self, name: str) -> Command | None:
+        """Return the command of a name, else of an alias; None when there is none.
+
+        A name goes before every alias, whatever their sources.
+        """
+        commands = self.all()
+        for command in commands:
+            if command.meta.name == name:
+                return command
+        return next((c for c in commands if name in c.meta.aliases), None)
+
+    def nearest(self, name: str) -> str | None:
+        """Return the name that a mistyped one was probably meant as."""
+        names = [n for command in self.all() for n in (command.meta.name, *command.meta.aliases)]
+        close = difflib.get_close_matches(name, names, n=1, cutoff=0.7)
+        return close[0] if close else None
+
+    def _is_usable(self, command: Command) -> bool:
+        return self._surface in command.meta.availability and command.meta.is_enabled()
+
+
+def split_command(text: str) -> tuple[str, str] | None:
+    """Return `(name, arguments)` of a prompt that begins with a slash; None for other prompts.
+
+    A path such as `/usr/bin` is no command.
+    """
+    if not text.startswith("/") or len(text) < 2:
+        return None
+    first, *rest = text[1:].split(maxsplit=1)
+    if text[1].isspace() or not first or "/" in first:
+        return None
+    return first, rest[0].strip() if rest else ""

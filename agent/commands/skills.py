@@ -1,0 +1,103 @@
+"""Skills as the model sees them: a list it is told, and texts it loads by name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from agent.abort import AbortSignal
+from agent.commands.errors import CommandError
+from agent.commands.expand import TemplateRunner, TemplateText
+from agent.commands.registry import CommandRegistry
+from agent.commands.spec import PromptCommand
+from agent.commands.turn_scope import TurnScope
+from agent.files.mentions import MentionReader
+from agent.messages import Block, text_block
+from agent.tools.base import ToolError
+from agent.tools.emitter import SideEvents
+from agent.tools.services import SkillPort
+
+MAX_LIST_CHARS: Final = 12_000
+MAX_ENTRY_CHARS: Final = 400
+
+
+class Skills:
+    """The port of the `Skill` tool."""
+
+    def __init__(
+        self,
+        registry: CommandRegistry,
+        runner: TemplateRunner,
+        mentions: MentionReader,
+        scope: TurnScope,
+        side: SideEvents,
+    ) -> None:
+        """`side` takes the events of commands that a skill runs."""
+        self._registry = registry
+        self._runner = runner
+        self._mentions = mentions
+        self._scope = scope
+        self._side = side
+        self._told: str | None = None
+
+    def names(self) -> tuple[str, ...]:
+        """Return the names of what the model may use."""
+        return tuple(command.meta.name for command in self._registry.for_model())
+
+    async def load(
+        self, name: str, arguments: str, turn_id: str, abort: AbortSignal
+    ) -> tuple[Block, ...]:
+        """Return a skill's text and what it mentions. Raises ToolError."""
+        command = next((c for c in self._registry.for_model() if c.meta.name == name), None)
+        if command is None:
+            raise ToolError(f"There is no skill named {name!r}.")
+        try:
+            template = command.load()
+        except CommandError as error:
+            raise ToolError(str(error)) from error
+        # The turn goes on with the model that asked; only rules are added.
+        self._scope.add_rules(template)
+        done = TemplateText("", ())
+        async for step in self._runner.run(template, arguments, turn_id, abort):
+            if isinstance(step, TemplateText):
+                done = step
+            else:
+                self._side.emit(step)
+        if done.refusal:
+            raise ToolError(done.refusal)
+        attached = await self._mentions.attach(done.own_words, turn_id, abort)
+        folder = f"Files of this skill are in {template.folder}.\n\n" if template.folder else ""
+        extra = [block for message in attached.messages for block in message.content]
+        return (text_block(folder + done.text), *extra)
+
+    def news(self) -> str | None:
+        """Return what the model should be told of skills now; None when it knows already."""
+        listing = skill_list(self._registry.for_model())
+        if listing == (self._told or ""):
+            return None
+        self._told = listing
+        if not listing:
+            return "There are no skills any more."
+        return f"Skills you can load with the Skill tool:\n\n{listing}"
+
+
+def skill_list(commands: tuple[PromptCommand, ...]) -> str:
+    """Return one line per skill, bounded; empty when there is none."""
+    lines: list[str] = []
+    room = MAX_LIST_CHARS
+    for command in commands:
+        meta = command.meta
+        hint = f" {meta.argument_hint}" if meta.argument_hint else ""
+        use = f" — {meta.when_to_use}" if meta.when_to_use else ""
+        line = f"- {meta.name}{hint}: {meta.description}{use}"[:MAX_ENTRY_CHARS]
+        room -= len(line) + 1
+        if room < 0:
+            lines.append(f"- and {len(commands) - len(lines)} more, not listed for want of room")
+            break
+        lines.append(line)
+    return "\n".join(lines)
+
+
+if TYPE_CHECKING:
+
+    def _proves(skills: Skills) -> SkillPort:
+        return skills

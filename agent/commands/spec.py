@@ -1,0 +1,114 @@
+"""What a command is: metadata that says everything but what it does.
+
+Three kinds: `local` runs and returns a value, `interactive` opens a panel of the screen, `prompt`
+becomes words for the model. Nothing of a command is imported before it is run. Source: the pattern
+"command-and-plugin-systems".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
+
+
+class CommandSource(StrEnum):
+    """Where a command comes from, as shown to people and told to hooks."""
+
+    USER_SKILL = "user skill"
+    PROJECT_SKILL = "project skill"
+    USER_COMMAND = "user command"
+    PROJECT_COMMAND = "project command"
+    BUILTIN = "built-in"
+
+
+class Surface(StrEnum):
+    """Where the program runs: some commands make sense on a screen only."""
+
+    SCREEN = "screen"
+    HEADLESS = "headless"
+
+
+EVERYWHERE: Final = frozenset(Surface)
+ON_SCREEN: Final = frozenset({Surface.SCREEN})
+
+
+def always() -> bool:
+    """Return True: the command is switched on."""
+    return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metadata:
+    """What menus, help, the dispatcher and the model know of a command without loading it."""
+
+    name: str
+    """Without the slash; folders of command files become `folder:name`."""
+    description: str
+    argument_hint: str = ""
+    aliases: tuple[str, ...] = ()
+    source: CommandSource = CommandSource.BUILTIN
+    availability: frozenset[Surface] = EVERYWHERE
+    """Who can use it at all; does not change while the program runs."""
+    is_enabled: Callable[[], bool] = always
+    """Whether it is switched on now; asked on every listing, never remembered."""
+    runs_at_once: bool = False
+    """It may run beside a turn; others wait for its end."""
+    is_listed: bool = True
+    """It shows in menus; one that is not is for the model alone."""
+    when_to_use: str = ""
+    file: Path | None = None
+    """The file it comes from; None for built-in ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class LocalCommand:
+    """Runs a function and returns a `CommandResult`; needs no screen."""
+
+    meta: Metadata
+    module: str
+    """Dotted path of a module with `async def call(arguments, context)`; imported when run."""
+    type: Literal["local"] = "local"
+
+
+@dataclass(frozen=True, slots=True)
+class InteractiveCommand:
+    """Opens a panel; whoever draws the screen knows panels by name."""
+
+    meta: Metadata
+    panel: str
+    type: Literal["interactive"] = "interactive"
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """What a prompt command says, and what counts while the model works on it."""
+
+    body: str
+    first_argument: int = 1
+    """What `$N` starts to count from: 1 in command files, 0 in skills."""
+    folder: Path | None = None
+    """The skill's own folder, for `${CLAUDE_SKILL_DIR}`."""
+    argument_names: tuple[str, ...] = ()
+    allowed_tools: tuple[str, ...] = ()
+    """Rules allowed for the turn; deny and ask rules of every source still win."""
+    disallowed_tools: tuple[str, ...] = ()
+    model: str | None = None
+    effort: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PromptCommand:
+    """Expands into a prompt for the model."""
+
+    meta: Metadata
+    load: Callable[[], Template]
+    """Reads the text anew each time. Raises CommandError when it cannot or must not be used."""
+    for_model: bool = False
+    """The model may run it by itself, through the `Skill` tool."""
+    type: Literal["prompt"] = "prompt"
+
+
+Command: TypeAlias = LocalCommand | InteractiveCommand | PromptCommand

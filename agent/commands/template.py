@@ -1,0 +1,81 @@
+"""The text of a prompt command cut into what it is made of: words, and commands to run. Pure.
+
+Cut before arguments are put in, so that no argument and no output can become a command of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+MAX_COMMANDS: Final = 20
+"""Commands one template may run; more are left as text."""
+
+_FENCE: Final = re.compile(
+    r"^(?P<fence>`{3,}|~{3,})(?P<info>[^\n]*)\n(?P<body>.*?)(?:^(?P=fence)[^\S\n]*$\n?|\Z)",
+    re.MULTILINE | re.DOTALL,
+)
+_INLINE: Final = re.compile(r"(?<![^\s(\[:])!`(?P<command>[^`\n]+)`")
+
+
+@dataclass(frozen=True, slots=True)
+class TextPart:
+    """Words; `@path` in them may name files."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShellPart:
+    """A shell command whose output takes its place."""
+
+    command: str
+
+
+Part: TypeAlias = TextPart | ShellPart
+
+
+def parse_template(body: str) -> tuple[Part, ...]:
+    """Return the parts in order: !`command`, ```` ```! ```` blocks, and the text between.
+
+    Code in ordinary fences is text, whatever it shows.
+    """
+    parts: list[Part] = []
+    end = 0
+    for fence in _FENCE.finditer(body):
+        _inline(body[end : fence.start()], parts)
+        end = fence.end()
+        if fence["info"].strip() == "!" and fence["body"].strip():
+            _add(parts, ShellPart(fence["body"].strip()), fence[0])
+        else:
+            _text(parts, fence[0])
+    _inline(body[end:], parts)
+    return tuple(parts)
+
+
+def _inline(text: str, parts: list[Part]) -> None:
+    end = 0
+    for match in _INLINE.finditer(text):
+        _text(parts, text[end : match.start()])
+        _add(parts, ShellPart(match["command"].strip()), match[0])
+        end = match.end()
+    _text(parts, text[end:])
+
+
+def _add(parts: list[Part], part: ShellPart, written: str) -> None:
+    count = sum(isinstance(p, ShellPart) for p in parts)
+    if part.command and count < MAX_COMMANDS:
+        parts.append(part)
+    else:
+        _text(parts, written)
+
+
+def _text(parts: list[Part], text: str) -> None:
+    if not text:
+        return
+    last = parts[-1] if parts else None
+    if isinstance(last, TextPart):
+        parts[-1] = TextPart(last.text + text)
+    else:
+        parts.append(TextPart(text))

@@ -1,0 +1,92 @@
+"""What a command may change for its own turn: rules, model and effort, all taken back after it.
+
+Allowed tools become allow rules of the session: deny and ask rules of every source, the scope and
+the mode still have their say, so nothing becomes possible that a "yes" could not allow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol, get_args
+
+from agent.commands.spec import Template
+from agent.model.client import Effort
+from permissions.gate import PermissionGate
+from permissions.rule import RuleBehavior, RuleSource, RuleText
+from permissions.rule_set import RuleSet
+
+
+class ModelChoice(Protocol):
+    """Changes what the next request asks for."""
+
+    async def set_model(self, model: str) -> None:
+        """Use another model."""
+        ...
+
+    def set_effort(self, effort: Effort | None) -> None:
+        """Ask for another effort; None is the model's default."""
+        ...
+
+
+class TurnScope:
+    """At most one command's wishes are in force at a time."""
+
+    def __init__(
+        self,
+        gate: PermissionGate,
+        choice: ModelChoice,
+        model: Callable[[], str],
+        effort: Callable[[], Effort | None],
+    ) -> None:
+        """`model` and `effort` return what is in use."""
+        self._gate = gate
+        self._choice = choice
+        self._model = model
+        self._effort = effort
+        self._rules: tuple[RuleText, ...] = ()
+        self._model_before: tuple[str, str] | None = None
+        self._effort_before: tuple[Effort | None, Effort] | None = None
+
+    async def enter(self, template: Template) -> None:
+        """Put a template's wishes in force, after taking back those of an earlier one."""
+        await self.leave()
+        self.add_rules(template)
+        if template.model is not None:
+            before = self._model()
+            await self._choice.set_model(template.model)
+            self._model_before = (before, self._model())
+        if template.effort in get_args(Effort):
+            effort = next(e for e in get_args(Effort) if e == template.effort)
+            self._effort_before = (self._effort(), effort)
+            self._choice.set_effort(effort)
+
+    def add_rules(self, template: Template) -> None:
+        """Put a template's rules in force beside those that are: skills add up within a turn."""
+        wanted = [
+            *((rule, RuleBehavior.ALLOW) for rule in template.allowed_tools),
+            *((rule, RuleBehavior.DENY) for rule in template.disallowed_tools),
+        ]
+        new = tuple(RuleText(text, behavior, RuleSource.SESSION) for text, behavior in wanted)
+        if new:
+            self._rules = (*self._rules, *new)
+            context = self._gate.context
+            self._gate.replace_context(context.with_rules(context.rules.with_rules(new)))
+
+    async def leave(self) -> None:
+        """Take everything back; what the person changed meanwhile stays."""
+        if self._rules:
+            own = {id(rule) for rule in self._rules}
+            self._rules = ()
+            context = self._gate.context
+            kept = [text for text in context.rules.texts if id(text) not in own]
+            self._gate.replace_context(context.with_rules(RuleSet.build(kept)[0]))
+        if self._model_before is not None:
+            before, used = self._model_before
+            self._model_before = None
+            if self._model() == used:
+                await self._choice.set_model(before)
+        if self._effort_before is not None:
+            earlier, asked = self._effort_before
+            self._effort_before = None
+            if self._effort() == asked:
+                self._choice.set_effort(earlier)

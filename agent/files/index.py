@@ -1,0 +1,125 @@
+"""The list of the project's files for the `@` picker: read when first wanted, kept up to date.
+
+The list comes from ripgrep, which knows ignore files and runs no git: a repository nobody trusts
+has no say in it. Changes are noticed by `watchfiles`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Final
+
+from agent.files.matcher import NameList, Search
+from agent.tools.base import ToolError
+from agent.tools.rg import file_selection, search
+
+MAX_FILES: Final = 1_000_000
+QUIET_MS: Final = 400
+"""How long the files must be left alone before the list is read again."""
+
+
+class FileIndex:
+    """Files and folders below one folder, relative, folders with a slash at the end."""
+
+    def __init__(
+        self, root: Path, env: Mapping[str, str], *, respect_ignore_files: bool = True
+    ) -> None:
+        """Nothing is read before `ready` or `watch`."""
+        self.root = root
+        self._env = env
+        self._respects_ignore_files = respect_ignore_files
+        self._names: NameList | None = None
+        self._loading: asyncio.Task[NameList] | None = None
+        self._watching: asyncio.Task[None] | None = None
+        self._stop = asyncio.Event()
+        self.is_partial = False
+        """The list is incomplete: it was cut, or reading it took too long."""
+
+    @property
+    def names(self) -> NameList | None:
+        """The list as last read; None before that."""
+        return self._names
+
+    async def ready(self) -> NameList:
+        """Return the list, reading it the first time. An unreadable folder gives an empty one."""
+        if self._names is not None:
+            return self._names
+        if self._loading is None or self._loading.done():
+            self._loading = asyncio.ensure_future(self._load())
+        return await asyncio.shield(self._loading)
+
+    def search(self, query: str, *, limit: int = 50) -> Search | None:
+        """Begin a search in the list; None while there is no list yet."""
+        return Search(self._names, query, limit=limit) if self._names is not None else None
+
+    def watch(self, on_change: Callable[[], None] = lambda: None) -> None:
+        """Keep the list up to date from now on; `on_change` is told after each new list."""
+        if self._watching is None:
+            self._watching = asyncio.ensure_future(self._watch(on_change))
+
+    async def aclose(self) -> None:
+        """Stop watching; safe to call twice."""
+        self._stop.set()
+        for task in (self._watching, self._loading):
+            if task is not None:
+                task.cancel()
+                await asyncio.wait({task})
+        self._watching = self._loading = None
+
+    async def _load(self) -> NameList:
+        paths = await self._list()
+        self._names = await asyncio.to_thread(_with_folders, paths)
+        return self._names
+
+    async def _list(self) -> list[str]:
+        options = ["--files", "--null", "--no-messages", *file_selection()]
+        if not self._respects_ignore_files:
+            options.append("--no-ignore")
+        try:
+            result = await search([*options, "."], folder=self.root, env=self._env)
+        except ToolError:
+            return []
+        self.is_partial = bool(result.note)
+        found = (os.fsdecode(name) for name in result.data.split(b"\0") if name)
+        # Names that cannot be typed or drawn cannot be picked.
+        names = [name.removeprefix("./") for name in found if name.isprintable()]
+        return names[:MAX_FILES]
+
+    async def _watch(self, on_change: Callable[[], None]) -> None:
+        # Costs a native library; wanted with the first `@`, not at the start.
+        from watchfiles import Change, DefaultFilter, awatch
+
+        class Appeared(DefaultFilter):
+            def __call__(self, change: Change, path: str) -> bool:
+                return change is not Change.modified and super().__call__(change, path)
+
+        await self.ready()
+        with contextlib.suppress(OSError):
+            async for _ in awatch(
+                self.root,
+                watch_filter=Appeared(),
+                debounce=QUIET_MS,
+                step=QUIET_MS,
+                stop_event=self._stop,
+                ignore_permission_denied=True,
+            ):
+                await self._load()
+                on_change()
+
+
+def _with_folders(paths: Iterable[str]) -> NameList:
+    found: dict[str, None] = {}
+    for path in paths:
+        found[path] = None
+        at = path.rfind("/")
+        while at > 0:
+            folder = path[: at + 1]
+            if folder in found:
+                break
+            found[folder] = None
+            at = path.rfind("/", 0, at)
+    return NameList(found)

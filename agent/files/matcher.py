@@ -1,0 +1,138 @@
+"""Fuzzy search over many names, in steps that never take longer than a frame. Pure.
+
+Names lie in one string each for full paths and for last parts, shallow and short ones first. So the
+plain cases are searched at the speed of `str.find`, the first hits are the best ones, and a search
+can stop when it has enough. Letters in order with gaps come last, a slice of the list at a time.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from array import array
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final
+
+STEP_S: Final = 0.006
+"""How long one step of a search may take: a frame has 16 ms, and must also be drawn."""
+ENOUGH: Final = 200
+"""Hits per kind of match after which a search looks no further."""
+_SLICE_CHARS: Final = 32_768
+
+
+class NameList:
+    """Names to search in; folders end with a slash. Replaced as a whole when files change."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        """Order the names. Takes about a second for a million of them: make it in a thread."""
+        unique = {name for name in names if "\n" not in name}
+        self.names = sorted(unique, key=lambda n: (n.rstrip("/").count("/"), len(n), n))
+        self._paths, self._path_starts = _joined(name.lower() for name in self.names)
+        self._lasts, self._last_starts = _joined(
+            name.rstrip("/").rsplit("/", 1)[-1].lower() for name in self.names
+        )
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def search(self, query: str) -> Iterator[int | None]:
+        """Yield indexes of matches, best kind first; None now and then, to look at the clock."""
+        wanted = query.lower()
+        if not wanted:
+            yield from range(min(len(self.names), ENOUGH))
+            return
+        if "\n" in wanted:
+            return
+        if "/" not in wanted:
+            yield from _plain(self._lasts, self._last_starts, "\n" + wanted)
+            yield from _plain(self._lasts, self._last_starts, wanted)
+        yield from _plain(self._paths, self._path_starts, "\n" + wanted)
+        yield from _plain(self._paths, self._path_starts, wanted)
+        if len(wanted) > 1:
+            yield from self._gapped(wanted)
+
+    def _gapped(self, wanted: str) -> Iterator[int | None]:
+        letters = [re.escape(char) for char in wanted if not char.isspace()]
+        if not letters:
+            return
+        pattern = re.compile("[^\n]*?".join(letters))
+        text, starts = self._paths, self._path_starts
+        found = 0
+        at = 0
+        while at < len(text) and found < ENOUGH:
+            end = text.find("\n", at + _SLICE_CHARS)
+            end = len(text) if end < 0 else end + 1
+            for match in pattern.finditer(text, at, end):
+                index = bisect_right(starts, match.start()) - 1
+                yield index
+                found += 1
+                if found >= ENOUGH:
+                    return
+            yield None
+            at = end
+
+
+class Search:
+    """One query under way: `step` a little per frame until it is done."""
+
+    def __init__(
+        self,
+        names: NameList,
+        query: str,
+        *,
+        limit: int = 50,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        """Begin; nothing is searched before the first step."""
+        self.query = query
+        self._names = names
+        self._limit = limit
+        self._clock = clock
+        self._hits: dict[int, None] = {}
+        self._steps = names.search(query)
+        self.is_done = False
+
+    @property
+    def found(self) -> list[str]:
+        """What was found so far, best first."""
+        return [self._names.names[index] for index in self._hits]
+
+    def step(self, budget_s: float = STEP_S) -> bool:
+        """Search on for at most about that long; return whether the search is done."""
+        until = self._clock() + budget_s
+        for count, index in enumerate(self._steps):
+            if index is not None:
+                self._hits.setdefault(index)
+                if len(self._hits) >= self._limit:
+                    break
+            if (index is None or count % 64 == 0) and self._clock() >= until:
+                return False
+        self.is_done = True
+        return True
+
+
+def _plain(text: str, starts: array[int], wanted: str) -> Iterator[int | None]:
+    """Yield the lines in which a text occurs, each once."""
+    found = 0
+    at = text.find(wanted)
+    while at >= 0 and found < ENOUGH:
+        # A hit that begins with the line break belongs to the line after it.
+        index = bisect_right(starts, at + (wanted[0] == "\n")) - 1
+        yield index
+        found += 1
+        following = starts[index + 1] - 1 if index + 1 < len(starts) else len(text)
+        at = text.find(wanted, following)
+    yield None
+
+
+def _joined(lines: Iterable[str]) -> tuple[str, array[int]]:
+    """Return the lines in one string, each after a line break, and where each begins."""
+    parts: list[str] = []
+    starts = array("Q")
+    at = 1
+    for line in lines:
+        parts.append(line)
+        starts.append(at)
+        at += len(line) + 1
+    return "\n" + "\n".join(parts), starts

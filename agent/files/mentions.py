@@ -1,0 +1,192 @@
+"""`@path` in a prompt: which files are meant, and their contents as the model gets them.
+
+Attached is what a Read call would return without asking: rules and the scope are those of the Read
+tool, and no hooks fire. Source: the pattern "safety-and-permissions" (mentions are reads).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from agent.abort import AbortSignal
+from agent.messages import Block, Message, text_block
+from agent.tools.base import ToolContext, ToolError
+from agent.tools.builtin.read import ReadInput, read_tool
+from agent.tools.paths import absolute, shown
+from agent.tools.services import ToolServices
+from permissions.decision import Behavior, Reason
+from permissions.gate import PermissionGate
+from permissions.request import PermissionRequest
+
+MAX_MENTIONS: Final = 20
+MAX_TOTAL_CHARS: Final = 200_000
+MAX_ENTRIES: Final = 200
+_MENTION: Final = re.compile(
+    r"(?<![^\s(\[{<'\"“‘,;:=])@(?:\"(?P<quoted>[^\"\n]+)\"|(?P<plain>[^\s\"@]+))"
+)
+_LINES: Final = re.compile(r"#L?(?P<first>\d+)(?:-L?(?P<last>\d+))?$")
+_TRAILING: Final = ".,;:!?)]}>'\"”’`*"
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """One file or folder that a prompt names."""
+
+    path: str
+    """As written, without `@`, quotes and line numbers."""
+    first: int | None = None
+    last: int | None = None
+    """Lines asked for, counted from 1; None is the start and the end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attached:
+    """What mentions brought."""
+
+    messages: tuple[Message, ...] = ()
+    """For the model, in front of the prompt; empty when nothing was attached."""
+    notes: tuple[str, ...] = ()
+    """For the person: what was not attached, and why."""
+
+
+def find_mentions(text: str) -> tuple[tuple[Mention, ...], ...]:
+    """Return, per `@` in the text, the readings it could have, likeliest first.
+
+    `see @a.py.` may mean `a.py.` or `a.py`; whoever knows the files takes the first that exists.
+    """
+    found: list[tuple[Mention, ...]] = []
+    for match in _MENTION.finditer(text):
+        if match["quoted"] is not None:
+            found.append(_readings(match["quoted"]))
+            continue
+        written = match["plain"]
+        readings = list(_readings(written))
+        while written and written[-1] in _TRAILING:
+            written = written[:-1]
+            readings.extend(_readings(written))
+        if readings:
+            found.append(tuple(readings))
+    return tuple(dict.fromkeys(found))
+
+
+@dataclass(slots=True)
+class MentionReader:
+    """Reads what prompts mention, in the name of the conversation's own tools."""
+
+    services: ToolServices
+    gate: PermissionGate
+
+    async def attach(self, texts: Sequence[str], turn_id: str, abort: AbortSignal) -> Attached:
+        """Read the files and folders that the texts mention. Raises nothing.
+
+        Names of nothing that exists are words, and left alone.
+        """
+        blocks: list[Block] = []
+        notes: list[str] = []
+        room = MAX_TOTAL_CHARS
+        done: set[Mention] = set()
+        for mention in self._existing(texts):
+            if mention in done:
+                continue
+            if len(done) >= MAX_MENTIONS or room <= 0:
+                notes.append(f"@{mention.path} is not attached: there is too much already")
+                continue
+            done.add(mention)
+            path = absolute(mention.path, self.services)
+            name = shown(path, self.services.launch_dir)
+            refusal = self._refusal(path)
+            if refusal:
+                notes.append(f"@{name} is not attached: {refusal}")
+                continue
+            try:
+                content = await self._content(mention, path, name, turn_id, abort)
+            except ToolError as error:
+                notes.append(f"@{name} is not attached: {error}")
+                continue
+            size = sum(len(str(block.get("text", ""))) for block in content)
+            if size > room:
+                notes.append(f"@{name} is not attached: there is too much already")
+                continue
+            room -= size
+            blocks.append(text_block(f"The person attached {name} with @. The Read tool shows:"))
+            blocks.extend(content)
+        message = Message(role="user", content=tuple(blocks), origin="reminder")
+        return Attached((message,) if blocks else (), tuple(notes))
+
+    def _existing(self, texts: Sequence[str]) -> list[Mention]:
+        found: list[Mention] = []
+        for text in texts:
+            for readings in find_mentions(text):
+                mention = next((m for m in readings if self._exists(m)), None)
+                if mention is not None:
+                    found.append(mention)
+        return found
+
+    def _exists(self, mention: Mention) -> bool:
+        try:
+            return os.path.lexists(absolute(mention.path, self.services))
+        except (ValueError, OSError):
+            return False
+
+    def _refusal(self, path: Path) -> str:
+        request = PermissionRequest("Read", {"file_path": str(path)})
+        decision = self.gate.evaluate(request, cwd=self.services.cwd)
+        if decision.behavior is Behavior.ALLOW:
+            return ""
+        if decision.reason in {Reason.DENY_RULE, Reason.ASK_RULE} and decision.rule is not None:
+            return f"the rule {decision.rule.text} ({decision.rule.source}) is against it"
+        return decision.message
+
+    async def _content(
+        self, mention: Mention, path: Path, name: str, turn_id: str, abort: AbortSignal
+    ) -> tuple[Block, ...]:
+        if path.is_dir():
+            return (text_block(self._listing(path, name)),)
+        first = mention.first
+        limit = mention.last - (first or 1) + 1 if mention.last is not None else None
+        if limit is not None and limit < 1:
+            raise ToolError("the last line is before the first")
+        context = ToolContext(
+            tool_use_id="mention",
+            turn_id=turn_id,
+            agent_id=None,
+            abort=abort,
+            progress=lambda _text: None,
+            services=self.services,
+        )
+        tool = read_tool()
+        outcome = await tool.run(ReadInput(file_path=str(path), offset=first, limit=limit), context)
+        if isinstance(outcome.content, str):
+            return (text_block(outcome.content),)
+        return outcome.content
+
+    def _listing(self, path: Path, name: str) -> str:
+        may_show = self.services.may_search
+        try:
+            with os.scandir(path) as entries:
+                found = sorted(
+                    shown(entry.name, path) + ("/" if entry.is_dir(follow_symlinks=False) else "")
+                    for entry in entries
+                    if may_show is None or may_show(Path(entry.path))
+                )
+        except OSError as error:
+            raise ToolError(f"it cannot be listed ({error.strerror})") from error
+        more = f"\n[{len(found) - MAX_ENTRIES} more]" if len(found) > MAX_ENTRIES else ""
+        return f"{name} is a folder with:\n" + "\n".join(found[:MAX_ENTRIES]) + more
+
+
+def _readings(written: str) -> tuple[Mention, ...]:
+    lines = _LINES.search(written)
+    if not written:
+        return ()
+    whole = Mention(written)
+    if lines is None or lines.start() == 0:
+        return (whole,)
+    first = int(lines["first"])
+    last = int(lines["last"]) if lines["last"] else first
+    return (whole, Mention(written[: lines.start()], max(first, 1), last))

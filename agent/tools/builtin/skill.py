@@ -1,0 +1,84 @@
+"""Skill: read the instructions that the person keeps for a kind of task."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Final
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from agent.messages import text_block
+from agent.tools.base import (
+    Concurrency,
+    InterruptBehavior,
+    Tool,
+    ToolContext,
+    ToolError,
+    ToolOutcome,
+    build_tool,
+)
+
+DESCRIPTION: Final = """Loads a skill: instructions that the person keeps for a kind of task.
+
+The skills there are were listed to you, each with what it is for. When a task is one of those, \
+call this first and follow what comes back; do not guess what a skill says. Do not use it for \
+skills that were not listed, nor again for one whose text is already in this conversation, nor for \
+the built-in commands of the program."""
+
+
+class SkillInput(BaseModel):
+    """Parameters of Skill."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    skill: Annotated[
+        str, Field(min_length=1, max_length=300, description="The skill's name, as listed.")
+    ]
+    args: Annotated[
+        str | None,
+        Field(max_length=20_000, description="Arguments, as one line, where the skill takes any."),
+    ] = None
+
+
+async def _validate(tool_input: SkillInput, context: ToolContext) -> str | None:
+    port = context.services.skills
+    name = tool_input.skill.removeprefix("/")
+    if port is None:
+        return "There are no skills here."
+    names = port.names()
+    if name not in names:
+        known = ", ".join(names[:50]) or "none"
+        return f"There is no skill named {name!r} that you may use. Skills: {known}."
+    return None
+
+
+async def _run(tool_input: SkillInput, context: ToolContext) -> ToolOutcome:
+    port = context.services.skills
+    if port is None:
+        raise ToolError("There are no skills here.")
+    name = tool_input.skill.removeprefix("/")
+    blocks = await port.load(name, tool_input.args or "", context.turn_id, context.abort)
+    head = text_block(f"The skill {name} says the following. Carry it out.")
+    return ToolOutcome((head, *blocks), structured={"success": True, "commandName": name})
+
+
+def _identifier(tool_input: SkillInput, _root: Path) -> str:
+    return f"Skill {tool_input.skill} {tool_input.args or ''}".rstrip()
+
+
+def skill_tool() -> Tool[SkillInput]:
+    """Return the tool."""
+    return build_tool(
+        name="Skill",
+        description=DESCRIPTION,
+        input_model=SkillInput,
+        run=_run,
+        validate=_validate,
+        # A skill may change what is allowed for the rest of the turn, and may run commands.
+        concurrency=lambda _: Concurrency.WRITE_EXCLUSIVE,
+        is_read_only=lambda _: True,
+        is_destructive=lambda _: False,
+        interrupt_behavior=InterruptBehavior.CANCEL,
+        identifier=_identifier,
+        max_result_size_chars=100_000,
+    )

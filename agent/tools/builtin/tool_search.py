@@ -1,0 +1,75 @@
+"""ToolSearch: find tools whose definitions are not sent with every request."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Final
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from agent.tools.base import Concurrency, Tool, ToolContext, ToolError, ToolOutcome, build_tool
+
+SELECT: Final = "select:"
+DESCRIPTION: Final = """Finds tools that exist but are not loaded, and loads them.
+
+Tools that are rarely needed are known by name only until you load them. Give words about what the \
+tool should do; the best matches are loaded and can be called from your next message on. To load \
+tools you know by name, give `select:` and their names with commas, such as \
+`select:mcp__tracker__find_issue,mcp__tracker__add_comment`. Do not call a tool that is not \
+loaded."""
+
+
+class ToolSearchInput(BaseModel):
+    """Parameters of ToolSearch."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    query: Annotated[
+        str,
+        Field(min_length=1, max_length=1_000, description="Words, or `select:` and exact names."),
+    ]
+    max_results: Annotated[int, Field(ge=1, le=20, description="How many to load at most.")] = 5
+
+
+async def _run(tool_input: ToolSearchInput, context: ToolContext) -> ToolOutcome:
+    port = context.services.deferred
+    if port is None:
+        raise ToolError("Every tool is loaded already.")
+    query = tool_input.query.strip()
+    if query.startswith(SELECT):
+        names = [name.strip() for name in query.removeprefix(SELECT).split(",") if name.strip()]
+        names = names[: tool_input.max_results]
+    else:
+        names = [name for name, _ in port.search(query, tool_input.max_results)]
+    loaded = port.load(names)
+    if not loaded:
+        raise ToolError(f"No tool fits {query!r}. Try other words, or do without.")
+    missing = [name for name in names if name not in {str(tool["name"]) for tool in loaded}]
+    lines = [json.dumps(dict(tool), ensure_ascii=False) for tool in loaded]
+    note = f"\nUnknown: {', '.join(missing)}." if missing else ""
+    return ToolOutcome(
+        "Loaded; you can call these now:\n" + "\n".join(lines) + note,
+        structured={"matches": [str(tool["name"]) for tool in loaded]},
+    )
+
+
+def _identifier(tool_input: ToolSearchInput, _root: Path) -> str:
+    return f"ToolSearch {tool_input.query}"
+
+
+def tool_search_tool() -> Tool[ToolSearchInput]:
+    """Return the tool."""
+    return build_tool(
+        name="ToolSearch",
+        description=DESCRIPTION,
+        input_model=ToolSearchInput,
+        run=_run,
+        concurrency=lambda _: Concurrency.WRITE_EXCLUSIVE,
+        is_read_only=lambda _: True,
+        is_destructive=lambda _: False,
+        requires_permission=False,
+        always_load=True,
+        identifier=_identifier,
+        max_result_size_chars=60_000,
+    )

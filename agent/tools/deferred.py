@@ -1,0 +1,73 @@
+"""Tools that are sent to the model only once it asked for them: which fit, and which are loaded."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from agent.tools.registry import ToolRegistry
+from agent.tools.services import DeferredToolsPort
+
+_WORD: Final = re.compile(r"[a-z0-9]+")
+
+
+class DeferredTools:
+    """The deferred part of a registry."""
+
+    def __init__(self, registry: ToolRegistry) -> None:
+        """Nothing is loaded at first."""
+        self._registry = registry
+        self._loaded: dict[str, None] = {}
+
+    @property
+    def loaded(self) -> tuple[str, ...]:
+        """Names of tools the model has asked for, in the order in which it did."""
+        return tuple(self._loaded)
+
+    def waiting(self) -> tuple[str, ...]:
+        """Return names of tools that are not sent yet, in order."""
+        return tuple(
+            tool.name
+            for tool in self._registry.all()
+            if tool.should_defer and not tool.always_load and tool.name not in self._loaded
+        )
+
+    def search(self, query: str, limit: int) -> tuple[tuple[str, str], ...]:
+        """Return `(name, description)` of deferred tools that fit, best first."""
+        words = set(_WORD.findall(query.lower()))
+        scored: list[tuple[int, int, str, str]] = []
+        for place, tool in enumerate(self._registry.all()):
+            if not tool.should_defer or tool.always_load:
+                continue
+            score = _score(words, tool.name, tool.description)
+            if score:
+                scored.append((-score, place, tool.name, tool.description))
+        return tuple((name, text) for _, _, name, text in sorted(scored)[:limit])
+
+    def load(self, names: Sequence[str]) -> tuple[Mapping[str, Any], ...]:
+        """Make tools available from the next request on; unknown names are left out."""
+        found: list[Mapping[str, Any]] = []
+        for name in names:
+            tool = self._registry.get(name)
+            if tool is None:
+                continue
+            found.append(tool.to_wire())
+            if tool.should_defer and not tool.always_load:
+                self._loaded[tool.name] = None
+        return tuple(found)
+
+
+def _score(words: set[str], name: str, description: str) -> int:
+    in_name = set(_WORD.findall(name.lower()))
+    in_text = set(_WORD.findall(description.lower()))
+    parts = name.lower()
+    return sum(
+        10 * (word in in_name) + 3 * (word in parts) + 2 * (word in in_text) for word in words
+    )
+
+
+if TYPE_CHECKING:
+
+    def _proves(tools: DeferredTools) -> DeferredToolsPort:
+        return tools
