@@ -17,16 +17,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agent.child_env import child_environment
+from agent.exit_status import EXIT_INTERRUPTED
 from agent.options import RunOptions
-from permissions.decision import Decision, GrantChoice
-from permissions.request import PermissionRequest
 from themes.registry import DEFAULT_THEME, load_theme
 from themes.theme import ThemeError
 from tui.app import AgentApp, AppOptions, ExitReport
 from tui.conversation_port import ScreenPorts
-from tui.dialogs.onboarding import Onboarding
-from tui.dialogs.permission import GrantOffer
-from tui.dialogs.trust import TrustItem, TrustRequest
 from tui.external_editor import edit_text, editor_command
 from tui.version import version
 
@@ -35,6 +31,9 @@ if TYPE_CHECKING:
     from agent.conversation import Conversation
     from agent.model.endpoint import ModelSetup
     from agent.settings.load import Settings
+    from permissions.decision import Decision
+    from permissions.request import PermissionRequest
+    from tui.dialogs.permission import GrantOffer
     from tui.model_choice import Closer
 
 
@@ -43,7 +42,14 @@ HURRY_PRESSES: Final = 3
 
 def run_screen(options: RunOptions, launch_dir: Path) -> int:
     """Run the app on the terminal and return the exit status."""
-    return asyncio.run(_ScreenRun(options, launch_dir, os.environ).run())
+    run = _ScreenRun(options, launch_dir, os.environ)
+    try:
+        status = asyncio.run(run.run())
+    except KeyboardInterrupt:
+        status = run.status
+    # All is saved and the terminal is back: a Ctrl+C that comes late has nothing to end.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return status
 
 
 class _ScreenRun:
@@ -53,6 +59,8 @@ class _ScreenRun:
         self.env = env
         self.closers: list[Closer] = []
         self.assembled: Assembled | None = None
+        self.status = EXIT_INTERRUPTED
+        """Exit status, once the goodbye was said."""
         home = Path(env.get("HOME") or "/")
         agent_home = Path(env["AGENT_TUI_HOME"]) if env.get("AGENT_TUI_HOME") else home / ".agent"
         theme_name, notices = _theme_name(agent_home)
@@ -86,7 +94,8 @@ class _ScreenRun:
             report = await self.app.run_async()
         finally:
             await self._close_patiently()
-        return self._say_goodbye(report)
+        self.status = self._say_goodbye(report)
+        return self.status
 
     async def _close_patiently(self) -> None:
         """Close; a Ctrl+C that comes late does no harm, and the third one ends the waiting."""
@@ -153,6 +162,7 @@ class _ScreenRun:
         self, ports: ScreenPorts, around: Surroundings
     ) -> tuple[Settings, ModelSetup, Surroundings]:
         from agent.assemble import settings_for  # after the first frame, see above
+        from tui.dialogs.onboarding import Onboarding
         from tui.model_choice import NotConfigured, demo_model, real_model
 
         if not self.options.demo:
@@ -177,6 +187,7 @@ class _ScreenRun:
     ) -> Settings:
         from agent.assemble import settings_for  # after the first frame, see above
         from agent.settings.trust import TrustStore
+        from tui.dialogs.trust import TrustItem, TrustRequest
 
         state = settings.trust
         new = {item.digest for item in state.new}
@@ -209,7 +220,10 @@ class _ScreenRun:
         self, request: PermissionRequest, decision: Decision
     ) -> Sequence[GrantOffer]:
         """Return the answers of the dialog that store something."""
-        from permissions.grants import suggest  # with the first dialog, not with the first frame
+        # With the first dialog, not with the first frame.
+        from permissions.decision import GrantChoice
+        from permissions.grants import suggest
+        from tui.dialogs.permission import GrantOffer
 
         if self.assembled is None:
             return ()

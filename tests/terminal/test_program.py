@@ -112,7 +112,7 @@ def test_resizing_while_typing_loses_nothing(screen: Screen, serve: Serve) -> No
 @pytest.mark.parametrize("size", [(80, 24), (40, 12), (20, 5), (8, 2), (1, 1)])
 def test_small_windows_start_and_quit(screen: Screen, serve: Serve, size: tuple[int, int]) -> None:
     program = screen(server=serve(EDIT), size=size)
-    program.wait_until(lambda emulator: bool(emulator.text().strip()), timeout_s=10)
+    program.wait_until(lambda emulator: bool(emulator.text().strip()), timeout_s=3)
     program.type(b"hi")
     program.listen(0.3)
     program.type(b"\x03")
