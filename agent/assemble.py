@@ -22,6 +22,7 @@ from agent.conversation import (
     DEFAULT_MAX_TURNS,
     DEFAULT_MAX_TURNS_HEADLESS,
     Conversation,
+    Costs,
     Identity,
     Totals,
 )
@@ -31,6 +32,8 @@ from agent.events import Usage
 from agent.hook_agent import HookAgent
 from agent.hook_dispatch import HookDispatch
 from agent.hook_setup import hook_config
+from agent.hook_sources import HookSources
+from agent.live_settings import LiveSettings
 from agent.loop import LoopPorts
 from agent.memory.budget import ContextBudget
 from agent.memory.estimate import prefix_tokens
@@ -46,9 +49,10 @@ from agent.model.prices import canonical_name
 from agent.observe.background import Background
 from agent.observe.cost import CostTracker, read_cost_state
 from agent.observe.debug_log import DebugLog, debug_path
-from agent.observe.ledger import Entry, Ledger, ledger_path
+from agent.observe.ledger import Entry, Ledger, Sums, ledger_path
 from agent.observe.observer import Observer
 from agent.options import RunOptions
+from agent.permission_contenders import PermissionContenders, is_auto_available
 from agent.permission_setup import Grants, PermissionSetup, permission_setup
 from agent.prompt.builtin import builtin_registry
 from agent.prompt.context import GitState, PromptContext
@@ -58,6 +62,7 @@ from agent.prompt.reminders import PromptReminders
 from agent.prompt.system import PromptConfig, build_system
 from agent.recovery.retry import RequestSource, policy_for
 from agent.scope import WorkingDirectories
+from agent.session.binding import bound
 from agent.session.checkpoint import Checkpoints
 from agent.session.recorder import SessionRecorder
 from agent.session.redact import Redactor, secrets_of
@@ -111,6 +116,8 @@ class PersonPorts:
 
     dialog: Contender | None = None
     ask: AskPerson | None = None
+    notice: Callable[[str, str], None] | None = None
+    """Shows a line outside of a turn; takes the text and its level, `info` or `warning`."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -290,6 +297,7 @@ class _Assembly:
         permissions = permission_setup(
             self.settings,
             bypass_available=self._bypass_available(),
+            auto_available=is_auto_available(self.settings),
             session_rules=[
                 RuleText(rule, RuleBehavior(behavior), RuleSource.SESSION)
                 for behavior, rule in granted
@@ -300,6 +308,7 @@ class _Assembly:
         )
         redactor = Redactor(secrets_of({**self.around.env, **self.settings.env}))
         recorder = SessionRecorder(self.session, redact=redactor.json)
+        recorder.seed(self.resumed.states if self.resumed is not None else ())
         hook_session = HookSession(
             session_id=self.session.id,
             transcript_path=self.session.path,
@@ -328,7 +337,23 @@ class _Assembly:
         )
         dispatch = self.dispatch = HookDispatch(runner, hook_session, env_files=self.env_files)
         grants = Grants(lambda: self.settings, self._add_rules, session=list(granted))
-        self.gate = self._gate(permissions, runner, grants, recorder, redactor)
+        ways = PermissionContenders(lambda: self.settings, folder=folder, env=self.env)
+        model_classifier = ways.classifier(
+            small,
+            said=lambda: [message.text for message in conversation.prompts],
+            is_on=lambda: self.gate.mode is Mode.AUTO,
+        )
+        self.gate = self._gate(
+            permissions, [model_classifier], ways.remote(), runner, grants, recorder, redactor
+        )
+        live = LiveSettings(
+            self.settings,
+            load=lambda: settings_for(self.options, self.around),
+            gate=self.gate,
+            runner=runner,
+            in_force=self._use_settings,
+            tell=self.person.notice or (lambda _text, _level: None),
+        )
         services = self.services = self._services(scratch, results, small)
         checkpoints = Checkpoints(
             folder,
@@ -358,6 +383,9 @@ class _Assembly:
         recorder.cost_by_model = lambda: accounting.costs.state.as_json()
         observer = self._observer(folder, redactor)
         prompt_context, instructions = await self._prompt_context(scratch, services)
+        sources = HookSources(
+            dispatch, instructions, prompt_context().instructions, lambda: services.cwd
+        )
         sections = builtin_registry()
         system = build_system(
             prompt_context(),
@@ -366,10 +394,17 @@ class _Assembly:
                 custom=self.options.system_prompt, append_tail=self.options.append_system_prompt
             ),
         )
-        if self.resumed is not None and self.resumed.system:
-            # Thinking is bound to the prompt it was written under: a resume keeps the bytes.
-            system = self.resumed.system
-        await recorder.system(system)
+        prefix, changed = bound(
+            system,
+            registry.to_wire(),
+            self.resumed,
+            keeps_own=bool(self.options.system_prompt or self.options.append_system_prompt),
+        )
+        system = prefix.system
+        await recorder.system(system, prefix.digest)
+        if changed is not None and self.resumed is not None:
+            self.resumed = replace(self.resumed, messages=changed)
+            await recorder.rewound(changed[-1].uid if changed else None, changed)
         await recorder.mode(str(permissions.context.mode))
         recovery = Recovery(
             policy_for(RequestSource.MAIN, persistent=self._is_persistent()),
@@ -378,7 +413,7 @@ class _Assembly:
             refresh=self._key_refresh(),
         )
         ports = self._loop_ports(
-            registry, services, dispatch, accounting, recorder, recovery, system
+            registry, services, dispatch, accounting, recorder, recovery, system, sources
         )
         services.subagents = SubagentRunner(
             lambda spec: self._subagent(
@@ -420,6 +455,9 @@ class _Assembly:
             queue=self.queue,
             on_close=(
                 _cancelling(learning),
+                live.aclose,
+                ways.aclose,
+                sources.aclose,
                 _closing(checkpoints.close),
                 services.shells.kill_all,
                 lambda: runner.aclose(wait_s=5.0 if self.headless else 0.0),
@@ -431,6 +469,9 @@ class _Assembly:
             messages=self.resumed.messages if self.resumed is not None else (),
             is_resumed=self.resumed is not None,
             observe=observer.record,
+            on_start=sources.start,
+            checkpoints=checkpoints,
+            costs=Costs(lambda: accounting.costs.state, self._cost_sums),
             token_budget=self.settings.values.tokenBudget,
         )
         return Assembled(
@@ -509,6 +550,10 @@ class _Assembly:
 
         return add
 
+    async def _cost_sums(self) -> Sums:
+        ledger = Ledger(ledger_path(self.around.agent_home))
+        return await asyncio.to_thread(ledger.sums, date.today())
+
     def _observer(self, folder: Path, redactor: Redactor) -> Observer:
         debug: DebugLog | None = None
         if self.options.debug:
@@ -532,6 +577,8 @@ class _Assembly:
     def _gate(
         self,
         permissions: PermissionSetup,
+        classifiers: Sequence[Contender],
+        remote: Sequence[Contender],
         runner: HookRunner,
         grants: Grants,
         recorder: SessionRecorder,
@@ -541,9 +588,10 @@ class _Assembly:
         contenders: list[Contender] = [
             HookContender(runner, on_outcome=self.dispatch.show_outcome, suggest=self._suggest),
             classifier,
+            *classifiers,
         ]
         if self.person.dialog is not None:
-            handler: Any = InteractiveHandler([*contenders, self.person.dialog])
+            handler: Any = InteractiveHandler([*contenders, *remote, self.person.dialog])
         else:
             handler = HeadlessHandler(contenders)
         grants.on_session_change = lambda rules: self._later(recorder.grants(rules))
@@ -555,10 +603,15 @@ class _Assembly:
                 session_id=self.session.id,
                 redact=redactor.text,
                 mode=lambda: str(self.gate.mode),
-                cwd=lambda: self.around.launch_dir,
+                cwd=lambda: self.services.cwd,
+                folder=self.around.launch_dir,
             ),
             grants=grants,
+            auto_available=is_auto_available(self.settings),
         )
+
+    def _use_settings(self, settings: Settings) -> None:
+        self.settings = settings
 
     def _suggest(self, request: PermissionRequest, pending: Decision) -> Sequence[Grant]:
         return suggest(request, pending, self.gate.context)
@@ -639,6 +692,7 @@ class _Assembly:
         recorder: SessionRecorder,
         recovery: Recovery,
         system: tuple[dict[str, Any], ...],
+        sources: HookSources,
     ) -> LoopPorts:
         tools = registry.to_wire()
         prefix = prefix_tokens(system, tools)
@@ -671,6 +725,7 @@ class _Assembly:
             spent=accounting.spent,
             queued=self._take_queued,
             reports=self._ended_shells,
+            after_calls=sources.after_calls,
             context=ContextKeeper(
                 KeeperPorts(
                     budget=lambda: ContextBudget(
@@ -753,6 +808,7 @@ class _Assembly:
             queued=list,
             reports=list,
             context=None,
+            after_calls=None,
         )
         return BuiltSubagent(ports, hooks)
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from agent.abort import AbortController
 from agent.display import Display, TodoItem
@@ -26,8 +26,11 @@ from agent.events import (
 )
 from agent.hook_dispatch import HookDispatch
 from agent.loop import AgentLoop, LoopPorts
+from agent.memory.picture import ContextPicture, picture
 from agent.messages import Message, user_message
 from agent.model.client import Effort
+from agent.prompt.system import note
+from agent.session.rewind import RewindPoint, history_before, rewind_points
 from agent.side_work import SideWork
 from agent.tools.shells import ShellRegistry
 from agent.turn import Recovery
@@ -35,6 +38,11 @@ from agent.user_prompt import Prompt
 from permissions.gate import PermissionGate
 from permissions.mode import Mode
 from permissions.rule_set import Rule
+
+if TYPE_CHECKING:
+    from agent.observe.cost import CostState
+    from agent.observe.ledger import Sums
+    from agent.session.checkpoint import Checkpoints, Preview, Restored
 
 DEFAULT_MAX_TURNS: Final = 200
 DEFAULT_MAX_TURNS_HEADLESS: Final = 50
@@ -67,6 +75,10 @@ class Recorder(Protocol):
 
     async def mode(self, mode: str) -> None:
         """Record the permission mode."""
+        ...
+
+    async def title(self, title: str) -> None:
+        """Record the session's name."""
         ...
 
     async def todos(self, items: Sequence[TodoItem]) -> None:
@@ -105,6 +117,14 @@ class Totals:
         """Return what there is to hear since the last call."""
         notice, self.notice = self.notice, None
         return notice
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """What was paid: in this session by model, and in all sessions together."""
+
+    session: Callable[[], CostState]
+    everywhere: Callable[[], Awaitable[Sums]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +192,9 @@ class Conversation:
         is_resumed: bool = False,
         observe: Callable[[AgentEvent], None] = lambda _: None,
         token_budget: int | None = None,
+        on_start: Callable[[], Awaitable[None]] | None = None,
+        checkpoints: Checkpoints | None = None,
+        costs: Costs | None = None,
     ) -> None:
         """Everything is made by `agent.assemble`; `queue` is shared with the loop's ports."""
         self.identity = identity
@@ -195,10 +218,16 @@ class Conversation:
         self._messages = messages
         self._abort: AbortController | None = None
         self._turn_id = ""
+        self._notes: list[str] = []
         self._started = is_resumed and bool(messages)
         self._is_resumed = is_resumed
         self._observe = observe
         self._token_budget = token_budget
+        self._on_start = on_start
+        self.checkpoints = checkpoints
+        """The files as they were before each prompt; None where nothing keeps them."""
+        self.costs = costs
+        """None where nobody adds them up."""
         self._session_started = False
         self._loop: asyncio.AbstractEventLoop | None = None
         self._background: set[asyncio.Task[None]] = set()
@@ -378,6 +407,8 @@ class Conversation:
         self._session_started = True
         self._loop = asyncio.get_running_loop()
         await self.hooks.session_start("resume" if self._is_resumed else "startup", self.model)
+        if self._on_start is not None:
+            await self._on_start()
         return self.hooks.notices()
 
     async def run(self, prompt: Prompt) -> AsyncGenerator[AgentEvent, None]:
@@ -430,6 +461,8 @@ class Conversation:
         if not self._started:
             notes = [*self._reminders.first(), *self.hooks.start_context()]
         notes.extend(self._reminders.before_prompt())
+        notes.extend(note(text) for text in self._notes)
+        self._notes.clear()
         self._started = True
         new.extend(user_message(text, origin="reminder") for text in notes)
         if outcome is not None and outcome.additional_context:
@@ -458,10 +491,63 @@ class Conversation:
                 await self._recorder.event(MessageCommitted(turn_id, message), loop.messages)
         self._messages = loop.messages or self._messages
 
+    async def rewind_points(self) -> tuple[RewindPoint, ...]:
+        """Return the prompts to go back to, oldest first, those behind a compaction included.
+
+        Raises:
+            SessionError: the session's file cannot be read.
+        """
+        return await asyncio.to_thread(rewind_points, self.transcript_path)
+
+    async def preview_files(
+        self, turn_id: str, paths: Iterable[Path] | None = None
+    ) -> Preview | None:
+        """Say what going back to before a turn would change in files; None for nothing at all."""
+        if self.checkpoints is None:
+            return None
+        first = await self._first_change(turn_id)
+        return await self.checkpoints.preview(first, paths) if first else None
+
+    async def restore_files(
+        self, turn_id: str, paths: Iterable[Path] | None = None
+    ) -> Restored | None:
+        """Put files back as they were before a turn; `redo_id` of the result takes it back.
+
+        Raises:
+            SessionError: a prompt is running, or the present cannot be kept; nothing has changed.
+        """
+        if self.is_running:
+            raise SessionError("Interrupt first: a prompt is being worked on.")
+        if self.checkpoints is None:
+            return None
+        first = await self._first_change(turn_id)
+        if first is None:
+            return None
+        restored = await self.checkpoints.restore(first, paths, redo_id=uuid.uuid4().hex[:12])
+        files = len(restored.done)
+        self._notes.append(
+            f"The person put {files} file(s) back as they were before an earlier prompt: "
+            + ", ".join(str(change.path) for change in restored.done[:20])
+            + ". Read them again before you change them."
+        )
+        return restored
+
+    async def _first_change(self, turn_id: str) -> str | None:
+        """Return the first turn from this one on that changed files: a prompt that changed none
+        has no snapshot of its own."""
+        assert self.checkpoints is not None
+        kept = self.checkpoints.turns
+        if turn_id in kept:
+            return turn_id
+        turns = [point.turn_id for point in await self.rewind_points()]
+        later = turns[turns.index(turn_id) :] if turn_id in turns else []
+        return next((turn for turn in later if turn in kept), None)
+
     async def rewind(self, prompt_uid: str) -> str:
         """Go back to before one of the person's messages and return its text.
 
-        The transcript on disk keeps everything; the model no longer sees it.
+        The transcript on disk keeps everything; the model no longer sees it. A message behind a
+        compaction brings back the history as it was before.
 
         Raises:
             SessionError: a prompt is running, or there is no such message.
@@ -470,7 +556,7 @@ class Conversation:
             raise SessionError("Interrupt first: a prompt is being worked on.")
         index = next((i for i, m in enumerate(self._messages) if m.uid == prompt_uid), None)
         if index is None:
-            raise SessionError("That message is no longer part of the conversation.")
+            return await self._rewind_behind(prompt_uid)
         text = self._messages[index].text
         while index and self._messages[index - 1].origin in {"reminder", "hook", "interruption"}:
             # What was put in front of the prompt goes with it, and is told anew.
@@ -480,6 +566,34 @@ class Conversation:
         last = self._messages[-1].uid if self._messages else None
         await self._recorder.rewound(last, self._messages)
         return text
+
+    async def _rewind_behind(self, prompt_uid: str) -> str:
+        """Go back behind a compaction: the file still holds what the model no longer sees."""
+        points = {point.message_uid: point for point in await self.rewind_points()}
+        if prompt_uid not in points:
+            raise SessionError("That message is no longer part of the conversation.")
+        self._messages = await asyncio.to_thread(history_before, self.transcript_path, prompt_uid)
+        self._started = bool(self._messages)
+        # What the window holds is not known before the next answer.
+        self._totals.context_tokens = 0
+        last = self._messages[-1].uid if self._messages else None
+        await self._recorder.rewound(last, self._messages)
+        return points[prompt_uid].text
+
+    async def rename(self, title: str) -> None:
+        """Give the session a name."""
+        await self._recorder.title(title.strip())
+
+    def context_picture(self) -> ContextPicture:
+        """Return what fills the model's window, part by part."""
+        request = self._ports.request(self._messages)
+        return picture(
+            request.system,
+            request.tools,
+            self._messages,
+            window=self.context_window,
+            measured=self.context_tokens,
+        )
 
     async def compact(self, focus: str = "") -> AsyncGenerator[AgentEvent, None]:
         """Summarise the history now, by the person's wish."""

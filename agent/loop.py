@@ -108,6 +108,9 @@ class ContextPort(Protocol):
         ...
 
 
+AfterCalls = Callable[[Sequence[tuple[ToolUse, CallOutcome]]], Awaitable[list[str]]]
+
+
 @dataclass(frozen=True, slots=True)
 class LoopPorts:
     """Everything one agent's loop works with."""
@@ -127,6 +130,9 @@ class LoopPorts:
     reports: Callable[[], list[str]] = list
     """Take what ended in the background since the last request, as texts for the model."""
     context: ContextPort | None = None
+    after_calls: AfterCalls | None = None
+    """Told of the calls of a turn; returns what they bring in for the model, such as the
+    instructions of a folder in use."""
 
 
 class AgentLoop:
@@ -403,6 +409,11 @@ class AgentLoop:
                 return
         if context:
             yield self._commit(user_message("\n\n".join(context), origin="hook"))
+        if self._ports.after_calls is not None:
+            for text in await self._ports.after_calls(outcomes):
+                yield self._commit(user_message(text, origin="reminder"))
+            for event in self._ports.hooks.notices():
+                yield event
         queued = self._ports.queued()
         for message in queued:
             yield self._commit(message)

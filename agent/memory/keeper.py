@@ -114,8 +114,7 @@ class ContextKeeper:
         vetoed = await self._vetoed(trigger, focus)
         if vetoed is not None:
             return ContextStep(messages, notices=(vetoed,))
-        budget = self._ports.budget()
-        room = max(1, budget.target - self._ports.prefix_tokens())
+        room = self._room(messages, tokens, trigger)
         if trigger != "manual":
             # Large histories are walked in a thread: the screen keeps answering keys.
             shrunk = await asyncio.to_thread(shrink, messages, target=room)
@@ -133,6 +132,18 @@ class ContextKeeper:
             return ContextStep(messages, notices=(text,))
         replaced = replace_past(messages, start, summary)
         return await self._done(messages, replaced, tokens, trigger, summary, notices)
+
+    def _room(self, messages: Sequence[Message], tokens: int, trigger: Trigger) -> int:
+        """Return what the messages may take afterwards, in our own estimate's tokens."""
+        budget = self._ports.budget()
+        prefix = self._ports.prefix_tokens()
+        target = budget.target
+        if trigger == "reactive" and tokens < budget.window:
+            # The endpoint counts more than we do: what we take for a token is larger than one.
+            target = target * tokens // budget.window
+        room = max(1, target - prefix)
+        # Whoever wishes for a compaction of a short conversation means most of it.
+        return min(room, max(1, total_tokens(messages) // 2)) if trigger == "manual" else room
 
     async def _summary(
         self,

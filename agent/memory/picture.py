@@ -71,4 +71,6 @@ def _part(message: Message, block: Block) -> str:
         case _:
             if message.origin == "summary":
                 return "Summary of earlier messages"
+            if message.origin in {"reminder", "hook"}:
+                return "Instructions and notes"
             return "Answers" if message.role == "assistant" else "Messages"

@@ -175,9 +175,9 @@ class SessionRecorder:
         """Record the session's name."""
         await self.write(TitleRecord(title))
 
-    async def system(self, blocks: Sequence[Block]) -> None:
-        """Record the system prompt, once per conversation."""
-        await self.write(SystemRecord(tuple(blocks)))
+    async def system(self, blocks: Sequence[Block], digest: str = "") -> None:
+        """Record the system prompt, once per conversation; see `agent.session.binding`."""
+        await self.write(SystemRecord(tuple(blocks), digest))
 
     async def rewound(self, to_uid: str | None, history: Sequence[Message]) -> None:
         """Record that the conversation goes on from an earlier message; `history` is what stays."""

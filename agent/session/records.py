@@ -153,6 +153,8 @@ class SystemRecord:
     """The system prompt of the conversation: a resume sends the same bytes, or thinking is lost."""
 
     blocks: tuple[Block, ...]
+    digest: str = ""
+    """Of these blocks and the tools that went with them, as they were sent."""
     kind: Literal["system"] = "system"
 
 

@@ -69,6 +69,10 @@ class ResumedConversation:
     title: str = ""
     system: tuple[Block, ...] = ()
     """The system prompt as it was sent; empty when none was recorded."""
+    prefix_digest: str = ""
+    """Of system prompt and tools; see `agent.session.binding`."""
+    states: tuple[Record, ...] = ()
+    """The last record of each kind where only the last one counts."""
     unfinished_turn: str | None = None
     """Turn whose end is not in the transcript: the program was killed during it."""
     notes: tuple[str, ...] = ()
@@ -219,6 +223,8 @@ class _Rebuild:
             draft=draft.text if isinstance(draft, DraftRecord) else "",
             title=title.title if isinstance(title, TitleRecord) else "",
             system=system.blocks if isinstance(system, SystemRecord) else (),
+            prefix_digest=system.digest if isinstance(system, SystemRecord) else "",
+            states=tuple(latest[kind] for kind in LAST_ONE_COUNTS if kind in latest),
             unfinished_turn=self._replay.open_turn,
             notes=tuple(self._notes(repaired)),
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agent.memory.stages.digest import own_words
+from agent.memory.stages.digest import WORDS_END, WORDS_HEAD, own_words
 from agent.memory.stages.thinking import drop_thinking
 from agent.messages import Message, user_message
 
@@ -36,10 +36,10 @@ def replace_past(messages: Sequence[Message], start: int, summary: str) -> tuple
     kept part is dropped, since what it was bound to is gone.
     """
     said = own_words(messages[:start])
-    words = f"\n\nThe person's messages so far, word for word:\n{said}" if said else ""
+    words = f"\n\n{WORDS_HEAD}{said}" if said else ""
     text = (
         "<system-note>\nThis conversation continues an earlier one that was compacted to save "
-        f"room. What matters of it:\n\n{summary.strip()}{words}\n\n"
-        "Files may have changed since: read before you edit.\n</system-note>"
+        f"room. What matters of it:\n\n{summary.strip()}{words}"
+        f"{WORDS_END} read before you edit.\n</system-note>"
     )
     return (user_message(text, origin="summary"), *drop_thinking(messages[start:]))

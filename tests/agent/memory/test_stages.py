@@ -157,3 +157,21 @@ def test_only_what_came_after_the_last_measurement_is_estimated() -> None:
 def test_scripts_with_wide_characters_count_more() -> None:
     assert text_tokens("漢字" * 100) > 2 * text_tokens("ab" * 100)
     assert text_tokens("") == 0
+
+
+def test_the_persons_words_survive_one_compaction_after_the_other() -> None:
+    messages: tuple[Message, ...] = (user_message("first: use tabs"), user_message("2. two\nlines"))
+    for number in range(40):
+        messages = replace_past(messages, len(messages), f"summary {number}")
+        messages = (*messages, user_message(f"prompt {number} " + "x" * 600))
+    said = own_words(messages)
+    assert said.startswith("1. first: use tabs\n[")
+    assert said.splitlines()[-1].startswith("42. prompt 39 ")
+    assert len(said) < 14_000
+
+
+def test_a_few_words_are_carried_whole() -> None:
+    messages = (user_message("first: use tabs"), user_message("2. two\nlines"))
+    once = replace_past(messages, 2, "s")
+    twice = replace_past((*once, user_message("third")), 2, "s")
+    assert own_words(twice) == "1. first: use tabs\n2. 2. two\nlines\n3. third"

@@ -1,0 +1,92 @@
+"""Moments outside of calls that hooks hear of: loaded instructions, a moved shell, watched files.
+
+Also what a path in use brings in: instruction files of its folder, told to the model at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+from agent.hook_dispatch import HookDispatch
+from agent.messages import ToolUse
+from agent.prompt.instruction_files import InstructionFile, Instructions, render
+from agent.prompt.system import note
+from agent.tools.lifecycle import CallOutcome
+from hooks.events import FileChanged
+from hooks.watch import FileWatch, static_names
+
+FILE_TOOLS: Final = frozenset({"Read", "Edit", "MultiEdit", "Write", "NotebookEdit"})
+LOADED: Final = "Instructions for files you are using now:\n\n"
+
+
+class HookSources:
+    """Watches one conversation's surroundings and fires the events that belong to them."""
+
+    def __init__(
+        self,
+        hooks: HookDispatch,
+        instructions: Instructions,
+        at_start: Sequence[InstructionFile],
+        cwd: Callable[[], Path],
+    ) -> None:
+        """`at_start` was loaded before there was anybody to tell; `cwd` is the shell's."""
+        self._hooks = hooks
+        self._instructions = instructions
+        self._at_start = tuple(at_start)
+        self._cwd = cwd
+        self._known_cwd = cwd()
+        self._watch = FileWatch(self._file_changed)
+        self._watching: asyncio.Task[None] | None = None
+        hooks.on_watch_paths = self._watch_paths
+
+    async def start(self) -> None:
+        """Tell of the instruction files of the start, and watch the files that matchers name."""
+        await self._tell(self._at_start)
+        self._watch.set_static(static_names(self._hooks.runner.config), self._cwd())
+        self._run_watch()
+
+    async def after_calls(self, outcomes: Sequence[tuple[ToolUse, CallOutcome]]) -> list[str]:
+        """Return what the model is told after these calls; usually nothing."""
+        await self._moved()
+        found: list[InstructionFile] = []
+        for use, outcome in outcomes:
+            path = use.input.get("file_path") or use.input.get("notebook_path")
+            if outcome.outcome == "ok" and use.name in FILE_TOOLS and isinstance(path, str):
+                loaded = await asyncio.to_thread(self._instructions.for_path, Path(path))
+                await self._tell(loaded, trigger=path)
+                found += loaded
+        text = render(found)
+        return [note(f"{LOADED}{text}")] if text else []
+
+    async def aclose(self) -> None:
+        """Stop watching."""
+        if self._watching is not None:
+            self._watching.cancel()
+            await asyncio.wait({self._watching})
+            self._watching = None
+
+    async def _tell(self, files: Sequence[InstructionFile], trigger: str | None = None) -> None:
+        for file in files:
+            await self._hooks.instructions_loaded(file, trigger)
+
+    async def _moved(self) -> None:
+        old, new = self._known_cwd, self._cwd()
+        if old == new:
+            return
+        self._known_cwd = new
+        self._watch.set_static(static_names(self._hooks.runner.config), new)
+        await self._hooks.cwd_changed(str(old), str(new))
+
+    async def _file_changed(self, payload: FileChanged) -> None:
+        await self._hooks.file_changed(payload)
+
+    def _watch_paths(self, paths: Sequence[str]) -> None:
+        self._watch.set_dynamic(paths, self._cwd())
+        self._run_watch()
+
+    def _run_watch(self) -> None:
+        if self._watching is None and self._watch.paths:
+            self._watching = asyncio.ensure_future(self._watch.run())

@@ -1,0 +1,190 @@
+"""A window that fills, a prefix that stays, instructions that come with a folder."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from agent.events import Compacted, UsageUpdate
+from agent.model.scripted.faults import Status
+from agent.model.scripted.record import RecordedRequest
+from agent.model.scripted.scenario import (
+    FaultPlan,
+    ModelInfo,
+    Scenario,
+    Text,
+    Thinking,
+    ToolCall,
+    Turn,
+    When,
+)
+from tests.journeys.conftest import Begin, terminal
+
+SUMMARY = "The person wants every commit message in Esperanto. Files were read."
+WORKING = Turn((Thinking("hm"), Text("Working. " + "word " * 4_000)), times=0)
+
+
+async def test_an_early_instruction_survives_an_automatic_compaction(begin: Begin) -> None:
+    def respond(request: RecordedRequest) -> Turn | None:
+        text = json.dumps(request.body["messages"][-1])
+        if "summar" in text.lower() and "<" in text:
+            return Turn((Text(SUMMARY),))
+        if "which language" in text:
+            knows = "Esperanto" in json.dumps(request.body["messages"])
+            return Turn((Text("In Esperanto." if knows else "I do not know."),))
+        return WORKING
+
+    scenario = Scenario(models=(ModelInfo("claude-opus-5-5", max_input_tokens=40_000),))
+    journey = await begin(scenario=scenario, respond=respond)
+    await journey.send("Write every commit message in Esperanto.")
+    compacted: list[Compacted] = []
+    for _ in range(12):
+        events = await journey.send("Go on.")
+        compacted += [event for event in events if isinstance(event, Compacted)]
+    answer = await journey.send("And which language for commits?")
+    assert compacted
+    assert all(event.tokens_after < event.tokens_before for event in compacted)
+    assert terminal(answer).reason == "completed"
+    assert journey.conversation.messages[-1].text == "In Esperanto."
+    assert "Esperanto" in journey.conversation.transcript_path.read_text()
+
+
+async def test_an_endpoint_that_refuses_the_prompt_gets_a_shorter_one_once(begin: Begin) -> None:
+    refusal = Status(400, message="prompt is too long: 250000 tokens > 200000 maximum")
+    scenario = Scenario(
+        turns=(WORKING,),
+        faults=(FaultPlan(refusal, when=When(prompt="now it is too much")),),
+    )
+    journey = await begin(scenario=scenario)
+    for _ in range(3):
+        await journey.send("Go on.")
+    events = await journey.send("now it is too much")
+    assert [type(event) for event in events if isinstance(event, Compacted)] == [Compacted]
+    assert terminal(events).reason == "completed"
+
+
+async def test_a_summary_is_retried_when_the_model_is_overloaded(begin: Begin) -> None:
+    scenario = Scenario(
+        turns=(Turn((Text("one"),)), Turn((Text("word " * 2_000),)), Turn((Text(SUMMARY),))),
+        faults=(FaultPlan(Status(529, headers={"retry-after": "0.01"}), request=3),),
+    )
+    journey = await begin(scenario=scenario)
+    await journey.send("first")
+    await journey.send("second")
+    before = journey.conversation.cost_usd
+    events = [event async for event in journey.conversation.compact()]
+    assert [event.type for event in events if event.type != "notice"] == [
+        "retry_scheduled",
+        "compacted",
+    ]
+    assert journey.conversation.cost_usd > before
+
+
+async def test_prefixes_are_the_same_bytes_from_request_to_request(
+    begin: Begin,
+) -> None:
+    path = "${cwd}/a.txt"
+    turns = [
+        Turn((Thinking("let me see"), ToolCall("Read", {"file_path": path}))),
+        Turn((Thinking("and now"), ToolCall("Bash", {"command": "echo hi"}))),
+        Turn((Thinking(""), Text("Done."))),
+        Turn((ToolCall("TodoWrite", {"todos": []}),)),
+        Turn((Text("Again."),)),
+    ]
+    journey = await begin(turns)
+    (journey.project / "a.txt").write_text("content\n")
+    await journey.send("look")
+    journey.conversation.cycle_mode()
+    await journey.send("and again")
+    bodies = [request.body for request in journey.server.requests]
+    assert len(bodies) == len(turns)
+    for earlier, later in pairwise(bodies):
+        assert _bytes(earlier["tools"]) == _bytes(later["tools"])
+        assert _bytes(earlier["system"]) == _bytes(later["system"])
+        before, after = _blocks(earlier), _blocks(later)
+        assert before == after[: len(before)]
+
+
+def _bytes(value: Any) -> bytes:
+    return json.dumps(value).encode()
+
+
+def _blocks(body: dict[str, Any]) -> list[tuple[str, str]]:
+    return [(m["role"], json.dumps(b)) for m in body["messages"] for b in m["content"]]
+
+
+async def test_the_cache_serves_most_of_a_conversation_and_costs_say_so(begin: Begin) -> None:
+    journey = await begin([Turn((Text("word " * 50),), times=0)])
+    for number in range(8):
+        events = await journey.send(f"question {number}")
+    update = next(event for event in events if isinstance(event, UsageUpdate))
+    assert update.usage.cache_read_tokens > update.usage.prompt_tokens * 0.9
+    costs = journey.conversation.costs
+    assert costs is not None
+    (cost,) = costs.session().models.values()
+    assert cost.cache_hit_rate > 0.7
+    assert cost.responses == 8
+    assert costs.session().total_usd == journey.conversation.cost_usd
+
+
+async def test_instructions_of_a_folder_come_with_its_first_file(begin: Begin) -> None:
+    turns = [
+        Turn((ToolCall("Read", {"file_path": "${cwd}/api/a.py"}),)),
+        Turn((ToolCall("Read", {"file_path": "${cwd}/api/b.py"}),)),
+        Turn((Text("ok"),)),
+    ]
+    journey = await begin(turns)
+    api = journey.project / "api"
+    api.mkdir()
+    (api / "CLAUDE.md").write_text("Handlers are async here.")
+    (api / "a.py").write_text("a = 1\n")
+    (api / "b.py").write_text("b = 1\n")
+    await journey.send("look")
+    first, second, third = (json.dumps(r.body["messages"]) for r in journey.server.requests)
+    assert "Handlers are async" not in first
+    assert "Handlers are async" in second
+    assert third.count("Handlers are async") == 1
+
+
+async def test_hooks_hear_of_instructions_and_of_a_moved_shell(
+    begin: Begin, fresh_home: Path, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    command = {"type": "command", "command": f"cat >> {log}; echo >> {log}"}
+    hooks = {name: [{"hooks": [command]}] for name in ("InstructionsLoaded", "CwdChanged")}
+    (fresh_home / ".agent").mkdir()
+    (fresh_home / ".agent" / "settings.json").write_text(json.dumps({"hooks": hooks}))
+    turns = [
+        Turn((ToolCall("Bash", {"command": "cd sub"}),)),
+        Turn((ToolCall("Read", {"file_path": "${cwd}/sub/a.txt"}),)),
+        Turn((Text("ok"),)),
+    ]
+    project = tmp_path / "a project"
+    (project / "sub").mkdir()
+    (project / "AGENTS.md").write_text("Be brief.")
+    (project / "sub" / "AGENTS.md").write_text("Be briefer.")
+    (project / "sub" / "a.txt").write_text("x\n")
+    journey = await begin(turns)
+    await journey.send("go")
+    heard = [json.loads(line) for line in log.read_text().splitlines() if line]
+    loaded = [h for h in heard if h["hook_event_name"] == "InstructionsLoaded"]
+    assert [(Path(h["file_path"]).parent.name, h["load_reason"]) for h in loaded] == [
+        ("a project", "session_start"),
+        ("sub", "nested_traversal"),
+    ]
+    assert loaded[1]["trigger_file_path"] == str(project / "sub" / "a.txt")
+    (moved,) = (h for h in heard if h["hook_event_name"] == "CwdChanged")
+    assert (moved["old_cwd"], moved["new_cwd"]) == (str(project), str(project / "sub"))
+    assert loaded[1]["cwd"] == str(project / "sub")
+
+
+async def test_the_picture_of_the_window_adds_up(begin: Begin) -> None:
+    journey = await begin([Turn((ToolCall("Bash", {"command": "echo hi"}),)), Turn((Text("ok"),))])
+    await journey.send("hello")
+    picture = journey.conversation.context_picture()
+    assert picture.is_measured
+    assert picture.used == sum(part.tokens for part in picture.slices)
+    assert abs(picture.used - journey.conversation.context_tokens) <= len(picture.slices)
+    assert {"System prompt", "Tools", "Tool results"} <= {part.name for part in picture.slices}
