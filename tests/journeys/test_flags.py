@@ -1,0 +1,176 @@
+"""Every flag of the command line reaches what it is for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.model.scripted.scenario import Scenario, Text, ToolCall, Turn
+from agent.model.scripted.server import ScriptedServer
+from tests.journeys.program import environment, run
+
+HELLO = Turn((Text("Hello."),), times=0)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+async def hello() -> AsyncIterator[ScriptedServer]:
+    async with ScriptedServer(Scenario(turns=(HELLO,))) as server:
+        yield server
+
+
+async def body(
+    server: ScriptedServer, project: Path, home: Path, *flags: str
+) -> tuple[dict[str, Any], str]:
+    status, _, err = await run(
+        "-p", "hi", *flags, cwd=project, env=environment(home, server.base_url)
+    )
+    assert status == 0, err
+    return server.requests[-1].body, err
+
+
+async def test_model_effort_and_prompts(
+    hello: ScriptedServer, project: Path, fresh_home: Path
+) -> None:
+    sent, _ = await body(
+        hello, project, fresh_home, "--model", "sonnet", "--effort", "low",
+        "--system-prompt", "Be a pirate.", "--append-system-prompt", "Arr.",
+    )  # fmt: skip
+    assert sent["model"] == "claude-sonnet-5-5"
+    assert sent["output_config"]["effort"] == "low"
+    texts = [block["text"] for block in sent["system"]]
+    assert texts[0] == "Be a pirate."
+    assert texts[-1] == "Arr."
+
+
+async def test_resume_by_id_and_fork(
+    hello: ScriptedServer, project: Path, fresh_home: Path
+) -> None:
+    env = environment(fresh_home, hello.base_url)
+    _, out, _ = await run("-p", "one", "--output-format", "json", cwd=project, env=env)
+    first = json.loads(out)["session_id"]
+    flags = ["-r", first[:8], "--output-format", "json"]
+    _, out, _ = await run("-p", "two", *flags, cwd=project, env=env)
+    assert json.loads(out)["session_id"] == first
+    _, out, _ = await run("-p", "three", *flags, "--fork-session", cwd=project, env=env)
+    assert json.loads(out)["session_id"] != first
+    told = str(hello.requests[-1].body["messages"])
+    assert all(text in told for text in ("one", "two", "three"))
+
+
+async def test_add_dir_widens_the_scope(project: Path, fresh_home: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    call = ToolCall("Write", {"file_path": str(other / "a.txt"), "content": "x\n"})
+    for flags, made in (([], False), (["--add-dir", str(other)], True)):
+        async with ScriptedServer(Scenario(turns=(Turn((call,)), HELLO))) as server:
+            env = environment(fresh_home, server.base_url)
+            mode = ["--permission-mode", "acceptEdits"]
+            await run("-p", "write", *mode, *flags, cwd=project, env=env)
+        assert (other / "a.txt").exists() is made
+
+
+async def test_deny_and_ask_flags_beat_the_mode(project: Path, fresh_home: Path) -> None:
+    call = ToolCall("Write", {"file_path": str(project / "a.txt"), "content": "x\n"})
+    for flag in ("--deny", "--ask"):
+        async with ScriptedServer(Scenario(turns=(Turn((call,)), HELLO))) as server:
+            env = environment(fresh_home, server.base_url)
+            flags = ["--permission-mode", "acceptEdits", flag, "Edit(a.txt)"]
+            await run("-p", "write", *flags, cwd=project, env=env)
+        assert not (project / "a.txt").exists()
+
+
+async def test_plan_mode_writes_nothing(project: Path, fresh_home: Path) -> None:
+    call = ToolCall("Write", {"file_path": str(project / "a.txt"), "content": "x\n"})
+    async with ScriptedServer(Scenario(turns=(Turn((call,)), HELLO))) as server:
+        env = environment(fresh_home, server.base_url)
+        flags = ["--permission-mode", "plan", "--allow", "Edit"]
+        await run("-p", "write", *flags, cwd=project, env=env)
+    assert not (project / "a.txt").exists()
+
+
+async def test_settings_file_and_unknown_mode(
+    hello: ScriptedServer, project: Path, fresh_home: Path
+) -> None:
+    extra = project / "extra.json"
+    extra.write_text(json.dumps({"model": "claude-haiku-5-5"}))
+    env = environment(fresh_home, hello.base_url)
+    env.pop("ANTHROPIC_MODEL")
+    flags = ["--settings", str(extra), "--permission-mode", "yolo"]
+    status, _, err = await run("-p", "hi", *flags, cwd=project, env=env)
+    assert status == 0
+    assert hello.requests[-1].body["model"] == "claude-haiku-5-5"
+    assert "yolo" in err
+
+
+async def test_bypass_needs_its_gate(project: Path, fresh_home: Path) -> None:
+    call = ToolCall("Bash", {"command": "touch made"})
+    for flags, sandboxed, made in (
+        (["--permission-mode", "bypassPermissions"], "1", False),
+        (["--permission-mode", "bypassPermissions", "--allow-bypass"], "1", True),
+        (["--dangerously-skip-permissions"], "1", True),
+    ):
+        async with ScriptedServer(Scenario(turns=(Turn((call,)), HELLO))) as server:
+            env = environment(fresh_home, server.base_url, AGENT_TUI_SANDBOXED=sandboxed)
+            await run("-p", "make", *flags, cwd=project, env=env)
+        assert (project / "made").exists() is made
+        (project / "made").unlink(missing_ok=True)
+
+
+async def test_an_untrusted_projects_allow_rules_wait_for_trust(
+    project: Path, fresh_home: Path
+) -> None:
+    (project / ".agent").mkdir()
+    rules = {"permissions": {"allow": ["Bash(touch *)", "Edit"]}}
+    (project / ".agent" / "settings.json").write_text(json.dumps(rules))
+    call = ToolCall("Bash", {"command": "touch made"})
+    for flags, made in (([], False), (["--trust"], True)):
+        async with ScriptedServer(Scenario(turns=(Turn((call,)), HELLO))) as server:
+            env = environment(fresh_home, server.base_url)
+            _, _, err = await run("-p", "make", *flags, cwd=project, env=env)
+        assert (project / "made").exists() is made
+        assert ("trust" in err) is not made
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        (["permissions", "explain", "Bash(git push)"], 3),
+        (["permissions", "explain", "Write(/etc/passwd)"], 4),
+        (["permissions", "explain", "Read(a.txt)"], 0),
+        (["permissions", "lint"], 0),
+        (["hooks", "list", "--json"], 0),
+        (["sessions", "list", "--json"], 0),
+        (["config", "--json"], 0),
+        (["doctor", "--json"], 0),
+        (["sessions", "show", "nonsense!"], 1),
+        (["permissions", "nonsense"], 2),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else str(value),
+)
+async def test_subcommands(
+    hello: ScriptedServer, project: Path, fresh_home: Path, arguments: list[str], status: int
+) -> None:
+    env = environment(fresh_home, hello.base_url)
+    got, _, err = await run(*arguments, cwd=project, env=env)
+    assert got == status, err
+    assert "Traceback" not in err
+
+
+async def test_two_dashes_force_a_prompt(
+    hello: ScriptedServer, project: Path, fresh_home: Path
+) -> None:
+    env = environment(fresh_home, hello.base_url)
+    status, out, _ = await run("-p", "--", "doctor", cwd=project, env=env)
+    assert (status, out) == (0, "Hello.\n")
+    assert "doctor" in str(hello.requests[-1].body["messages"])
