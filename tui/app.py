@@ -19,7 +19,6 @@ from textual.app import ComposeResult, SystemCommand
 from textual.screen import Screen
 from textual.timer import Timer
 
-from agent.events import AgentEvent, PermissionResolved
 from agent.user_prompt import Prompt
 from permissions.mode import Mode
 from themes.theme import Role, Theme
@@ -52,6 +51,7 @@ from tui.text.highlight import Highlighter
 from tui.theme import Palette, textual_theme
 
 if TYPE_CHECKING:
+    from agent.events import AgentEvent
     from agent.messages import Message
     from permissions.decision import Decision
     from permissions.request import PermissionRequest
@@ -235,7 +235,7 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
     # Events to frames
 
     def _fold(self, event: AgentEvent) -> None:
-        if isinstance(event, PermissionResolved) and self.document.is_asking(event.tool_use_id):
+        if event.type == "permission_resolved" and self.document.is_asking(event.tool_use_id):
             self._say_who_decided(event.decision)
         self.document.apply(event, at_s=self._clock())
 

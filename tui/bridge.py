@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from agent.events import AgentEvent
+if TYPE_CHECKING:
+    from agent.events import AgentEvent
 
 CAPACITY_EVENTS: Final = 32
 FRAME_S: Final = 1 / 30

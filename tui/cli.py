@@ -1,171 +1,73 @@
-"""The entry point: reads the command line and starts the screen, a headless run or a subcommand.
+"""The entry point: starts the screen, or reads the command line for everything else.
 
 Imports neither Textual nor a model SDK before it knows that they are needed: `--version`, `--help`
 and the permission and hook checks that scripts call many times must start quickly.
-Next: `tui.start` (what a run does), `tui.subcommands`.
+Next: `tui.command_line` (options), `tui.start` (what a run does), `tui.subcommands`.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any, Final
-
-import click
 
 from agent.options import RunOptions
-from tui.version import version
-
-SUBCOMMANDS: Final = ("permissions", "hooks", "sessions", "doctor", "config")
-EFFORTS: Final = ("low", "medium", "high", "xhigh", "max")
-MODES: Final = ("default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions")
-CONTEXT: Final[dict[str, Any]] = {
-    "help_option_names": ["-h", "--help"],
-    "max_content_width": 100,
-}
+from tui.subcommand_names import SUBCOMMANDS
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the program and return its exit status; never raises for bad usage."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
-        if arguments and arguments[0] in SUBCOMMANDS:
-            # Subcommands pull in the engines they front; a plain start must not pay for them.
-            from tui.subcommands import commands
-
-            command: click.Command = commands()
-            result = command.main(arguments, prog_name="agent-tui", standalone_mode=False)
-        else:
-            result = run.main(arguments, prog_name="agent-tui", standalone_mode=False)
-    except click.exceptions.Exit as stop:
-        return stop.exit_code
-    except click.ClickException as error:
-        error.show(sys.stderr)
-        return error.exit_code
-    except (click.Abort, KeyboardInterrupt):
+        if _is_plain(arguments):
+            return _start(arguments)
+        return _read(arguments)
+    except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
         # Somebody closed the pipe (`| head`): nothing is left to say, and nobody to say it to.
         sys.stderr.close()
         return 141
-    return result if isinstance(result, int) else 0
 
 
-def _show_version(context: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
-    if wanted and not context.resilient_parsing:
-        click.echo(f"{version()} (agent-tui)")
-        context.exit()
+def _is_plain(arguments: Sequence[str]) -> bool:
+    """Return whether there is nothing but, perhaps, a prompt."""
+    match arguments:
+        case []:
+            return True
+        case [prompt]:
+            return bool(prompt) and not prompt.startswith("-") and prompt not in SUBCOMMANDS
+        case _:
+            return False
 
 
-def _rules(
-    _context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]
-) -> tuple[str, ...]:
-    """Split comma or space separated rule lists, leaving what is inside parentheses alone."""
-    return tuple(rule for value in values for rule in split_rules(value))
-
-
-def split_rules(text: str) -> list[str]:
-    """Return the rules of one flag value: `"Bash(git *),Edit"` is two, `Bash(a, b)` is one."""
-    rules: list[str] = []
-    depth = 0
-    current = ""
-    for character in text:
-        depth += (character == "(") - (character == ")" and depth > 0)
-        if depth == 0 and character in ", ":
-            if current:
-                rules.append(current)
-            current = ""
-        else:
-            current += character
-    return [*rules, current] if current else rules
-
-
-@click.command(
-    context_settings=CONTEXT,
-    epilog=(
-        "Subcommands: " + ", ".join(SUBCOMMANDS) + " (agent-tui SUBCOMMAND --help). "
-        "Use -- before a prompt that starts with one of these words."
-    ),
-)
-@click.argument("prompt", required=False)
-@click.option(
-    "-p", "--print", "headless", is_flag=True, help="Print the answer and exit; no screen."
-)
-@click.option(
-    "-c", "--continue", "continue_latest", is_flag=True, help="Continue the latest session here."
-)
-@click.option(
-    "-r",
-    "--resume",
-    is_flag=False,
-    flag_value="",
-    default=None,
-    metavar="[ID]",
-    help="Resume a session by its id, or pick one.",
-)
-@click.option(
-    "--fork-session", is_flag=True, help="Continue in a copy, leave the session as it is."
-)
-@click.option("--model", help="Model to use.")
-@click.option("--effort", type=click.Choice(EFFORTS), help="How hard the model thinks.")
-@click.option("--permission-mode", metavar="MODE", help=f"One of: {', '.join(MODES)}.")
-@click.option(
-    "--allow", "--allowedTools", "--allowed-tools", multiple=True, callback=_rules, metavar="RULE",
-    help="Allow without asking, e.g. 'Bash(git status)'. Repeatable.",
-)  # fmt: skip
-@click.option(
-    "--ask", multiple=True, callback=_rules, metavar="RULE", help="Always ask. Repeatable."
-)
-@click.option(
-    "--deny", "--disallowedTools", "--disallowed-tools", multiple=True, callback=_rules,
-    metavar="RULE", help="Never allow. Repeatable.",
-)  # fmt: skip
-@click.option(
-    "--add-dir", "add_dirs", multiple=True, type=click.Path(path_type=Path),
-    help="A further folder to work in. Repeatable.",
-)  # fmt: skip
-@click.option(
-    "--settings", "settings_file", type=click.Path(path_type=Path), help="Extra settings file."
-)
-@click.option("--mcp-config", type=click.Path(path_type=Path), help="MCP servers from a file.")
-@click.option("--max-turns", type=click.IntRange(min=1), help="Stop after N model responses.")
-@click.option("--max-budget-usd", type=click.FloatRange(min=0), help="Stop when this is spent.")
-@click.option(
-    "--output-format", type=click.Choice(("text", "json", "stream-json")), default="text",
-    show_default=True, help="With -p.",
-)  # fmt: skip
-@click.option(
-    "--input-format", type=click.Choice(("text", "stream-json")), default="text",
-    show_default=True, help="With -p.",
-)  # fmt: skip
-@click.option("--include-partial-messages", is_flag=True, help="Add stream_event lines.")
-@click.option("--system-prompt", help="Replace the system prompt.")
-@click.option("--append-system-prompt", help="Add to the system prompt.")
-@click.option("--allow-bypass", is_flag=True, help="Open the gate of the mode that asks nothing.")
-@click.option(
-    "--dangerously-skip-permissions", is_flag=True,
-    help="The same, and start in that mode.",
-)  # fmt: skip
-@click.option("--trust", is_flag=True, help="Trust this folder for this run.")
-@click.option("--demo", is_flag=True, help="Use the scripted demo model on a sample project.")
-@click.option("--debug", is_flag=True, help="Write a debug log.")
-@click.option("--verbose", is_flag=True, hidden=True)
-@click.option(
-    "-v", "--version", is_flag=True, is_eager=True, expose_value=False, callback=_show_version,
-    help="Show the version and exit.",
-)  # fmt: skip
-def run(**given: Any) -> int:
-    """A coding agent in the terminal: say what you want, watch it work, approve what is risky."""
-    given.pop("verbose")
-    if given.pop("dangerously_skip_permissions"):
-        given["allow_bypass"] = True
-        given["permission_mode"] = given["permission_mode"] or "bypassPermissions"
-    options = RunOptions(**given)
+def _start(arguments: Sequence[str]) -> int:
     # The run's own modules come only now: help and version need none of them.
     from tui.start import start
 
-    return start(options)
+    return start(RunOptions(prompt=arguments[0] if arguments else None))
+
+
+def _read(arguments: list[str]) -> int:
+    # Most starts have no options; their first frame does not wait for this.
+    import click
+
+    try:
+        if arguments[0] in SUBCOMMANDS:
+            # Subcommands pull in the engines they front; a plain start must not pay for them.
+            from tui.subcommands import commands
+
+            command: click.Command = commands()
+        else:
+            from tui.command_line import run as command
+        result = command.main(arguments, prog_name="agent-tui", standalone_mode=False)
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except click.ClickException as error:
+        error.show(sys.stderr)
+        return error.exit_code
+    except click.Abort:
+        return 130
+    return result if isinstance(result, int) else 0
 
 
 if __name__ == "__main__":

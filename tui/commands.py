@@ -132,6 +132,9 @@ def _theme(host: CommandHost, argument: str) -> None:
 def _cost(host: CommandHost, _argument: str) -> None:
     figures = host.app.document.figures
     usage = figures.session_usage
+    if usage is None:
+        host.app.notice("nothing was sent yet")
+        return
     host.app.notice(
         f"${figures.cost_usd:.4f} · {usage.input_tokens} in · {usage.output_tokens} out · "
         f"{usage.cache_read_tokens} from cache"

@@ -9,33 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any, Final, assert_never
+from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from agent.display import TodoDisplay, TodoItem
-from agent.events import (
-    AgentEvent,
-    Compacted,
-    Complete,
-    ErrorEvent,
-    HookFinished,
-    HookStarted,
-    MessageCommitted,
-    ModelFallback,
-    Notice,
-    PermissionRequested,
-    PermissionResolved,
-    RequestStart,
-    RetryScheduled,
-    Terminal,
-    TextDelta,
-    ThinkingDelta,
-    Tombstone,
-    ToolDispatch,
-    ToolInputDelta,
-    ToolProgress,
-    ToolResult,
-    UsageUpdate,
-)
 from agent.messages import Message
 from agent.sanitize import Sanitizer, sanitize
 from tui.shown import shown_display, shown_line
@@ -57,6 +33,18 @@ from tui.view import (
     ThinkingText,
     ToolCard,
 )
+
+if TYPE_CHECKING:
+    # To make the events' classes takes longer than a frame, and the first frame shows none.
+    from agent.events import (
+        AgentEvent,
+        PermissionResolved,
+        TextDelta,
+        ThinkingDelta,
+        ToolDispatch,
+        ToolProgress,
+        ToolResult,
+    )
 
 LIVE_OUTPUT_CHARS: Final = 16_000
 """How much of a running call's output is kept for the screen; the result has the rest."""
@@ -153,45 +141,45 @@ class Document:
         if event.agent_id is not None:
             self._apply_to_agent(event, event.agent_id)
             return
-        match event:
-            case RequestStart():
+        match event.type:
+            case "request_start":
                 self.figures = replace(self.figures, model=event.model)
                 self._set_phase("requesting", at_s)
-            case TextDelta():
+            case "text_delta":
                 self._set_phase("writing", at_s, more_chars=len(event.text))
                 self._grow_text(event)
-            case ThinkingDelta():
+            case "thinking_delta":
                 self._set_phase("thinking", at_s, more_chars=len(event.text))
                 self._grow_thinking(event)
-            case ToolInputDelta():
+            case "tool_input_delta":
                 self._set_phase("writing", at_s, more_chars=len(event.partial_json))
                 self._remember(event.message_uid, event.tool_use_id)
                 if event.tool_use_id not in self._index:
                     name = shown_line(event.name)
                     self._append(ToolCard(event.tool_use_id, name, name, "writing", {}, at_s))
-            case ToolDispatch():
+            case "tool_dispatch":
                 self._set_phase("tools", at_s, detail=shown_line(event.identifier))
                 self._dispatch(event, at_s)
-            case ToolProgress():
+            case "tool_progress":
                 self._grow_output(event)
-            case ToolResult():
+            case "tool_result":
                 self._finish(event, at_s)
-            case PermissionRequested():
+            case "permission_requested":
                 self._set_phase("asking", at_s)
                 display = shown_display(event.display)
                 self._update_card(event.tool_use_id, state="asking", display=display)
-            case PermissionResolved():
+            case "permission_resolved":
                 self._set_phase("tools", at_s)
                 self._resolve(event)
-            case HookStarted():
+            case "hook_started":
                 if event.status_message:
                     self._set_phase("hooks", at_s, detail=shown_line(event.status_message))
-            case HookFinished():
+            case "hook_finished":
                 if event.notices:
                     key = self._fresh_key("hook")
                     notices = tuple(sanitize(text) for text in event.notices)
                     self._append(HookLine(key, event.event, event.outcome, notices))
-            case UsageUpdate():
+            case "usage_update":
                 self._finished_tokens += event.usage.output_tokens
                 self.activity = replace(self.activity, output_tokens=self._finished_tokens)
                 self.figures = replace(
@@ -201,7 +189,7 @@ class Document:
                     context_tokens=event.context_tokens,
                     context_window=event.context_window,
                 )
-            case RetryScheduled():
+            case "retry_scheduled":
                 countdown = RetryCountdown(
                     event.attempt,
                     event.max_attempts,
@@ -210,12 +198,12 @@ class Document:
                 )
                 self._set_phase("retrying", at_s)
                 self.activity = replace(self.activity, retry=countdown)
-            case ModelFallback():
+            case "model_fallback":
                 reason = shown_line(event.reason)
                 text = f"{event.to_model} takes over from {event.from_model}: {reason}"
                 self._append(NoticeLine(self._fresh_key("notice"), "warning", text))
                 self.figures = replace(self.figures, model=event.to_model)
-            case Compacted():
+            case "compacted":
                 self._append(
                     CompactionLine(
                         self._fresh_key("compaction"),
@@ -225,20 +213,20 @@ class Document:
                         sanitize(event.summary),
                     )
                 )
-            case Tombstone():
+            case "tombstone":
                 self._withdraw(event.message_uid)
-            case Notice():
+            case "notice":
                 self._append(
                     NoticeLine(self._fresh_key("notice"), event.level, sanitize(event.text))
                 )
-            case MessageCommitted():
+            case "message_committed":
                 self._commit(event.message, at_s)
-            case Complete():
+            case "complete":
                 self._settle(event.message_uid)
-            case ErrorEvent():
+            case "error":
                 key = self._fresh_key("error")
                 self._append(ErrorBlock(key, event.kind, sanitize(event.message), event.request_id))
-            case Terminal():
+            case "terminal":
                 self.stop()
                 if event.reason not in _QUIET_ENDS:
                     self._append(
@@ -408,18 +396,19 @@ class Document:
         if card is None:
             return
         agent = card.agent or AgentActivity(agent_id)
-        match event:
-            case ToolDispatch():
+        match event.type:
+            case "tool_dispatch":
                 agent = replace(
                     agent, tool_count=agent.tool_count + 1, last_line=shown_line(event.identifier)
                 )
-            case UsageUpdate():
+            case "usage_update":
                 agent = replace(
                     agent, output_tokens=agent.output_tokens + event.usage.output_tokens
                 )
-            case Notice() | ErrorEvent():
-                text = event.text if isinstance(event, Notice) else event.message
-                agent = replace(agent, last_line=shown_line(text))
+            case "notice":
+                agent = replace(agent, last_line=shown_line(event.text))
+            case "error":
+                agent = replace(agent, last_line=shown_line(event.message))
             case _:
                 if card.agent is not None:
                     return

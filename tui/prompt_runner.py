@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import TYPE_CHECKING
 
-from agent.events import AgentEvent
 from agent.user_prompt import Prompt
 from tui.conversation_port import ConversationPort
 
-TakeEvent = Callable[[AgentEvent], Awaitable[None]]
+if TYPE_CHECKING:
+    from agent.events import AgentEvent
+
+TakeEvent = Callable[["AgentEvent"], Awaitable[None]]
 
 
 class PromptRunner:

@@ -145,7 +145,9 @@ class _ScreenRun:
         sdk.preload()
         around = assembly.surroundings_from(self.env, self.launch_dir, version=version())
         settings, setup, around = await self._settle(ports, around)
-        person = assembly.PersonPorts(dialog=ports.contender, ask=ports.person)
+        person = assembly.PersonPorts(
+            dialog=ports.contender, ask=ports.person, notice=self.app.notice
+        )
         is_demo = setup.origin == "embedded demo"
         self.assembled = await assembly.assemble(
             self.options, around, settings, setup, person, is_demo=is_demo

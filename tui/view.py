@@ -6,12 +6,15 @@ Next: `tui.document`, which makes them from agent events; `tui.components.blocks
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 from agent.display import Display
-from agent.events import TerminalReason, Usage
-from permissions.decision import Decision
+
+if TYPE_CHECKING:
+    # The first frame shows nothing of these.
+    from agent.events import TerminalReason, Usage
+    from permissions.decision import Decision
 
 ToolState = Literal[
     "writing", "running", "asking", "ok", "failed", "denied", "interrupted", "invalid"
@@ -180,7 +183,8 @@ class Activity:
 class Figures:
     """Numbers for the status line."""
 
-    session_usage: Usage = field(default_factory=Usage)
+    session_usage: Usage | None = None
+    """None before the first answer."""
     cost_usd: float = 0.0
     context_tokens: int = 0
     context_window: int = 0

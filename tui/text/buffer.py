@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from wcwidth import iter_graphemes
+from tui.screen.width import is_plain
 
 CHIP_CHARS: Final = 800
 CHIP_LINES: Final = 8
@@ -286,13 +286,23 @@ class TextBuffer:
         line = self.text.rfind("\n", 0, cursor) + 1
         if cursor == line:
             return cursor - 1
-        *_, last = iter_graphemes(self.text[max(line, cursor - 64) : cursor])
+        near = self.text[max(line, cursor - 64) : cursor]
+        if is_plain(near):
+            return cursor - 1
+        from wcwidth import iter_graphemes  # late: its tables take 17 ms to load
+
+        *_, last = iter_graphemes(near)
         return cursor - max(1, len(last))
 
     def _right_of(self, cursor: int) -> int:
         if cursor >= len(self.text):
             return cursor
-        first = next(iter(iter_graphemes(self.text[cursor : cursor + 64])), " ")
+        near = self.text[cursor : cursor + 64]
+        if is_plain(near):
+            return cursor + 1
+        from wcwidth import iter_graphemes  # late: as above
+
+        first = next(iter(iter_graphemes(near)), " ")
         return cursor + max(1, len(first))
 
     def _word_start(self, cursor: int) -> int:

@@ -1,0 +1,33 @@
+"""The entry point takes short cuts that must give what the command line parser gives."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent.options import RunOptions
+from tui import cli
+from tui.command_line import run
+
+
+@pytest.mark.parametrize("arguments", [[], ["fix the test"], ["sessions of yesterday"]])
+def test_a_plain_start_has_the_options_that_the_parser_reads(
+    arguments: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[RunOptions] = []
+
+    def start(options: RunOptions) -> int:
+        seen.append(options)
+        return 7
+
+    monkeypatch.setattr("tui.start.start", start)
+    assert cli.main(arguments) == 7
+    assert run.main(arguments, prog_name="agent-tui", standalone_mode=False) == 7
+    assert seen[0] == seen[1]
+
+
+@pytest.mark.parametrize("arguments", [["--nonsense"], ["", "two"], ["sessions", "--nonsense"]])
+def test_bad_usage_is_an_exit_status(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(arguments) == 2
+    assert "Usage: agent-tui" in capsys.readouterr().err
