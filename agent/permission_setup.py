@@ -27,6 +27,7 @@ def permission_setup(
     settings: Settings,
     *,
     bypass_available: bool,
+    auto_available: bool = False,
     session_rules: Sequence[RuleText] = (),
     scratch_dir: Path | None = None,
     readable_dirs: Sequence[Path] = (),
@@ -35,7 +36,7 @@ def permission_setup(
     """Build the context; a mode that may not be entered falls back to default and is reported."""
     rules, warnings = RuleSet.build((*settings.rules, *session_rules))
     bypass = bypass_available and not is_locked(settings.policy, "disableBypassPermissionsMode")
-    mode, mode_warnings = _mode(settings, resumed_mode, bypass)
+    mode, mode_warnings = _mode(settings, resumed_mode, bypass, auto_available)
     context = PermissionContext(
         mode=mode,
         rules=rules,
@@ -56,7 +57,7 @@ def permission_setup(
 
 
 def _mode(
-    settings: Settings, resumed: str | None, bypass: bool
+    settings: Settings, resumed: str | None, bypass: bool, auto: bool
 ) -> tuple[Mode, tuple[DecisionWarning, ...]]:
     text = settings.mode.text if settings.mode is not None else resumed
     if text is None:
@@ -78,6 +79,15 @@ def _mode(
             None,
             "bypassPermissions needs --allow-bypass at start (and not root without "
             "AGENT_TUI_SANDBOXED=1, and no policy against it); default is used.",
+        )
+        return Mode.DEFAULT, (warning,)
+    if mode is Mode.AUTO and not auto:
+        warning = DecisionWarning(
+            WarningType.MODE_IGNORED,
+            source,
+            None,
+            'auto needs the model classifier ("autoMode": {"enabled": true} in your own or the '
+            "managed settings, and no policy against it); default is used.",
         )
         return Mode.DEFAULT, (warning,)
     return mode, ()

@@ -31,14 +31,22 @@ class AuditLog:
         redact: Callable[[str], str] = lambda text: text,
         mode: Callable[[], str] = lambda: "",
         cwd: Callable[[], Path] | None = None,
+        folder: Path | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        """`redact` takes secrets out of every string; the file is made with the first decision."""
+        """Write to `path`, made with the first decision.
+
+        Args:
+            redact: Takes secrets out of every string.
+            cwd: Where a relative path of a call starts at the time of the decision.
+            folder: The launch folder, which is the scope; replays judge in the same one.
+        """
         self._path = path
         self._session_id = session_id
         self._redact = redact
         self._mode = mode
         self._cwd = cwd
+        self._folder = folder
         self._now = now
         self.problem: str | None = None
         """Why the last line could not be written; None while all is well."""
@@ -53,6 +61,7 @@ class AuditLog:
             "tool_use_id": request.tool_use_id,
             "agent_id": request.agent_id,
             "mode": self._mode(),
+            "folder": str(self._folder) if self._folder is not None else None,
             "cwd": str(self._cwd()) if self._cwd is not None else None,
             "tool": request.tool,
             "input": self._plain(request.tool_input),

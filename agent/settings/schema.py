@@ -39,6 +39,32 @@ class StatusLineSection(_Section):
     padding: int = 0
 
 
+class AutoModeSection(_Section):
+    """`autoMode`: the model classifier, and what it should know, in plain words."""
+
+    enabled: bool | None = None
+    environment: list[str] | None = None
+    allow: list[str] | None = None
+    soft_deny: list[str] | None = None
+    hard_deny: list[str] | None = None
+
+
+class PermissionBridgeSection(_Section):
+    """`permissionBridge`: another program may answer permission requests, over loopback."""
+
+    enabled: bool = False
+    port: Annotated[int, Field(ge=0, le=65535)] = 0
+    """0 takes a free one."""
+    origins: list[str] | None = None
+    """Web pages that may call it."""
+
+
+class PermissionChannelSection(_Section):
+    """`permissionChannel`: a command that is given permission requests and may print answers."""
+
+    command: Annotated[list[str], Field(min_length=1)]
+
+
 class McpServerSection(_Section):
     """One entry of `mcpServers`."""
 
@@ -87,7 +113,9 @@ class SettingsFile(_Section):
     tokenBudget: Annotated[int, Field(gt=0)] | None = None
     persistentRetry: bool | None = None
     prices: dict[str, Any] | None = None
-    autoMode: dict[str, Any] | None = None
+    autoMode: AutoModeSection | None = None
+    permissionBridge: PermissionBridgeSection | None = None
+    permissionChannel: PermissionChannelSection | None = None
     sandbox: dict[str, Any] | None = None
     verbose: bool | None = None
     reducedMotion: bool | None = None
@@ -140,6 +168,8 @@ FORBIDDEN_IN_PROJECT: Final = frozenset(
         "gcpAuthRefresh",
         "httpProxy",
         "otelHeadersHelper",
+        "permissionBridge",
+        "permissionChannel",
         "prices",
         "proxy",
         "sandbox",

@@ -1,0 +1,116 @@
+"""Settings that change under a running conversation: rules, hooks and mode gates follow the files.
+
+Also for what is being asked right now: an open permission dialog closes when a new rule decides it.
+What cannot be loaded leaves the last good settings in force, and is told.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+
+from agent.hook_setup import hook_config
+from agent.permission_contenders import is_auto_available
+from agent.settings.load import Settings
+from agent.settings.watch import KeptLastGood, Reloaded, SettingsChange, watch_settings
+from hooks.config import HookConfig
+from hooks.runner import HookRunner
+from hooks.spec import HookSource
+from permissions.context import PermissionContext, is_locked
+from permissions.gate import PermissionGate
+from permissions.rule import RuleSet, RuleSource
+
+Tell = Callable[[str, str], None]
+"""Takes a line for the person and its level: `info` or `warning`."""
+
+
+class LiveSettings:
+    """Follows the settings files of one conversation."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        load: Callable[[], Settings],
+        gate: PermissionGate,
+        runner: HookRunner,
+        in_force: Callable[[Settings], None],
+        tell: Tell,
+    ) -> None:
+        """Start from `settings`; `in_force` hears of every new state once it counts."""
+        self._settings = settings
+        self._load = load
+        self._gate = gate
+        self._runner = runner
+        self._in_force = in_force
+        self._tell = tell
+        self._stop = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin to watch; does nothing while it watches already."""
+        if self._task is None:
+            self._task = asyncio.create_task(self._follow(), name="settings watcher")
+
+    async def aclose(self) -> None:
+        """Stop watching."""
+        self._stop.set()
+        if self._task is not None:
+            self._task.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._task
+            self._task = None
+
+    async def _follow(self) -> None:
+        async for change in watch_settings(self._settings, self._load, self._stop):
+            self.apply(change)
+
+    def apply(self, change: SettingsChange) -> None:
+        """Make a change count, or say why it does not."""
+        match change:
+            case KeptLastGood(_, problem):
+                self._tell(f"Settings changed but cannot be used: {problem}", "warning")
+            case Reloaded(_, current, files):
+                before, self._settings = self._settings, current
+                self._in_force(current)
+                self._gate.replace_context(
+                    refreshed(self._gate.context, before, current),
+                    auto_available=is_auto_available(current),
+                )
+                self._runner.replace_config(_with_registered(current, self._runner.config))
+                names = ", ".join(path.name for path in files)
+                waiting = len(current.trust.new)
+                note = f"; {waiting} of the project wait for trust" if waiting else ""
+                self._tell(f"Settings loaded again ({names}){note}.", "info")
+
+
+def refreshed(
+    context: PermissionContext, before: Settings, settings: Settings
+) -> PermissionContext:
+    """Return the context with what new settings say; what the session was granted stays."""
+    own_dirs = [path for path in context.additional_dirs if path not in before.additional_dirs]
+    session = [text for text in context.rules.texts if text.source is RuleSource.SESSION]
+    is_bypass_locked = is_locked(settings.policy, "disableBypassPermissionsMode")
+    return replace(
+        context,
+        rules=RuleSet.build((*settings.rules, *session))[0],
+        additional_dirs=tuple(dict.fromkeys((*settings.additional_dirs, *own_dirs))),
+        trusted=settings.trust.is_settled,
+        policy=settings.policy,
+        # A gate that was closed at the start stays closed; one that was open can be closed.
+        bypass_available=context.bypass_available and not is_bypass_locked,
+        blocked_hosts=frozenset(host.lower() for host in settings.values.blockedHosts or ()),
+    )
+
+
+_REGISTERED = frozenset({HookSource.CODE, HookSource.SKILL, HookSource.AGENT})
+
+
+def _with_registered(settings: Settings, before: HookConfig) -> HookConfig:
+    """Return the hooks of new settings, with those that code, skills and agents added."""
+    specs = [
+        spec for found in before.handlers.values() for spec in found if spec.source in _REGISTERED
+    ]
+    return hook_config(settings).with_specs(specs)
