@@ -291,6 +291,7 @@ class Document:
             case "model":
                 if message.uid not in self._uids:
                     self._show_message(message, at_s)
+                self._name_calls(message)
                 self._settle(message.uid)
             case "tool":
                 self._show_results(message)
@@ -319,6 +320,16 @@ class Document:
                     self._append(ToolCard(tool_use_id, name, identifier, "running", raw, at_s))
                 case _:
                     pass
+
+    def _name_calls(self, message: Message) -> None:
+        """Say on the cards of calls that wait for their turn, or never get one, what they are."""
+        for part in message.content:
+            card = self._block(str(part.get("id")))
+            tool_input = part.get("input")
+            waits = isinstance(card, ToolCard) and card.state == "writing"
+            if isinstance(card, ToolCard) and waits and isinstance(tool_input, dict):
+                identifier = shown_line(_identifier(card.name, tool_input))
+                self._replace(replace(card, identifier=identifier, input=tool_input))
 
     def _show_results(self, message: Message) -> None:
         for part in message.content:

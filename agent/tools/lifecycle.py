@@ -29,7 +29,7 @@ from agent.tools.offload import bound_result
 from agent.tools.registry import ToolRegistry
 from agent.tools.services import ToolServices
 from hooks.outcome import EventOutcome
-from permissions.decision import Behavior, Decision, DecisionSource, Reason
+from permissions.decision import Behavior, Decision, DecisionSource, Reason, ReasonType
 from permissions.gate import PermissionGate
 from permissions.race import RaceAborted
 from permissions.request import PermissionRequest
@@ -375,8 +375,7 @@ class _Call:
                 cwd=self.ports.services.cwd,
             )
         except RaceAborted:
-            decision = replace(pending, behavior=Behavior.DENY, message="Interrupted.")
-            self._resolved(request_id, decision)
+            self._resolved(request_id, self._unanswered(pending))
             raise _Refused("interrupted", _interrupted_text(self.abort)) from None
         finally:
             if self.ports.previews is not None:
@@ -537,6 +536,20 @@ class _Call:
         if hook.decision == "block" and hook.reason:
             outcome = replace(outcome, content=_appended(outcome.content, hook.reason))
         return outcome
+
+    def _unanswered(self, pending: Decision) -> Decision:
+        """Return the end of a question that an abort withdrew: nobody denied it but who aborted."""
+        if self.abort.reason == SIBLING_FAILED:
+            return replace(pending, behavior=Behavior.DENY, message=f"{SIBLING_FAILED}.")
+        return replace(
+            pending,
+            behavior=Behavior.DENY,
+            source=DecisionSource.USER,
+            reason_type=ReasonType.USER,
+            reason=Reason.USER,
+            rule=None,
+            message="Interrupted.",
+        )
 
     # -- endings ----------------------------------------------------------------------------
 

@@ -7,7 +7,14 @@ import asyncio
 
 import pytest
 
-from agent.events import AgentEvent, MessageCommitted, TextDelta, ToolDispatch, ToolProgress
+from agent.events import (
+    AgentEvent,
+    MessageCommitted,
+    PermissionResolved,
+    TextDelta,
+    ToolDispatch,
+    ToolProgress,
+)
 from agent.model.scripted.faults import Position, Stall
 from agent.model.scripted.scenario import FaultPlan, Scenario, Text, Thinking, ToolCall, Turn
 from agent.user_prompt import Prompt
@@ -65,6 +72,8 @@ async def test_interrupting_while_the_person_is_asked(begin: Begin) -> None:
     events = await sending
 
     assert terminal(events).reason == "aborted_tools"
+    resolved = [event.decision for event in events if isinstance(event, PermissionResolved)]
+    assert [decision.source for decision in resolved] == ["user"], "nobody else denied it"
     assert not (journey.project / "made").exists()
     assert terminal(await journey.send("go on")).reason == "completed"
 

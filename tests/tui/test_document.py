@@ -187,6 +187,15 @@ def test_a_call_is_one_card_from_announcement_to_result() -> None:
     assert card.display == DiffDisplay("a.py", "x\n", "y\n")
 
 
+def test_a_call_that_waits_or_is_never_run_says_what_it_is() -> None:
+    call = {"type": "tool_use", "id": "u1", "name": "Bash", "input": {"command": "rm -r build"}}
+    message = Message("assistant", (call,), origin="model", uid="m1")
+    document = folded([ToolInputDelta(T, "m1", "u1", "Bash", ""), MessageCommitted(T, message)])
+    (card,) = document.blocks
+    assert isinstance(card, ToolCard)
+    assert (card.state, card.identifier) == ("writing", "Bash rm -r build")
+
+
 def test_hidden_characters_of_an_identifier_and_a_change_are_revealed() -> None:
     diff = DiffDisplay("a\u202e.py", "", "x\u200by")
     document = folded(
