@@ -24,6 +24,7 @@ from agent.events import (
     Terminal,
     Usage,
 )
+from agent.expansion import Expanded, PromptExpander
 from agent.hook_dispatch import HookDispatch
 from agent.loop import AgentLoop, LoopPorts
 from agent.memory.picture import ContextPicture, picture
@@ -77,10 +78,6 @@ class Recorder(Protocol):
         """Record the permission mode."""
         ...
 
-    async def title(self, title: str) -> None:
-        """Record the session's name."""
-        ...
-
     async def todos(self, items: Sequence[TodoItem]) -> None:
         """Record the task list."""
         ...
@@ -91,6 +88,10 @@ class Recorder(Protocol):
 
     async def draft(self, text: str) -> None:
         """Record the half-typed prompt."""
+        ...
+
+    async def title(self, title: str) -> None:
+        """Record the session's name."""
         ...
 
     async def rewound(self, to_uid: str | None, history: Sequence[Message]) -> None:
@@ -195,6 +196,7 @@ class Conversation:
         on_start: Callable[[], Awaitable[None]] | None = None,
         checkpoints: Checkpoints | None = None,
         costs: Costs | None = None,
+        expander: PromptExpander | None = None,
     ) -> None:
         """Everything is made by `agent.assemble`; `queue` is shared with the loop's ports."""
         self.identity = identity
@@ -217,6 +219,7 @@ class Conversation:
         self._on_close = tuple(on_close)
         self._messages = messages
         self._abort: AbortController | None = None
+        self._events: AsyncGenerator[AgentEvent, None] | None = None
         self._turn_id = ""
         self._notes: list[str] = []
         self._started = is_resumed and bool(messages)
@@ -228,6 +231,7 @@ class Conversation:
         """The files as they were before each prompt; None where nothing keeps them."""
         self.costs = costs
         """None where nobody adds them up."""
+        self._expander = expander
         self._session_started = False
         self._loop: asyncio.AbstractEventLoop | None = None
         self._background: set[asyncio.Task[None]] = set()
@@ -422,7 +426,8 @@ class Conversation:
         terminal: Terminal | None = None
         try:
             await self._recorder.prompt(turn_id, prompt.text)
-            async for event in self._run(prompt, turn_id, self._abort):
+            events = self._events = self._run(prompt, turn_id, self._abort)
+            async for event in events:
                 if isinstance(event, Terminal) and event.agent_id is None:
                     terminal = event
                 await self._recorder.event(event, self._messages)
@@ -440,6 +445,8 @@ class Conversation:
                 await self._recorder.event(terminal, self._messages)
                 yield terminal
         finally:
+            if self._expander is not None:
+                await self._expander.end_turn()
             self._abort = None
 
     async def _run(
@@ -456,6 +463,19 @@ class Conversation:
             yield Notice(turn_id, "warning", f"Prompt not sent: {reason}")
             yield Terminal(turn_id, "stop_hook_prevented", reason)
             return
+        expanded = Expanded()
+        if self._expander is not None:
+            async for step in self._expander.expand(prompt, turn_id, abort.signal):
+                if isinstance(step, Expanded):
+                    expanded = step
+                else:
+                    yield step
+        if abort.signal.aborted or expanded.blocked is not None:
+            reason = expanded.blocked or abort.signal.reason or ""
+            yield Notice(turn_id, "warning", f"Prompt not sent: {reason}")
+            blocked = expanded.blocked is not None
+            yield Terminal(turn_id, "stop_hook_prevented" if blocked else "aborted_tools", reason)
+            return
         new: list[Message] = []
         notes: list[str] = []
         if not self._started:
@@ -467,6 +487,7 @@ class Conversation:
         new.extend(user_message(text, origin="reminder") for text in notes)
         if outcome is not None and outcome.additional_context:
             new.append(user_message(outcome.additional_context, origin="hook"))
+        new.extend(expanded.before)
         new.append(prompt.to_message())
         loop = AgentLoop(
             self._ports,
@@ -631,6 +652,7 @@ class Conversation:
         """Interrupt, fire SessionEnd, flush, release; safe to call twice."""
         if self._abort is not None:
             self._abort.abort("the program is closing")
+            await self._end_events()
         if self._session_started:
             self._session_started = False
             await self.hooks.session_end(reason)
@@ -639,6 +661,17 @@ class Conversation:
         for close in self._on_close:
             await close()
         await self._recorder.aclose()
+
+    async def _end_events(self) -> None:
+        """End a prompt that nobody listens to any more: its calls are closed and recorded."""
+        while self._events is not None and self._abort is not None:
+            try:
+                await self._events.aclose()
+            except RuntimeError:
+                # Somebody is still iterating: the abort makes that end by itself.
+                await asyncio.sleep(0.01)
+            else:
+                self._events = None
 
     async def _save_queue(self) -> None:
         await self._recorder.queue([prompt.text for prompt in self._queue])

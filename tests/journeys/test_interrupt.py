@@ -4,6 +4,7 @@ it."""
 from __future__ import annotations
 
 import asyncio
+import os
 
 import pytest
 
@@ -17,6 +18,7 @@ from agent.events import (
 )
 from agent.model.scripted.faults import Position, Stall
 from agent.model.scripted.scenario import FaultPlan, Scenario, Text, Thinking, ToolCall, Turn
+from agent.session.resume import load
 from agent.user_prompt import Prompt
 from tests.journeys.conftest import Begin, results, terminal
 
@@ -144,3 +146,21 @@ async def test_turn_limit_ends_with_all_calls_answered(begin: Begin) -> None:
     assert terminal(events).reason == "max_turns"
     assert terminal(events).turns == 3
     assert len(results(events)) == 3
+
+
+async def test_closing_while_a_tool_runs_leaves_no_process_and_a_closed_call(begin: Begin) -> None:
+    command = "echo $$ > pid; echo started; sleep 600"
+    journey = await begin([Turn((ToolCall("Bash", {"command": command}),))])
+    events = journey.conversation.run(Prompt("wait"))
+    async for event in events:
+        if isinstance(event, ToolProgress) and "started" in event.text:
+            break
+    pid = int((journey.project / "pid").read_text())
+
+    await journey.conversation.aclose()
+
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+    resumed = load(journey.conversation.transcript_path)
+    assert [message.role for message in resumed.messages][-2:] == ["assistant", "user"]
+    await events.aclose()
