@@ -18,6 +18,8 @@ from typing import Any, Final
 
 from agent.accounting import Accounting, AddToLedger
 from agent.child_env import child_environment
+from agent.command_setup import CommandParts, CommandPorts
+from agent.commands.center import CommandCenter
 from agent.conversation import (
     DEFAULT_MAX_TURNS,
     DEFAULT_MAX_TURNS_HEADLESS,
@@ -45,7 +47,7 @@ from agent.model.capabilities import known_capabilities
 from agent.model.client import Effort, ModelCapabilities, ModelRequest
 from agent.model.endpoint import ModelSetup, expand_alias
 from agent.model.key_helper import KeyRefresh
-from agent.model.prices import canonical_name
+from agent.model.prices import PriceTable, canonical_name, shipped_prices
 from agent.observe.background import Background
 from agent.observe.cost import CostTracker, read_cost_state
 from agent.observe.debug_log import DebugLog, debug_path
@@ -131,6 +133,7 @@ class Assembled:
     hook_runner: HookRunner = field(repr=False)
     grants: Grants = field(repr=False)
     checkpoints: Checkpoints = field(repr=False)
+    commands: CommandCenter = field(repr=False)
 
 
 def surroundings_from(env: Mapping[str, str], launch_dir: Path, *, version: str) -> Surroundings:
@@ -373,7 +376,8 @@ class _Assembly:
         accounting = Accounting(
             totals,
             CostTracker(
-                state=read_cost_state(self.resumed.cost_by_model) if self.resumed else None
+                prices=self._prices(),
+                state=read_cost_state(self.resumed.cost_by_model) if self.resumed else None,
             ),
             lambda: self.model,
             max_budget_usd=self.options.max_budget_usd or self.settings.values.maxBudgetUsd,
@@ -387,6 +391,21 @@ class _Assembly:
             dispatch, instructions, prompt_context().instructions, lambda: services.cwd
         )
         sections = builtin_registry()
+        commands = self.commands = CommandParts(
+            CommandPorts(
+                settings=lambda: self.settings,
+                services=services,
+                gate=self.gate,
+                calls=lambda: ports.calls,
+                hooks=dispatch,
+                side=self.side,
+                choice=self,
+                model=lambda: self.model,
+                effort=lambda: self.effort,
+                is_headless=self.headless,
+            )
+        )
+        services.skills = commands.skills
         system = build_system(
             prompt_context(),
             sections,
@@ -436,11 +455,13 @@ class _Assembly:
             hooks=dispatch,
             ports=ports,
             recorder=recorder,
-            reminders=PromptReminders(
-                prompt_context,
-                sections,
-                is_resumed=self.resumed is not None,
-                told_mode=self.resumed.mode if self.resumed is not None else None,
+            reminders=commands.reminders(
+                PromptReminders(
+                    prompt_context,
+                    sections,
+                    is_resumed=self.resumed is not None,
+                    told_mode=self.resumed.mode if self.resumed is not None else None,
+                )
             ),
             totals=totals,
             model=lambda: self.model,
@@ -455,6 +476,7 @@ class _Assembly:
             queue=self.queue,
             on_close=(
                 _cancelling(learning),
+                commands.aclose,
                 live.aclose,
                 ways.aclose,
                 sources.aclose,
@@ -473,7 +495,13 @@ class _Assembly:
             checkpoints=checkpoints,
             costs=Costs(lambda: accounting.costs.state, self._cost_sums),
             token_budget=self.settings.values.tokenBudget,
+            expander=commands.expander,
         )
+        if self.person.dialog is not None:
+            opened = await ways.start()
+            if opened is not None:
+                self.notes.append(opened)
+            live.start()
         return Assembled(
             conversation=conversation,
             settings=self.settings,
@@ -482,6 +510,16 @@ class _Assembly:
             hook_runner=runner,
             grants=grants,
             checkpoints=checkpoints,
+            commands=commands.center(
+                conversation,
+                instructions=lambda: prompt_context().instructions,
+                on_directory=lambda path: self._later(
+                    dispatch.directory_added(str(path), "add-dir")
+                ),
+                env=self.env,
+                version=self.around.version,
+                endpoint=self.setup.endpoint.base_url,
+            ),
         )
 
     # -- pieces -----------------------------------------------------------------------------
@@ -539,6 +577,14 @@ class _Assembly:
         if not command or self.setup.origin != "apiKeyHelper":
             return None
         return KeyRefresh(self.client, command, {**self.settings.env, **self.around.env})
+
+    def _prices(self) -> PriceTable:
+        own = self.settings.values.prices
+        try:
+            return shipped_prices().with_overrides(own or {})
+        except ValueError as error:
+            self.notes.append(f"Settings: {error}. The shipped prices count.")
+            return shipped_prices()
 
     def _ledger(self) -> AddToLedger:
         ledger = Ledger(ledger_path(self.around.agent_home))
@@ -760,10 +806,17 @@ class _Assembly:
         decision = self.gate.evaluate(request, cwd=self.services.cwd)
         return decision.reason not in {Reason.DENY_RULE, Reason.ASK_RULE}
 
-    def _take_queued(self) -> list[Message]:
-        prompts = list(self.queue)
-        self.queue.clear()
-        return [prompt.to_message() for prompt in prompts]
+    async def _take_queued(self) -> list[Message]:
+        """Take what may join a running turn; commands wait for its end, and so what follows."""
+        messages: list[Message] = []
+        while self.queue:
+            prompt = self.queue[0]
+            before = await self.commands.expander.expand_queued(prompt)
+            if before is None or prompt not in self.queue:
+                break
+            self.queue.remove(prompt)
+            messages.extend((*before, prompt.to_message()))
+        return messages
 
     def _subagent(
         self,
@@ -805,7 +858,7 @@ class _Assembly:
             calls=replace(parent.calls, registry=tools, hooks=hooks, services=own, side=None),
             hooks=hooks,
             request=request,
-            queued=list,
+            queued=_nothing_queued,
             reports=list,
             context=None,
             after_calls=None,
@@ -854,6 +907,10 @@ def _cancelling(task: asyncio.Future[None]) -> Callable[[], Awaitable[None]]:
         await asyncio.wait({task})
 
     return run
+
+
+async def _nothing_queued() -> list[Message]:
+    return []
 
 
 def _closing(close: Callable[[], None]) -> Callable[[], Awaitable[None]]:

@@ -88,7 +88,7 @@ class HookAgent:
             ),
             hooks=hooks,
             request=request,
-            queued=list,
+            queued=_nothing_queued,
             reports=list,
             context=None,
             after_calls=None,
@@ -164,3 +164,7 @@ if TYPE_CHECKING:
 
     def _proves(hooks: NoHooks, agent: HookAgent) -> tuple[CallHooks, TurnHooks, RunHookAgent]:
         return hooks, hooks, agent
+
+
+async def _nothing_queued() -> list[Message]:
+    return []

@@ -125,7 +125,7 @@ class LoopPorts:
     """Add a response to the totals: usage, model, turn and agent; returns the `UsageUpdate`."""
     spent: Callable[[], str | None]
     """Why no further request may be made (a budget), or None."""
-    queued: Callable[[], list[Message]]
+    queued: Callable[[], Awaitable[list[Message]]]
     """Take the messages the person sent meanwhile."""
     reports: Callable[[], list[str]] = list
     """Take what ended in the background since the last request, as texts for the model."""
@@ -414,7 +414,7 @@ class AgentLoop:
                 yield self._commit(user_message(text, origin="reminder"))
             for event in self._ports.hooks.notices():
                 yield event
-        queued = self._ports.queued()
+        queued = await self._ports.queued()
         for message in queued:
             yield self._commit(message)
         state = replace(state, messages=self.messages)

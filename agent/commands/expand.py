@@ -6,7 +6,7 @@ so that history, titles and rewinding show what the person wrote.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -112,16 +112,20 @@ class Expander:
         mentions: MentionReader,
         scope: TurnScope,
         hooks: HookDispatch,
+        *,
+        ready: Callable[[], Awaitable[None]],
     ) -> None:
-        """Everything is made by the composition root."""
+        """Everything is made by the composition root; `ready` waits for the command files."""
         self._registry = registry
         self._runner = runner
         self._mentions = mentions
         self._scope = scope
         self._hooks = hooks
+        self._ready = ready
 
     async def expand(self, prompt: Prompt, turn_id: str, abort: AbortSignal) -> Expansion:
         """Yield events, and at last what goes before the prompt, or why it is not sent."""
+        await self._ready()
         command, arguments = self._command(prompt)
         if command is None:
             attached = await self._mentions.attach([prompt.text], turn_id, abort)

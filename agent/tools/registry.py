@@ -16,6 +16,7 @@ from agent.tools.builtin.exit_plan_mode import exit_plan_mode_tool
 from agent.tools.builtin.glob import glob_tool
 from agent.tools.builtin.grep import grep_tool
 from agent.tools.builtin.read import read_tool
+from agent.tools.builtin.skill import skill_tool
 from agent.tools.builtin.task_stop import task_stop_tool
 from agent.tools.builtin.todo_write import todo_write_tool
 from agent.tools.builtin.web_fetch import web_fetch_tool
@@ -39,6 +40,7 @@ def builtin_tools() -> tuple[Tool[Any], ...]:
         enter_plan_mode_tool(),
         exit_plan_mode_tool(),
         agent_tool(),
+        skill_tool(),
     )
 
 

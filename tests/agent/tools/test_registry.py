@@ -29,6 +29,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "EnterPlanMode": {},
     "ExitPlanMode": {"plan": "x"},
     "Agent": {"description": "x", "prompt": "y"},
+    "Skill": {"skill": "x"},
 }
 TOOLS = builtin_tools()
 

@@ -1,0 +1,34 @@
+"""`/add-dir`: one more working directory for this session."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+
+from agent.commands.context import CommandContext
+from agent.commands.results import CommandResult, ShowText
+from agent.settings.places import expand_home
+
+
+async def call(arguments: str, context: CommandContext) -> CommandResult:
+    """Add the folder to the scope; settings stay as they are."""
+    if not arguments:
+        folders = [context.session.launch_dir, *context.gate.context.additional_dirs]
+        return ShowText("Working directories:\n" + "\n".join(f"  {folder}" for folder in folders))
+    path = context.session.cwd / expand_home(arguments.strip("\"'"), context.home)
+    real = type(path)(os.path.realpath(path))
+    if not real.is_dir():
+        return ShowText(f"{path} is no folder.", "warning")
+    gate = context.gate
+    known = (gate.context.launch_dir, *gate.context.additional_dirs)
+    if any(real.is_relative_to(os.path.realpath(folder)) for folder in known):
+        return ShowText(f"{real} is inside the working directories already.")
+    if real == real.parent or real == type(real)(os.path.realpath(context.home)):
+        return ShowText(f"{real} is too much: name the folder you need.", "warning")
+    added = (*gate.context.additional_dirs, real)
+    gate.replace_context(replace(gate.context, additional_dirs=added))
+    context.on_directory(real)
+    return ShowText(
+        f"{real} is a working directory for this session. "
+        "To keep it, add it to permissions.additionalDirectories in your settings."
+    )

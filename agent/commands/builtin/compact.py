@@ -1,0 +1,11 @@
+"""`/compact`: a summary in place of the history."""
+
+from __future__ import annotations
+
+from agent.commands.context import CommandContext
+from agent.commands.results import CommandResult, Compact
+
+
+async def call(arguments: str, _context: CommandContext) -> CommandResult:
+    """Ask for a summary; the arguments say what it must keep."""
+    return Compact(arguments)

@@ -1,0 +1,27 @@
+"""`/effort`: how hard the model thinks."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+from agent.commands.context import CommandContext
+from agent.commands.results import CommandResult, ShowText
+from agent.model.client import Effort
+
+
+async def call(arguments: str, context: CommandContext) -> CommandResult:
+    """Show or change the effort; `auto` leaves it to the model."""
+    levels = get_args(Effort)
+    wanted = arguments.strip().lower()
+    if not wanted:
+        now = context.session.effort or "auto"
+        return ShowText(f"effort {now}; there are: {', '.join((*levels, 'auto'))}")
+    if wanted == "auto":
+        context.session.set_effort(None)
+        return ShowText("effort auto from the next request on")
+    level = next((level for level in levels if level == wanted), None)
+    if level is None:
+        known = ", ".join((*levels, "auto"))
+        return ShowText(f"There is no effort {wanted!r}. Known: {known}.", "warning")
+    context.session.set_effort(level)
+    return ShowText(f"effort {level} from the next request on")

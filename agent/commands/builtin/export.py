@@ -1,0 +1,36 @@
+"""`/export`: the conversation as Markdown, JSON or a page."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Final
+
+from agent.commands.context import CommandContext
+from agent.commands.results import CommandResult, CopyText, ShowText
+from agent.errors import SessionError
+from agent.session.export import ExportFormat, export
+from agent.settings.places import expand_home
+
+_FORMS: Final[dict[str, ExportFormat]] = {".json": "json", ".html": "html", ".htm": "html"}
+
+
+async def call(arguments: str, context: CommandContext) -> CommandResult:
+    """Write to the named file, which must be new; without one, copy."""
+    name = arguments.strip().strip("\"'")
+    target = context.session.cwd / expand_home(name, context.home) if name else None
+    form = _FORMS.get(target.suffix.lower(), "markdown") if target else "markdown"
+    try:
+        text = await asyncio.to_thread(export, context.session.transcript_path, form)
+        if target is None:
+            return CopyText(text, "copied the conversation")
+        await asyncio.to_thread(_write, target, text)
+    except (SessionError, OSError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        return ShowText(f"Not exported: {reason}.", "warning")
+    return ShowText(f"The conversation is in {target}.")
+
+
+def _write(target: Path, text: str) -> None:
+    with target.open("x", encoding="utf-8") as file:
+        file.write(text)

@@ -1,0 +1,24 @@
+"""`/keybindings`: the person's key file, made with a commented start where there is none."""
+
+from __future__ import annotations
+
+import json
+from typing import Final
+
+from agent.commands.context import CommandContext
+from agent.commands.results import CommandResult, EditFile, ShowText
+from agent.settings.private_file import write_private
+
+FILE_NAME: Final = "keybindings.json"
+_START: Final = {"bindings": [{"context": "Chat", "bindings": {"ctrl+e": "chat:externalEditor"}}]}
+
+
+async def call(_arguments: str, context: CommandContext) -> CommandResult:
+    """Open the file; it counts as soon as it is saved."""
+    path = context.agent_home / FILE_NAME
+    if not path.exists():
+        try:
+            write_private(path, (json.dumps(_START, indent=2) + "\n").encode())
+        except OSError as error:
+            return ShowText(f"{path} cannot be made: {error.strerror}.", "warning")
+    return EditFile(path, f"{path} · /help shows the keys in force")

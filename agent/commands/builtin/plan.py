@@ -1,0 +1,14 @@
+"""`/plan`: plan mode, and a task for it."""
+
+from __future__ import annotations
+
+from agent.commands.context import CommandContext
+from agent.commands.results import CommandResult, SendPrompt, ShowText
+
+
+async def call(arguments: str, context: CommandContext) -> CommandResult:
+    """Switch; the mode only tightens, so nothing is asked."""
+    context.gate.enter_plan_mode()
+    if arguments:
+        return SendPrompt(arguments)
+    return ShowText("Plan mode is on: nothing is changed until you approve a plan.")

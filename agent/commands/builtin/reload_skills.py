@@ -1,0 +1,13 @@
+"""`/reload-skills`: command and skill files, read again."""
+
+from __future__ import annotations
+
+from agent.commands.builtin.skills import describe
+from agent.commands.context import CommandContext
+from agent.commands.results import CommandResult, ShowText
+
+
+async def call(_arguments: str, context: CommandContext) -> CommandResult:
+    """Read the folders and say what they hold."""
+    await context.custom.refresh()
+    return ShowText(describe(context.custom))

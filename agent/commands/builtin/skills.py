@@ -1,0 +1,28 @@
+"""`/skills`: commands and skills that come from files."""
+
+from __future__ import annotations
+
+from agent.commands.context import CommandContext
+from agent.commands.custom import CustomCommands
+from agent.commands.results import CommandResult, ShowText
+
+
+async def call(_arguments: str, context: CommandContext) -> CommandResult:
+    """List them, with what waits for trust and what is wrong."""
+    return ShowText(describe(context.custom))
+
+
+def describe(custom: CustomCommands) -> str:
+    """Return the list as people read it."""
+    lines = [
+        f"/{command.meta.name:<24} {command.meta.description[:80]}  ({command.meta.source})"
+        for command in custom.commands()
+    ]
+    if not lines:
+        lines.append("No command files. Put one at ~/.agent/commands/name.md, or a skill at")
+        lines.append("~/.agent/skills/name/SKILL.md; .claude folders count as well.")
+    if custom.waiting:
+        names = ", ".join(f"/{name}" for name in custom.waiting[:20])
+        lines.append(f"Waiting for trust: {names} (/trust shows them)")
+    lines.extend(f"! {problem}" for problem in custom.problems[:20])
+    return "\n".join(lines)

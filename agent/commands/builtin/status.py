@@ -1,0 +1,31 @@
+"""`/status`: what runs where, and what it was loaded from."""
+
+from __future__ import annotations
+
+from agent.commands.context import CommandContext
+from agent.commands.results import CommandResult, ShowText
+
+
+async def call(_arguments: str, context: CommandContext) -> CommandResult:
+    """Show it; nothing is measured or fetched."""
+    session, settings = context.session, context.settings()
+    demo = " (scripted demo model)" if session.is_demo else ""
+    effort = f", effort {session.effort}" if session.effort else ""
+    files = [f"{file.path}" for file in context.instructions()]
+    trust = settings.trust
+    lines = [
+        f"agent-tui {context.version}",
+        f"session {session.session_id}",
+        f"model {session.model}{demo}{effort}",
+        f"endpoint {context.endpoint}",
+        f"mode {session.mode}",
+        f"folder {session.launch_dir}",
+        *([f"shell in {session.cwd}"] if session.cwd != session.launch_dir else []),
+        *(f"also {folder}" for folder in context.gate.context.additional_dirs),
+        f"trusted {'yes' if trust.trusted else 'nothing to trust' if trust.is_settled else 'no'}",
+        f"instructions {', '.join(files) if files else 'none'}",
+        f"hooks {len(context.hooks().all())}, rules {len(context.gate.context.rules.rules)}",
+        f"settings of {', '.join(str(p) for p in settings.watched if p.exists()) or 'no file'}",
+    ]
+    lines.extend(f"! {warning}" for warning in settings.warnings if warning.level != "info")
+    return ShowText("\n".join(lines))

@@ -1,0 +1,46 @@
+"""Everything about commands of one conversation, for whoever draws the screen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Protocol, cast
+
+from agent.commands.context import CommandContext
+from agent.commands.custom import CustomCommands
+from agent.commands.registry import CommandRegistry
+from agent.commands.results import CommandResult
+from agent.commands.spec import LocalCommand
+from agent.files.index import FileIndex
+
+
+class LocalModule(Protocol):
+    """What a module of a local command has."""
+
+    async def call(self, arguments: str, context: CommandContext) -> CommandResult:
+        """Do it. Raises AgentError for what people can mend."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class CommandCenter:
+    """Registry, command files, the file list, and the way to run a local command."""
+
+    registry: CommandRegistry
+    custom: CustomCommands
+    context: CommandContext
+    files: FileIndex
+
+    async def run_local(self, command: LocalCommand, arguments: str) -> CommandResult:
+        """Import a local command, run it and return what it asks for.
+
+        Raises:
+            AgentError: it cannot be done; the text is for the person.
+        """
+        module = cast(LocalModule, import_module(command.module))
+        return await module.call(arguments, self.context)
+
+    async def aclose(self) -> None:
+        """Stop watching files."""
+        await self.custom.aclose()
+        await self.files.aclose()

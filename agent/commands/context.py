@@ -1,0 +1,134 @@
+"""What a local command may use: the conversation as it sees it, and the places around it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from agent.commands.custom import CustomCommands
+from agent.commands.registry import CommandRegistry
+from agent.display import TodoItem
+from agent.events import Usage
+from agent.memory.picture import ContextPicture
+from agent.messages import Message
+from agent.model.client import Effort
+from agent.prompt.instruction_files import InstructionFile
+from agent.settings.load import Settings
+from agent.tools.shells import ShellRegistry
+from hooks.config import HookConfig
+from permissions.gate import PermissionGate
+from permissions.mode import Mode
+
+
+class CommandSession(Protocol):
+    """The conversation, as commands see it; `agent.conversation.Conversation` fits."""
+
+    @property
+    def session_id(self) -> str:
+        """The session's identifier."""
+        ...
+
+    @property
+    def transcript_path(self) -> Path:
+        """The session's file."""
+        ...
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The history as the model knows it."""
+        ...
+
+    @property
+    def launch_dir(self) -> Path:
+        """Where the program was started."""
+        ...
+
+    @property
+    def cwd(self) -> Path:
+        """The shell's current directory."""
+        ...
+
+    @property
+    def is_demo(self) -> bool:
+        """Whether the scripted demo model answers."""
+        ...
+
+    @property
+    def model(self) -> str:
+        """The model in use."""
+        ...
+
+    @property
+    def effort(self) -> str | None:
+        """The effort asked for."""
+        ...
+
+    @property
+    def mode(self) -> Mode:
+        """The permission mode."""
+        ...
+
+    @property
+    def usage(self) -> Usage:
+        """Tokens of the whole session."""
+        ...
+
+    @property
+    def cost_usd(self) -> float:
+        """Cost of the whole session."""
+        ...
+
+    @property
+    def context_tokens(self) -> int:
+        """What the next request starts from."""
+        ...
+
+    @property
+    def context_window(self) -> int:
+        """What the model can take."""
+        ...
+
+    @property
+    def todos(self) -> tuple[TodoItem, ...]:
+        """The task list."""
+        ...
+
+    def context_picture(self) -> ContextPicture:
+        """Return what fills the model's window, part by part."""
+        ...
+
+    async def set_model(self, model: str) -> None:
+        """Use another model from the next request on."""
+        ...
+
+    def set_effort(self, effort: Effort | None) -> None:
+        """Ask for another effort."""
+        ...
+
+    async def rename(self, title: str) -> None:
+        """Give the session a name."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandContext:
+    """Made by the composition root, once per conversation."""
+
+    session: CommandSession
+    registry: CommandRegistry
+    custom: CustomCommands
+    settings: Callable[[], Settings]
+    gate: PermissionGate
+    hooks: Callable[[], HookConfig]
+    shells: ShellRegistry
+    instructions: Callable[[], Sequence[InstructionFile]]
+    on_directory: Callable[[Path], None]
+    """Told of a working directory that was added."""
+    env: Mapping[str, str]
+    home: Path
+    agent_home: Path
+    version: str
+    endpoint: str
+    """Where requests go, for people."""

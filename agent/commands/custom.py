@@ -1,0 +1,103 @@
+"""The command files of a conversation: found in the background, found again when they change."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from agent.commands.command_file import Problem
+from agent.commands.discover import CommandFinder, CommandPlaces, Found, watched_folders
+from agent.commands.spec import Command
+
+QUIET_MS: Final = 300
+
+
+class CustomCommands:
+    """What the folders held when they were last read."""
+
+    def __init__(self, finder: CommandFinder, places: CommandPlaces) -> None:
+        """Nothing is read before `refresh`."""
+        self._finder = finder
+        self._places = places
+        self._found = Found()
+        self._watching: asyncio.Task[None] | None = None
+        self._stop = asyncio.Event()
+        self.listeners: list[Callable[[], None]] = []
+        """Called after each refresh that changed something."""
+
+    def commands(self) -> tuple[Command, ...]:
+        """Return the commands in order of priority."""
+        return self._found.commands
+
+    @property
+    def waiting(self) -> tuple[str, ...]:
+        """Names from the project that wait for trust."""
+        return self._found.waiting
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What is wrong with files, for people."""
+        return self._found.problems
+
+    async def refresh(self) -> None:
+        """Read the folders now."""
+        before = self._found
+        self._found = await asyncio.to_thread(self._finder.find)
+        if _summary(before) != _summary(self._found):
+            for listener in tuple(self.listeners):
+                listener()
+
+    def watch(self) -> None:
+        """Read the folders again whenever they change, until `aclose`."""
+        if self._watching is None:
+            self._watching = asyncio.ensure_future(self._watch())
+
+    async def aclose(self) -> None:
+        """Stop watching; safe to call twice."""
+        self._stop.set()
+        if self._watching is not None:
+            self._watching.cancel()
+            await asyncio.wait({self._watching})
+            self._watching = None
+
+    async def _watch(self) -> None:
+        # Costs a native library; nothing is watched before the first frame.
+        from watchfiles import awatch
+
+        while not self._stop.is_set():
+            roots = self._roots()
+            if not roots:
+                return
+            with contextlib.suppress(OSError):
+                async for events in awatch(
+                    *roots,
+                    watch_filter=self._concerns,
+                    debounce=QUIET_MS,
+                    step=QUIET_MS,
+                    recursive=True,
+                    stop_event=self._stop,
+                    ignore_permission_denied=True,
+                ):
+                    if events:
+                        await self.refresh()
+                    if self._roots() != roots:
+                        break
+
+    def _roots(self) -> tuple[Path, ...]:
+        """Return the folders to watch: each one, or where it is missing, its parent alone."""
+        found: dict[Path, None] = {}
+        for folder in watched_folders(self._places):
+            if folder.is_dir():
+                found[folder] = None
+        return tuple(found)
+
+    def _concerns(self, _change: object, path: str) -> bool:
+        return path.endswith(".md") or "." not in Path(path).name
+
+
+def _summary(found: Found) -> tuple[object, ...]:
+    metas = tuple((c.meta, c.for_model) for c in found.commands)
+    return metas, found.waiting, found.problems

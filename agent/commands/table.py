@@ -1,0 +1,212 @@
+"""The built-in commands as metadata: one row each, no code behind it is imported.
+
+Names, aliases and what they mean are those people know; each lives in its own module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Final
+
+from agent.commands.spec import (
+    EVERYWHERE,
+    ON_SCREEN,
+    Command,
+    InteractiveCommand,
+    LocalCommand,
+    Metadata,
+    PromptCommand,
+    Template,
+)
+
+PACKAGE: Final = "agent.commands.builtin"
+
+
+def _template(module: str) -> Callable[[], Template]:
+    def load() -> Template:
+        body: str = import_module(f"{PACKAGE}.{module}").BODY
+        return Template(body)
+
+    return load
+
+
+def _meta(
+    name: str,
+    description: str,
+    hint: str = "",
+    *aliases: str,
+    at_once: bool = False,
+    on_screen: bool = False,
+) -> Metadata:
+    return Metadata(
+        name=name,
+        description=description,
+        argument_hint=hint,
+        aliases=aliases,
+        runs_at_once=at_once,
+        availability=ON_SCREEN if on_screen else EVERYWHERE,
+    )
+
+
+BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
+    LocalCommand(
+        _meta("add-dir", "Work in another folder as well", "<folder>", at_once=True),
+        f"{PACKAGE}.add_dir",
+    ),
+    LocalCommand(
+        _meta(
+            "clear",
+            "Start over with an empty conversation; the old one stays resumable",
+            "",
+            "reset",
+            "new",
+            on_screen=True,
+        ),
+        f"{PACKAGE}.clear",
+    ),
+    LocalCommand(
+        _meta("compact", "Summarise the conversation to make room", "[focus]", on_screen=True),
+        f"{PACKAGE}.compact",
+    ),
+    InteractiveCommand(
+        _meta(
+            "config",
+            "Show or change settings",
+            "[key=value]",
+            "settings",
+            at_once=True,
+            on_screen=True,
+        ),
+        "config",
+    ),
+    InteractiveCommand(
+        _meta("context", "Show what fills the model's window", at_once=True, on_screen=True),
+        "context",
+    ),
+    LocalCommand(
+        _meta(
+            "copy",
+            "Copy an answer to the clipboard, the last one first",
+            "[N]",
+            at_once=True,
+            on_screen=True,
+        ),
+        f"{PACKAGE}.copy",
+    ),
+    LocalCommand(
+        _meta("cost", "Show tokens and cost of this session", "", "usage", "stats", at_once=True),
+        f"{PACKAGE}.cost",
+    ),
+    InteractiveCommand(
+        _meta(
+            "diff", "Show what changed, against git or turn by turn", at_once=True, on_screen=True
+        ),
+        "diff",
+    ),
+    InteractiveCommand(
+        _meta("doctor", "Check what this program depends on", at_once=True, on_screen=True),
+        "doctor",
+    ),
+    LocalCommand(
+        _meta(
+            "effort",
+            "Show or change how hard the model thinks",
+            "[low|medium|high|xhigh|max|auto]",
+            at_once=True,
+        ),
+        f"{PACKAGE}.effort",
+    ),
+    LocalCommand(
+        _meta("exit", "Leave", "", "quit", at_once=True, on_screen=True), f"{PACKAGE}.exit"
+    ),
+    LocalCommand(
+        _meta(
+            "export", "Write the conversation to a file or the clipboard", "[file]", at_once=True
+        ),
+        f"{PACKAGE}.export",
+    ),
+    InteractiveCommand(
+        _meta("help", "Show keys and commands", at_once=True, on_screen=True), "help"
+    ),
+    InteractiveCommand(
+        _meta("hooks", "Show which hooks are configured, and where", at_once=True, on_screen=True),
+        "hooks",
+    ),
+    PromptCommand(
+        _meta("init", "Have the model write an AGENTS.md for this project"), _template("init")
+    ),
+    LocalCommand(_meta("keybindings", "Edit your keys", on_screen=True), f"{PACKAGE}.keybindings"),
+    InteractiveCommand(
+        _meta("memory", "Choose an instruction file to edit", on_screen=True), "memory"
+    ),
+    InteractiveCommand(
+        _meta("model", "Choose the model and its effort", "[name]", at_once=True, on_screen=True),
+        "model",
+    ),
+    InteractiveCommand(
+        _meta(
+            "permissions",
+            "Show the rules in force, and take rules back",
+            "",
+            "allowed-tools",
+            at_once=True,
+            on_screen=True,
+        ),
+        "permissions",
+    ),
+    LocalCommand(
+        _meta("plan", "Switch to plan mode, with a task or without", "[task]", on_screen=True),
+        f"{PACKAGE}.plan",
+    ),
+    LocalCommand(
+        _meta("reload-skills", "Read the command and skill files again", at_once=True),
+        f"{PACKAGE}.reload_skills",
+    ),
+    LocalCommand(
+        _meta("rename", "Give this session a name", "[name]", at_once=True), f"{PACKAGE}.rename"
+    ),
+    InteractiveCommand(
+        _meta("resume", "Continue another session", "[id]", "continue", on_screen=True), "resume"
+    ),
+    InteractiveCommand(
+        _meta(
+            "rewind",
+            "Go back: the conversation, the files, or both",
+            "",
+            "checkpoint",
+            "undo",
+            on_screen=True,
+        ),
+        "rewind",
+    ),
+    LocalCommand(
+        _meta("skills", "List commands and skills from files", at_once=True), f"{PACKAGE}.skills"
+    ),
+    LocalCommand(
+        _meta("status", "Show version, model, account, folder and what was loaded", at_once=True),
+        f"{PACKAGE}.status",
+    ),
+    PromptCommand(
+        _meta("statusline", "Have the model set up a status line command", "[what it should show]"),
+        _template("statusline"),
+    ),
+    InteractiveCommand(
+        _meta(
+            "tasks",
+            "Show background commands, and stop them",
+            "",
+            "bashes",
+            at_once=True,
+            on_screen=True,
+        ),
+        "tasks",
+    ),
+    InteractiveCommand(
+        _meta("theme", "Choose the colours", "[name]", at_once=True, on_screen=True), "theme"
+    ),
+    LocalCommand(_meta("todos", "Show the task list", at_once=True), f"{PACKAGE}.todos"),
+    InteractiveCommand(
+        _meta("trust", "Show what this project brings, and accept it", on_screen=True), "trust"
+    ),
+)
