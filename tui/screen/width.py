@@ -20,8 +20,8 @@ CLUSTER_LIMIT: Final = 32
 # Characters of one cell that make no cluster with each other: Latin, punctuation, arrows, lines and
 # blocks. Most screens have no others, and the tables for the rest take 17 ms to load.
 _PLAIN: Final = re.compile(
-    "[ -~\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2030-\u205e\u2190-\u2193\u23bf"
-    "\u2500-\u25fc\u2713\u2717]*"
+    "[ -~\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2030-\u205e\u2190-\u2193\u2195\u21b3\u2200-\u22ff"
+    "\u2387\u23bf\u23ce\u23f5\u23f8\u2500-\u25fc\u2610\u2611\u2713\u2717\u273b\u276f\u2800-\u28ff]*"
 )
 _CACHED_LENGTH: Final = 256
 _CONTROLS: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
