@@ -17,8 +17,8 @@ from agent.loop import AgentLoop, LoopPorts, TurnHooks
 from agent.messages import Message, ToolUse, text_block, user_message
 from agent.model.client import ModelRequest
 from agent.tools.base import Concurrency, Tool, ToolContext, ToolOutcome, build_tool
+from agent.tools.call import CallHooks, CallOutcome
 from agent.tools.file_state import FileState
-from agent.tools.lifecycle import CallHooks, CallOutcome
 from hooks.outcome import EventOutcome
 from hooks.ports import RunHookAgent
 from permissions.gate import PermissionGate

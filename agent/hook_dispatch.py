@@ -2,7 +2,7 @@
 
 Turns moments of the loop into hook payloads, and what hooks have to show into events. An event that
 no handler matches costs a dictionary look-up. Implements the hook ports of `agent.loop` and
-`agent.tools.lifecycle`.
+`agent.tools.call`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from agent.abort import AbortSignal
 from agent.events import AgentEvent, HookFinished, HookStarted, Notice
 from agent.messages import ToolUse
 from agent.prompt.instruction_files import InstructionFile
-from agent.tools.lifecycle import CallHooks, CallOutcome
+from agent.tools.call import CallHooks, CallOutcome
 from hooks.events import (
     ConfigChange,
     CwdChanged,

@@ -14,7 +14,7 @@ from agent.hook_dispatch import HookDispatch
 from agent.messages import ToolUse
 from agent.prompt.instruction_files import InstructionFile, Instructions, render
 from agent.prompt.system import note
-from agent.tools.lifecycle import CallOutcome
+from agent.tools.call import CallOutcome
 from hooks.events import FileChanged
 from hooks.watch import FileWatch, static_names
 

@@ -35,8 +35,8 @@ from agent.model.client import ModelClient, ModelRequest
 from agent.recovery.classify import FailureKind
 from agent.side_work import SideWork
 from agent.state import LoopState
+from agent.tools.call import CallOutcome, CallPorts
 from agent.tools.dispatch import Dispatcher
-from agent.tools.lifecycle import CallOutcome, CallPorts
 from agent.turn import Answered, Failed, Interrupted, ModelTurn, Recovery
 from hooks.outcome import EventOutcome
 

@@ -24,7 +24,7 @@ from agent.expansion import Expanded, Expansion, PromptExpander
 from agent.files.mentions import MentionReader
 from agent.hook_dispatch import HookDispatch
 from agent.messages import Message, user_message
-from agent.tools.lifecycle import CallPorts
+from agent.tools.call import CallPorts
 from agent.user_prompt import Prompt
 
 MAX_TEXT_CHARS: Final = 200_000

@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 from agent.abort import AbortSignal
 from agent.events import AgentEvent
 from agent.messages import ToolUse
+from agent.tools.call import CallOutcome, CallPorts
 from agent.tools.emitter import Emitter
-from agent.tools.lifecycle import CallOutcome, CallPorts, run_call
+from agent.tools.lifecycle import run_call
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,9 @@ from agent.abort import AbortController, AbortSignal
 from agent.events import AgentEvent
 from agent.messages import ToolUse
 from agent.tools.base import Concurrency
+from agent.tools.call import SIBLING_FAILED, CallOutcome, CallPorts
 from agent.tools.emitter import Emitter
-from agent.tools.lifecycle import SIBLING_FAILED, CallOutcome, CallPorts, run_call
+from agent.tools.lifecycle import run_call
 from agent.tools.registry import ToolRegistry
 
 MAX_CONCURRENT: Final = 10

@@ -25,8 +25,8 @@ from agent.tools.base import (
     ToolOutcome,
     build_tool,
 )
+from agent.tools.call import CallPorts
 from agent.tools.dispatch import MAX_CONCURRENT, Dispatcher, partition
-from agent.tools.lifecycle import CallPorts
 from agent.tools.registry import ToolRegistry
 from permissions.context import PermissionContext
 from permissions.gate import PermissionGate

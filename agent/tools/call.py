@@ -1,0 +1,196 @@
+"""One tool call in progress: what it needs, what it knows so far, how it ends.
+
+Next: `agent.tools.lifecycle` (its steps in order).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, Protocol
+
+from pydantic import BaseModel
+
+from agent.abort import AbortSignal
+from agent.display import Display
+from agent.messages import Block, ToolUse
+from agent.tools.base import Tool, ToolContext
+from agent.tools.emitter import Emitter, SideEvents
+from agent.tools.registry import ToolRegistry
+from agent.tools.services import ToolServices
+from hooks.outcome import EventOutcome
+from permissions.gate import PermissionGate
+
+Outcome = Literal["ok", "failed", "denied", "interrupted", "invalid"]
+
+SIBLING_FAILED: Final = "a call in the same batch failed"
+"""Reason with which a batch's abort fires when one of its calls failed."""
+
+
+class CallHooks(Protocol):
+    """The hook events around one call; `agent.hook_dispatch` implements it."""
+
+    async def pre_tool_use(
+        self, call: ToolUse, tool_input: Mapping[str, Any], abort: AbortSignal
+    ) -> EventOutcome | None:
+        """Return the merged outcome, or None when no handler matches."""
+        ...
+
+    async def post_tool_use(
+        self,
+        call: ToolUse,
+        tool_input: Mapping[str, Any],
+        response: Any,
+        duration_ms: int,
+        abort: AbortSignal,
+    ) -> EventOutcome | None:
+        """As above, after a success."""
+        ...
+
+    async def post_tool_use_failure(
+        self,
+        call: ToolUse,
+        tool_input: Mapping[str, Any],
+        error: str,
+        *,
+        is_interrupt: bool,
+        duration_ms: int,
+        abort: AbortSignal,
+    ) -> EventOutcome | None:
+        """As above, after a run that failed."""
+        ...
+
+    async def permission_denied(
+        self, call: ToolUse, tool_input: Mapping[str, Any], reason: str
+    ) -> EventOutcome | None:
+        """As above, after the classifier denied a call."""
+        ...
+
+
+class CallRecorder(Protocol):
+    """Told right before a tool runs and right after, so that a crash never runs anything twice."""
+
+    async def tool_started(
+        self, call: ToolUse, tool_input: Mapping[str, Any], agent_id: str | None
+    ) -> None:
+        """Record durably that the call is about to run."""
+        ...
+
+    async def tool_ended(
+        self,
+        call: ToolUse,
+        block: Block,
+        outcome: str,
+        elapsed_s: float,
+        identifier: str,
+        agent_id: str | None,
+    ) -> None:
+        """Record durably what the model will be told."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class CallPorts:
+    """What the lifecycle of a call needs from the conversation."""
+
+    registry: ToolRegistry
+    gate: PermissionGate
+    hooks: CallHooks
+    services: ToolServices
+    recorder: CallRecorder | None = None
+    side: SideEvents | None = None
+    """Where sub-agents put their events while a call of theirs runs."""
+    previews: dict[str, Display | None] | None = None
+    """Filled by tool_use_id before the person is asked; the dialog reads it."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallOutcome:
+    """How one call ended."""
+
+    tool_use_id: str
+    block: Block
+    """The `tool_result` for the model."""
+    outcome: Outcome
+    tool_name: str
+    ends_turn: bool = False
+    """The person said no without a comment, or a hook stopped the turn."""
+    stop_reason: str = ""
+    """Why, when a hook stopped the turn; empty for the person's no."""
+    additional_context: tuple[str, ...] = ()
+    """What hooks add for the model, after the results."""
+    aborts_siblings: bool = False
+    """The run failed in a way that makes its concurrent neighbours pointless."""
+    response: Any = None
+    """The serialised result for PostToolBatch hooks."""
+
+
+class Refused(Exception):
+    """Ends a call before its run, or in place of its result."""
+
+    def __init__(
+        self, outcome: Outcome, text: str, *, ends_turn: bool = False, stop_reason: str = ""
+    ) -> None:
+        """`text` is for the model; the other two are those of `CallOutcome`."""
+        self.outcome: Outcome = outcome
+        self.text = text
+        self.ends_turn = ends_turn
+        self.stop_reason = stop_reason
+        super().__init__(text)
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A call whose input passed both validations."""
+
+    tool: Tool[Any]
+    parsed: BaseModel
+    raw: Mapping[str, Any]
+    seen: Mapping[str, Any]
+    """What rules, hooks and people see."""
+
+
+@dataclass(slots=True)
+class Call:
+    """A call on its way through its lifecycle."""
+
+    use: ToolUse
+    ports: CallPorts
+    emitter: Emitter
+    abort: AbortSignal
+    context: ToolContext
+    identifier: str
+    """The line of its card; the tool's name until the input was read."""
+    additional_context: list[str] = field(default_factory=list)
+    comment: str = ""
+    """What the person said with their yes."""
+    was_asked: bool = False
+    has_started: bool = False
+    aborts_siblings: bool = False
+
+    @classmethod
+    def begin(cls, use: ToolUse, ports: CallPorts, emitter: Emitter, abort: AbortSignal) -> Call:
+        """Return the call as the model made it."""
+        context = ToolContext(
+            tool_use_id=use.id,
+            turn_id=emitter.turn_id,
+            agent_id=emitter.agent_id,
+            abort=abort,
+            progress=lambda text: emitter.progress(use.id, text),
+            services=ports.services,
+        )
+        return cls(use, ports, emitter, abort, context, use.name)
+
+    def collect(self, hook: EventOutcome) -> None:
+        """Keep what a hook adds for the model."""
+        if hook.additional_context:
+            self.additional_context.append(hook.additional_context)
+
+
+def interrupted_text(abort: AbortSignal) -> str:
+    """Return what the model is told of a call that was stopped."""
+    if abort.reason == SIBLING_FAILED:
+        return f"Stopped, because {SIBLING_FAILED}. Call it again if it is still needed."
+    return (
+        "Interrupted by the person. Whether it had an effect is not known; check before repeating."
+    )

@@ -1,0 +1,76 @@
+"""The input of a call: parsed by the schema, checked by the tool, as rules and hooks see it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from agent.sanitize import sanitize
+from agent.tools.base import Tool, ToolError
+from agent.tools.call import Call, Ready, Refused
+
+
+async def read_input(call: Call, raw: Mapping[str, Any]) -> Ready:
+    """Return the call ready to be decided.
+
+    Raises:
+        Refused: with `invalid`, for the model to mend.
+    """
+    tool = call.ports.registry.get(call.use.name)
+    if tool is None:
+        names = ", ".join(sorted(t.name for t in call.ports.registry.all()))
+        raise Refused(
+            "invalid", f"There is no tool named {call.use.name!r}. Available tools: {names}."
+        )
+    if call.use.invalid_json is not None:
+        sample = call.use.invalid_json[:200]
+        raise Refused(
+            "invalid",
+            f"InputValidationError: the input of {tool.name} is not a JSON object "
+            f"(it starts with {sample!r}). Send the call again with valid JSON.",
+        )
+    try:
+        parsed = tool.parse(raw)
+    except ValidationError as error:
+        raise Refused("invalid", _schema_error(tool.name, error)) from error
+    call.identifier = _identify(call, tool, parsed)
+    if tool.requires_user_interaction and call.ports.services.person is None:
+        raise Refused(
+            "invalid",
+            f"{tool.name} needs a person to answer, and nobody is there to ask in this run. "
+            "Decide yourself and say which assumption you made.",
+        )
+    problem = await _guard(tool.validate(parsed, call.context), tool.name)
+    if problem is not None:
+        raise Refused("invalid", problem)
+    seen = tool.permission_input(parsed, raw, call.context)
+    return Ready(tool, parsed, raw, seen)
+
+
+def _identify(call: Call, tool: Tool[Any], parsed: BaseModel) -> str:
+    try:
+        line = tool.identifier(parsed, call.ports.services.launch_dir)
+    except (ValueError, OSError, AttributeError):
+        line = tool.name
+    return sanitize(line).replace("\n", "⏎")[:500]
+
+
+async def _guard(validation: Any, name: str) -> str | None:
+    try:
+        result = await validation
+    except ToolError as error:
+        return str(error)
+    except Exception as error:  # noqa: BLE001 - isolation boundary: a broken check refuses the call
+        return f"{name} could not check its input: {type(error).__name__}: {error}"
+    assert result is None or isinstance(result, str)
+    return result
+
+
+def _schema_error(name: str, error: ValidationError) -> str:
+    lines = [f"InputValidationError: {name} was called with input that does not fit its schema:"]
+    for item in error.errors(include_url=False, include_context=False)[:10]:
+        where = ".".join(str(part) for part in item["loc"]) or "(input)"
+        lines.append(f"- {where}: {item['msg']}")
+    return "\n".join(lines)

@@ -1,0 +1,200 @@
+"""May a call run? Rules, hooks and people are heard in turn until the answer stands.
+
+Steps 1 to 3 are the gate's; PreToolUse hooks may rewrite the input, which starts over; what is left
+of an ask is resolved (pattern page "safety-and-permissions").
+"""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import replace
+from typing import Final
+
+from agent.display import Display
+from agent.events import PermissionRequested, PermissionResolved
+from agent.tools.call import SIBLING_FAILED, Call, Ready, Refused, interrupted_text
+from agent.tools.call_input import read_input
+from hooks.outcome import EventOutcome
+from permissions.decision import Behavior, Decision, DecisionSource, Reason, ReasonType
+from permissions.race import RaceAborted
+from permissions.request import PermissionRequest
+
+MAX_REWRITES: Final = 5
+"""How often one call's input may be changed and decided again before it is denied."""
+
+
+async def permit(call: Call, ready: Ready) -> Ready:
+    """Return the call as it may run; its input may be another one than the model's.
+
+    Raises:
+        Refused: it may not run.
+    """
+    decision = _evaluate(call, ready)
+    hook = None
+    if decision.behavior is not Behavior.DENY:
+        hook = await call.ports.hooks.pre_tool_use(call.use, ready.seen, call.abort)
+    if hook is not None:
+        ready, decision = await _apply_pre_hook(call, ready, decision, hook)
+    for _ in range(MAX_REWRITES):
+        if decision.behavior is Behavior.ASK:
+            decision = await _ask(call, ready, decision)
+            if decision.behavior is Behavior.ALLOW and decision.updated_input is not None:
+                answered = decision
+                ready = await read_input(call, decision.updated_input)
+                decision = _stands(answered, _evaluate(call, ready))
+                continue
+        break
+    else:
+        raise Refused("denied", "The input was changed too often; the call was not run.")
+    if not call.was_asked:
+        call.ports.gate.log(decision, _request(call, ready))
+        if decision.behavior is Behavior.DENY:
+            _resolved(call, "", decision)
+    if decision.behavior is not Behavior.ALLOW:
+        await _denied(call, ready, decision)
+    if decision.feedback:
+        call.comment = decision.feedback
+    if call.abort.aborted:
+        raise Refused("interrupted", interrupted_text(call.abort))
+    return ready
+
+
+def _stands(answered: Decision, again: Decision) -> Decision:
+    """Return what holds after an answer that changed the input: never softer than the new
+    check."""
+    if again.behavior is Behavior.ASK and (
+        again.reason is Reason.MODE_DEFAULT or answered.source is DecisionSource.USER
+    ):
+        # The person saw the input they wrote; a hook's or classifier's yes covers the mode's
+        # ask.
+        return replace(answered, updated_input=None)
+    return again
+
+
+def _evaluate(call: Call, ready: Ready) -> Decision:
+    return call.ports.gate.evaluate(_request(call, ready), cwd=call.ports.services.cwd)
+
+
+def _request(call: Call, ready: Ready, request_id: str = "") -> PermissionRequest:
+    return PermissionRequest(
+        tool=ready.tool.name,
+        tool_input=ready.seen,
+        request_id=request_id,
+        tool_use_id=call.use.id,
+        agent_id=call.emitter.agent_id,
+    )
+
+
+async def _apply_pre_hook(
+    call: Call, ready: Ready, decision: Decision, hook: EventOutcome
+) -> tuple[Ready, Decision]:
+    call.collect(hook)
+    if not hook.continue_:
+        raise Refused(
+            "denied",
+            hook.stop_reason or "A hook stopped the turn.",
+            ends_turn=True,
+            stop_reason=hook.stop_reason or "a PreToolUse hook stopped the turn",
+        )
+    if hook.updated_input is not None and hook.decision not in {"deny", "block"}:
+        ready = await read_input(call, hook.updated_input)
+        decision = _evaluate(call, ready)
+    return ready, call.ports.gate.after_pre_tool_use(
+        decision, hook.decision, hook.reason or "", hook.reason_source or ""
+    )
+
+
+async def _ask(call: Call, ready: Ready, pending: Decision) -> Decision:
+    call.was_asked = True
+    request_id = uuid.uuid4().hex
+    preview = await _preview(call, ready)
+    if call.ports.previews is not None:
+        call.ports.previews[call.use.id] = preview
+    call.emitter.emit(
+        PermissionRequested(
+            call.emitter.turn_id,
+            request_id,
+            call.use.id,
+            ready.tool.name,
+            ready.seen,
+            pending,
+            preview,
+            agent_id=call.emitter.agent_id,
+        )
+    )
+    try:
+        decision = await call.ports.gate.resolve(
+            _request(call, ready, request_id),
+            pending,
+            call.abort,
+            cwd=call.ports.services.cwd,
+        )
+    except RaceAborted:
+        _resolved(call, request_id, _unanswered(call, pending))
+        raise Refused("interrupted", interrupted_text(call.abort)) from None
+    finally:
+        if call.ports.previews is not None:
+            call.ports.previews.pop(call.use.id, None)
+    _resolved(call, request_id, decision)
+    return decision
+
+
+async def _preview(call: Call, ready: Ready) -> Display | None:
+    try:
+        return await ready.tool.preview(ready.parsed, call.context)
+    except Exception:  # noqa: BLE001 - a preview is a courtesy: the dialog still shows the input itself
+        return None
+
+
+def _resolved(call: Call, request_id: str, decision: Decision) -> None:
+    call.emitter.emit(
+        PermissionResolved(
+            call.emitter.turn_id,
+            request_id,
+            call.use.id,
+            decision,
+            agent_id=call.emitter.agent_id,
+        )
+    )
+
+
+async def _denied(call: Call, ready: Ready, decision: Decision) -> None:
+    if call.abort.aborted:
+        raise Refused("interrupted", interrupted_text(call.abort))
+    if decision.source is DecisionSource.CLASSIFIER:
+        hook = await call.ports.hooks.permission_denied(call.use, ready.seen, decision.message)
+        if hook is not None:
+            call.collect(hook)
+    if decision.source is DecisionSource.USER:
+        if decision.interrupt or not decision.feedback:
+            raise Refused(
+                "denied",
+                "The person declined this call and stopped the turn. "
+                "Wait for them to say what to do instead.",
+                ends_turn=True,
+            )
+        raise Refused(
+            "denied",
+            "The person declined this call. It did not run. They said:\n" + decision.feedback,
+        )
+    raise Refused(
+        "denied",
+        f"Permission denied: {decision.message}",
+        ends_turn=decision.interrupt,
+        stop_reason=decision.message if decision.interrupt else "",
+    )
+
+
+def _unanswered(call: Call, pending: Decision) -> Decision:
+    """Return the end of a question that an abort withdrew: nobody denied it but who aborted."""
+    if call.abort.reason == SIBLING_FAILED:
+        return replace(pending, behavior=Behavior.DENY, message=f"{SIBLING_FAILED}.")
+    return replace(
+        pending,
+        behavior=Behavior.DENY,
+        source=DecisionSource.USER,
+        reason_type=ReasonType.USER,
+        reason=Reason.USER,
+        rule=None,
+        message="Interrupted.",
+    )
