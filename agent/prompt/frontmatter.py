@@ -50,9 +50,21 @@ def read_head(text: str) -> Head:
     return Head({str(key): value for key, value in values.items()}, body)
 
 
-def _line_by_line(head: str) -> dict[str, str]:
-    found = (_LINE.match(line.rstrip()) for line in head.splitlines())
-    return {m[1]: m[2].strip().strip("\"'") for m in found if m is not None and m[2].strip()}
+def _line_by_line(head: str) -> dict[str, Any]:
+    import yaml  # as in `split`
+
+    found: dict[str, Any] = {}
+    for line in head.splitlines():
+        match = _LINE.match(line.rstrip())
+        if match is None or not match[2].strip():
+            continue
+        try:
+            found[match[1]] = yaml.safe_load(match[2])
+        except (yaml.YAMLError, ValueError, RecursionError):
+            found[match[1]] = match[2].strip()
+        if isinstance(found[match[1]], dict):
+            found[match[1]] = match[2].strip()
+    return found
 
 
 def split(text: str) -> tuple[Mapping[str, Any], str]:
