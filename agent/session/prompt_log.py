@@ -1,0 +1,135 @@
+"""What the person typed, kept per project for the next time: one private file of JSON lines each.
+
+Reading starts at the end, so that it costs the same after a year of use. A line that cannot be
+read is left out.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from agent.session.store import project_slug
+from agent.settings.private_file import exclusive, make_private_dir, write_private
+
+Scope = Literal["session", "project", "everywhere"]
+
+MAX_TEXT_CHARS: Final = 100_000
+MAX_FILE_BYTES: Final = 8_000_000
+"""A larger file loses its older half."""
+_BLOCK_BYTES: Final = 65_536
+_MAX_READ_BYTES: Final = 4_000_000
+_MAX_PROJECTS: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class TypedPrompt:
+    """One prompt as it was typed, long pastes included."""
+
+    text: str
+    session_id: str
+    at: float
+    """When; seconds since the epoch."""
+
+
+class PromptLog:
+    """The prompts of one project, and a way to look at those of all."""
+
+    def __init__(self, agent_home: Path, project_root: Path) -> None:
+        """Nothing is read or made yet."""
+        self._root = agent_home / "history"
+        self._path = self._root / f"{project_slug(project_root)}.jsonl"
+
+    @property
+    def path(self) -> Path:
+        """This project's file."""
+        return self._path
+
+    def add(self, prompt: TypedPrompt) -> None:
+        """Append a prompt. Raises OSError."""
+        data = {
+            "text": prompt.text[:MAX_TEXT_CHARS],
+            "session": prompt.session_id,
+            "at": round(prompt.at, 3),
+        }
+        line = json.dumps(data, ensure_ascii=True).encode() + b"\n"
+        make_private_dir(self._root)
+        with exclusive(self._path):
+            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+            descriptor = os.open(self._path, flags, 0o600)
+            try:
+                os.write(descriptor, line)
+                size = os.fstat(descriptor).st_size
+            finally:
+                os.close(descriptor)
+            if size > MAX_FILE_BYTES:
+                self._halve()
+
+    def recent(
+        self, limit: int, *, scope: Scope = "project", session_id: str = ""
+    ) -> tuple[TypedPrompt, ...]:
+        """Return the newest prompts, newest first, each text once. Raises nothing."""
+        found: dict[str, TypedPrompt] = {}
+        for prompt in self._newest(scope):
+            if scope == "session" and prompt.session_id != session_id:
+                continue
+            found.setdefault(prompt.text, prompt)
+            if len(found) >= limit:
+                break
+        return tuple(found.values())
+
+    def _newest(self, scope: Scope) -> Iterator[TypedPrompt]:
+        if scope != "everywhere":
+            yield from _backwards(self._path)
+            return
+        everything = [prompt for path in self._paths() for prompt in _backwards(path)]
+        everything.sort(key=lambda prompt: prompt.at, reverse=True)
+        yield from everything
+
+    def _paths(self) -> list[Path]:
+        try:
+            found = [(entry.stat().st_mtime, Path(entry.path)) for entry in os.scandir(self._root)]
+        except OSError:
+            return []
+        files = [pair for pair in found if pair[1].suffix == ".jsonl"]
+        return [path for _, path in sorted(files, reverse=True)[:_MAX_PROJECTS]]
+
+    def _halve(self) -> None:
+        data = self._path.read_bytes()
+        middle = data.find(b"\n", len(data) // 2) + 1
+        write_private(self._path, data[middle:], sync=False)
+
+
+def _backwards(path: Path) -> Iterator[TypedPrompt]:
+    """Yield a file's prompts from the end, reading as much as is asked for."""
+    try:
+        file = path.open("rb")
+    except OSError:
+        return
+    with file:
+        at = file.seek(0, os.SEEK_END)
+        stop = max(0, at - _MAX_READ_BYTES)
+        rest = b""
+        while at > stop:
+            size = min(_BLOCK_BYTES, at - stop)
+            at -= size
+            file.seek(at)
+            lines = (file.read(size) + rest).split(b"\n")
+            rest = lines[0]
+            yield from _prompts(reversed(lines[1:]))
+        yield from _prompts([rest])
+
+
+def _prompts(lines: Iterator[bytes] | list[bytes]) -> Iterator[TypedPrompt]:
+    for line in lines:
+        try:
+            data = json.loads(line)
+            text, session, at = data["text"], data["session"], data["at"]
+        except (ValueError, KeyError, TypeError):
+            continue
+        if isinstance(text, str) and text and isinstance(at, int | float):
+            yield TypedPrompt(text, str(session), float(at))
