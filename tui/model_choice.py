@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
 from agent.assemble import Surroundings
-from agent.demo import demo_project, start_demo
 from agent.errors import ConfigError
 from agent.model.client import ModelError
 from agent.model.endpoint import ModelSettings, ModelSetup, Unconfigured, resolve_model
@@ -72,6 +71,8 @@ async def demo_model(around: Surroundings) -> tuple[ModelSetup, Surroundings, Cl
     Raises:
         ConfigError: the copy or the server could not be made.
     """
+    from agent.demo import demo_project, start_demo  # the scripted model: for no other start
+
     try:
         folder, project = demo_project()
         demo = await start_demo(folder, project)

@@ -24,6 +24,7 @@ from themes.theme import ThemeError
 from tui.app import AgentApp, AppOptions, ExitReport
 from tui.conversation_port import ScreenPorts
 from tui.external_editor import edit_text, editor_command
+from tui.start_collector import resume_collection
 from tui.version import version
 
 if TYPE_CHECKING:
@@ -142,7 +143,7 @@ class _ScreenRun:
         # In a thread: the import takes longer than a frame, and keys must echo meanwhile.
         assembly = await asyncio.to_thread(importlib.import_module, "agent.assemble")
         sdk = importlib.import_module("agent.model.sdk")
-        sdk.preload()
+        sdk.preload(then=resume_collection)
         around = assembly.surroundings_from(self.env, self.launch_dir, version=version())
         settings, setup, around = await self._settle(ports, around)
         person = assembly.PersonPorts(

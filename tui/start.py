@@ -14,6 +14,7 @@ from typing import Final, TextIO
 from agent.errors import AgentError, UsageError
 from agent.exit_status import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_TERMINATED, EXIT_USAGE
 from agent.options import RunOptions
+from tui.start_collector import pause_collection, resume_collection
 from tui.version import version
 
 MAX_STDIN_BYTES: Final = 10_000_000
@@ -22,6 +23,7 @@ MAX_STDIN_BYTES: Final = 10_000_000
 
 def start(options: RunOptions) -> int:
     """Run the program for these options and return its exit status."""
+    pause_collection()
     try:
         launch_dir = Path.cwd()
     except OSError:
@@ -97,7 +99,11 @@ def _prompts(options: RunOptions, stdin: TextIO | None) -> list[str] | None:
 
 
 async def _run_headless(options: RunOptions, launch_dir: Path, texts: list[str] | None) -> int:
-    # Everything that runs a model comes after the command line was understood.
+    # Everything that runs a model comes after the command line was understood; the SDK takes
+    # longest, and what waits for files and for git runs beside it.
+    from agent.model.sdk import preload
+
+    preload(then=resume_collection)
     from agent.assemble import PersonPorts, assemble, settings_for, surroundings_from
     from agent.headless import prompt_from_json_line, run_headless
     from agent.user_prompt import Prompt

@@ -7,7 +7,7 @@ import contextlib
 import ipaddress
 import logging
 import threading
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
@@ -66,9 +66,19 @@ def is_loopback(url: str) -> bool:
         return host == "localhost" or host.endswith(".localhost")
 
 
-def preload() -> threading.Thread:
-    """Start to import the SDK in a thread, so that the first request need not wait for it."""
-    thread = threading.Thread(target=load_sdk, name="sdk-import", daemon=True)
+def preload(then: Callable[[], None] = lambda: None) -> threading.Thread:
+    """Start to import the SDK in a thread, so that the first request need not wait for it.
+
+    `then` is called in that thread when the import has ended, well or not.
+    """
+
+    def load() -> None:
+        try:
+            load_sdk()
+        finally:
+            then()
+
+    thread = threading.Thread(target=load, name="sdk-import", daemon=True)
     thread.start()
     return thread
 

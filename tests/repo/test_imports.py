@@ -47,3 +47,27 @@ def test_importing_every_module_prints_nothing_and_writes_nothing(tmp_path: Path
     code = "import importlib, sys\nfor name in sys.argv[1:]: importlib.import_module(name)"
     output = _run_python(code, *_modules(), cwd=tmp_path)
     assert (output, list(tmp_path.iterdir())) == ("", [])
+
+
+def _loaded_by(code: str, cwd: Path) -> set[str]:
+    return set(
+        json.loads(
+            _run_python(f"{code}\nimport json, sys; print(json.dumps([*sys.modules]))", cwd=cwd)
+        )
+    )
+
+
+def test_the_first_frame_waits_for_the_screen_alone(tmp_path: Path) -> None:
+    loaded = _loaded_by("import tui.cli, tui.start, tui.run", tmp_path)
+    late = {
+        "agent.assemble", "agent.conversation", "agent.events", "agent.headless", "click",
+        "hooks", "importlib.metadata", "permissions.decision", "permissions.gate", "pydantic",
+        "pygments", "rich.markdown", "rich.syntax", "tui.dialogs.permission", "wcwidth",
+    }  # fmt: skip
+    assert loaded & late == set()
+
+
+def test_a_run_without_a_screen_loads_none(tmp_path: Path) -> None:
+    code = "import tui.cli, tui.start, agent.assemble, agent.headless, tui.model_choice"
+    loaded = {name.partition(".")[0] for name in _loaded_by(code, tmp_path)}
+    assert loaded & {"textual", "rich", "wcwidth", "anthropic", "httpx2"} == set()
