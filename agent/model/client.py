@@ -33,7 +33,8 @@ class ModelRequest:
     betas: tuple[str, ...] = ()
     extra_body: Mapping[str, Any] = field(default_factory=dict)
     without: frozenset[str] = frozenset()
-    """Features the endpoint does not take: `cache_control`, `effort`, `thinking`, `betas`."""
+    """Features the endpoint does not take: `cache_control`, `effort`, `thinking`, `betas`, and
+    `kept_thinking` for that of earlier answers."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from agent.history import to_wire
+from agent.memory.stages.thinking import drop_thinking
+from agent.messages import Message
 from agent.model.client import (
     BlockDelta,
     BlockStart,
@@ -26,7 +28,7 @@ def request_body(request: ModelRequest, model: ModelCapabilities) -> dict[str, A
     body: dict[str, Any] = {
         "model": request.model,
         "max_tokens": min(request.max_tokens, model.max_output_tokens),
-        "messages": to_wire(request.messages),
+        "messages": to_wire(_kept(request)),
     }
     if request.system:
         body["system"] = list(request.system)
@@ -48,6 +50,13 @@ def request_body(request: ModelRequest, model: ModelCapabilities) -> dict[str, A
         body["cache_control"] = {"type": "ephemeral"}
     body.update(request.extra_body)
     return body
+
+
+def _kept(request: ModelRequest) -> Sequence[Message]:
+    """Return the messages to send; where earlier thinking is rejected, without any of it."""
+    if "kept_thinking" not in request.without:
+        return request.messages
+    return drop_thinking(request.messages)
 
 
 def read_event(name: str | None, data: Mapping[str, Any]) -> ModelEvent | None:

@@ -113,11 +113,19 @@ def classify(error: ModelError, *, now: float = 0.0) -> Failure:
 
 def unsupported_field(message: str) -> str | None:
     """Return the optional request field that a rejection names; None for any other text."""
+    if re.search(_BROKEN_THINKING, message, re.IGNORECASE):
+        return "kept_thinking"
     for name, pattern in _OPTIONAL_FIELDS.items():
         if re.search(pattern, message, re.IGNORECASE) and re.search(_REJECTED, message, re.I):
             return name
     return None
 
+
+_BROKEN_THINKING: Final = (
+    r"\binvalid\b.{0,40}\bsignature\b.{0,40}\bthinking\b"
+    r"|\bthinking\b.{0,120}\b(cannot be modified|was modified|invalid signature)\b"
+)
+"""An earlier answer's thinking is not accepted any more; without it the conversation goes on."""
 
 _REJECTED: Final = r"not permitted|not supported|unsupported|unknown|unexpected|unrecognized|extra"
 

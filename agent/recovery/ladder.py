@@ -46,7 +46,7 @@ class Degrade:
     """Send the request again without a feature that the endpoint does not take."""
 
     feature: str
-    """`cache_control`, `effort`, `thinking` or `betas`."""
+    """`cache_control`, `effort`, `thinking`, `betas` or `kept_thinking`."""
     reason: str
     type: Literal["degrade"] = "degrade"
 
@@ -138,7 +138,8 @@ def _fixed(state: Climb, failure: Failure, may_refresh: bool) -> tuple[Climb, Ru
         return replace(state, resized=True), again
     feature = failure.unsupported
     if feature is not None and feature not in state.degraded:
-        reason = f"The server does not take {feature}."
+        words = "thinking of earlier answers" if feature == "kept_thinking" else feature
+        reason = f"The server does not take {words}."
         return replace(state, degraded=state.degraded | {feature}), Degrade(feature, reason)
     return None
 
