@@ -119,7 +119,9 @@ class Grants:
             self.on_session_change(tuple(self.session))
         else:
             file = self.file_of(settings, source)
-            store_rules(file, behavior, grant.rules)
+            is_own = source is RuleSource.USER
+            within = None if is_own else settings.project_root
+            store_rules(file, behavior, grant.rules, within=within)
             if source in {RuleSource.PROJECT, RuleSource.LOCAL}:
                 TrustStore(settings.agent_home / "trust.json").note_own_rules(
                     settings.trust.root, grant.rules

@@ -7,17 +7,22 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from permissions.decision import Decision
+from permissions.decision import STRICTNESS, Behavior, Decision, DecisionSource
 from permissions.request import PermissionRequest
 
 FORMAT_VERSION: Final = 1
 MAX_VALUE_CHARS: Final = 10_000
 """Longest string of an input that is kept; more is cut and said so."""
+MAX_ITEMS: Final = 1_000
+MAX_DEPTH: Final = 20
+CUT_MARK: Final = "…"
+"""Begins what stands in the place of something that was cut."""
 
 
 class AuditLog:
@@ -33,6 +38,7 @@ class AuditLog:
         cwd: Callable[[], Path] | None = None,
         folder: Path | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        tell: Callable[[str], None] = lambda _text: None,
     ) -> None:
         """Write to `path`, made with the first decision.
 
@@ -40,6 +46,7 @@ class AuditLog:
             redact: Takes secrets out of every string.
             cwd: Where a relative path of a call starts at the time of the decision.
             folder: The launch folder, which is the scope; replays judge in the same one.
+            tell: Hears why nothing can be written, once until something can again.
         """
         self._path = path
         self._session_id = session_id
@@ -48,6 +55,7 @@ class AuditLog:
         self._cwd = cwd
         self._folder = folder
         self._now = now
+        self._tell = tell
         self.problem: str | None = None
         """Why the last line could not be written; None while all is well."""
 
@@ -65,6 +73,7 @@ class AuditLog:
             "cwd": str(self._cwd()) if self._cwd is not None else None,
             "tool": request.tool,
             "input": self._plain(request.tool_input),
+            "checked": str(answer_of_checks(decision)),
             **self._plain(decision.as_json()),
             "feedback": self._redact(decision.feedback) if decision.feedback else None,
             "stored": list(decision.stored),
@@ -76,26 +85,56 @@ class AuditLog:
             self._append(data)
             self.problem = None
         except OSError as error:
-            self.problem = f"the audit log {self._path} cannot be written: {error.strerror}"
+            is_new = self.problem is None
+            reason = error.strerror or error
+            self.problem = f"The audit log {self._path} cannot be written: {reason}."
+            if is_new:
+                self._tell(self.problem)
 
     def _append(self, data: bytes) -> None:
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
-        descriptor = os.open(self._path, flags, 0o600)
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+        # Without O_NONBLOCK a pipe in its place would hold up the decision.
+        descriptor = os.open(self._path, flags | os.O_NONBLOCK, 0o600)
         try:
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode):
+                raise OSError(None, "it is no regular file")
+            if status.st_size and os.pread(descriptor, 1, status.st_size - 1) != b"\n":
+                # A full disk or a crash cut the last line: it must not spoil this one.
+                data = b"\n" + data
             # One write per line: two sessions appending at once never mix their lines.
-            os.write(descriptor, data)
+            if os.write(descriptor, data) < len(data):
+                raise OSError(None, "the disk took only a part of a line")
         finally:
             os.close(descriptor)
 
-    def _plain(self, value: Any) -> Any:
+    def _plain(self, value: Any, depth: int = 0) -> Any:
         if isinstance(value, str):
             text = self._redact(value)
             if len(text) > MAX_VALUE_CHARS:
-                return f"{text[:MAX_VALUE_CHARS]}… ({len(text) - MAX_VALUE_CHARS} more)"
+                return f"{text[:MAX_VALUE_CHARS]}{CUT_MARK} ({len(text) - MAX_VALUE_CHARS} more)"
             return text
+        if depth > MAX_DEPTH and isinstance(value, Mapping | list | tuple):
+            return f"{CUT_MARK} (nested too deeply)"
         if isinstance(value, Mapping):
-            return {str(key): self._plain(item) for key, item in value.items()}
+            return {
+                self._redact(str(key)): self._plain(item, depth + 1)
+                for key, item in list(value.items())[:MAX_ITEMS]
+            }
         if isinstance(value, list | tuple):
-            return [self._plain(item) for item in value]
+            kept = [self._plain(item, depth + 1) for item in value[:MAX_ITEMS]]
+            left = len(value) - MAX_ITEMS
+            return [*kept, f"{CUT_MARK} ({left} more)"] if left > 0 else kept
         return value
+
+
+def answer_of_checks(decision: Decision) -> Behavior:
+    """Return what rules, scope and mode said, before hooks, classifier or a person were heard."""
+    if not decision.parts:
+        return decision.behavior
+    said = [
+        Behavior.ASK if part.source is DecisionSource.CLASSIFIER else part.behavior
+        for part in decision.parts
+    ]
+    return max(said, key=STRICTNESS.__getitem__)

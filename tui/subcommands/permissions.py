@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import TextIO
 
@@ -96,16 +98,25 @@ def replay(since: str | None, as_json: bool) -> int:
     # The log's reader is needed by this command alone.
     from permissions.replay import replay as run_replay
 
+    if since is not None:
+        try:
+            datetime.fromisoformat(since)
+        except ValueError as error:
+            raise click.BadParameter(f"{since!r} is no date; write YYYY-MM-DD") from error
     agent_home = _agent_home()
     context = _context_here(Mode.DEFAULT)
-    total = changed = 0
+    total = 0
+    changed: Counter[str] = Counter()
     for difference in run_replay(agent_home / "audit", context, since=since):
         total += 1
         if difference.is_changed:
-            changed += 1
+            changed[difference.now] += 1
             click.echo(difference.to_json() if as_json else difference.describe())
     if not as_json:
-        click.echo(f"{total} decisions read, {changed} would be different")
+        click.echo(
+            f"{total} decisions read, {changed.total()} would be different: {changed['ask']} would "
+            f"ask, {changed['deny']} would be denied, {changed['allow']} allowed without asking"
+        )
     return 0
 
 
@@ -160,6 +171,7 @@ def _load_settings(project_root: Path, home: Path) -> LoadedSettings:
         rules=settings.rules,
         additional_dirs=settings.additional_dirs,
         policy=settings.policy,
+        blocked_hosts=frozenset(host.lower() for host in settings.values.blockedHosts or ()),
         settings_dir=agent_home,
     )
 
@@ -177,6 +189,7 @@ def _context_here(mode: Mode) -> PermissionContext:
         home=home,
         additional_dirs=loaded.additional_dirs,
         policy=loaded.policy or {},
+        blocked_hosts=loaded.blocked_hosts,
         settings_dir=loaded.settings_dir,
         own_dirs=(_agent_home(),),
     )
