@@ -25,6 +25,11 @@ _SUSPECT: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufff9-\ufffb"
     "\ud800-\udfff\U000e0000-\U000e007f]"
 )
+# Whole runs of what is dropped without a trace, at the speed of the pattern: binary or colourful
+# output has millions of them. Anything else about a sequence is left to the parser.
+_DROPPED_RUN: Final = re.compile(
+    "(?:[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f]+|\x1b\\[[0-?]{0,64}[ -/]{0,8}[@-~])+"
+)
 _BIDI: Final = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _ANNOTATION: Final = frozenset("\ufff9\ufffa\ufffb")
 _BLACK_FLAG: Final = "\U0001f3f4"
@@ -90,6 +95,10 @@ class Sanitizer:
             self._in_flag = text[end - 1] == _BLACK_FLAG
         if suspect is None:
             return end
+        run = _DROPPED_RUN.match(text, end)
+        if run is not None:
+            self._in_flag = False
+            return run.end()
         self._feed_suspect(text[end], kept)
         return end + 1
 

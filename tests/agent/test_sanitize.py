@@ -29,6 +29,12 @@ def test_the_result_does_not_depend_on_the_chunks(text: str, cuts: list[int]) ->
 
 
 @given(TEXT)
+def test_character_by_character_gives_the_same(text: str) -> None:
+    sanitizer = Sanitizer()
+    assert "".join(map(sanitizer.feed, text)) == sanitize(text)
+
+
+@given(TEXT)
 def test_what_is_left_is_text(text: str) -> None:
     left = sanitize(text)
     assert not re.search(DANGEROUS, left)
