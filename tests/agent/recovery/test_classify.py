@@ -112,9 +112,9 @@ def test_rejected_features_are_named(message: str, field: str) -> None:
     assert (failure.kind, failure.unsupported) == (K.UNSUPPORTED, field)
 
 
-def test_a_broken_signature_is_no_missing_feature() -> None:
-    message = "messages.1.content.0: Invalid `signature` in `thinking` block"
-    assert classify(api(400, "invalid_request_error", message)).unsupported is None
+def test_a_broken_signature_costs_the_earlier_thinking_alone() -> None:
+    text = "messages.1.content.0: Invalid `signature` in `thinking` block"
+    assert classify(api(400, "invalid_request_error", text)).unsupported == "kept_thinking"
 
 
 NOW = 1_800_000_000.0
