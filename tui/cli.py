@@ -1,7 +1,8 @@
 """The entry point: starts the screen, or reads the command line for everything else.
 
 Imports neither Textual nor a model SDK before it knows that they are needed: `--version`, `--help`
-and the permission and hook checks that scripts call many times must start quickly.
+and the permission and hook checks that scripts call many times must start quickly. This module
+imports nothing of ours itself, so that a Ctrl+C during the first imports ends in `main`, quietly.
 Next: `tui.command_line` (options), `tui.start` (what a run does), `tui.subcommands`.
 """
 
@@ -9,9 +10,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-
-from agent.options import RunOptions
-from tui.subcommand_names import SUBCOMMANDS
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -31,6 +29,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _is_plain(arguments: Sequence[str]) -> bool:
     """Return whether there is nothing but, perhaps, a prompt."""
+    from tui.subcommand_names import SUBCOMMANDS
+
     match arguments:
         case []:
             return True
@@ -42,6 +42,7 @@ def _is_plain(arguments: Sequence[str]) -> bool:
 
 def _start(arguments: Sequence[str]) -> int:
     # The run's own modules come only now: help and version need none of them.
+    from agent.options import RunOptions
     from tui.start import start
 
     return start(RunOptions(prompt=arguments[0] if arguments else None))
@@ -50,6 +51,8 @@ def _start(arguments: Sequence[str]) -> int:
 def _read(arguments: list[str]) -> int:
     # Most starts have no options; their first frame does not wait for this.
     import click
+
+    from tui.subcommand_names import SUBCOMMANDS
 
     try:
         if arguments[0] in SUBCOMMANDS:

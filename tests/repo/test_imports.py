@@ -71,3 +71,9 @@ def test_a_run_without_a_screen_loads_none(tmp_path: Path) -> None:
     code = "import tui.cli, tui.start, agent.assemble, agent.headless, tui.model_choice"
     loaded = {name.partition(".")[0] for name in _loaded_by(code, tmp_path)}
     assert loaded & {"textual", "rich", "wcwidth", "anthropic", "httpx2"} == set()
+
+
+def test_the_entry_point_can_catch_a_ctrl_c_during_every_import_of_ours(tmp_path: Path) -> None:
+    loaded = _loaded_by("import tui.cli", tmp_path)
+    ours = ("agent.", "hooks.", "permissions.", "themes.", "tui.", "dataclasses")
+    assert [name for name in loaded if name.startswith(ours)] == ["tui.cli"]
