@@ -6,7 +6,7 @@
 #   make bench [ARGS=…]  measure the installed program
 #   make demo            record the demo into docs/images/
 #   make console         Textual's developer console (start the app with TEXTUAL=devtools)
-#   make soak            the property tests, at length
+#   make soak            the property tests, faults and crashes, at length
 #   make format          let ruff format the tree
 #   make lock            bring the lock files up to date with pyproject.toml (LOCK_ARGS=--upgrade for newer)
 
@@ -48,7 +48,7 @@ console: $(DEV_READY)
 	$(BIN)/textual console $(ARGS)
 
 soak: $(DEV_READY)
-	HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -q -n $(TEST_WORKERS) --timeout=1800 $(ARGS)
+	AGENT_TUI_SOAK=1 HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -q -n $(TEST_WORKERS) --timeout=1800 $(ARGS)
 
 format: $(DEV_READY)
 	$(BIN)/ruff check --fix .
