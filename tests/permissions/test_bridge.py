@@ -188,7 +188,7 @@ async def test_several_requests_are_told_apart(caller: Caller) -> None:
     first.cancel()
 
 
-BAD_ANSWERS = [
+BAD_ANSWERS: list[Any] = [
     None, 3, [], {}, {"behavior": "maybe"}, {"behavior": True}, {"behavior": "allow", "x": 1},
     {"behavior": "allow", "message": 3}, {"behavior": "allow", "updated_input": "ls"},
     {"behavior": "deny", "updated_input": {}},
