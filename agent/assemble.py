@@ -72,11 +72,12 @@ from agent.session.resume import ResumedConversation, load
 from agent.session.store import Session, SessionStore
 from agent.session.worktree import Worktree
 from agent.settings.load import CliSettings, Settings, load_settings
+from agent.settings.watch import Reloaded
 from agent.small_model import SmallModel
 from agent.subagent import BuiltSubagent, SubagentRunner, SubagentSpec
+from agent.tools.call import CallPorts
 from agent.tools.emitter import SideEvents
 from agent.tools.file_state import FileState
-from agent.tools.lifecycle import CallPorts
 from agent.tools.registry import ToolRegistry
 from agent.tools.services import AskPerson, ToolServices
 from agent.tools.shells import ShellRegistry
@@ -502,7 +503,7 @@ class _Assembly:
             if opened is not None:
                 self.notes.append(opened)
             live.start()
-        return Assembled(
+        assembled = Assembled(
             conversation=conversation,
             settings=self.settings,
             notices=self._notices(permissions, session_notes, instructions, runner),
@@ -519,8 +520,19 @@ class _Assembly:
                 env=self.env,
                 version=self.around.version,
                 endpoint=self.setup.endpoint.base_url,
+                list_models=self.client.list_models,
+                reload_settings=lambda: self._reload_settings(live),
             ),
         )
+        conversation.commands = assembled.commands
+        return assembled
+
+    async def _reload_settings(self, live: LiveSettings) -> None:
+        """Read everything again, trust included; what changed counts at once."""
+        fresh = await asyncio.to_thread(settings_for, self.options, self.around)
+        if fresh != self.settings:
+            trust = self.around.agent_home / "trust.json"
+            live.apply(Reloaded(self.settings, fresh, (trust,)))
 
     # -- pieces -----------------------------------------------------------------------------
 

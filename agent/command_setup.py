@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -25,8 +25,8 @@ from agent.model.client import Effort
 from agent.prompt.instruction_files import InstructionFile
 from agent.prompt.system import note
 from agent.settings.load import Settings
+from agent.tools.call import CallPorts
 from agent.tools.emitter import SideEvents
-from agent.tools.lifecycle import CallPorts
 from agent.tools.services import ToolServices
 from permissions.gate import PermissionGate
 
@@ -98,6 +98,8 @@ class CommandParts:
         env: Mapping[str, str],
         version: str,
         endpoint: str,
+        list_models: Callable[[], Awaitable[Sequence[str]]],
+        reload_settings: Callable[[], Awaitable[None]],
     ) -> CommandCenter:
         """Return what the screen uses, once there is a conversation."""
         ports, settings = self._ports, self._ports.settings()
@@ -119,6 +121,8 @@ class CommandParts:
                 agent_home=settings.agent_home,
                 version=version,
                 endpoint=endpoint,
+                list_models=list_models,
+                reload_settings=reload_settings,
             ),
             FileIndex(settings.launch_dir, env),
         )

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
 from agent.abort import AbortController
+from agent.commands.center import CommandCenter
 from agent.display import Display, TodoItem
 from agent.errors import SessionError
 from agent.events import (
@@ -232,6 +233,8 @@ class Conversation:
         self.costs = costs
         """None where nobody adds them up."""
         self._expander = expander
+        self.commands: CommandCenter | None = None
+        """What the person can type after `/`; set once everything is put together."""
         self._session_started = False
         self._loop: asyncio.AbstractEventLoop | None = None
         self._background: set[asyncio.Task[None]] = set()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -132,3 +132,7 @@ class CommandContext:
     version: str
     endpoint: str
     """Where requests go, for people."""
+    list_models: Callable[[], Awaitable[Sequence[str]]]
+    """Asks the endpoint. Raises ModelError."""
+    reload_settings: Callable[[], Awaitable[None]]
+    """Reads settings and trust again; what changed counts at once. Raises ConfigError."""

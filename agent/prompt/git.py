@@ -55,8 +55,8 @@ async def read_git_state(folder: Path, env: Mapping[str, str]) -> GitState | Non
     programs that git runs.
     """
     status, log = await asyncio.gather(
-        _git(folder, env, "status", "--porcelain=v1", "--branch", "--untracked-files=normal"),
-        _git(folder, env, "log", f"-{MAX_COMMITS}", "--no-show-signature", "--format=%h %s"),
+        run_git(folder, env, "status", "--porcelain=v1", "--branch", "--untracked-files=normal"),
+        run_git(folder, env, "log", f"-{MAX_COMMITS}", "--no-show-signature", "--format=%h %s"),
     )
     if status is None:
         return None
@@ -76,7 +76,8 @@ def _branch(line: str) -> str | None:
     return None if name.startswith("HEAD (") else name.split(" [")[0] or None
 
 
-async def _git(folder: Path, env: Mapping[str, str], *arguments: str) -> str | None:
+async def run_git(folder: Path, env: Mapping[str, str], *arguments: str) -> str | None:
+    """Return what a git command prints; None where it fails or takes too long."""
     quiet = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
     inherited = {k: v for k, v in env.items() if not k.startswith("GIT_")}
     try:

@@ -8,7 +8,7 @@ import os
 import platform
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Literal
 
@@ -51,12 +51,24 @@ def command(as_json: bool) -> int:
     if as_json:
         click.echo(json.dumps([asdict(check) for check in checks], ensure_ascii=False))
     else:
-        marks = {"ok": "✓", "note": "·", "problem": "✗"}
-        for check in checks:
-            click.echo(f"{marks[check.state]} {check.name}: {check.text}")
-            if check.fix:
-                click.echo(f"    {check.fix}")
+        click.echo(_as_text(checks))
     return 1 if any(check.state == "problem" for check in checks) else 0
+
+
+def report() -> str:
+    """Return what the checks found, as people read it."""
+    place = here()
+    return _as_text(list(_all(place, settings_here(place))))
+
+
+def _as_text(checks: Sequence[Check]) -> str:
+    marks = {"ok": "✓", "note": "·", "problem": "✗"}
+    lines: list[str] = []
+    for check in checks:
+        lines.append(f"{marks[check.state]} {check.name}: {check.text}")
+        if check.fix:
+            lines.append(f"    {check.fix}")
+    return "\n".join(lines)
 
 
 def _all(place: Here, settings: Settings) -> Iterator[Check]:
