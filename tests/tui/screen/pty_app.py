@@ -44,7 +44,9 @@ class PtyApp(CellOutput[int], RoutedApp[int]):
         view = self.query_one(VerticalScroll)
         match event.key:
             case "up" | "down":
-                view.scroll_relative(y=-1 if event.key == "up" else 1, animate=False)
+                view.scroll_relative(
+                    y=-1 if event.key == "up" else 1, animate=False, immediate=True
+                )
             case "f4":
                 view.scroll_end(animate=False, immediate=True)
             case "f6":
