@@ -40,9 +40,12 @@ def no(feedback: str | None = None) -> Decision:
 
 @dataclass
 class ScriptedPerson:
-    """Answers permission requests in order, then says yes; waits for ever where told to."""
+    """Answers permission requests in order, then says yes; waits for ever where told to.
 
-    answers: list[Decision | None] = field(default_factory=list)
+    An answer that is a future is given once the test has set it.
+    """
+
+    answers: list[Decision | asyncio.Future[Decision] | None] = field(default_factory=list)
     asked: list[tuple[PermissionRequest, Decision]] = field(default_factory=list)
     was_asked: asyncio.Event = field(default_factory=asyncio.Event)
     name: str = "dialog"
@@ -51,6 +54,8 @@ class ScriptedPerson:
         self.asked.append((request, pending))
         self.was_asked.set()
         answer = self.answers.pop(0) if self.answers else yes()
+        if isinstance(answer, asyncio.Future):
+            return await answer
         if answer is None:
             await asyncio.Event().wait()
         return answer
@@ -114,7 +119,7 @@ async def begin(tmp_path: Path, fresh_home: Path) -> AsyncIterator[Begin]:
             turns: Sequence[Turn] = (),
             *,
             scenario: Scenario | None = None,
-            answers: Sequence[Decision | None] = (),
+            answers: Sequence[Decision | asyncio.Future[Decision] | None] = (),
             has_person: bool = True,
             server: ScriptedServer | None = None,
             env: dict[str, str] | None = None,
