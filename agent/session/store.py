@@ -108,8 +108,16 @@ class SessionStore:
             folder = Path(tempfile.mkdtemp(prefix="agent-tui-"))
         except OSError as error:
             raise SessionError(f"No folder takes session files: {error.strerror}.") from error
-        elsewhere = SessionStore(folder, version=self._version)
-        return elsewhere.create(project_dir, launch_dir=launch_dir)
+        new_id = str(uuid.uuid4())
+        elsewhere = SessionStore(folder).folder(project_dir)
+        transcript = Transcript.create(elsewhere / f"{new_id}{_SUFFIX}")
+        header = SessionHeader(
+            new_id, str(project_dir), str(launch_dir or project_dir), self._version
+        )
+        # A disk that takes nothing at all leaves it in memory, like every record after it.
+        with contextlib.suppress(SessionError):
+            transcript.append(to_json(header))
+        return Session(new_id, transcript)
 
     def open(self, session_id: str) -> Session:
         """Open a session for appending. Raises SessionLocked and SessionError."""

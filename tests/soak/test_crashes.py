@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import os
 import random
 import signal
-import sys
 from collections import Counter
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +26,8 @@ from agent.model.scripted.server import ScriptedServer
 from agent.session.lines import Line, read_forwards
 from agent.session.records import MessageRecord, ToolEnd, from_json
 from agent.session.resume import load
-from tests.journeys.program import ROOT, environment
+from tests.journeys.program import environment
+from tests.soak.run_program import Zygote, zygote
 from tests.soak.scale import KILL_PARTS, KILLS
 
 STEPS = 5
@@ -60,42 +58,6 @@ def _call(name: str, number: int) -> ToolCall:
         write = {"file_path": "${cwd}/" + f"file-{name}.txt", "content": f"{name}\n"}
         return ToolCall("Write", write, id=f"toolu_{name}")
     return ToolCall("Bash", {"command": command}, id=f"toolu_{name}")
-
-
-@dataclass
-class Zygote:
-    """Starts runs of the program."""
-
-    process: asyncio.subprocess.Process
-
-    async def start(self, *arguments: str, cwd: Path, env: dict[str, str], out: Path) -> int:
-        """Return the process number of a new run."""
-        order = {"arguments": arguments, "cwd": str(cwd), "env": env, "out": str(out)}
-        assert self.process.stdin is not None
-        self.process.stdin.write(json.dumps(order).encode() + b"\n")
-        return await self._number()
-
-    async def ended(self) -> int:
-        """Return the exit status of the run, once it has ended."""
-        return await self._number()
-
-    async def _number(self) -> int:
-        assert self.process.stdout is not None
-        return int(await self.process.stdout.readline())
-
-
-@contextlib.asynccontextmanager
-async def zygote(home: Path) -> AsyncIterator[Zygote]:
-    """Run one for a while."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "tests.soak.zygote", cwd=ROOT, env=environment(home),
-        stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
-    )  # fmt: skip
-    try:
-        yield Zygote(process)
-    finally:
-        process.kill()
-        await process.communicate()
 
 
 @pytest.mark.timeout(1800)

@@ -1,21 +1,24 @@
 """A process with the program already imported that starts runs of it by forking.
 
 Hundreds of real runs would otherwise spend their time on imports. Reads one JSON object a line:
-`{"arguments", "cwd", "env", "out"}`; answers with the run's process number, and once it has ended
-with its exit status (negative for a signal).
+`{"arguments", "cwd", "env", "out", "file_limit"}`, the limit in bytes or null. Answers with the
+run's process number, and once it has ended with its exit status (negative for a signal).
 """
 
 from __future__ import annotations
 
 import json
 import os
+import resource
 import sys
 import traceback
+from pathlib import Path
 
 
 def main() -> None:
     """Serve until standard input ends."""
     import agent.assemble  # noqa: F401 - imported for those who are forked
+    import tui.cli
     import tui.model_choice
     import tui.start  # noqa: F401
     from agent.model.sdk import load_sdk
@@ -23,15 +26,22 @@ def main() -> None:
     load_sdk()
     for line in sys.stdin:
         order = json.loads(line)
+        limited = order["file_limit"] is not None
+        # What a run with a limit prints goes through a pipe, or it would be cut as well.
+        reader, writer = os.pipe() if limited else (-1, -1)
         process = os.fork()
         if process == 0:
-            _run(order)
+            _run(order, writer)
         print(process, flush=True)
+        if limited:
+            os.close(writer)
+            with os.fdopen(reader, "rb") as printed:
+                Path(order["out"]).write_bytes(printed.read())
         _, status = os.waitpid(process, 0)
         print(os.waitstatus_to_exitcode(status), flush=True)
 
 
-def _run(order: dict[str, object]) -> None:
+def _run(order: dict[str, object], out: int) -> None:
     status = 70
     try:
         os.chdir(str(order["cwd"]))
@@ -39,10 +49,16 @@ def _run(order: dict[str, object]) -> None:
         env = order["env"]
         assert isinstance(env, dict)
         os.environ.update(env)
-        out = os.open(str(order["out"]), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        if out < 0:
+            out = os.open(str(order["out"]), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         nothing = os.open(os.devnull, os.O_RDONLY)
         for target, source in ((0, nothing), (1, out), (2, out)):
             os.dup2(source, target)
+        limit = order["file_limit"]
+        if isinstance(limit, int):
+            # Python would leave cut files of bytecode behind, for every later start.
+            sys.dont_write_bytecode = True
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
         from tui.cli import main as program
 
         arguments = order["arguments"]
