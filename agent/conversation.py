@@ -221,6 +221,7 @@ class Conversation:
         self._messages = messages
         self._abort: AbortController | None = None
         self._events: AsyncGenerator[AgentEvent, None] | None = None
+        self._starting: asyncio.Future[None] | None = None
         self._turn_id = ""
         self._notes: list[str] = []
         self._started = is_resumed and bool(messages)
@@ -236,7 +237,6 @@ class Conversation:
         self.commands: CommandCenter | None = None
         """What the person can type after `/`; set once everything is put together."""
         self._session_started = False
-        self._loop: asyncio.AbstractEventLoop | None = None
         self._background: set[asyncio.Task[None]] = set()
         gate.on_mode_change(lambda mode: self._later(recorder.mode(str(mode))))
 
@@ -408,15 +408,17 @@ class Conversation:
     # -- one prompt -------------------------------------------------------------------------
 
     async def start(self) -> list[AgentEvent]:
-        """Fire SessionStart and return what there is to show; does nothing the second time."""
-        if self._session_started:
-            return []
+        """Fire SessionStart, once; return what there is to show as soon as its hooks are done."""
+        if self._starting is None:
+            self._starting = asyncio.ensure_future(self._start())
+        await asyncio.shield(self._starting)
+        return self.hooks.notices()
+
+    async def _start(self) -> None:
         self._session_started = True
-        self._loop = asyncio.get_running_loop()
         await self.hooks.session_start("resume" if self._is_resumed else "startup", self.model)
         if self._on_start is not None:
             await self._on_start()
-        return self.hooks.notices()
 
     async def run(self, prompt: Prompt) -> AsyncGenerator[AgentEvent, None]:
         """Work on one prompt and yield its events; `Terminal` is the last."""
@@ -656,6 +658,9 @@ class Conversation:
         if self._abort is not None:
             self._abort.abort("the program is closing")
             await self._end_events()
+        if self._starting is not None and not self._starting.done():
+            self._starting.cancel()
+            await asyncio.wait({self._starting})
         if self._session_started:
             self._session_started = False
             await self.hooks.session_end(reason)

@@ -59,6 +59,7 @@ class _ScreenRun:
         self.launch_dir = launch_dir
         self.env = env
         self.closers: list[Closer] = []
+        self._background: set[asyncio.Future[None]] = set()
         self.assembled: Assembled | None = None
         self.status = EXIT_INTERRUPTED
         """Exit status, once the goodbye was said."""
@@ -159,7 +160,13 @@ class _ScreenRun:
         conversation = self.assembled.conversation
         if resumed is not None:
             self._restore(resumed.draft, resumed.queued)
+        self._background.add(asyncio.ensure_future(self._greet(conversation)))
         return conversation
+
+    async def _greet(self, conversation: Conversation) -> None:
+        """Fire SessionStart behind the screen; the first prompt waits for it, typing does not."""
+        for event in await conversation.start():
+            await self.app.bridge.put(event)
 
     async def _settle(
         self, ports: ScreenPorts, around: Surroundings
