@@ -356,7 +356,7 @@ class _Assembly:
             gate=self.gate,
             runner=runner,
             in_force=self._use_settings,
-            tell=self.person.notice or (lambda _text, _level: None),
+            tell=self._tell,
         )
         services = self.services = self._services(scratch, results, small)
         checkpoints = Checkpoints(
@@ -663,10 +663,15 @@ class _Assembly:
                 mode=lambda: str(self.gate.mode),
                 cwd=lambda: self.services.cwd,
                 folder=self.around.launch_dir,
+                tell=lambda text: self._tell(text, "warning"),
             ),
             grants=grants,
             auto_available=is_auto_available(self.settings),
         )
+
+    def _tell(self, text: str, level: str) -> None:
+        if self.person.notice is not None:
+            self.person.notice(text, level)
 
     def _use_settings(self, settings: Settings) -> None:
         self.settings = settings
