@@ -1,0 +1,74 @@
+"""The worked examples of docs/permissions.md, run as they stand there."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from permissions.check_cli import Checker, LoadedSettings
+from tests.permissions.engine import Engine
+
+PAGE = Path(__file__).parents[2] / "docs" / "permissions.md"
+CALL = re.compile(r"(Read|Edit)\((.*)\)")
+
+
+@dataclass(frozen=True)
+class Example:
+    """One row of a table, with the settings above it."""
+
+    title: str
+    given: dict[str, Any]
+    row: dict[str, str]
+
+    @property
+    def call(self) -> dict[str, Any]:
+        """The row as a line of `permissions check`."""
+        text = self.row["call"]
+        found = CALL.fullmatch(text)
+        tool = found[1] if found else "Bash"
+        tool_input = {"file_path": found[2]} if found else {"command": text}
+        given = {key: value for key, value in self.given.items() if key != "classifier"}
+        mode = {"mode": self.row["mode"]} if "mode" in self.row else {}
+        return {"id": 1, "tool": tool, "input": tool_input, "rules": {}, **given, **mode}
+
+
+def examples() -> Iterator[Example]:
+    text = PAGE.read_text("utf-8").split("## Worked examples")[1].split("\n## ")[0]
+    for section in text.split("\n### ")[1:]:
+        title = section.splitlines()[0]
+        block = re.search(r"```json\n(.*?)```", section, re.DOTALL)
+        assert block is not None, title
+        lines = [line for line in section.splitlines() if line.startswith("| ")]
+        head = _cells(lines[0])
+        for line in lines[2:]:
+            yield Example(title, json.loads(block[1]), dict(zip(head, _cells(line), strict=True)))
+
+
+def _cells(line: str) -> list[str]:
+    cells = re.split(r"(?<!\\)\|", line.strip().strip("|"))
+    return [cell.strip().strip("`").replace("\\|", "|") for cell in cells]
+
+
+@pytest.mark.parametrize(
+    "example", list(examples()), ids=lambda e: f"{e.title}: {e.row.get('mode', '')} {e.row['call']}"
+)
+def test_an_example_is_decided_as_the_page_says(engine: Engine, example: Example) -> None:
+    checker = Checker(
+        lambda _root, _home: LoadedSettings(),
+        classifier=bool(example.given.get("classifier")),
+        cwd=engine.root,
+        home=engine.home,
+    )
+    answer = checker.check(json.dumps(example.call))
+    assert (answer["behavior"], answer["reason"]) == (example.row["answer"], example.row["reason"])
+
+
+def test_every_section_has_examples() -> None:
+    titles = {example.title for example in examples()}
+    assert len(titles) == 8
