@@ -100,12 +100,31 @@ def _person(block: PersonMessage, width: int, is_detailed: bool) -> list[Row]:
     text = block.text.removeprefix("!" if block.kind == "shell" else "").strip("\n")
     if block.kind == "command":
         text = text.removeprefix("/")
-    lines = wrap([(text, Ink())], width)
-    if len(lines) > _PROMPT_FOLD_LINES and not is_detailed:
-        hidden = len(lines) - _PROMPT_FOLD_LINES + 1
-        lines = lines[: _PROMPT_FOLD_LINES - 1]
-        lines.append(row((f"… {hidden} more lines", MUTED), is_copied=False))
+    lines = wrap([(text, Ink())], width) if is_detailed else _folded(text, width)
     return on_ground(_signed(sign, ink, lines), Role.SURFACE)
+
+
+def _folded(text: str, width: int) -> list[Row]:
+    """Return the first rows of a prompt; the rest is not even wrapped, for a paste may be huge."""
+    end = -1
+    for _ in range(_PROMPT_FOLD_LINES + 1):
+        end = text.find("\n", end + 1)
+        if end < 0:
+            end = len(text)
+            break
+    # Characters that join take less than a cell each, hence the factor.
+    head = text[: min(end, _PROMPT_FOLD_LINES * width * 8)]
+    rows = wrap([(head, Ink())], width)
+    if len(rows) <= _PROMPT_FOLD_LINES and len(head) == len(text):
+        return rows
+    shown = rows[: _PROMPT_FOLD_LINES - 1]
+    if len(head) < end:
+        left = len(text) - sum(len(shown_row.text) for shown_row in shown)
+        amount = f"{left:,} more characters"
+    else:
+        left = len(rows) - len(shown) + text.count("\n", end)
+        amount = f"{left:,} more lines"
+    return [*shown, row((f"… {amount}", MUTED), is_copied=False)]
 
 
 def _thinking(block: ThinkingText, width: int, is_detailed: bool) -> list[Row]:
