@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -111,6 +111,13 @@ Begin = Callable[..., Awaitable[Journey]]
 @pytest.fixture
 async def begin(tmp_path: Path, fresh_home: Path) -> AsyncIterator[Begin]:
     """Start conversations in a project folder; everything ends with the test."""
+    async with journeys(tmp_path, fresh_home) as start:
+        yield start
+
+
+@asynccontextmanager
+async def journeys(tmp_path: Path, fresh_home: Path) -> AsyncIterator[Begin]:
+    """Give what starts conversations, and end them all in the end."""
     project = tmp_path / "a project"
     project.mkdir()
     async with AsyncExitStack() as stack:
