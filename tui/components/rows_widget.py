@@ -7,8 +7,8 @@ from typing import Protocol, cast
 
 from textual.geometry import Region, Size
 from textual.strip import Strip
-from textual.widget import Widget
 
+from tui.screen.frames import LaidOutOnce
 from tui.text.ink import BLANK, Row
 from tui.theme import Palette
 
@@ -22,7 +22,7 @@ class PaletteHost(Protocol):
         ...
 
 
-class RowsWidget(Widget):
+class RowsWidget(LaidOutOnce):
     """As high as its rows. Call `rows_changed` when `make_rows` would return something else."""
 
     ALLOW_SELECT = False

@@ -14,7 +14,6 @@ from textual import events
 from textual.geometry import Region
 from textual.message import Message
 from textual.strip import Strip
-from textual.widget import Widget
 
 from themes.theme import Role
 from tui.components.rows_widget import PaletteHost
@@ -24,6 +23,7 @@ from tui.input.dispatch import Handler
 from tui.input.event import Phase, RoutedEvent
 from tui.input.listens import Listens
 from tui.input.priority import EventKind
+from tui.screen.frames import LaidOutOnce
 from tui.text.highlight import Highlighter
 from tui.text.ink import BLANK, FAINT, MUTED, Ink, Row
 from tui.text.wrap import runs_width
@@ -33,7 +33,7 @@ from tui.view import Block
 WHEEL_ROWS: Final = 3
 
 
-class Transcript(Listens, Widget):
+class Transcript(Listens, LaidOutOnce):
     """All blocks of the conversation."""
 
     ALLOW_SELECT = False
@@ -55,6 +55,7 @@ class Transcript(Listens, Widget):
         super().__init__(id=id)
         self.viewport = Viewport(highlighter)
         self._painted: list[tuple[Place | None, Row]] = []
+        self._painted_size = (0, 0)
         self._strips: dict[int, tuple[Row, Strip]] = {}
         self._mark: Mark | None = None
         self._header: Sequence[Row] = ()
@@ -99,6 +100,7 @@ class Transcript(Listens, Widget):
         """Paint the rows that differ from what was painted."""
         if not self.is_mounted or not self.size:
             return
+        self._take_size()
         before, now = self._painted, self._screen_rows()
         self._painted = now
         width = self.size.width
@@ -228,13 +230,24 @@ class Transcript(Listens, Widget):
     # Painting
 
     def _on_resize(self, event: events.Resize) -> None:
-        self.viewport.resize(event.size.width, event.size.height)
+        # The frame of the new layout was painted before this event came.
+        if self._take_size():
+            self.refresh()
+
+    def _take_size(self) -> bool:
+        """Lay out for the size that the widget has now; return whether that is another one."""
+        width, height = self.size
+        if (width, height) == self._painted_size:
+            return False
+        self._painted_size = (width, height)
+        self.viewport.resize(width, height)
         self._strips.clear()
         self._painted = self._screen_rows()
-        self.refresh()
+        return True
 
     def render_line(self, y: int) -> Strip:
         """Paint one row."""
+        self._take_size()
         if not self._painted:
             self._painted = self._screen_rows()
         width = self.size.width

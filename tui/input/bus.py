@@ -20,9 +20,11 @@ from tui.input.priority import EventPriority, priority_of
 FRAME_GAP_S: Final = 1 / 60
 """Shortest time between two releases of mouse moves and wheel turns."""
 RESIZE_GAP_S: Final = 0.066
-"""Shortest time between two resizes."""
+"""Shortest time between two resizes while nobody types."""
 LAYOUT_FACTOR: Final = 3.0
 """A resize waits at least this many times what the last one took, so that most time is left."""
+TYPING_LAYOUT_FACTOR: Final = 1.0
+"""The same for a resize that is released with a key: what was typed must show in its place."""
 WHEEL_LIMIT: Final = 64
 """Most wheel steps that are released together."""
 
@@ -49,8 +51,10 @@ class InputBus:
         self._resize: events.Resize | None = None
         self._is_woken = False
         self._timer: asyncio.TimerHandle | None = None
-        self._pointer_due_s = self._resize_due_s = float("-inf")
+        self._pointer_due_s = self._resize_due_s = self._typing_due_s = float("-inf")
         self._resized_at_s: float | None = None
+        self._is_typing = False
+        """Whether a key came since the held resize did."""
 
     def push(self, message: Message) -> None:
         """Take a message; callable from any thread, not from a handler set with `signal.signal`."""
@@ -70,6 +74,10 @@ class InputBus:
             cost_s = now_s - self._resized_at_s
             self._resized_at_s = None
             self._resize_due_s = max(self._resize_due_s, now_s + LAYOUT_FACTOR * cost_s)
+            self._typing_due_s = now_s + TYPING_LAYOUT_FACTOR * cost_s
+            with self._lock:
+                if self._resize is not None:
+                    self._set_timer(now_s)
 
     def _store(self, message: Message) -> None:
         if priority_of(message) is not EventPriority.CONTINUOUS:
@@ -94,6 +102,7 @@ class InputBus:
             self._queue.clear()
         for message in discrete:
             self._deliver(message)
+            self._is_typing = self._is_typing or isinstance(message, (events.Key, events.Paste))
         self._release_due()
 
     def _release_due(self) -> None:
@@ -104,14 +113,22 @@ class InputBus:
                 released.extend(self._take_pointer())
                 if released:
                     self._pointer_due_s = now_s + FRAME_GAP_S
-            if self._resize is not None and now_s >= self._resize_due_s:
+            if self._resize is None:
+                self._is_typing = False
+            elif now_s >= self._resize_release_s:
                 released.append(self._resize)
                 self._resize = None
-                self._resize_due_s = now_s + RESIZE_GAP_S
+                self._is_typing = False
+                # Until its frame is shown, nobody knows what it costs.
+                self._resize_due_s = self._typing_due_s = now_s + RESIZE_GAP_S
                 self._resized_at_s = now_s
             self._set_timer(now_s)
         for message in released:
             self._deliver(message)
+
+    @property
+    def _resize_release_s(self) -> float:
+        return self._typing_due_s if self._is_typing else self._resize_due_s
 
     def _take_pointer(self) -> list[Message]:
         taken: list[Message] = []
@@ -128,7 +145,7 @@ class InputBus:
             at_s
             for at_s, is_held in (
                 (self._pointer_due_s, self._move is not None or bool(self._wheel)),
-                (self._resize_due_s, self._resize is not None),
+                (self._resize_release_s, self._resize is not None),
             )
             if is_held
         ]

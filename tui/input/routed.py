@@ -27,7 +27,9 @@ ReturnType = TypeVar("ReturnType")
 _HANDOVER_LIMIT_S: Final = 0.25
 """How long typed keys wait for a widget that has the previous one and does not answer."""
 
-PRIVATE_NAMES: Final = {"textual.app.App": ("_driver", "_mouse_down_widget")}
+PRIVATE_NAMES: Final = {
+    "textual.app.App": ("_check_resize", "_driver", "_mouse_down_widget", "_resize_timer")
+}
 """What this module uses of Textual that Textual does not promise."""
 
 _POINTER_KINDS: Final = frozenset(
@@ -97,6 +99,9 @@ class RoutedApp(App[ReturnType], Generic[ReturnType]):
         await super().on_event(event)
         if kind in (EventKind.KEY, EventKind.PASTE):
             self._begin_handover()
+        elif kind is EventKind.RESIZE and self._resize_timer is not None:
+            # Textual waits for more of them; the bus has done so already.
+            self._check_resize()
 
     def _path_of(self, event: events.Event, kind: EventKind) -> tuple[list[DOMNode], bool]:
         """Return the path, root first, and whether a dialog keeps the event from its own target."""

@@ -9,7 +9,9 @@ from __future__ import annotations
 from typing import Any, Final, Generic, TypeVar
 
 from textual import events
+from textual.geometry import Size
 from textual.screen import ModalScreen, Screen
+from textual.widget import Widget
 
 ScreenResult = TypeVar("ScreenResult")
 
@@ -22,8 +24,22 @@ PRIVATE_NAMES: Final = {
         "_repaint_required",
         "_scroll_required",
     ),
+    "textual.widget.Widget": ("_size_updated",),
 }
 """What this module uses of Textual that Textual does not promise."""
+
+
+class LaidOutOnce(Widget):
+    """A widget whose new size causes no second layout of the screen.
+
+    Textual lays everything out again when the size of what a widget holds has changed, for the
+    sake of scrollbars; a widget that has none, or draws its own, is right after the first.
+    """
+
+    def _size_updated(
+        self, size: Size, virtual_size: Size, container_size: Size, layout: bool = True
+    ) -> bool:
+        return super()._size_updated(size, virtual_size, container_size, layout=False)
 
 
 class DrawsAtOnce(Screen[ScreenResult], Generic[ScreenResult]):

@@ -9,7 +9,7 @@ from textual import events
 from textual.geometry import Size
 from textual.message import Message
 
-from tui.input.bus import InputBus
+from tui.input.bus import RESIZE_GAP_S, InputBus
 
 
 def _key(key: str) -> events.Key:
@@ -130,3 +130,16 @@ async def test_nothing_is_scheduled_while_nothing_arrives() -> None:
     receiver.bus.push(_mouse(events.MouseScrollDown))
     await receiver.until(lambda: bool(receiver.messages))
     assert receiver.bus._timer is None
+
+
+async def test_a_key_brings_the_held_resize_with_it() -> None:
+    receiver = Receiver()
+    receiver.bus.push(_resize(1))
+    await receiver.until(lambda: bool(receiver.messages))
+    receiver.bus.frame_shown()
+    started_s = asyncio.get_running_loop().time()
+    receiver.bus.push(_resize(2))
+    receiver.bus.push(_key("k"))
+    await receiver.until(lambda: len(receiver.messages) == 3)
+    assert receiver.names == ["Resize", "k", "Resize"]
+    assert asyncio.get_running_loop().time() - started_s < RESIZE_GAP_S
