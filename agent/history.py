@@ -7,6 +7,7 @@ close whatever an abort, a crash or an error left open (pattern "Synthetic Tool 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Final
 
 from agent.messages import Block, Message, ToolUse, text_block, tool_result_block
@@ -123,3 +124,19 @@ def problems(messages: Sequence[Message]) -> tuple[str, ...]:
 def interruption(text: str = INTERRUPTED_NOTE) -> Message:
     """Return the note that tells the model its answer was cut on purpose."""
     return Message(role="user", content=(text_block(text),), origin="interruption")
+
+
+_THINKING: Final = frozenset({"thinking", "redacted_thinking"})
+
+
+def drop_thinking(messages: Sequence[Message], start: int = 0) -> tuple[Message, ...]:
+    """Return the messages without thinking from an index on; an answer of thinking alone goes."""
+    kept: list[Message] = list(messages[:start])
+    for message in messages[start:]:
+        if not any(block.get("type") in _THINKING for block in message.content):
+            kept.append(message)
+            continue
+        content = tuple(b for b in message.content if b.get("type") not in _THINKING)
+        if content:
+            kept.append(replace(message, content=content))
+    return tuple(kept)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from agent.history import to_wire
-from agent.memory.stages.thinking import drop_thinking
+from agent.history import drop_thinking, to_wire
 from agent.messages import Message
 from agent.model.client import (
     BlockDelta,

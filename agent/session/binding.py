@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from agent.memory.stages.thinking import drop_thinking
+from agent.history import drop_thinking
 from agent.messages import Block, Message
 from agent.session.resume import ResumedConversation
 

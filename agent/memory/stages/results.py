@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from agent.memory.stages.thinking import changed_from, drop_thinking
+from agent.history import drop_thinking
+from agent.memory.stages.thinking import changed_from
 from agent.messages import Block, Message, text_block
 
 KEPT_CHARACTERS: Final = 400

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from agent.history import drop_thinking
 from agent.memory.stages.digest import WORDS_END, WORDS_HEAD, own_words
-from agent.memory.stages.thinking import drop_thinking
 from agent.messages import Message, user_message
 
 INSTRUCTION = """\
