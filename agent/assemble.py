@@ -442,6 +442,7 @@ class _Assembly:
             self.side,
         )
         self.gate.on_mode_change(lambda mode: setattr(hook_session, "permission_mode", str(mode)))
+        self.gate.on_mode_change(self._tell_stripped)
         learning = asyncio.ensure_future(self._learn_capabilities())
         conversation = Conversation(
             identity=Identity(
@@ -672,6 +673,11 @@ class _Assembly:
     def _tell(self, text: str, level: str) -> None:
         if self.person.notice is not None:
             self.person.notice(text, level)
+
+    def _tell_stripped(self, _mode: Mode) -> None:
+        rules = ", ".join(rule.text for rule in self.gate.stripped_rules)
+        if rules:
+            self._tell(f"In auto mode these allow rules do not count: {rules}.", "warning")
 
     def _use_settings(self, settings: Settings) -> None:
         self.settings = settings

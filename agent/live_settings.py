@@ -64,8 +64,11 @@ class LiveSettings:
             self._task = None
 
     async def _follow(self) -> None:
-        async for change in watch_settings(self._settings, self._load, self._stop):
-            self.apply(change)
+        try:
+            async for change in watch_settings(self._settings, self._load, self._stop):
+                self.apply(change)
+        except Exception as error:  # noqa: BLE001 - isolation boundary: the conversation goes on
+            self._tell(f"Settings are not watched any longer: {error}", "warning")
 
     def apply(self, change: SettingsChange) -> None:
         """Make a change count, or say why it does not."""

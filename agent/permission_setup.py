@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -151,9 +153,16 @@ class Grants:
 
 
 def _ignore_in_git(file: Path) -> None:
-    """Keep the personal file out of commits: a `.gitignore` beside it, made once."""
-    ignore = file.parent / ".gitignore"
-    line = file.name
-    present = ignore.read_text("utf-8").splitlines() if ignore.exists() else []
-    if line not in present:
-        ignore.write_text("\n".join([*present, line]) + "\n", "utf-8")
+    """Keep the personal file out of commits: a line in the `.gitignore` beside it, added once.
+
+    A courtesy: where it cannot be done the rule is stored all the same.
+    """
+    line = f"{file.name}\n".encode()
+    # Not through a link: a repository could point it at any file of the person's.
+    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    with suppress(OSError):
+        descriptor = os.open(file.parent / ".gitignore", flags, 0o644)
+        with os.fdopen(descriptor, "r+b", buffering=0) as stream:
+            present = stream.readall()
+            if line not in present.splitlines(keepends=True):
+                stream.write(line if not present or present.endswith(b"\n") else b"\n" + line)

@@ -21,6 +21,8 @@ from permissions.request import PermissionRequest
 
 MAX_REWRITES: Final = 5
 """How often one call's input may be changed and decided again before it is denied."""
+_PERSON: Final = frozenset({DecisionSource.USER, DecisionSource.BRIDGE, DecisionSource.CHANNEL})
+"""Whoever answered from there has seen the input and answers for the person."""
 
 
 async def permit(call: Call, ready: Ready) -> Ready:
@@ -42,6 +44,9 @@ async def permit(call: Call, ready: Ready) -> Ready:
                 answered = decision
                 ready = await read_input(call, decision.updated_input)
                 decision = _stands(answered, _evaluate(call, ready))
+                if decision.behavior is not Behavior.ASK:
+                    # The line about the answer holds the input as it was; this one as it runs.
+                    call.ports.gate.log(decision, _request(call, ready))
                 continue
         break
     else:
@@ -63,7 +68,7 @@ def _stands(answered: Decision, again: Decision) -> Decision:
     """Return what holds after an answer that changed the input: never softer than the new
     check."""
     if again.behavior is Behavior.ASK and (
-        again.reason is Reason.MODE_DEFAULT or answered.source is DecisionSource.USER
+        again.reason is Reason.MODE_DEFAULT or answered.source in _PERSON
     ):
         # The person saw the input they wrote; a hook's or classifier's yes covers the mode's
         # ask.
