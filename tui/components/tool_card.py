@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final, assert_never
 
@@ -108,7 +108,9 @@ def _body(
         case "failed" | "invalid":
             limit = None if is_detailed else FAILED_LINES
             is_command = isinstance(card.display, CommandDisplay)
-            rows = _text(card.result, Ink(Role.ERROR), width, limit, from_end=is_command)
+            breaks = chop if is_command else wrap
+            ink = Ink(Role.ERROR)
+            rows = _text(card.result, ink, width, limit, from_end=is_command, breaks=breaks)
             return [*_agent(card, width), *_nested(rows)]
         case "ok":
             rows = _result(card, width, width_cells, is_detailed, highlighter)
@@ -204,9 +206,18 @@ def _live_rows(card: ToolCard, width: int) -> list[Row]:
 
 
 def _text(
-    text: str, ink: Ink, width: int, limit: int | None, *, from_end: bool = False
+    text: str,
+    ink: Ink,
+    width: int,
+    limit: int | None,
+    *,
+    from_end: bool = False,
+    breaks: Callable[[Sequence[Run], int], list[Row]] = chop,
 ) -> list[Row]:
-    """Return the first (or last) lines of a text and a count of the rest; all without a limit."""
+    """Return the first (or last) lines of a text and a count of the rest; all without a limit.
+
+    `breaks` makes rows of a line: `chop` for output, `wrap` for sentences of our own.
+    """
     lines = text.strip("\n").split("\n") if text.strip() else []
     hidden = 0
     if limit is not None and len(lines) > limit + 1:
@@ -214,7 +225,7 @@ def _text(
         lines = lines[-limit:] if from_end else lines[:limit]
     rows: list[Row] = []
     for line in map(_last_state, lines):
-        parts = chop([(line if limit is None else line[: width * 4], ink)], width)
+        parts = breaks([(line if limit is None else line[: width * 4], ink)], width)
         if limit is not None and len(parts) > 3:
             parts = [*parts[:2], Row(((parts[2].text[:-1] + "…", ink),), joint="")]
         rows.extend(parts)

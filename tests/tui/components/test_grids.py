@@ -11,6 +11,7 @@ from tui.components.status_line import status_row
 from tui.text.highlight import Highlighter
 from tui.text.ink import plain
 from tui.text.wrap import runs_width
+from tui.view import ToolCard
 
 GRIDS = {
     "person": """\
@@ -287,3 +288,9 @@ def test_activity_line(name: str) -> None:
     queued = ("do more", "and  this", "x", "y") if name == "writing" else ()
     rows = activity_rows(ActivityView(ACTIVITIES[name], 85.0, 3, queued), 60)
     assert plain(rows) == ACTIVITY_LINES[name]
+
+
+def test_why_a_call_failed_breaks_between_words() -> None:
+    card = ToolCard("c", "Edit", "Edit a.py", "invalid", {}, 0.0, result="the text was not found")
+    rows = block_rows(card, 20, is_detailed=False, highlighter=Highlighter())
+    assert plain(rows) == " ✗ Edit a.py\n └ the text was not\n   found"
