@@ -357,6 +357,7 @@ class _Assembly:
             runner=runner,
             in_force=self._use_settings,
             tell=self._tell,
+            approve=dispatch.may_change_settings,
         )
         services = self.services = self._services(scratch, results, small)
         checkpoints = Checkpoints(

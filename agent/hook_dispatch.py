@@ -218,9 +218,10 @@ class HookDispatch:
         """Fire FileChanged."""
         await self._fire(payload)
 
-    async def config_change(self, source: str, path: str | None) -> EventOutcome | None:
-        """Fire ConfigChange; a block means that the change shall not count."""
-        return await self._fire(ConfigChange(source=source, file_path=path))
+    async def may_change_settings(self, source: str, path: Path) -> bool:
+        """Fire ConfigChange; False when a hook refuses that the change counts."""
+        outcome = await self._fire(ConfigChange(source=source, file_path=str(path)))
+        return outcome is None or outcome.decision not in {"block", "deny"}
 
     async def directory_added(self, directory: str, source: str) -> None:
         """Fire DirectoryAdded."""

@@ -7,9 +7,10 @@ What cannot be loaded leaves the last good settings in force, and is told.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 
 from agent.hook_setup import hook_config
 from agent.permission_contenders import is_auto_available
@@ -21,6 +22,9 @@ from hooks.spec import HookSource
 from permissions.context import PermissionContext, is_locked
 from permissions.gate import PermissionGate
 from permissions.rule import RuleSet, RuleSource
+
+Approve = Callable[[str, Path], Awaitable[bool]]
+"""Takes where a changed file belongs and its path; False where a hook refuses the change."""
 
 Tell = Callable[[str, str], None]
 """Takes a line for the person and its level: `info` or `warning`."""
@@ -38,6 +42,7 @@ class LiveSettings:
         runner: HookRunner,
         in_force: Callable[[Settings], None],
         tell: Tell,
+        approve: Approve | None = None,
     ) -> None:
         """Start from `settings`; `in_force` hears of every new state once it counts."""
         self._settings = settings
@@ -46,6 +51,7 @@ class LiveSettings:
         self._runner = runner
         self._in_force = in_force
         self._tell = tell
+        self._approve = approve
         self._stop = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
@@ -66,9 +72,32 @@ class LiveSettings:
     async def _follow(self) -> None:
         try:
             async for change in watch_settings(self._settings, self._load, self._stop):
-                self.apply(change)
+                if await self._is_approved(change):
+                    self.apply(change)
         except Exception as error:  # noqa: BLE001 - isolation boundary: the conversation goes on
             self._tell(f"Settings are not watched any longer: {error}", "warning")
+
+    async def _is_approved(self, change: SettingsChange) -> bool:
+        """Whether no hook objects; managed settings count whatever hooks say."""
+        if self._approve is None or not isinstance(change, Reloaded):
+            return True
+        for path in change.files:
+            source = self._source_of(path)
+            if not await self._approve(source, path) and source != "policy_settings":
+                self._tell(f"A hook refused the change of {path}: the settings stay.", "warning")
+                return False
+        return True
+
+    def _source_of(self, path: Path) -> str:
+        """Return what ConfigChange hooks call the file."""
+        settings = self._settings
+        if path.name == "settings.local.json":
+            return "local_settings"
+        if settings.agent_home in path.parents:
+            return "user_settings"
+        if settings.project_root in path.parents:
+            return "project_settings"
+        return "user_settings" if settings.home in path.parents else "policy_settings"
 
     def apply(self, change: SettingsChange) -> None:
         """Make a change count, or say why it does not."""

@@ -1,0 +1,74 @@
+"""Hooks that hear of changed settings and files, in a running conversation."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.model.scripted.scenario import Text, Turn
+from tests.journeys.conftest import journeys
+
+TICK_S = 0.05
+
+
+def _log_to(log: Path, then: str = "") -> list[dict[str, Any]]:
+    command = f"cat >> {log}; echo >> {log}; {then}"
+    return [{"hooks": [{"type": "command", "command": command}]}]
+
+
+def _heard(log: Path) -> list[dict[str, Any]]:
+    return (
+        [json.loads(line) for line in log.read_text().splitlines() if line] if log.exists() else []
+    )
+
+
+@pytest.mark.parametrize("refuses", [False, True])
+async def test_config_change_hooks_hear_of_settings_and_may_refuse_them(
+    refuses: bool, tmp_path: Path, fresh_home: Path
+) -> None:
+    log = tmp_path / "log"
+    home = fresh_home / ".agent"
+    home.mkdir()
+    hooks = {"ConfigChange": _log_to(log, "exit 2" if refuses else "")}
+    file = home / "settings.json"
+    file.write_text(json.dumps({"hooks": hooks}))
+    async with journeys(tmp_path, fresh_home) as begin:
+        journey = await begin([Turn((Text("ok"),), times=0)])
+        await journey.send("hello")
+        changed = {"hooks": hooks, "permissions": {"allow": ["Bash(make)"]}}
+        # Written again until the watcher has begun to look.
+        while not _heard(log):
+            file.write_text(json.dumps(changed))
+            await asyncio.sleep(TICK_S)
+        (heard, *_) = _heard(log)
+        assert (heard["source"], heard["file_path"]) == ("user_settings", str(file))
+        if refuses:
+            assert "Bash(make)" not in [rule.text for rule in journey.conversation.rules]
+            return
+        while "Bash(make)" not in [rule.text for rule in journey.conversation.rules]:  # noqa: ASYNC110 - nothing tells of it
+            await asyncio.sleep(TICK_S)
+
+
+async def test_file_changed_hooks_hear_of_the_files_they_name(
+    tmp_path: Path, fresh_home: Path
+) -> None:
+    log = tmp_path / "log"
+    home = fresh_home / ".agent"
+    home.mkdir()
+    (group,) = _log_to(log)
+    hooks = {"FileChanged": [{**group, "matcher": ".envrc"}]}
+    (home / "settings.json").write_text(json.dumps({"hooks": hooks}))
+    async with journeys(tmp_path, fresh_home) as begin:
+        journey = await begin([Turn((Text("ok"),), times=0)])
+        await journey.send("hello")
+        watched = journey.project / ".envrc"
+        number = 0
+        while not _heard(log):
+            number += 1
+            watched.write_text(f"export N={number}\n")
+            await asyncio.sleep(TICK_S)
+    assert _heard(log)[0]["file_path"] == str(watched)
