@@ -76,6 +76,7 @@ class CommandParts:
         mentions = MentionReader(ports.services, ports.gate)
         scope = TurnScope(ports.gate, ports.choice, ports.model, ports.effort)
         self.skills = Skills(self.registry, runner, mentions, scope, ports.side)
+        self.files = FileIndex(settings.launch_dir, ports.services.env)
         self._reading = asyncio.ensure_future(self.custom.refresh())
         self.expander = Expander(
             self.registry, runner, mentions, scope, ports.hooks, ready=self.ready
@@ -124,7 +125,7 @@ class CommandParts:
                 list_models=list_models,
                 reload_settings=reload_settings,
             ),
-            FileIndex(settings.launch_dir, env),
+            self.files,
         )
 
     async def aclose(self) -> None:
@@ -132,6 +133,7 @@ class CommandParts:
         self._reading.cancel()
         await asyncio.wait({self._reading})
         await self.custom.aclose()
+        await self.files.aclose()
 
 
 class SkillReminders:

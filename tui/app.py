@@ -18,13 +18,14 @@ from textual import events
 from textual.app import ComposeResult, SystemCommand
 from textual.screen import Screen
 from textual.timer import Timer
+from textual.worker import Worker
 
 from agent.user_prompt import Prompt
 from permissions.mode import Mode
 from themes.theme import Role, Theme
 from tui.bridge import EventBridge, FrameClock
-from tui.commands import CommandHost, command_candidates, run_command
-from tui.completion import Completion, complete, list_files
+from tui.commands import AnswerT, AsksFor, candidates, run_command
+from tui.completion import Completion, complete, mentioned
 from tui.components.activity_line import FRAME_S, ActivityLine, ActivityView
 from tui.components.completion_menu import CompletionMenu
 from tui.components.composer import Composer
@@ -35,6 +36,8 @@ from tui.components.welcome import welcome_rows
 from tui.conversation_port import ConversationPort, MakeConversation, ScreenPorts
 from tui.dialogs.host import DialogHost
 from tui.document import Document
+from tui.external_editor import EditorFailed
+from tui.file_picker import FilePicker
 from tui.history_search import HistorySearch
 from tui.input.actions import Context
 from tui.input.dispatch import Handler
@@ -51,11 +54,14 @@ from tui.text.highlight import Highlighter
 from tui.theme import Palette, textual_theme
 
 if TYPE_CHECKING:
+    from agent.commands.center import CommandCenter
+    from agent.commands.registry import CommandRegistry
     from agent.events import AgentEvent
+    from agent.files.index import FileIndex
     from agent.messages import Message
+    from agent.session.prompt_log import PromptLog
     from permissions.decision import Decision
     from permissions.request import PermissionRequest
-    from tui.dialogs.choices import Choice
     from tui.dialogs.permission import GrantOffer
     from tui.shell_command import ShellCommand
 
@@ -63,6 +69,10 @@ LOW_SCREEN_ROWS: Final = 10
 FOLDER_CELLS: Final = 30
 DRAFT_S: Final = 2.0
 """How much typing a crash may cost."""
+STATUS_QUIET_S: Final = 0.3
+"""How long the session must be quiet before the status line command runs again."""
+AT_ANY_TIME: Final = frozenset({"help", "theme", "exit", "quit"})
+"""Commands that need no conversation."""
 LEAVE_S: Final = 2.0
 """How long the first Ctrl+C or Ctrl+D on an empty prompt waits for the second."""
 
@@ -79,6 +89,8 @@ class AppOptions:
     keymap: Keymap = field(default_factory=default_keymap)
     history: tuple[str, ...] = ()
     initial_prompt: str = ""
+    agent_home: Path | None = None
+    """Settings, keys and history; None keeps nothing."""
     themes_dir: Path | None = None
     shell_env: Mapping[str, str] = field(default_factory=dict)
     """Environment of commands typed after `!`, secrets already removed."""
@@ -116,8 +128,13 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
         ] = lambda _request, _decision: (),
         clock: Callable[[], float] = time.monotonic,
         edit_text: Callable[[str], str] | None = None,
+        edit_path: Callable[[Path], None] | None = None,
+        release: Callable[[str | None], Awaitable[None]] | None = None,
     ) -> None:
-        """Take how the conversation is made; nothing is made before the first frame."""
+        """Take how the conversation is made; nothing is made before the first frame.
+
+        `release` ends the conversation, so that the next one made is the named session, or new.
+        """
         is_plain = options.no_color or options.theme.uses_terminal_palette
         super().__init__(ansi_color=True if is_plain else None)
         self.options = options
@@ -128,6 +145,15 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
         self._suggest_grants = suggest_grants
         self._clock = clock
         self._edit_text = edit_text
+        self._edit_path = edit_path
+        self._release = release
+        self._has_conversation = asyncio.Event()
+        self._ports: ScreenPorts | None = None
+        self._prompt_log: PromptLog | None = None
+        self._own_index: FileIndex | None = None
+        self._status_timer: Timer | None = None
+        self._status_run: Worker[None] | None = None
+        self._own_status: tuple[str, ...] = ()
         self.conversation: ConversationPort | None = None
         self.document = Document()
         self.history = PromptHistory(options.history)
@@ -145,7 +171,12 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
         self.todo_panel = TodoPanel(id="todos")
         self.composer = Composer(self._on_text, id="composer")
         self.menu = CompletionMenu(id="menu")
-        self.search = HistorySearch(self.history, self.composer, self.chords)
+        self.search = HistorySearch(
+            self.history, self.composer, self.chords, load_everywhere=self._load_everywhere
+        )
+        self.files = FilePicker(
+            self._file_index, self._start_worker, self.call_next_frame, self._on_files_found
+        )
         self.status_line = StatusLine(id="status")
         self._spinner: Timer | None = None
         self._spinner_frame = 0
@@ -160,8 +191,6 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
         self._shows_todos = False
         self._draft_timer: Timer | None = None
         self._shells: list[ShellCommand] = []
-        self._files: list[str] = []
-        self._files_wanted = False
         self._actions = self._action_table()
 
     # Parts
@@ -195,6 +224,7 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
         self.bridge.clock.stop()
         self._highlight_clock.stop()
         self._executor.shutdown(wait=False, cancel_futures=True)
+        await self.files.aclose()
 
     async def _begin(self) -> None:
         """Make the conversation after the first frame."""
@@ -205,9 +235,23 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
             self.dialogs, self.highlighter, self._suggest_grants, self._preview
         )
         person = ScreenPerson(self.dialogs, self.highlighter)
-        ports = ScreenPorts(contender, person, person.trust, person.onboard)
+        self._ports = ScreenPorts(contender, person, person.trust, person.onboard)
+        await self._take_conversation()
+        if self.options.initial_prompt and self.conversation is not None:
+            self.submit(self.options.initial_prompt)
+        if self.options.agent_home is not None and self._is_live:
+            from tui.key_file import follow_keys  # after the first frame
+
+            defaults = self.options.keymap
+            self._start_worker(
+                follow_keys(self.options.agent_home, defaults, self._use_keys, self.notice_of_level)
+            )
+
+    async def _take_conversation(self) -> None:
+        """Make a conversation and show it."""
+        assert self._ports is not None
         try:
-            conversation = await self._make_conversation(ports)
+            conversation = await self._make_conversation(self._ports)
         except Exception as error:  # noqa: BLE001 - start-up failures of any kind end in one line
             self.leave(error=str(error) or type(error).__name__)
             return
@@ -216,10 +260,47 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
         self.document.todos = conversation.todos
         for _ in range(self._early_cycles):
             conversation.cycle_mode()
+        self._early_cycles = 0
         self.runner.attach(conversation)
-        if self.options.initial_prompt:
-            self.submit(self.options.initial_prompt)
+        self._has_conversation.set()
         self._show_document()
+        self._start_worker(self._settle_in())
+
+    async def _settle_in(self) -> None:
+        """What can wait until a conversation is shown: history, command files, status line."""
+        center = self.commands
+        if center is None or self.options.agent_home is None:
+            return
+        from agent.session.prompt_log import PromptLog  # after the first frame
+
+        log = self._prompt_log = PromptLog(
+            self.options.agent_home, center.context.settings().project_root
+        )
+        recent = await asyncio.to_thread(log.recent, 500)
+        self.history.extend_older([prompt.text for prompt in recent])
+        center.custom.watch()
+        for problem in center.custom.problems:
+            self.notice(str(problem), "warning")
+        if center.custom.waiting:
+            names = ", ".join(f"/{name}" for name in center.custom.waiting[:5])
+            self.notice(f"{names} of this project wait for trust: /trust", "info")
+        self._plan_status()
+
+    async def restart(self, session_id: str | None) -> None:
+        """Leave this conversation for another session, or for a new one."""
+        if self._release is None or self.conversation is None:
+            self.notice("not possible here", "warning")
+            return
+        if self.runner.is_running:
+            self.notice("interrupt first: a prompt is being worked on", "warning")
+            return
+        self.runner.detach()
+        self._has_conversation.clear()
+        self.conversation = None
+        self.document.clear()
+        self._show_document()
+        await self._release(session_id)
+        await self._take_conversation()
 
     def _preview(self, tool_use_id: str) -> Any:
         return self.conversation.preview_of(tool_use_id) if self.conversation is not None else None
@@ -292,6 +373,7 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
             folder=_short_path(self.display_path(conversation.cwd)),
             branch=conversation.branch,
             is_demo=conversation.is_demo,
+            own=tuple(line for line in self._own_status if line),
             hint=self._hint,
         )
 
@@ -335,6 +417,7 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
 
     def _on_prompt_end(self) -> None:
         self._is_interrupting = False
+        self._plan_status()
         self.bridge.flush()
         self.document.stop()
         self._show_document()
@@ -355,14 +438,25 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
 
     def submit(self, text: str) -> None:
         """Send a prompt, or run a command."""
-        if text.startswith("/") and run_command(text, self._command_host()):
-            self._show_document()
+        if text.startswith("/"):
+            self._start_worker(self._run_command(text))
             return
         if text.startswith("!") and text[1:].strip():
             self._start_worker(self._run_shell(text[1:].strip()))
             return
+        self.send(text)
+
+    def send(self, text: str) -> None:
+        """Send a prompt to the model as it is."""
         self.runner.submit(Prompt(text))
         self.transcript.to_end()
+        self._show_document()
+
+    async def _run_command(self, text: str) -> None:
+        name = text[1:].split(maxsplit=1)[0] if text[1:].strip() else ""
+        if name not in AT_ANY_TIME:
+            await self._has_conversation.wait()
+        await run_command(text, self)
         self._show_document()
 
     async def _run_shell(self, command: str) -> None:
@@ -382,6 +476,24 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
             self._shells.remove(shell)
         self.bridge.flush()
         self.runner.submit(Prompt(shell.note()))
+
+    @property
+    def commands(self) -> CommandCenter | None:
+        """What the conversation's commands need; None before there is one."""
+        return self.conversation.commands if self.conversation is not None else None
+
+    @property
+    def registry(self) -> CommandRegistry:
+        """The commands that can be typed now."""
+        center = self.commands
+        if center is not None:
+            return center.registry
+        # With the first `/`, not with the first frame.
+        from agent.commands.registry import CommandRegistry
+        from agent.commands.spec import Surface
+        from agent.commands.table import BUILTIN_COMMANDS
+
+        return CommandRegistry([lambda: BUILTIN_COMMANDS], Surface.SCREEN)
 
     @property
     def keymap(self) -> Keymap:
@@ -410,7 +522,7 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         """Offer our own commands in Textual's palette."""
-        for command in command_candidates():
+        for command in candidates(self.registry):
             run = partial(self.submit, f"/{command.label}")
             yield SystemCommand(command.label.capitalize(), command.detail, run)
 
@@ -424,16 +536,53 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
         self.document.add_notice(level, text)
         self._show_document()
 
-    def start(self, work: Awaitable[None]) -> None:
-        """Run something beside the screen; the app owns it."""
-        self._start_worker(work)
+    def notice_of_level(self, text: str, level: str) -> None:
+        """Add a line of our own, told apart by its level."""
+        self.notice(text, level)
 
-    async def pick(self, title: str, question: str, choices: Sequence[Choice]) -> int | None:
-        """Let the person pick one; None when the list was closed."""
+    def hint(self, text: str) -> None:
+        """Say something in the status line for a moment."""
+        self._show_hint(text)
+
+    def compact(self, focus: str) -> None:
+        """Summarise the history."""
+        if self.conversation is not None:
+            self.runner.run_events(self.conversation.compact(focus))
+
+    async def show_dialog(self, dialog: AsksFor[AnswerT]) -> AnswerT:
+        """Show a dialog and return its answer."""
         from tui.dialogs.people import show  # with the first dialog, see `_begin`
-        from tui.dialogs.picker import PickerDialog
 
-        return await show(self.dialogs, PickerDialog(title, question, choices))
+        return await show(self.dialogs, dialog)
+
+    def edit_file(self, path: Path) -> None:
+        """Open a file in the person's editor; the screen is theirs until it ends."""
+        if self._edit_path is None:
+            self.notice(f"no editor: set $VISUAL or $EDITOR, or open {path} yourself", "warning")
+            return
+        try:
+            with self.suspend():
+                self._edit_path(path)
+        except EditorFailed as error:
+            self.notice(str(error), "warning")
+        self.invalidate_screen()
+
+    async def keep_setting(self, key: str, value: object) -> None:
+        """Write one of the person's own settings."""
+        if self.options.agent_home is None:
+            return
+        from agent.errors import AgentError  # with the first setting that is kept
+        from agent.settings.change import set_value
+
+        file = self.options.agent_home / "settings.json"
+        try:
+            await asyncio.to_thread(set_value, file, key, value)
+        except (AgentError, OSError) as error:
+            self.notice(f"not kept: {error}", "warning")
+
+    def _use_keys(self, keymap: Keymap) -> None:
+        self.options = replace(self.options, keymap=keymap)
+        self.chords.keymap = keymap
 
     def show_history(self, messages: Sequence[Message]) -> None:
         """Show the conversation anew, as it is after going back."""
@@ -461,9 +610,6 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
         self.screen_stack[0].refresh(layout=True)
         for widget in self.screen_stack[0].query("*"):
             widget.refresh()
-
-    def _command_host(self) -> CommandHost:
-        return CommandHost(self)
 
     # Keys
 
@@ -510,6 +656,7 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
             "chat:stash": self._swap_stash,
             "chat:help": self._help_on_empty,
             "chat:copyAnswer": self._copy_answer,
+            "task:background": self._to_background,
             "history:previous": self._previous,
             "history:next": self._next,
             "history:search": self.search.open,
@@ -558,7 +705,39 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
             return
         draft = self.composer.take()
         self.history.add(draft)
-        self.submit(draft.expanded.strip("\n"))
+        text = draft.expanded.strip("\n")
+        if self._prompt_log is not None and self.conversation is not None:
+            self._start_worker(
+                self._keep_typed(self._prompt_log, text, self.conversation.session_id)
+            )
+        self.submit(text)
+
+    async def _keep_typed(self, log: PromptLog, text: str, session_id: str) -> None:
+        from agent.session.prompt_log import TypedPrompt  # imported with the log
+
+        try:
+            await asyncio.to_thread(log.add, TypedPrompt(text, session_id, time.time()))
+        except OSError:
+            # What was typed is in the session as well; the history is a comfort.
+            self._prompt_log = None
+
+    def _load_everywhere(self) -> None:
+        if self._prompt_log is not None:
+            self._start_worker(self._read_everywhere(self._prompt_log))
+
+    async def _read_everywhere(self, log: PromptLog) -> None:
+        def read() -> list[str]:
+            return [prompt.text for prompt in log.recent(2_000, scope="everywhere")]
+
+        self.history.set_everywhere(await asyncio.to_thread(read))
+        self.search.refresh()
+
+    def _to_background(self) -> bool:
+        """Let the running command go on; False when none runs, so that the key moves the cursor."""
+        if self.conversation is None or not self.conversation.send_to_background():
+            return False
+        self._show_hint("goes on in the background: /tasks")
+        return True
 
     def _cancel(self) -> None:
         if self.transcript.marked_text:
@@ -583,6 +762,7 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
             self._early_cycles += 1
             return
         self.conversation.cycle_mode()
+        self._plan_status()
         self._show_lines()
 
     def _previous(self) -> None:
@@ -632,9 +812,14 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
         if self._edit_text is None:
             self._show_hint("no editor: set $VISUAL or $EDITOR")
             return
-        with self.suspend():
-            text = self._edit_text(self.composer.buffer.draft.expanded)
-        self.invalidate_screen()
+        try:
+            with self.suspend():
+                text = self._edit_text(self.composer.buffer.draft.expanded)
+        except EditorFailed as error:
+            self.notice(str(error), "warning")
+            return
+        finally:
+            self.invalidate_screen()
         self.composer.edit(lambda buffer: buffer.set_text(text.rstrip("\n")))
 
     def _copy_answer(self) -> None:
@@ -661,21 +846,66 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
         if draft.text.startswith("!") or self.search.is_open:
             self.menu.show(None)
             return
-        found = complete(draft.text, draft.cursor, command_candidates(), self._files)
-        if found is None and "@" in draft.text and not self._files_wanted:
-            self._files_wanted = True
-            self._start_worker(self._load_files())
-        self.menu.show(found)
+        query = mentioned(draft.text, draft.cursor)
+        files = self.files.look(query) if query is not None else []
+        offers = candidates(self.registry) if draft.text.startswith("/") else ()
+        self.menu.show(complete(draft.text, draft.cursor, offers, files))
 
     def _keep_draft(self) -> None:
         self._draft_timer = None
         if self.conversation is not None:
             self.conversation.keep_draft(self.composer.buffer.draft.expanded)
 
-    async def _load_files(self) -> None:
-        root = self.conversation.launch_dir if self.conversation else self.options.folder
-        self._files = await asyncio.to_thread(list_files, root)
-        self._on_text()
+    def _file_index(self) -> FileIndex:
+        center = self.commands
+        if center is not None:
+            return center.files
+        if self._own_index is None:
+            from agent.files.index import FileIndex  # with the first `@`
+
+            root = self.conversation.launch_dir if self.conversation else self.options.folder
+            self._own_index = FileIndex(root, self.options.shell_env)
+        return self._own_index
+
+    def _on_files_found(self) -> None:
+        if self._is_live:
+            self._on_text()
+
+    def call_next_frame(self, work: Callable[[], None]) -> None:
+        """Do something once what is shown now has been drawn."""
+        self.set_timer(FRAME_S / 2, work)
+
+    # The status line command
+
+    def _plan_status(self) -> None:
+        """Run the person's status line command once things are quiet for a moment."""
+        if self.commands is None or self.commands.context.settings().values.statusLine is None:
+            return
+        if self._status_timer is not None:
+            self._status_timer.stop()
+        self._status_timer = self.set_timer(STATUS_QUIET_S, self._run_status)
+
+    def _run_status(self) -> None:
+        if self._status_run is not None:
+            self._status_run.cancel()
+        self._status_run = self.run_worker(self._ask_status(), exit_on_error=True)
+
+    async def _ask_status(self) -> None:
+        from agent.status_line import run_status_command, status_input  # only where one is set
+
+        center = self.commands
+        line = center.context.settings().values.statusLine if center is not None else None
+        if center is None or line is None:
+            return
+        context = center.context
+        given = status_input(context, columns=self.size.width)
+        found = await run_status_command(
+            line.command, given, cwd=context.session.launch_dir, env=context.env
+        )
+        if found.problem and self._own_status != ("",):
+            self.notice(found.problem, "warning")
+        self._own_status = found.lines or (("",) if found.problem else ())
+        self._show_lines()
 
     def _press_in_menu(self, event: RoutedEvent) -> bool:
         """Take a key for the open menu; False leaves it to the prompt."""

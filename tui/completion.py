@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
-MAX_FILES: Final = 20_000
-_SKIPPED: Final = frozenset(
-    {".git", ".hg", ".svn", ".venv", "venv", "node_modules", "__pycache__", ".mypy_cache"}
-    | {".ruff_cache", ".pytest_cache", ".tox", "dist", "build", "target", ".idea"}
-)
 _SHOWN: Final = 30
+_FAR: Final = 4
+"""From this score on the letters are only somewhere in the name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +17,8 @@ class Candidate:
 
     label: str
     detail: str = ""
+    aliases: tuple[str, ...] = ()
+    """Other names that find it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +35,8 @@ class Completion:
         """Return the text with the word replaced by an offer, and the new cursor."""
         sign = "/" if self.is_command else "@"
         label = self.candidates[index].label
+        if not self.is_command and " " in label:
+            label = f'"{label}"'
         tail = "" if label.endswith("/") else " "
         word = sign + label + tail
         rest = text[self.end :]
@@ -47,20 +46,45 @@ class Completion:
 def complete(
     text: str, cursor: int, commands: Sequence[Candidate], files: Sequence[str]
 ) -> Completion | None:
-    """Return the offers for the word before the cursor; None when it is no command and no file."""
+    """Return the offers for the word before the cursor; None when it is no command and no file.
+
+    `files` are those found for it already, best first.
+    """
     start = cursor
     while start and not text[start - 1].isspace():
         start -= 1
     word = text[start:cursor]
     if word.startswith("/") and start == 0 and "/" not in word[1:]:
-        scored = [(match_score(word[1:], c.label), c.label, c) for c in commands]
+        scored = [(_command_score(word[1:], c), c.label, c) for c in commands]
         found = [entry[2] for entry in sorted(scored, key=lambda e: e[:2]) if entry[0] >= 0]
         return _completion(start, cursor, found, is_command=True)
     if word.startswith("@"):
-        ranks = [(match_score(word[1:], path), len(path), path) for path in files]
-        paths = [Candidate(path) for score, _, path in sorted(ranks) if score >= 0]
-        return _completion(start, cursor, paths, is_command=False)
+        return _completion(start, cursor, [Candidate(path) for path in files], is_command=False)
     return None
+
+
+def mentioned(text: str, cursor: int) -> str | None:
+    """Return what was typed after the `@` of the word before the cursor; None without one."""
+    start = cursor
+    while start and not text[start - 1].isspace():
+        start -= 1
+    word = text[start:cursor]
+    return word[1:].lstrip('"') if word.startswith("@") else None
+
+
+def _command_score(needle: str, command: Candidate) -> int:
+    """Names first, then other names, then words of the description."""
+    score = match_score(needle, command.label)
+    if 0 <= score < _FAR:
+        return score
+    for alias in command.aliases:
+        if needle and alias.startswith(needle):
+            return _FAR
+    if len(needle) > 2 and any(
+        w.startswith(needle.casefold()) for w in command.detail.casefold().split()
+    ):
+        return _FAR + 1
+    return score if score < 0 else score + _FAR
 
 
 def match_score(needle: str, text: str) -> int:
@@ -84,20 +108,6 @@ def match_score(needle: str, text: str) -> int:
         gaps += found - position - 1
         position = found
     return 4 + gaps
-
-
-def list_files(root: Path) -> list[str]:
-    """Return files and folders below the root, relative, folders with a slash; bounded."""
-    found: list[str] = []
-    for folder, folders, names in os.walk(root):
-        folders[:] = sorted(name for name in folders if name not in _SKIPPED)
-        prefix = os.path.relpath(folder, root)
-        prefix = "" if prefix == "." else prefix + "/"
-        found.extend(f"{prefix}{name}/" for name in folders)
-        found.extend(prefix + name for name in sorted(names))
-        if len(found) >= MAX_FILES:
-            return [path for path in found[:MAX_FILES] if path.isprintable()]
-    return [path for path in found if path.isprintable()]
 
 
 def _completion(

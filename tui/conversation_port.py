@@ -13,9 +13,12 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     # For annotations alone: this module is part of the way to the first frame.
+    from agent.commands.center import CommandCenter
     from agent.display import Display, TodoItem
     from agent.events import AgentEvent
     from agent.messages import Message
+    from agent.session.checkpoint import Preview, Restored
+    from agent.session.rewind import RewindPoint
     from agent.tools.services import AskPerson
     from agent.user_prompt import Prompt
     from permissions.contender import Contender
@@ -128,8 +131,24 @@ class ConversationPort(Protocol):
         ...
 
     @property
-    def prompts(self) -> Sequence[Message]:
-        """The person's messages that the conversation can go back to, oldest first."""
+    def commands(self) -> CommandCenter | None:
+        """What can be typed after `/`; None where there is nothing behind it."""
+        ...
+
+    async def rewind_points(self) -> Sequence[RewindPoint]:
+        """Return the prompts to go back to, oldest first. Raises AgentError."""
+        ...
+
+    async def preview_files(self, turn_id: str) -> Preview | None:
+        """Say what going back to before a turn would change in files; None for nothing."""
+        ...
+
+    async def restore_files(self, turn_id: str) -> Restored | None:
+        """Put files back as they were before a turn. Raises AgentError."""
+        ...
+
+    def send_to_background(self) -> bool:
+        """Let the running command go on behind the conversation; False when none runs."""
         ...
 
     async def set_model(self, model: str) -> None:

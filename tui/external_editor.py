@@ -25,6 +25,21 @@ def editor_command(env: Mapping[str, str]) -> list[str] | None:
     return None
 
 
+def edit_file(command: list[str], file: Path) -> None:
+    """Run the editor on a file of the person's; its folder is made where it is missing.
+
+    Raises:
+        EditorFailed: it could not run; says why.
+    """
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        done = subprocess.run([*command, str(file)], check=False)
+    except OSError as error:
+        raise EditorFailed(f"{command[0]}: {error.strerror}") from error
+    if done.returncode != 0:
+        raise EditorFailed(f"{command[0]} ended with status {done.returncode}")
+
+
 def edit_text(command: list[str], text: str) -> str:
     """Run the editor on the text and return what was saved.
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal
 
 from tui.components.composer import Composer
 from tui.input.actions import Context
 from tui.input.event import RoutedEvent
 from tui.input.keymap import ChordReader, Match
-from tui.prompt_history import PromptHistory
+from tui.prompt_history import SCOPES, HistoryScope, PromptHistory
 
 SearchStep = Literal["goes_on", "over", "send"]
 
@@ -16,13 +17,25 @@ SearchStep = Literal["goes_on", "over", "send"]
 class HistorySearch:
     """The state of the search; open between `open` and `close`."""
 
-    def __init__(self, history: PromptHistory, composer: Composer, chords: ChordReader) -> None:
-        """Take what is searched, where hits appear, and how keys are read."""
+    def __init__(
+        self,
+        history: PromptHistory,
+        composer: Composer,
+        chords: ChordReader,
+        *,
+        load_everywhere: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Take what is searched, where hits appear, and how keys are read.
+
+        `load_everywhere` begins to read the prompts of other projects; `refresh` shows them.
+        """
         self._history = history
         self._composer = composer
         self._chords = chords
         self._query: str | None = None
         self._skip = 0
+        self._scope: HistoryScope = "project"
+        self._load_everywhere = load_everywhere
 
     @property
     def is_open(self) -> bool:
@@ -31,8 +44,13 @@ class HistorySearch:
 
     def open(self) -> None:
         """Begin with an empty query."""
-        self._query, self._skip = "", 0
+        self._query, self._skip, self._scope = "", 0, "project"
         self._show()
+
+    def refresh(self) -> None:
+        """Search again: there is more to search in."""
+        if self.is_open:
+            self._show()
 
     def close(self) -> None:
         """Leave the hit in the prompt."""
@@ -45,6 +63,11 @@ class HistorySearch:
         match self._chords.press(event.key, (Context.HISTORY_SEARCH,)):
             case Match(action_id="historySearch:next"):
                 self._skip += 1
+            case Match(action_id="historySearch:cycleScope"):
+                self._scope = SCOPES[(SCOPES.index(self._scope) + 1) % len(SCOPES)]
+                self._skip = 0
+                if self._scope == "everywhere" and not self._history.knows_everywhere:
+                    self._load_everywhere()
             case Match(action_id="historySearch:execute"):
                 self.close()
                 return "send"
@@ -60,8 +83,9 @@ class HistorySearch:
 
     def _show(self) -> None:
         query = self._query or ""
-        hit = self._history.search(query, self._skip) if query else None
+        hit = self._history.search(query, self._skip, self._scope) if query else None
         if hit is not None:
             self._composer.load(hit)
         state = "" if hit is not None or not query else " · nothing found"
-        self._composer.set_note(f" search history: {query}{state} ")
+        where = "" if self._scope == "project" else f" ({self._scope})"
+        self._composer.set_note(f" search history{where}: {query}{state} ")

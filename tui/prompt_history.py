@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Iterable, Sequence
+from typing import Final, Literal
 
 from tui.text.buffer import Draft
 
 _KEPT: Final = 1_000
+
+HistoryScope = Literal["session", "project", "everywhere"]
+SCOPES: Final[tuple[HistoryScope, ...]] = ("session", "project", "everywhere")
 
 
 class PromptHistory:
@@ -18,6 +21,25 @@ class PromptHistory:
         self._entries: list[Draft] = [Draft(text, len(text)) for text in entries]
         self._at: int | None = None
         self._draft = Draft()
+        self._session_count = 0
+        self._everywhere: list[Draft] | None = None
+
+    def extend_older(self, texts: Sequence[str]) -> None:
+        """Take over what was typed before this start, newest first."""
+        known = {entry.expanded for entry in self._entries}
+        older = [Draft(text, len(text)) for text in reversed(texts) if text not in known]
+        self._entries = [*older, *self._entries][-_KEPT:]
+        if self._at is not None:
+            self._at += len(older)
+
+    @property
+    def knows_everywhere(self) -> bool:
+        """Whether the prompts of other projects were given."""
+        return self._everywhere is not None
+
+    def set_everywhere(self, texts: Sequence[str]) -> None:
+        """Take over what was typed in all projects, newest first."""
+        self._everywhere = [Draft(text, len(text)) for text in reversed(texts)]
 
     def add(self, draft: Draft) -> None:
         """Remember a prompt; the same one twice in a row is one."""
@@ -26,6 +48,7 @@ class PromptHistory:
             return
         if not self._entries or self._entries[-1].expanded != draft.expanded:
             self._entries.append(Draft(draft.text, len(draft.text), draft.chips))
+            self._session_count += 1
             del self._entries[:-_KEPT]
 
     def previous(self, current: Draft) -> Draft | None:
@@ -59,14 +82,23 @@ class PromptHistory:
         """The shown entry was edited: it is a draft now."""
         self._at = None
 
-    def search(self, query: str, skip: int = 0) -> Draft | None:
+    def search(self, query: str, skip: int = 0, scope: HistoryScope = "project") -> Draft | None:
         """Return the newest entry that contains the text, after skipping some hits."""
         needle = query.casefold()
         seen: set[str] = set()
-        for entry in reversed(self._entries):
+        for entry in reversed(self._in(scope)):
             if needle in entry.expanded.casefold() and entry.expanded not in seen:
                 seen.add(entry.expanded)
                 if skip == 0:
                     return entry
                 skip -= 1
         return None
+
+    def _in(self, scope: HistoryScope) -> Sequence[Draft]:
+        match scope:
+            case "session":
+                return self._entries[max(0, len(self._entries) - self._session_count) :]
+            case "project":
+                return self._entries
+            case "everywhere":
+                return [*(self._everywhere or ()), *self._entries]

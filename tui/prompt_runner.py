@@ -51,6 +51,10 @@ class PromptRunner:
         for prompt in early:
             self.submit(prompt)
 
+    def detach(self) -> None:
+        """Let go of the conversation; prompts sent from now on wait for the next one."""
+        self._conversation = None
+
     def submit(self, prompt: Prompt) -> None:
         """Start a prompt, or queue it behind the running one."""
         conversation = self._conversation

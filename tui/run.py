@@ -23,7 +23,7 @@ from themes.registry import DEFAULT_THEME, load_theme
 from themes.theme import ThemeError
 from tui.app import AgentApp, AppOptions, ExitReport
 from tui.conversation_port import ScreenPorts
-from tui.external_editor import edit_text, editor_command
+from tui.external_editor import edit_file, edit_text, editor_command
 from tui.start_collector import resume_collection
 from tui.version import version
 
@@ -82,12 +82,15 @@ class _ScreenRun:
                 home=home,
                 no_color=bool(env.get("NO_COLOR")),
                 initial_prompt=options.prompt or "",
+                agent_home=agent_home,
                 themes_dir=themes_dir,
                 shell_env=child_environment(env, {}),
                 notices=(*notices, *theme_notices),
             ),
             suggest_grants=self.suggest_grants,
             edit_text=(lambda text: edit_text(editor, text)) if editor else None,
+            edit_path=(lambda path: edit_file(editor, path)) if editor else None,
+            release=self.release,
         )
 
     async def run(self) -> int:
@@ -117,6 +120,21 @@ class _ScreenRun:
             closing.result()
         elif self.assembled is not None:
             self.assembled.conversation.shells.kill_now()
+
+    async def release(self, session_id: str | None) -> None:
+        """End the conversation; the next one made is this session, or a new one."""
+        from dataclasses import replace  # with the first `/clear` or `/resume`
+
+        if self.assembled is not None:
+            await self.assembled.conversation.aclose("clear" if session_id is None else "resume")
+            self.assembled = None
+        self.options = replace(
+            self.options,
+            prompt=None,
+            resume=session_id,
+            continue_latest=False,
+            fork_session=False,
+        )
 
     async def _close(self) -> None:
         if self.assembled is not None:

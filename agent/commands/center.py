@@ -39,8 +39,3 @@ class CommandCenter:
         """
         module = cast(LocalModule, import_module(command.module))
         return await module.call(arguments, self.context)
-
-    async def aclose(self) -> None:
-        """Stop watching files."""
-        await self.custom.aclose()
-        await self.files.aclose()

@@ -3,18 +3,38 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from agent.commands.center import CommandCenter
+from agent.commands.context import CommandContext
+from agent.commands.custom import CustomCommands
+from agent.commands.discover import CommandFinder, CommandPlaces
+from agent.commands.registry import CommandRegistry
+from agent.commands.spec import Surface
+from agent.commands.table import BUILTIN_COMMANDS
 from agent.display import Display, TodoItem
-from agent.events import AgentEvent, Compacted, MessageCommitted, Terminal
+from agent.events import AgentEvent, Compacted, MessageCommitted, Terminal, Usage
+from agent.files.index import FileIndex
+from agent.memory.picture import ContextPicture, Slice
 from agent.messages import Message
+from agent.model.client import Effort
+from agent.session.checkpoint import Preview, Restored
+from agent.session.rewind import RewindPoint
+from agent.settings.load import load_settings
+from agent.tools.shells import ShellRegistry
 from agent.user_prompt import Prompt
+from hooks.config import HookConfig
+from permissions.context import PermissionContext
 from permissions.decision import Decision
+from permissions.gate import PermissionGate
+from permissions.handlers import HeadlessHandler
 from permissions.mode import Mode, next_mode
 from permissions.request import PermissionRequest
 from permissions.rule import Rule
+from permissions.rule_set import RuleSet
 from themes.registry import load_theme
 from tui.app import AgentApp, AppOptions
 from tui.conversation_port import ScreenPorts
@@ -51,6 +71,34 @@ class RecordedConversation:
     is_closed: bool = False
     rules: tuple[Rule, ...] = ()
     draft: str = ""
+    usage: Usage = field(default_factory=Usage)
+    transcript_path: Path = Path("/home/ada/.agent/sessions/x.jsonl")
+    title: str = ""
+    commands: CommandCenter | None = None
+
+    def __post_init__(self) -> None:
+        self.commands = center_for(self)
+
+    def set_effort(self, effort: Effort | None) -> None:
+        self.effort = effort
+
+    async def rename(self, title: str) -> None:
+        self.title = title
+
+    def context_picture(self) -> ContextPicture:
+        return ContextPicture(self.context_window, 30_000, (Slice("Tools", 30_000),), True)
+
+    async def rewind_points(self) -> tuple[RewindPoint, ...]:
+        return tuple(RewindPoint(m.uid, "t1", m.text, "") for m in self.prompts)
+
+    async def preview_files(self, turn_id: str) -> Preview | None:
+        return None
+
+    async def restore_files(self, turn_id: str) -> Restored | None:
+        return None
+
+    def send_to_background(self) -> bool:
+        return False
 
     @property
     def prompts(self) -> tuple[Message, ...]:
@@ -119,6 +167,43 @@ class RecordedConversation:
 
     async def aclose(self) -> None:
         self.is_closed = True
+
+
+def center_for(conversation: RecordedConversation, home: Path | None = None) -> CommandCenter:
+    """The commands of a recorded conversation, over settings that are not there."""
+    root, home = conversation.launch_dir, home or Path("/home/ada")
+    settings = load_settings(launch_dir=root, home=home, agent_home=home / ".agent")
+    places = CommandPlaces(home, home / ".agent", root)
+    custom = CustomCommands(CommandFinder(places, lambda: settings.trust), places)
+
+    async def list_models() -> Sequence[str]:
+        return ["claude-sonnet-5", "claude-opus-5-5"]
+
+    async def reload_settings() -> None:
+        return None
+
+    registry = CommandRegistry([custom.commands, lambda: BUILTIN_COMMANDS], Surface.SCREEN)
+    context = CommandContext(
+        session=conversation,
+        registry=registry,
+        custom=custom,
+        settings=lambda: settings,
+        gate=PermissionGate(
+            PermissionContext(Mode.DEFAULT, RuleSet(), root, root, home), HeadlessHandler()
+        ),
+        hooks=HookConfig,
+        shells=ShellRegistry(),
+        instructions=tuple,
+        on_directory=lambda _: None,
+        env=dict(os.environ),
+        home=home,
+        agent_home=home / ".agent",
+        version="1.2.3",
+        endpoint="http://127.0.0.1:1",
+        list_models=list_models,
+        reload_settings=reload_settings,
+    )
+    return CommandCenter(registry, custom, context, FileIndex(root, os.environ))
 
 
 def until_interrupted(conversation: RecordedConversation) -> Awaitable[object]:

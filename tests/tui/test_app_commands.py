@@ -13,7 +13,7 @@ from agent.events import PermissionRequested, PermissionResolved, TextDelta, Too
 from agent.messages import Message, user_message
 from permissions.decision import DecisionSource
 from tests.tui.components.samples import DENIED
-from tests.tui.recorded import RecordedConversation, make_app
+from tests.tui.recorded import RecordedConversation, center_for, make_app
 from tests.tui.test_app_keys import T, keys, played, send, settled, text_of, transcript_of
 from themes.registry import available_themes
 from tui.app import AgentApp
@@ -48,6 +48,7 @@ async def test_files_are_offered_after_an_at_sign(tmp_path: Path) -> None:
     (tmp_path / "slug.py").write_text("")
     conversation = played()
     conversation.launch_dir = tmp_path
+    conversation.commands = center_for(conversation)
     app = make_app(conversation)
     async with app.run_test(size=(70, 24)) as pilot:
         await settled(pilot)
@@ -69,7 +70,7 @@ async def test_compact_model_and_permissions() -> None:
         assert conversation.model == "small"
         assert "small" in text_of(app.status_line)
         await send(pilot, "/permissions")
-        assert "no rules: everything that writes or runs asks" in transcript_of(app)
+        assert "no rules: everything that writes or runs asks" in text_of(app.dialogs)
 
 
 def with_history() -> RecordedConversation:
@@ -85,7 +86,7 @@ async def test_escape_twice_goes_back_to_an_earlier_message() -> None:
         await settled(pilot)
         await pilot.press("escape", "escape")
         await settled(pilot)
-        assert "1. second" in text_of(app.dialogs)
+        assert "❯ second" in text_of(app.dialogs)
         app.dialogs._guard._guarded_until_s = 0.0
         await pilot.press("enter")
         await settled(pilot)

@@ -342,8 +342,12 @@ async def test_help_lists_keys_and_commands() -> None:
     async with app.run_test(size=(80, 90)) as pilot:
         await pilot.press("?")
         await settled(pilot)
-        assert "Shift+Tab" in transcript_of(app)
-        assert "/theme" in transcript_of(app)
+        assert "Shift+Tab" in text_of(app.dialogs)
+        assert "/theme" in text_of(app.dialogs)
+        app.dialogs._guard._guarded_until_s = 0.0
+        await pilot.press("escape")
+        await settled(pilot)
+        assert text_of(app.dialogs) == ""
         await pilot.press("a", "?")
         assert app.composer.buffer.text == "a?"
 

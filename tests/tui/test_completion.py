@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from tui.completion import Candidate, complete, list_files, match_score
+from tui.completion import Candidate, complete, match_score, mentioned
 
-COMMANDS = [Candidate("clear"), Candidate("compact"), Candidate("cost"), Candidate("help")]
-FILES = ["README.md", "src/", "src/slug.py", "tests/test_slug.py"]
+COMMANDS = [
+    Candidate("clear", "Start over", ("new",)),
+    Candidate("compact", "Summarise the conversation"),
+    Candidate("cost"),
+    Candidate("help"),
+]
+FILES = ["src/slug.py", "a b.py", "src/"]
 
 
 @pytest.mark.parametrize(
@@ -19,9 +22,9 @@ FILES = ["README.md", "src/", "src/slug.py", "tests/test_slug.py"]
         ("/", ["clear", "compact", "cost", "help"]),
         ("/etc/hosts", None),
         ("say /co", None),
-        ("see @slug", ["src/slug.py", "tests/test_slug.py"]),
-        ("@tslug", ["tests/test_slug.py"]),
-        ("@nosuchfile", None),
+        ("/new", ["clear"]),
+        ("/summ", ["compact"]),
+        ("see @slug", FILES),
         ("mail a@b", None),
     ],
 )
@@ -39,18 +42,23 @@ def test_an_offer_replaces_the_word_at_the_cursor() -> None:
 def test_a_folder_stays_open_for_its_files() -> None:
     found = complete("@src", 4, COMMANDS, FILES)
     assert found is not None
-    assert found.applied("@src", 0) == ("@src/", 5)
+    assert found.applied("@src", 2) == ("@src/", 5)
+
+
+def test_a_name_with_spaces_is_quoted() -> None:
+    found = complete("@a", 2, COMMANDS, FILES)
+    assert found is not None
+    assert found.applied("@a", 1) == ('@"a b.py" ', 10)
+
+
+@pytest.mark.parametrize(
+    ("text", "query"), [("see @slu", "slu"), ('@"a', "a"), ("@", ""), ("a@b", None), ("", None)]
+)
+def test_what_is_looked_for(text: str, query: str | None) -> None:
+    assert mentioned(text, len(text)) == query
 
 
 def test_the_nearer_the_better() -> None:
     scores = [match_score("sl", text) for text in ("slug.py", "a/slug.py", "asl", "s/x/l")]
     assert scores == sorted(scores)
     assert match_score("xyz", "slug") == -1
-
-
-def test_files_are_listed_without_what_nobody_means(tmp_path: Path) -> None:
-    for name in ("a.py", "src/b.py", ".git/config", "node_modules/x.js", "odd\x1bname"):
-        path = tmp_path / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text("")
-    assert list_files(tmp_path) == ["src/", "a.py", "src/b.py"]

@@ -56,6 +56,8 @@ class Status:
     """As shown: `~` for the home folder."""
     branch: str | None = None
     is_demo: bool = False
+    own: tuple[str, ...] = ()
+    """What the person's status line command printed; takes the place of our own figures."""
     hint: str = ""
     """Takes the place of everything but the mode: "press Ctrl+C again to leave"."""
 
@@ -67,6 +69,9 @@ def status_row(status: Status, width_cells: int) -> Row:
     if status.hint:
         hint = [*mode, ("  ", MUTED), (status.hint, Ink(Role.WARNING))]
         return Row(clip(hint, width_cells), is_copied=False)
+    if status.own:
+        own = [*mode, ("  ", MUTED), (status.own[0], MUTED)]
+        return Row(clip(own, width_cells), is_copied=False)
     parts = _parts(status, is_narrow=width_cells < _NARROW_CELLS)
     while True:
         right: list[Run] = []
@@ -126,5 +131,9 @@ class StatusLine(RowsWidget):
             self.rows_changed()
 
     def make_rows(self, width_cells: int) -> Sequence[Row]:
-        """Return the one row."""
-        return [status_row(self.status, width_cells)]
+        """Return our row, and what more a status line command printed."""
+        more = [
+            Row(clip([(" " + line, MUTED)], width_cells), is_copied=False)
+            for line in self.status.own[1:]
+        ]
+        return [status_row(self.status, width_cells), *more]

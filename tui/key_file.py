@@ -1,0 +1,73 @@
+"""The person's keybindings file: read after the first frame, and again whenever it changes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from tui.input.keybindings import load_keybindings
+from tui.input.keymap import Keymap
+
+FILE_NAME: Final = "keybindings.json"
+MAX_BYTES: Final = 1_000_000
+QUIET_MS: Final = 200
+
+
+async def follow_keys(
+    folder: Path,
+    defaults: Keymap,
+    use: Callable[[Keymap], None],
+    tell: Callable[[str, str], None],
+) -> None:
+    """Put the file's keys in force, now and after each change; runs until it is cancelled.
+
+    A file that cannot be read leaves the keys as they are and is reported.
+    """
+    path = folder / FILE_NAME
+    text = await asyncio.to_thread(_read, path)
+    if text:
+        _apply(text, path, defaults, use, tell)
+    if not folder.is_dir():
+        return
+    # Costs a native library; nothing is watched before the first frame.
+    from watchfiles import awatch
+
+    async for _ in awatch(
+        folder,
+        watch_filter=lambda _change, name: Path(name).name == FILE_NAME,
+        debounce=QUIET_MS,
+        step=QUIET_MS,
+        recursive=False,
+    ):
+        changed = await asyncio.to_thread(_read, path)
+        if changed != text:
+            text = changed
+            _apply(text, path, defaults, use, tell)
+            tell("keys are loaded again", "info")
+
+
+def _apply(
+    text: str,
+    path: Path,
+    defaults: Keymap,
+    use: Callable[[Keymap], None],
+    tell: Callable[[str, str], None],
+) -> None:
+    loaded = load_keybindings(text, defaults) if text.strip() else None
+    if loaded is None:
+        use(defaults)
+        return
+    use(loaded.keymap)
+    for warning in loaded.warnings:
+        place = f"{path.name}:{warning.line}" if warning.line else path.name
+        tell(f"{place}: {warning.message}", "warning")
+
+
+def _read(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return file.read(MAX_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return ""

@@ -1,0 +1,26 @@
+"""Panels that commands open, by name; each is a module that is imported when it is opened."""
+
+from __future__ import annotations
+
+from typing import Final
+
+PANELS: Final = {
+    name: f"tui.panels.{name}"
+    for name in (
+        "config",
+        "context",
+        "diff",
+        "doctor",
+        "help",
+        "hooks",
+        "memory",
+        "model",
+        "permissions",
+        "resume",
+        "rewind",
+        "tasks",
+        "theme",
+        "trust",
+    )
+}
+"""Each module has `async def open_panel(screen, argument)`, which returns when it is closed."""

@@ -1,0 +1,51 @@
+"""`/context`: what fills the model's window, as a bar and as figures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from agent.memory.picture import ContextPicture
+from themes.theme import Role
+from tui.commands import CommandScreen
+from tui.panels.text_panel import TextPanel
+from tui.text.ink import BLANK, FAINT, MUTED, TEXT, Ink, Row, Run, row
+
+_ROLES: Final = (Role.ACCENT, Role.SUCCESS, Role.WARNING, Role.ERROR, Role.MUTED)
+
+
+async def open_panel(screen: CommandScreen, _argument: str) -> None:
+    """Show the picture until it is closed."""
+    center = screen.commands
+    if center is None:
+        return
+    picture = center.context.session.context_picture()
+    await screen.show_dialog(TextPanel("Context", lambda width: context_rows(picture, width)))
+
+
+def context_rows(picture: ContextPicture, width: int) -> Sequence[Row]:
+    """Return a bar over the whole window, then one row per part."""
+    window = max(1, picture.window)
+    cells = max(10, min(width - 8, 100))
+    runs: list[Run] = [("   ", TEXT)]
+    used = 0
+    for place, part in enumerate(picture.slices):
+        size = min(cells - used, round(part.tokens / window * cells))
+        runs.append(("█" * size, Ink(_ROLES[place % len(_ROLES)])))
+        used += size
+    runs.append(("░" * (cells - used), FAINT))
+    share = 100 * picture.used / window
+    how = "counted by the endpoint" if picture.is_measured else "estimated"
+    total = f"   {picture.used:,} of {picture.window:,} tokens ({share:.0f} %), {how}"
+    rows = [row(*runs), row((total, MUTED)), BLANK]
+    for place, part in enumerate(picture.slices):
+        rows.append(
+            row(
+                ("   █ ", Ink(_ROLES[place % len(_ROLES)])),
+                f"{part.name:<30} ",
+                (f"{part.tokens:>10,} {100 * part.tokens / window:6.1f} %", MUTED),
+            )
+        )
+    free = max(0, picture.window - picture.used)
+    rows.append(row(("   ░ ", FAINT), f"{'Free':<30} ", (f"{free:>10,}", MUTED)))
+    return rows

@@ -1,0 +1,57 @@
+"""`/help` and `?`: the keys in force and all commands, made from their tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from tui.commands import CommandScreen
+from tui.input.actions import ACTIONS, Context
+from tui.panels.text_panel import TextPanel
+from tui.screen.width import text_width
+from tui.text.ink import BLANK, BOLD, MUTED, TEXT, Row, Run, row
+from tui.text.wrap import clip
+
+_SHOWN: Final = (Context.GLOBAL, Context.CHAT, Context.TASK, Context.SCROLL)
+_SIGNS: Final = (
+    ("/", "commands"),
+    ("@", "name a file or folder; its content goes along"),
+    ("!", "run a command of your own; the model sees the output"),
+    ("\\ enter", "a line break anywhere"),
+)
+
+
+async def open_panel(screen: CommandScreen, _argument: str) -> None:
+    """Show the help until it is closed."""
+    keymap = screen.keymap
+    keys = [
+        (key, action.description)
+        for action in ACTIONS
+        if action.context in _SHOWN
+        and action.id in screen.action_ids
+        and (key := keymap.display(action.id))
+    ]
+    registry = screen.registry
+    commands = [
+        (f"/{c.meta.name} {c.meta.argument_hint}".rstrip(), c.meta.description)
+        for c in registry.listed()
+    ]
+
+    def rows(width: int) -> Sequence[Row]:
+        return [
+            *_table("At the start of a prompt", _SIGNS, width),
+            *_table("Keys", keys, width),
+            *_table("Commands", commands, width),
+        ]
+
+    await screen.show_dialog(TextPanel("Help", rows))
+
+
+def _table(title: str, pairs: Sequence[tuple[str, str]], width: int) -> list[Row]:
+    column = min(max((text_width(left) for left, _ in pairs), default=0) + 2, 34)
+    rows = [row(("   " + title, BOLD))]
+    for left, right in pairs:
+        gap = " " * max(2, column - text_width(left))
+        runs: list[Run] = [("   ", TEXT), (left, TEXT), (gap, TEXT), (right, MUTED)]
+        rows.append(row(*clip(runs, width - 1)))
+    return [*rows, BLANK]

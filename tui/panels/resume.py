@@ -1,0 +1,99 @@
+"""`/resume`: another session, found by its words and looked at before it is opened."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import Final
+
+from agent.errors import AgentError, SessionError
+from agent.session.store import SessionInfo, SessionStore
+from agent.session.summaries import SessionSummary, summarise
+from tui.commands import CommandScreen
+from tui.panels.list_panel import Item, ListPanel
+from tui.shown import shown_line
+from tui.text.ink import MUTED, TEXT, Row, row
+from tui.text.wrap import wrap
+
+MAX_SESSIONS: Final = 300
+ALL_PROJECTS: Final = "ctrl+a"
+
+
+async def open_panel(screen: CommandScreen, argument: str) -> None:
+    """Open the named session, or let the person choose one."""
+    center = screen.commands
+    if center is None:
+        return
+    if center.context.session.is_demo:
+        screen.notice("The demo keeps to itself: start without --demo to resume.", "warning")
+        return
+    store = SessionStore(center.context.agent_home, version=center.context.version)
+    if argument:
+        try:
+            found = await asyncio.to_thread(store.get, argument)
+        except AgentError as error:
+            screen.notice(str(error), "warning")
+            return
+        await screen.restart(found.id)
+        return
+    everywhere = False
+    while True:
+        root = None if everywhere else center.context.settings().project_root
+        infos = await asyncio.to_thread(store.list, root)
+        current = center.context.session.session_id
+        found_all = [_summary(info) for info in infos[:MAX_SESSIONS] if info.id != current]
+        summaries = [summary for summary in found_all if summary is not None and summary.title]
+        panel = ListPanel(
+            "Resume, all projects" if everywhere else "Resume",
+            [_item(summary, everywhere) for summary in summaries],
+            keys=(ALL_PROJECTS,),
+            preview=_preview(summaries),
+            hint="type to search · enter open · ctrl+a all projects · esc close",
+            empty="no other session in this project",
+        )
+        picked = await screen.show_dialog(panel)
+        if picked is None:
+            return
+        if picked.key == "enter":
+            await screen.restart(summaries[picked.index].id)
+            return
+        everywhere = not everywhere
+
+
+def _summary(info: SessionInfo) -> SessionSummary | None:
+    try:
+        return summarise(info)
+    except SessionError:
+        return None
+
+
+def _item(summary: SessionSummary, with_project: bool) -> Item:
+    where = f" · {summary.launch_dir}" if with_project else ""
+    detail = f"{_ago(summary.modified)}{where}"
+    keywords = f"{summary.last_prompt} {summary.last_answer} {summary.id}"
+    return Item(summary.title[:120], detail, keywords=keywords)
+
+
+def _preview(summaries: Sequence[SessionSummary]) -> Callable[[int, int], Sequence[Row]]:
+    def rows(index: int, width: int) -> Sequence[Row]:
+        summary = summaries[index]
+        made: list[Row] = []
+        for sign, text, ink in (
+            ("❯ ", summary.last_prompt, TEXT),
+            ("  ", summary.last_answer, MUTED),
+        ):
+            for line in wrap([(sign + shown_line(text), ink)], max(1, width - 4))[:2]:
+                made.append(row("   ", *line.runs))
+        cost = f"${summary.cost_usd:.2f} · {summary.size_bytes // 1024:,} kB · {summary.id}"
+        return [*made, row(("   " + cost, MUTED))]
+
+    return rows
+
+
+def _ago(when: datetime) -> str:
+    seconds = max(0.0, (datetime.now(UTC) - when).total_seconds())
+    for size, name in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{int(seconds // size)} {name} ago"
+    return "just now"

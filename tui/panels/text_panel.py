@@ -1,0 +1,60 @@
+"""A text to read: scrolls, closes with Esc, Enter or q."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from themes.theme import Role
+from tui.dialogs.dialog import Answered, DialogView, FooterRow
+from tui.shown import shown_line
+from tui.text.ink import MUTED, TEXT, Ink, Row, row
+from tui.text.wrap import wrap
+
+
+class TextPanel:
+    """Shows rows made for a width."""
+
+    def __init__(self, title: str, rows: Callable[[int], Sequence[Row]]) -> None:
+        """`rows` takes the width in cells."""
+        self._title = title
+        self._rows = rows
+        self._answered: Answered[None] = Answered()
+
+    @property
+    def is_done(self) -> bool:
+        """Whether it was closed."""
+        return self._answered.is_done
+
+    async def wait(self) -> None:
+        """Return once it is closed."""
+        await self._answered.wait()
+
+    def press(self, key: str, text: str, action_id: str | None) -> None:
+        """Close; scrolling is the host's."""
+        if key in {"escape", "enter", "q"} or action_id == "confirm:no":
+            self._answered.give(None)
+
+    def paste(self, text: str) -> None:
+        """Ignore pastes: there is nothing to type."""
+
+    def choose(self, choice: int) -> None:
+        """There is nothing to click."""
+
+    def view(self, width_cells: int) -> DialogView:
+        """Return the panel at a width."""
+        foot = FooterRow(row(("   pgup pgdn scroll · esc close", MUTED)), is_optional=True)
+        title = ((self._title, Ink(Role.ACCENT, bold=True)),)
+        return DialogView(title, list(self._rows(width_cells)), [foot])
+
+
+def text_rows(text: str) -> Callable[[int], Sequence[Row]]:
+    """Return how a plain text becomes rows: what it holds is shown, never obeyed."""
+
+    def rows(width_cells: int) -> list[Row]:
+        made: list[Row] = []
+        for line in text.split("\n"):
+            wrapped = wrap([(shown_line(line), TEXT)], max(1, width_cells - 4)) or [row("")]
+            made += [row("   ", *part.runs) for part in wrapped]
+        return made
+
+    return rows

@@ -1,0 +1,45 @@
+"""`/trust`: what this project brings that does nothing yet, and the question whether it may."""
+
+from __future__ import annotations
+
+import asyncio
+
+from agent.settings.trust import TrustStore
+from tui.commands import CommandScreen
+from tui.dialogs.trust import TrustDialog, TrustItem, TrustRequest
+
+
+async def open_panel(screen: CommandScreen, _argument: str) -> None:
+    """Ask; what is accepted counts at once."""
+    center = screen.commands
+    if center is None:
+        return
+    await center.context.reload_settings()
+    state = center.context.settings().trust
+    if not state.new:
+        screen.notice(f"Nothing of {screen.display_path(state.root)} waits for trust.")
+        return
+    request = TrustRequest(
+        folder=str(state.root),
+        items=[
+            TrustItem(
+                item.kind,
+                item.label,
+                f"{item.file}:{item.line}" if item.file and item.line else str(item.file or ""),
+                is_new=state.trusted,
+            )
+            for item in state.new
+        ],
+        was_trusted=state.trusted,
+    )
+    if not await screen.show_dialog(TrustDialog(request)):
+        return
+    store = TrustStore(center.context.agent_home / "trust.json")
+    try:
+        await asyncio.to_thread(store.accept, state)
+    except OSError as error:
+        screen.notice(f"The answer cannot be kept: {error.strerror}.", "warning")
+        return
+    await center.context.reload_settings()
+    await center.custom.refresh()
+    screen.notice(f"{len(state.new)} things of this project count from now on.")
