@@ -29,7 +29,9 @@ from benchmarks.figures import (
 from benchmarks.model import Model
 from benchmarks.program import ProgramEndedError
 from benchmarks.report import as_document, as_json, as_table
+from benchmarks.sessions import measure_sessions
 
+OURS: Final = "agent-tui"
 Group = Callable[[Variant, Model, bool], Iterator[Figure]]
 
 
@@ -58,11 +60,18 @@ def _growth(variant: Variant, model: Model, quick: bool) -> Iterator[Figure]:
         yield from measure_growth(program)
 
 
+def _sessions(variant: Variant, _model: Model, quick: bool) -> Iterator[Figure]:
+    # The library alone: the same for every way to draw, and not to be had of other programs.
+    if variant.label == OURS:
+        yield from measure_sessions(quick=quick)
+
+
 GROUPS: Final[dict[str, Group]] = {
     "start": _start,
     "screen": _screen,
     "long": _long,
     "growth": _growth,
+    "sessions": _sessions,
 }
 
 
@@ -129,7 +138,7 @@ def _arguments() -> argparse.Namespace:
 def _variants(arguments: argparse.Namespace, model: Model, scratch: Path) -> Iterator[Variant]:
     """Yield what to measure, each with a home and a project folder of its own."""
     ours = str(Path(sys.executable).parent / "agent-tui")
-    described: list[tuple[str, list[str], dict[str, str]]] = [("agent-tui", [ours], {})]
+    described: list[tuple[str, list[str], dict[str, str]]] = [(OURS, [ours], {})]
     if not arguments.only_ours:
         described.append(("stock output", [ours], {"AGENT_TUI_RENDERER": "textual"}))
     for text in arguments.also:

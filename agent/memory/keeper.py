@@ -90,7 +90,7 @@ class ContextKeeper:
         if self.state.reactive_used:
             return None
         self.state = self.state.reactive()
-        tokens = self._ports.prefix_tokens() + total_tokens(messages)
+        tokens = self._ports.prefix_tokens() + await asyncio.to_thread(total_tokens, messages)
         return await self._compact(messages, tokens, "reactive", "", abort, Pressure.CRITICAL)
 
     async def by_wish(
@@ -99,7 +99,7 @@ class ContextKeeper:
         """Compact because the person said so; None when there is nothing to gain."""
         if len(messages) < 3:
             return None
-        tokens = self._ports.prefix_tokens() + total_tokens(messages)
+        tokens = self._ports.prefix_tokens() + await asyncio.to_thread(total_tokens, messages)
         return await self._compact(messages, tokens, "manual", focus, abort, Pressure.COMPACT)
 
     async def _compact(
@@ -121,7 +121,7 @@ class ContextKeeper:
             if shrunk.steps and shrunk.tokens <= room:
                 summary = f"To save room, {' and '.join(shrunk.steps)}."
                 return await self._done(messages, shrunk.messages, tokens, trigger, summary, ())
-        start = protected_from(messages, room) or len(messages)
+        start = await asyncio.to_thread(protected_from, messages, room) or len(messages)
         try:
             summary, notices = await self._summary(messages, focus, abort, pressure)
         except Aborted:
@@ -164,7 +164,8 @@ class ContextKeeper:
         # The whole history does not fit into a request any more; its bones may.
         everything = len(messages)
         bones = trim_results(strip_media(messages, before=everything), before=everything)
-        if self._ports.prefix_tokens() + total_tokens(bones) > self._ports.budget().trigger:
+        size = await asyncio.to_thread(total_tokens, bones)
+        if self._ports.prefix_tokens() + size > self._ports.budget().trigger:
             return _digested(messages), ("The window is full: compacted without a summary.",)
         try:
             return await self._ports.summary.summarise(bones, ask, abort), ()
@@ -181,8 +182,8 @@ class ContextKeeper:
         summary: str,
         notices: tuple[str, ...],
     ) -> ContextStep | None:
-        size_before = total_tokens(before)
-        size_after = total_tokens(after)
+        size_before = await asyncio.to_thread(total_tokens, before)
+        size_after = await asyncio.to_thread(total_tokens, after)
         if size_after >= size_before * MIN_GAIN:
             self.state = self.state.failed()
             if trigger == "manual":
