@@ -144,16 +144,20 @@ class _ScreenRun:
 
     def _say_goodbye(self, report: ExitReport | None) -> int:
         if report is None:
+            self._say_how_to_continue()
             return self.app.return_code or 0
         if report.last_answer:
             sys.stdout.write(report.last_answer.rstrip() + "\n\n")
         if report.error:
             sys.stderr.write(f"agent-tui: {report.error}\n")
             return 1
+        self._say_how_to_continue()
+        return 0
+
+    def _say_how_to_continue(self) -> None:
         conversation = self.assembled.conversation if self.assembled is not None else None
         if conversation is not None and conversation.messages and not conversation.is_demo:
             sys.stdout.write(f"Continue with: agent-tui -r {conversation.session_id}\n")
-        return 0
 
     # -- making the conversation ------------------------------------------------------------
 

@@ -17,11 +17,11 @@ from rich.color import ColorSystem
 from rich.console import RenderableType
 from textual import events, log
 from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
-from textual.app import App
 from textual.screen import Screen
 
 from tui.screen.buffer import ScreenBuffer
 from tui.screen.cell import CellMaker
+from tui.screen.crash import CrashReport
 from tui.screen.diff import compute_diff, shifted_rows
 from tui.screen.encode import (
     CURSOR_HIDDEN,
@@ -76,7 +76,7 @@ _COLOR_SYSTEMS: Final = {
 }
 
 
-class CellOutput(App[ReturnType], Generic[ReturnType]):
+class CellOutput(CrashReport[ReturnType], Generic[ReturnType]):
     """An app that writes only the cells that changed; put it before the other base classes."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

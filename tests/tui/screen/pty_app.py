@@ -37,6 +37,8 @@ class PtyApp(CellOutput[int], RoutedApp[int]):
 
     def on_input_changed(self, event: Input.Changed) -> None:
         if event.value == "boom":
+            key = "a word "
+            key += "nobody sees"
             raise RuntimeError("boom")
         self.query_one("#status", Static).update(f"<{event.value}> {self.size.width}")
 

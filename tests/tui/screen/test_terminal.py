@@ -50,6 +50,7 @@ def test_the_terminal_comes_back_after_a_crash() -> None:
         assert session.wait_for_exit() == 1
         _assert_given_back(session)
         assert "RuntimeError: boom" in session.text
+        assert "a word nobody sees" not in session.text, "values of variables stay inside"
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=lambda n: n.name)

@@ -1,0 +1,37 @@
+"""What a failure of the program leaves on the terminal: where it happened, and no values.
+
+Textual prints every local variable of every frame. Here these hold the conversation, contents of
+files and the environment with its keys, on a screen that people copy into bug reports.
+"""
+
+from __future__ import annotations
+
+import traceback
+from typing import Final, Generic, TypeVar
+
+from textual.app import App
+
+ReturnType = TypeVar("ReturnType")
+
+PRIVATE_NAMES: Final = {
+    "textual.app.App": ("_close_messages_no_wait", "_exit_renderables", "_fatal_error")
+}
+"""What this module uses of Textual that Textual does not promise."""
+
+
+class CrashReport(App[ReturnType], Generic[ReturnType]):
+    """An app that ends with a plain traceback."""
+
+    def _fatal_error(self) -> None:
+        """Leave the exception that is being handled on the normal screen."""
+        from rich.text import Text  # only ever needed once
+
+        report = "".join(map(_shown, traceback.format_exc()))
+        lines = f"agent-tui failed; this is a defect of its own:\n\n{report.rstrip()}"
+        self._exit_renderables.append(Text(lines, overflow="fold"))
+        self._close_messages_no_wait()
+
+
+def _shown(character: str) -> str:
+    """Return a character, or how Python writes it where the terminal could obey it."""
+    return character if character.isprintable() or character == "\n" else repr(character)[1:-1]
