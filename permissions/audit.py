@@ -129,10 +129,21 @@ class AuditLog:
         return value
 
 
+_HEARD_LATER: Final = frozenset(
+    {
+        DecisionSource.HOOK,
+        DecisionSource.CLASSIFIER,
+        DecisionSource.USER,
+        DecisionSource.BRIDGE,
+        DecisionSource.CHANNEL,
+    }
+)
+
+
 def answer_of_checks(decision: Decision) -> Behavior:
     """Return what rules, scope and mode said, before hooks, classifier or a person were heard."""
     if not decision.parts:
-        return decision.behavior
+        return Behavior.ASK if decision.source in _HEARD_LATER else decision.behavior
     said = [
         Behavior.ASK if part.source is DecisionSource.CLASSIFIER else part.behavior
         for part in decision.parts

@@ -1,0 +1,66 @@
+"""`agent-tui permissions replay` on a real home: what changed rules would have decided."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from permissions.audit import AuditLog
+from permissions.decision import Behavior
+from permissions.handlers import user_decision
+from permissions.request import PermissionRequest
+from tui.subcommands.permissions import command
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home with three logged calls of a project, which is the current folder."""
+    project, home = tmp_path / "project", tmp_path / "home"
+    project.mkdir()
+    monkeypatch.chdir(project)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.delenv("AGENT_TUI_HOME", raising=False)
+    log = AuditLog(home / ".agent" / "audit" / "2026-01.jsonl", session_id="s", folder=project)
+    for text in ("git push", "make", "npm test"):
+        log.write(user_decision(Behavior.ALLOW), PermissionRequest("Bash", {"command": text}))
+    rules = {"allow": ["Bash(npm test)"], "deny": ["Bash(git push *)"]}
+    (home / ".agent" / "settings.json").write_text(json.dumps({"permissions": rules}))
+    return home
+
+
+def test_it_shows_what_would_be_different_and_sums_up(home: Path) -> None:
+    result = CliRunner().invoke(command, ["replay"])
+    assert result.exit_code == 0
+    pushed, tested, total = result.output.splitlines()
+    assert "Bash(git push): allow by user → deny" in pushed
+    assert "Bash(npm test): allow by user → allow" in tested
+    assert total == (
+        "3 decisions read, 2 would be different: 0 would ask, 1 would be denied, "
+        "1 allowed without asking"
+    )
+
+
+def test_json_is_one_line_per_change(home: Path) -> None:
+    result = CliRunner().invoke(command, ["replay", "--json"])
+    lines = [json.loads(line) for line in result.output.splitlines()]
+    assert [(line["call"], line["now"]) for line in lines] == [
+        ("Bash(git push)", "deny"),
+        ("Bash(npm test)", "allow"),
+    ]
+
+
+def test_since_is_a_date(home: Path) -> None:
+    later = CliRunner().invoke(command, ["replay", "--since", "9999-01-01"])
+    assert later.output.startswith("0 decisions read")
+    bad = CliRunner().invoke(command, ["replay", "--since", "yesterday"])
+    assert bad.exit_code == 2
+    assert "YYYY-MM-DD" in bad.output
+
+
+def test_without_a_log_there_is_nothing_to_read(home: Path) -> None:
+    (home / ".agent" / "audit" / "2026-01.jsonl").unlink()
+    result = CliRunner().invoke(command, ["replay"])
+    assert result.output.startswith("0 decisions read")
