@@ -24,7 +24,8 @@ from agent.user_prompt import Prompt
 from permissions.mode import Mode
 from themes.theme import Role, Theme
 from tui.bridge import EventBridge, FrameClock
-from tui.commands import AnswerT, AsksFor, candidates, run_command
+from tui.command_screen import AnswerT, AsksFor
+from tui.commands import candidates, run_command
 from tui.completion import Completion, complete, mentioned
 from tui.components.activity_line import FRAME_S, ActivityLine, ActivityView
 from tui.components.completion_menu import CompletionMenu

@@ -7,67 +7,15 @@ acts on what they ask for. Next: `tui.panels`.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Protocol, TypeVar, assert_never, cast
+from typing import TYPE_CHECKING, Protocol, assert_never, cast
 
+from tui.command_screen import CommandScreen
 from tui.completion import Candidate
-from tui.dialogs.dialog import Dialog
 
 if TYPE_CHECKING:
     # Nothing of a command is imported before the first `/` is typed.
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from agent.commands.center import CommandCenter
     from agent.commands.registry import CommandRegistry
     from agent.commands.results import CommandResult
-    from agent.messages import Message
-    from themes.theme import Theme
-    from tui.components.composer import Composer
-    from tui.conversation_port import ConversationPort
-    from tui.input.keymap import Keymap
-
-AnswerT = TypeVar("AnswerT", covariant=True)
-
-
-class AsksFor(Dialog, Protocol[AnswerT]):
-    """A dialog that gives an answer."""
-
-    async def wait(self) -> AnswerT: ...
-
-
-class CommandScreen(Protocol):
-    """The screen, as commands and panels use it."""
-
-    conversation: ConversationPort | None
-    composer: Composer
-
-    @property
-    def commands(self) -> CommandCenter | None: ...
-    @property
-    def registry(self) -> CommandRegistry: ...
-    @property
-    def action_ids(self) -> frozenset[str]: ...
-    @property
-    def keymap(self) -> Keymap: ...
-    @property
-    def theme_name(self) -> str: ...
-    @property
-    def themes_dir(self) -> Path | None: ...
-    @property
-    def folder(self) -> Path: ...
-    def notice(self, text: str, level: str = "info") -> None: ...
-    def hint(self, text: str) -> None: ...
-    def leave(self) -> None: ...
-    def send(self, text: str) -> None: ...
-    def compact(self, focus: str) -> None: ...
-    def copy_to_clipboard(self, text: str) -> None: ...
-    def edit_file(self, path: Path) -> None: ...
-    def use_theme(self, theme: Theme) -> None: ...
-    async def keep_setting(self, key: str, value: object) -> None: ...
-    def display_path(self, path: Path) -> str: ...
-    def show_history(self, messages: Sequence[Message]) -> None: ...
-    async def show_dialog(self, dialog: AsksFor[AnswerT]) -> AnswerT: ...
-    async def restart(self, session_id: str | None) -> None: ...
 
 
 class PanelModule(Protocol):

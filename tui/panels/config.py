@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from agent.errors import AgentError
 from agent.settings.change import parse_value, set_value
 from agent.settings.schema import SettingsFile
-from tui.commands import CommandScreen
+from tui.command_screen import CommandScreen
 from tui.panels.list_panel import Item, ListPanel
 
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from agent.memory.picture import ContextPicture
 from themes.theme import Role
-from tui.commands import CommandScreen
+from tui.command_screen import CommandScreen
 from tui.panels.text_panel import TextPanel
 from tui.text.ink import BLANK, FAINT, MUTED, TEXT, Ink, Row, Run, row
 

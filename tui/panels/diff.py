@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from agent.files.git_diff import FileDiff, read_diff
 from themes.theme import Role
-from tui.commands import CommandScreen
+from tui.command_screen import CommandScreen
 from tui.panels.list_panel import Item, ListPanel
 from tui.panels.text_panel import TextPanel
 from tui.shown import shown_line

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from tui.commands import CommandScreen
+from tui.command_screen import CommandScreen
 from tui.panels.text_panel import TextPanel, text_rows
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from tui.commands import CommandScreen
+from tui.command_screen import CommandScreen
 from tui.input.actions import ACTIONS, Context
 from tui.panels.text_panel import TextPanel
 from tui.screen.width import text_width

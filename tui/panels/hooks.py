@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from hooks.health import check_health
 from hooks.spec import HandlerSpec
-from tui.commands import CommandScreen
+from tui.command_screen import CommandScreen
 from tui.panels.list_panel import Item, ListPanel
 from tui.shown import shown_line
 from tui.text.ink import MUTED, TEXT, Row, row

@@ -9,7 +9,7 @@ from typing import Final, get_args
 from agent.errors import AgentError
 from agent.model.client import Effort, ModelError
 from agent.model.endpoint import ALIASES
-from tui.commands import CommandScreen
+from tui.command_screen import CommandScreen
 from tui.panels.list_panel import Item, ListPanel
 from tui.text.ink import MUTED, TEXT, Row, row
 

@@ -10,7 +10,7 @@ from permissions.lint import lint
 from permissions.rule import Rule, RuleSource
 from permissions.rule_set import RuleSet
 from permissions.store import StoreError, remove_rules
-from tui.commands import CommandScreen
+from tui.command_screen import CommandScreen
 from tui.panels.list_panel import Item, ListPanel
 from tui.shown import shown_line
 from tui.text.ink import MUTED, Row, row

@@ -10,7 +10,7 @@ from typing import Final
 from agent.errors import AgentError, SessionError
 from agent.session.store import SessionInfo, SessionStore
 from agent.session.summaries import SessionSummary, summarise
-from tui.commands import CommandScreen
+from tui.command_screen import CommandScreen
 from tui.panels.list_panel import Item, ListPanel
 from tui.shown import shown_line
 from tui.text.ink import MUTED, TEXT, Row, row

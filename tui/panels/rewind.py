@@ -7,7 +7,7 @@ from typing import Final
 
 from agent.errors import AgentError
 from agent.session.checkpoint import Preview
-from tui.commands import CommandScreen
+from tui.command_screen import CommandScreen
 from tui.panels.list_panel import Item, ListPanel
 from tui.shown import shown_line
 from tui.text.ink import BLANK, MUTED, Row, row

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from themes.registry import available_themes, load_theme
 from themes.theme import Theme, ThemeError
-from tui.commands import CommandScreen
+from tui.command_screen import CommandScreen
 from tui.panels.list_panel import Item, ListPanel
 
 

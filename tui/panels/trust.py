@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from agent.settings.trust import TrustStore
-from tui.commands import CommandScreen
+from tui.command_screen import CommandScreen
 from tui.dialogs.trust import TrustDialog, TrustItem, TrustRequest
 
 
