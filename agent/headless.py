@@ -65,6 +65,8 @@ _SUBTYPE: Final = {
 class _Run:
     started: float = field(default_factory=time.monotonic)
     text: str = ""
+    """The answer so far: the last message, with those before it that the output limit cut."""
+    is_cut: bool = False
     denials: list[dict[str, Any]] = field(default_factory=list)
     denied_for_want: bool = False
     asked: set[str] = field(default_factory=set)
@@ -148,7 +150,8 @@ class HeadlessOutput:
     def _message(self, event: MessageCommitted, run: _Run) -> None:
         message = event.message
         if message.role == "assistant" and event.agent_id is None and message.text:
-            run.text = message.text
+            run.text = run.text + message.text if run.is_cut else message.text
+            run.is_cut = message.stop_reason == "max_tokens" and not message.tool_uses()
         if message.role == "assistant":
             for use in message.tool_uses():
                 self._inputs[use.id] = (use.name, use.input)

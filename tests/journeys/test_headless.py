@@ -55,6 +55,19 @@ async def test_json_is_one_result_object(
     assert result["permission_denials"] == []
 
 
+async def test_an_answer_that_was_cut_and_continued_is_printed_whole(
+    project: Path, fresh_home: Path
+) -> None:
+    turns = (
+        Turn((Text("The first half, "),), stop_reason="max_tokens"),
+        Turn((Text("and the second."),)),
+    )
+    async with ScriptedServer(Scenario(turns=turns)) as server:
+        env = environment(fresh_home, server.base_url)
+        status, out, _ = await run("-p", "hi", cwd=project, env=env)
+    assert (status, out) == (0, "The first half, and the second.\n")
+
+
 async def test_stream_json_begins_with_init_and_ends_with_result(
     project: Path, fresh_home: Path
 ) -> None:
