@@ -1,7 +1,7 @@
 """What "don't ask again" would store: the narrowest useful rules, and what else they would allow.
 
-Pure; nothing is written here (see `permissions.store`). Shapes of the rules follow the documented
-grammar: a word boundary after a program and its subcommand, never a wildcard behind an interpreter.
+Pure; nothing is written here (see `permissions.store`). Next: `permissions.narrow_command` (the
+shapes of command rules) and `permissions.rule_path` (how paths are written in rules).
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import os
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -26,56 +27,15 @@ from permissions.decision import (
     WarningType,
 )
 from permissions.lint import LintType, LintWarning, lint_new
+from permissions.narrow_command import beyond, pattern_for
 from permissions.request import PermissionRequest
 from permissions.rule import Rule, RuleBehavior, RuleSet, RuleSource, RuleText
+from permissions.rule_path import UNWRITABLE, anchored_path, escaped_path
 from permissions.subsume import subsumes
 from permissions.tools import EDIT_TOOLS, canonical_tool
 
 MAX_RULES: Final = 5
 """Rules stored for one compound command at most."""
-
-SUBCOMMAND_PROGRAMS: Final = frozenset(
-    "apt brew bundle cargo composer dotnet flutter gem gh git go gradle helm kubectl mvn npm pip "
-    "pip3 pnpm poetry rails rustup terraform uv yarn".split()
-)
-"""Programs whose second word says what they do."""
-
-EXACT_ONLY: Final = frozenset(
-    "ash awk bash bun bunx busybox csh dash deno direnv devbox docker doas env eval exec expect "
-    "find fish flock ionice ipython ksh lua mise node nohup npx osascript perl php pipx podman "
-    "pwsh python python2 python3 ruby screen script sed setsid sh ssh sudo su time timeout tmux "
-    "tsx uvx watch xargs zsh".split()
-)
-"""Programs that run whatever their arguments say: a wildcard behind them allows everything."""
-
-_EXACT_SUBCOMMANDS: Final = {
-    program: frozenset(subcommands.split())
-    for program, subcommands in {
-        "apt": "install remove purge",
-        "brew": "install uninstall",
-        "bundle": "exec install",
-        "cargo": "run install publish",
-        "composer": "require global exec",
-        "dotnet": "run nuget",
-        "gem": "install push",
-        "gh": "api alias extension repo secret auth",
-        "git": "bisect branch checkout clean config filter-branch rebase remote reset restore "
-        "stash submodule tag update-ref worktree",
-        "go": "run generate install",
-        "helm": "uninstall delete",
-        "kubectl": "exec delete apply",
-        "npm": "exec x explore install i publish",
-        "pip": "install uninstall",
-        "pip3": "install uninstall",
-        "pnpm": "dlx exec add install publish",
-        "poetry": "run add publish",
-        "rustup": "run toolchain",
-        "terraform": "apply destroy",
-        "uv": "run tool add pip publish",
-        "yarn": "dlx exec add publish",
-    }.items()
-}
-"""Subcommands that run programs, bring foreign code or throw work away: only as they stand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +82,7 @@ def suggest(
     decision: Decision,
     context: PermissionContext,
     *,
+    cwd: Path | None = None,
     destinations: Sequence[RuleSource] | None = None,
 ) -> tuple[Grant, ...]:
     """Return what may be remembered for this ask, shortest keeping first; empty when nothing helps.
@@ -130,16 +91,17 @@ def suggest(
     scope, from the scope): an ask rule, a protected path or an unreadable command asks again.
 
     Args:
+        cwd: The shell's current folder, as for `decide`.
         destinations: Where rules may be kept; None is what the dialog offers: this session, and
             for everything but edits the person's own file of this project.
     """
     found: list[Grant] = []
     for destination in destinations or _destinations(request):
-        offers = _offers(request, decision, context, destination)
+        offers = _offers(request, decision, context, destination, cwd)
         rules = tuple(dict.fromkeys(offer.rule for offer in offers))
         if not rules or len(rules) > MAX_RULES:
             continue
-        if not _would_allow(rules, destination, request, context):
+        if not _would_allow(rules, destination, request, context, cwd):
             continue
         where = _WHERE[destination]
         found.append(
@@ -228,6 +190,7 @@ def _offers(
     decision: Decision,
     context: PermissionContext,
     destination: RuleSource,
+    cwd: Path | None,
 ) -> tuple[RuleOffer, ...]:
     tool = request.tool
     if decision.reason is Reason.SCOPE_BOUNDS_VIOLATION and tool in {"Read", "Glob", "Grep"}:
@@ -235,7 +198,7 @@ def _offers(
     if decision.reason is not Reason.MODE_DEFAULT:
         return ()
     if tool == "Bash":
-        return _bash_offers(request, context, destination)
+        return _bash_offers(request, context, destination, cwd)
     if canonical_tool(tool) in EDIT_TOOLS:
         path = _text(request, "file_path") or _text(request, "notebook_path")
         return _edit_offer(path, context, destination)
@@ -251,14 +214,16 @@ def _offers(
 
 def _read_offer(request: PermissionRequest) -> tuple[RuleOffer, ...]:
     path = _text(request, "file_path") or _text(request, "path")
-    if not os.path.isabs(path) or any(character in path for character in _UNWRITABLE):
+    if not os.path.isabs(path) or any(character in path for character in UNWRITABLE):
         return ()
     path = os.path.normpath(path)
     folder = os.path.dirname(path) if request.tool == "Read" else path
     if folder.count("/") < _NARROW_DEPTH:
         # Too much lies below it: the file alone, or nothing for a whole folder.
-        return (RuleOffer(f"Read(/{_escaped(path)})", path),) if request.tool == "Read" else ()
-    return (RuleOffer(f"Read(/{_escaped(folder)}/**)", path, f"reading everything below {folder}"),)
+        return (RuleOffer(f"Read(/{escaped_path(path)})", path),) if request.tool == "Read" else ()
+    return (
+        RuleOffer(f"Read(/{escaped_path(folder)}/**)", path, f"reading everything below {folder}"),
+    )
 
 
 _NARROW_DEPTH: Final = 3
@@ -266,41 +231,30 @@ _NARROW_DEPTH: Final = 3
 
 
 def _bash_offers(
-    request: PermissionRequest, context: PermissionContext, destination: RuleSource
+    request: PermissionRequest,
+    context: PermissionContext,
+    destination: RuleSource,
+    cwd: Path | None,
 ) -> tuple[RuleOffer, ...]:
-    found = judged(request, context)
+    found = judged(request, context, cwd=cwd)
+    base = str(cwd or context.launch_dir)
     offers: list[RuleOffer] = []
     for part, verdict in zip(found.parts, found.verdicts, strict=True):
         if verdict.behavior is Behavior.ALLOW or part.is_provably_harmless:
             continue
         if part.kind == "write":
             target = _redirect_target(part.text)
-            file_rule = _file_rule(target, context, destination) if target else None
+            path = os.path.normpath(os.path.join(base, target))
+            file_rule = anchored_path(path, context, destination) if target else None
             if file_rule is None:
                 return ()
-            offers.append(RuleOffer(file_rule, part.text, f"editing {target}"))
+            offers.append(RuleOffer(f"Edit({file_rule})", part.text, f"editing {target}"))
             continue
-        pattern = bash_pattern_for(part.text) if part.kind == "command" else None
+        pattern = pattern_for(part.text) if part.kind == "command" else None
         if pattern is None:
             return ()
-        offers.append(RuleOffer(f"Bash({pattern})", part.text, _beyond(pattern)))
+        offers.append(RuleOffer(f"Bash({pattern})", part.text, beyond(pattern)))
     return tuple(offers)
-
-
-def _beyond(pattern: str) -> str:
-    if not pattern.endswith(" *"):
-        return ""
-    stem = pattern[:-2]
-    caution = _CAUTIONS.get(stem)
-    return f"{stem} with any arguments" + (f", {caution}" if caution else "")
-
-
-_CAUTIONS: Final = {
-    "git push": "--force included",
-    "git commit": "--amend included",
-    "git merge": "into any branch",
-    "git pull": "from any remote",
-}
 
 
 def _redirect_target(text: str) -> str:
@@ -312,45 +266,11 @@ def _redirect_target(text: str) -> str:
     return words[0] if len(words) == 1 else ""
 
 
-def bash_pattern_for(command: str) -> str | None:
-    """Return the narrowest useful pattern for one simple command, or None where none is safe."""
-    if "\n" in command or "*" in command:
-        return None
-    try:
-        words = shlex.split(command)
-    except ValueError:
-        return None
-    if not words:
-        return None
-    program = words[0]
-    if "=" in program or "$" in command or "`" in command:
-        return None
-    if program in EXACT_ONLY or "/" in program:
-        return command.strip()
-    if program in SUBCOMMAND_PROGRAMS and len(words) > 1:
-        sub = words[1]
-        if sub.startswith("-") or sub in _EXACT_SUBCOMMANDS.get(program, frozenset()):
-            return command.strip()
-        if sub == "run" and len(words) > 2:
-            return f"{program} run {words[2]} *"
-        return f"{program} {sub} *"
-    if len(words) == 1:
-        return command.strip()
-    return f"{program} *" if program in _PLAIN else command.strip()
-
-
-_PLAIN: Final = frozenset(
-    "black eslint flake8 jest mocha mypy prettier pytest rspec rubocop ruff shellcheck tox tsc "
-    "vitest".split()
-)
-"""Programs that check or test what is in the project, whatever their arguments."""
-
-
 def _edit_offer(
     path: str, context: PermissionContext, destination: RuleSource
 ) -> tuple[RuleOffer, ...]:
     folder = os.path.dirname(os.path.normpath(os.path.join(str(context.launch_dir), path)))
-    anchored = _anchored(folder, context, destination)
+    anchored = anchored_path(folder, context, destination)
     if anchored is None:
         return ()
     where = "this project" if folder == str(context.launch_dir) else folder
@@ -358,42 +278,17 @@ def _edit_offer(
     return (RuleOffer(rule, path, f"editing every file below {where}"),)
 
 
-def _file_rule(path: str, context: PermissionContext, destination: RuleSource) -> str | None:
-    anchored = _anchored(
-        os.path.normpath(os.path.join(str(context.launch_dir), path)), context, destination
-    )
-    return None if anchored is None else f"Edit({anchored})"
-
-
-def _anchored(path: str, context: PermissionContext, destination: RuleSource) -> str | None:
-    """Return a path as rules of that source write it: `/x` from their anchor, else `//x`."""
-    if any(character in path for character in _UNWRITABLE):
-        return None
-    anchor = str(context.anchor(destination))
-    if path == anchor:
-        return "/"
-    inside = anchor != "/" and path.startswith(anchor + "/")
-    return _escaped(path[len(anchor) :] if inside else f"/{path}")
-
-
-_UNWRITABLE: Final = "()\\\n\r"
-"""Characters of paths that a rule cannot hold without being read as something else."""
-
-
-def _escaped(path: str) -> str:
-    """Return a path whose special characters of patterns stand for themselves."""
-    return "".join(f"\\{one}" if one in "*?[]!#" else one for one in path)
-
-
 def _would_allow(
     rules: Sequence[str],
     destination: RuleSource,
     request: PermissionRequest,
     context: PermissionContext,
+    cwd: Path | None,
 ) -> bool:
     """Whether the rules really lift this ask: nothing is offered that would ask again."""
     extra = [RuleText(rule, RuleBehavior.ALLOW, destination) for rule in rules]
-    after = decide_with_classifier(request, context.with_rules(context.rules.with_rules(extra)))
+    changed = context.with_rules(context.rules.with_rules(extra))
+    after = decide_with_classifier(request, changed, cwd=cwd)
     return after.behavior is Behavior.ALLOW
 
 

@@ -259,7 +259,10 @@ class _ScreenRun:
 
         if self.assembled is None:
             return ()
-        found = suggest(request, decision, self.assembled.conversation.gate.context)
+        conversation = self.assembled.conversation
+        found = suggest(
+            request, decision, conversation.gate.context, cwd=conversation.cwd
+        )
         return tuple(
             GrantOffer(
                 grant.label, GrantChoice(grant.rules, str(grant.destination)), grant.also_allows

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from permissions.cascade import decide
 from permissions.classifier_local import decide_with_classifier
 from permissions.decision import Behavior
-from permissions.grants import MAX_RULES, Grant, bash_pattern_for, review, suggest
+from permissions.grants import MAX_RULES, Grant, review, suggest
 from permissions.lint import LintType
 from permissions.mode import Mode
+from permissions.narrow_command import pattern_for
 from permissions.request import PermissionRequest
 from permissions.rule import RuleBehavior, RuleSource, RuleText
 from tests.permissions.engine import Engine, make_engine
@@ -199,7 +200,14 @@ def test_whatever_is_offered_allows_this_very_call(
     "command", ["", "  ", "a 'b", "X=1 make", "a\nb", "ls *", "$X", "`x`", "a$(b)"], ids=repr
 )
 def test_there_is_no_pattern_for_what_is_not_plain(command: str) -> None:
-    assert bash_pattern_for(command) is None
+    assert pattern_for(command) is None
+
+
+def test_a_file_is_named_from_where_the_shell_is(engine: Engine) -> None:
+    request = PermissionRequest("Bash", {"command": "pytest -q > out.txt"})
+    context, cwd = engine.context(), engine.root / "sub"
+    (grant, _) = suggest(request, decide(request, context, cwd=cwd), context, cwd=cwd)
+    assert grant.rules == ("Bash(pytest *)", "Edit(/sub/out.txt)")
 
 
 # -- rules written by hand ----------------------------------------------------------------------
