@@ -24,7 +24,6 @@ from agent.conversation import (
     DEFAULT_MAX_TURNS,
     DEFAULT_MAX_TURNS_HEADLESS,
     Conversation,
-    Costs,
     Identity,
     Totals,
 )
@@ -51,7 +50,7 @@ from agent.model.prices import PriceTable, canonical_name, shipped_prices
 from agent.observe.background import Background
 from agent.observe.cost import CostTracker, read_cost_state
 from agent.observe.debug_log import DebugLog, debug_path
-from agent.observe.ledger import Entry, Ledger, Sums, ledger_path
+from agent.observe.ledger import Costs, Entry, Ledger, Sums, ledger_path
 from agent.observe.observer import Observer
 from agent.options import RunOptions
 from agent.permission_contenders import PermissionContenders, is_auto_available
@@ -517,7 +516,7 @@ class _Assembly:
                 conversation,
                 instructions=lambda: prompt_context().instructions,
                 on_directory=lambda path: self._later(
-                    dispatch.directory_added(str(path), "add-dir")
+                    dispatch.directory_added(str(path), "slash_command")
                 ),
                 env=self.env,
                 version=self.around.version,

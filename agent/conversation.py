@@ -42,8 +42,7 @@ from permissions.mode import Mode
 from permissions.rule_set import Rule
 
 if TYPE_CHECKING:
-    from agent.observe.cost import CostState
-    from agent.observe.ledger import Sums
+    from agent.observe.ledger import Costs
     from agent.session.checkpoint import Checkpoints, Preview, Restored
 
 DEFAULT_MAX_TURNS: Final = 200
@@ -119,14 +118,6 @@ class Totals:
         """Return what there is to hear since the last call."""
         notice, self.notice = self.notice, None
         return notice
-
-
-@dataclass(frozen=True, slots=True)
-class Costs:
-    """What was paid: in this session by model, and in all sessions together."""
-
-    session: Callable[[], CostState]
-    everywhere: Callable[[], Awaitable[Sums]]
 
 
 @dataclass(frozen=True, slots=True)

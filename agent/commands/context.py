@@ -14,6 +14,7 @@ from agent.events import Usage
 from agent.memory.picture import ContextPicture
 from agent.messages import Message
 from agent.model.client import Effort
+from agent.observe.ledger import Costs
 from agent.prompt.instruction_files import InstructionFile
 from agent.settings.load import Settings
 from agent.tools.shells import ShellRegistry
@@ -78,6 +79,11 @@ class CommandSession(Protocol):
     @property
     def cost_usd(self) -> float:
         """Cost of the whole session."""
+        ...
+
+    @property
+    def costs(self) -> Costs | None:
+        """What was paid, by model and in all sessions."""
         ...
 
     @property

@@ -7,15 +7,19 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sqlite3
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from agent.events import Usage
+from agent.observe.cost import CostState
 from agent.settings.private_file import make_private_dir
+
+if TYPE_CHECKING:
+    # Loaded with the first entry, which is written after the first answer.
+    import sqlite3
 
 _BUSY_TIMEOUT_S: Final = 2.0
 _SCHEMA: Final = """
@@ -49,6 +53,14 @@ class Sums:
     sessions: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """What was paid: in this session by model, and in all sessions together."""
+
+    session: Callable[[], CostState]
+    everywhere: Callable[[], Awaitable[Sums]]
+
+
 def ledger_path(agent_home: Path) -> Path:
     """Return where the ledger lies."""
     return agent_home / "costs.db"
@@ -67,6 +79,8 @@ class Ledger:
         """Add a response. A ledger that cannot be written ends the record, never the program."""
         if self.failed is not None:
             return
+        import sqlite3
+
         usage = entry.usage
         written = usage.cache_write_5m_tokens + usage.cache_write_1h_tokens
         try:
@@ -96,6 +110,8 @@ class Ledger:
         """Return what was spent; nothing where the file cannot be read. Call it in a thread."""
         if not self._path.exists():
             return Sums()
+        import sqlite3
+
         try:
             with self._open() as connection:
                 row = connection.execute(
@@ -110,6 +126,8 @@ class Ledger:
 
     @contextlib.contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
+        import sqlite3
+
         make_private_dir(self._path.parent)
         # Made by us first, so that it is private from its first byte.
         flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC

@@ -7,6 +7,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from agent.commands.builtin import cost as cost_command
+from agent.commands.results import ShowText
 from agent.events import Compacted, UsageUpdate
 from agent.model.scripted.faults import Status
 from agent.model.scripted.record import RecordedRequest
@@ -127,6 +129,10 @@ async def test_the_cache_serves_most_of_a_conversation_and_costs_say_so(begin: B
     assert cost.cache_hit_rate > 0.7
     assert cost.responses == 8
     assert costs.session().total_usd == journey.conversation.cost_usd
+    shown = await cost_command.call("", journey.assembled.commands.context)
+    assert isinstance(shown, ShowText)
+    assert f"{cost.cache_hit_rate:.0%} of prompts from cache" in shown.text
+    assert "all sessions: $" in shown.text
 
 
 async def test_instructions_of_a_folder_come_with_its_first_file(begin: Begin) -> None:

@@ -1,18 +1,41 @@
-"""`/cost`: tokens and money of this session."""
+"""`/cost`: tokens and money of this session by model, and of all sessions together."""
 
 from __future__ import annotations
 
 from agent.commands.context import CommandContext
 from agent.commands.results import CommandResult, ShowText
+from agent.observe.cost import ModelCost
 
 
 async def call(_arguments: str, context: CommandContext) -> CommandResult:
     """Show the figures by the price table; a local model costs nothing."""
     session = context.session
-    usage = session.usage
     used = 100 * session.context_tokens / max(1, session.context_window)
-    return ShowText(
-        f"${session.cost_usd:.4f} · {usage.input_tokens:,} in · {usage.output_tokens:,} out · "
-        f"{usage.cache_read_tokens:,} from cache\n"
+    lines = [f"${session.cost_usd:.4f} in this session"]
+    costs = session.costs
+    if costs is not None:
+        state = costs.session()
+        lines += [_of_model(name, cost) for name, cost in state.models.items()]
+        if not state.is_complete:
+            lines.append("  Some models have no known price; the setting `prices` can name one.")
+    lines.append(
         f"window {session.context_tokens:,} of {session.context_window:,} tokens ({used:.0f} %)"
+    )
+    if costs is not None:
+        sums = await costs.everywhere()
+        lines.append(
+            f"all sessions: ${sums.today_usd:.2f} today, ${sums.month_usd:.2f} this month, "
+            f"${sums.total_usd:.2f} in total"
+        )
+    return ShowText("\n".join(lines))
+
+
+def _of_model(name: str, cost: ModelCost) -> str:
+    usage = cost.usage
+    written = usage.cache_write_5m_tokens + usage.cache_write_1h_tokens
+    price = f"${cost.cost_usd:.4f}" if cost.priced else "no price"
+    return (
+        f"  {name}: {price} · {usage.input_tokens:,} in · {usage.output_tokens:,} out · "
+        f"{usage.cache_read_tokens:,} read from cache · {written:,} written to it · "
+        f"{cost.cache_hit_rate:.0%} of prompts from cache"
     )
