@@ -260,9 +260,7 @@ class _ScreenRun:
         if self.assembled is None:
             return ()
         conversation = self.assembled.conversation
-        found = suggest(
-            request, decision, conversation.gate.context, cwd=conversation.cwd
-        )
+        found = suggest(request, decision, conversation.gate.context, cwd=conversation.cwd)
         return tuple(
             GrantOffer(
                 grant.label, GrantChoice(grant.rules, str(grant.destination)), grant.also_allows
