@@ -683,7 +683,7 @@ class _Assembly:
         self.settings = settings
 
     def _suggest(self, request: PermissionRequest, pending: Decision) -> Sequence[Grant]:
-        return suggest(request, pending, self.gate.context)
+        return suggest(request, pending, self.gate.context, cwd=self.services.cwd)
 
     def _add_rules(self, rules: Sequence[RuleText]) -> None:
         context = self.gate.context
