@@ -413,6 +413,8 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
 
     def _on_prompt_start(self, prompt: Prompt) -> None:
         self._is_interrupting = False
+        # The end of the run before may still wait for its frame, and ends what it finds.
+        self.bridge.flush()
         self.document.add_prompt(prompt.text, at_s=self._clock())
         self.bridge.clock.request()
 

@@ -151,7 +151,10 @@ async def test_a_waiting_prompt_runs_when_the_first_is_done() -> None:
         await pilot.press("escape")
         await settled(pilot)
         assert conversation.received == ["first", "second"]
-        assert "second answer" in transcript_of(app)
+        shown = transcript_of(app)
+        assert "second answer" in shown
+        assert shown.count("❯ second") == 1
+        assert shown.index("■ Interrupted") < shown.index("❯ second")
 
 
 async def test_shift_tab_cycles_the_modes_and_shows_it() -> None:
