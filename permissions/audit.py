@@ -56,6 +56,7 @@ class AuditLog:
         self._folder = folder
         self._now = now
         self._tell = tell
+        self._may_be_torn = True
         self.problem: str | None = None
         """Why the last line could not be written; None while all is well."""
 
@@ -100,12 +101,16 @@ class AuditLog:
             status = os.fstat(descriptor)
             if not stat.S_ISREG(status.st_mode):
                 raise OSError(None, "it is no regular file")
-            if status.st_size and os.pread(descriptor, 1, status.st_size - 1) != b"\n":
-                # A full disk or a crash cut the last line: it must not spoil this one.
-                data = b"\n" + data
+            if self._may_be_torn and status.st_size:
+                # A full disk or a crash cut the last line: it must not spoil this one. Another
+                # session in the middle of its line looks the same; that leaves an empty line.
+                last = os.pread(descriptor, 1, status.st_size - 1)
+                data = data if last == b"\n" else b"\n" + data
+            self._may_be_torn = True
             # One write per line: two sessions appending at once never mix their lines.
             if os.write(descriptor, data) < len(data):
                 raise OSError(None, "the disk took only a part of a line")
+            self._may_be_torn = False
         finally:
             os.close(descriptor)
 
