@@ -365,6 +365,10 @@ class Conversation:
         self._later(self._save_queue())
         return prompts
 
+    def forget_queue(self) -> None:
+        """Record that nothing waits: what a resumed session had queued went back to the person."""
+        self._later(self._save_queue())
+
     def next_queued(self) -> Prompt | None:
         """Take the oldest queued prompt, or None."""
         if not self._queue:
@@ -630,7 +634,10 @@ class Conversation:
                 yield event
             step = work.result
             if step is None:
-                yield Notice(turn_id, "info", "There is nothing to compact yet.")
+                text = "There is nothing to compact yet."
+                if self._abort.signal.aborted:
+                    text = "Interrupted: the conversation stays as it is."
+                yield Notice(turn_id, "info", text)
                 return
             for text in step.notices:
                 yield Notice(turn_id, "info", text)

@@ -180,8 +180,9 @@ class _ScreenRun:
             self.app.notice(notice, "warning")
         resumed = self.assembled.resumed
         conversation = self.assembled.conversation
-        if resumed is not None:
-            self._restore(resumed.draft, resumed.queued)
+        if resumed is not None and self._restore(resumed.draft, resumed.queued):
+            # They are in the prompt now: the next resume must not bring them once more.
+            conversation.forget_queue()
         self._background.add(asyncio.ensure_future(self._greet(conversation)))
         return conversation
 
@@ -241,10 +242,13 @@ class _ScreenRun:
         TrustStore(around.agent_home / "trust.json").accept(state)
         return await asyncio.to_thread(settings_for, self.options, around)
 
-    def _restore(self, draft: str, queued: Sequence[str]) -> None:
+    def _restore(self, draft: str, queued: Sequence[str]) -> bool:
+        """Put what was typed and not sent back into the prompt; returns whether that was done."""
         text = "\n".join([*queued, *([draft] if draft else [])])
-        if text and not self.options.prompt:
-            self.app.composer.insert(text)
+        if not text or self.options.prompt:
+            return False
+        self.app.composer.insert(text)
+        return True
 
     # -- ports ------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ word of what people, models or files say.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
@@ -21,6 +22,7 @@ from agent.observe.span_file import SpanFile
 from agent.observe.spans import SWEEP_INTERVAL_S, FinishedSpan, Tracer
 
 SPANS_NAME: Final = "spans.jsonl"
+_LOG: Final = logging.getLogger(__name__)
 
 
 def spans_path(session_folder: Path) -> Path:
@@ -46,12 +48,19 @@ class Observer:
         self.tracer.export_to(self._spans)
         self._recorder = EventRecorder(self.tracer, self.log)
         self._sweeping: asyncio.TimerHandle | None = None
+        self._is_broken = False
         if debug is not None:
             self.log.attach(debug.event)
 
     def record(self, event: AgentEvent) -> None:
-        """Take the next event."""
-        self._recorder.record(event)
+        """Take the next event. Never raises: whoever looks on must not break what is looked at."""
+        if self._is_broken:
+            return
+        try:
+            self._recorder.record(event)
+        except Exception:  # noqa: BLE001 - isolation boundary: a defect here costs the record alone
+            self._is_broken = True
+            _LOG.exception("spans are not recorded any longer")
         if self._sweeping is None and self.tracer.open_spans:
             self._sweep_later()
 
