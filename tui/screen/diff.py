@@ -101,6 +101,11 @@ def shifted_rows(buffer: ScreenBuffer, shift: Shift) -> list[Row]:
 
 def row_runs(y: int, before: Row, after: Row) -> Iterator[Run]:
     """Return the runs of one row, left to right, small gaps merged."""
+    if before.count(UNKNOWN) == len(before) and UNKNOWN not in after:
+        # After a change of size: everything is written, there is nothing to compare.
+        if after:
+            yield _run(y, 0, len(after), after)
+        return
     changed = [
         x
         for x, (old, new) in enumerate(zip(before, after, strict=True))

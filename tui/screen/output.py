@@ -1,7 +1,7 @@
 """Writing to the terminal without ever making the program wait for it.
 
-Small writes go out at once when the terminal takes them; everything else goes through a thread,
-in order. The presenter asks `is_busy` and lets frames coalesce instead of queueing them.
+What the terminal takes at once goes out at once; the rest goes through a thread, in order. The
+presenter asks `is_busy` and lets frames coalesce instead of queueing them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from typing import Final
 from tui.screen.meter import OutputMeter
 
 _DIRECT_BYTES: Final = 2048
-"""Largest write that is done in place. A terminal that is ready takes at least this much."""
+"""Largest write that is done in place where writing may block. A terminal that is ready takes at
+least this much."""
 _CHUNK_BYTES: Final = 16384
 
 
@@ -34,6 +35,7 @@ class TerminalOutput:
         """Take the descriptor, and what to call once, from any thread, if the terminal goes."""
         self.meter: Final = OutputMeter(clock)
         self._fileno = fileno
+        self._direct_fileno = _open_again(fileno)
         self._on_lost = on_lost
         self._clock = clock
         self._queue: deque[bytes] = deque()
@@ -60,8 +62,9 @@ class TerminalOutput:
         if not data or self._is_lost or self._is_closed:
             return
         with self._changed:
-            if not self.is_busy and len(data) <= _DIRECT_BYTES and self._is_ready():
-                self._write_all(data)
+            if not self.is_busy:
+                data = self._write_directly(data)
+            if not data or self._is_lost:
                 return
             self._queue.append(data)
             if self._thread is None:
@@ -87,6 +90,27 @@ class TerminalOutput:
             self._changed.notify_all()
         if self._thread is not None:
             self._thread.join(timeout_s)
+        direct, self._direct_fileno = self._direct_fileno, None
+        if direct is not None:
+            os.close(direct)
+
+    def _write_directly(self, data: bytes) -> bytes:
+        """Write what the terminal takes without waiting; the rest is returned."""
+        if self._direct_fileno is None:
+            if len(data) > _DIRECT_BYTES or not self._is_ready():
+                return data
+            self._write_all(data)
+            return b""
+        started_s = self._clock()
+        try:
+            written = os.write(self._direct_fileno, data)
+        except BlockingIOError:
+            return data
+        except OSError:
+            self._lose()
+            return b""
+        self.meter.wrote(written, self._clock() - started_s)
+        return data[written:]
 
     def _is_ready(self) -> bool:
         try:
@@ -133,3 +157,14 @@ class TerminalOutput:
             self._is_lost = True
             self._queue.clear()
             self._on_lost()
+
+
+def _open_again(fileno: int) -> int | None:
+    """Open the terminal a second time, so that a write need not block; None where that fails.
+
+    To change the descriptor that was given would change it for the shell that started us, too.
+    """
+    try:
+        return os.open(os.ttyname(fileno), os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)
+    except OSError:
+        return None

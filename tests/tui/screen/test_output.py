@@ -55,6 +55,34 @@ def test_a_slow_terminal_never_holds_up_the_writer(pipe: tuple[int, int]) -> Non
     output.close()
 
 
+def test_a_terminal_takes_a_whole_frame_without_a_thread() -> None:
+    master, slave = os.openpty()
+    output = TerminalOutput(slave, on_lost=_never)
+    output.write("x" * 4000)
+    assert not output.is_busy
+    assert len(os.read(master, 10_000)) == 4000
+    assert os.get_blocking(slave)
+    output.close()
+    os.close(slave)
+    os.close(master)
+
+
+def test_what_a_terminal_does_not_take_at_once_follows_in_order() -> None:
+    master, slave = os.openpty()
+    output = TerminalOutput(slave, on_lost=_never)
+    text = "".join(f"{number:07}," for number in range(100_000))
+    output.write(text)
+    output.write("end")
+    assert output.is_busy
+    received = b""
+    while not received.endswith(b"end"):
+        received += os.read(master, 65536)
+    assert received == (text + "end").encode()
+    output.close()
+    os.close(slave)
+    os.close(master)
+
+
 def test_drained_is_called_at_once_when_nothing_waits(pipe: tuple[int, int]) -> None:
     output = TerminalOutput(pipe[1], on_lost=_never)
     called: list[bool] = []
