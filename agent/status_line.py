@@ -98,13 +98,15 @@ async def run_status_command(
             with contextlib.suppress(OSError):
                 process.stdin.write(json.dumps(given).encode())
                 process.stdin.close()
-            output = await process.stdout.read(MAX_BYTES)
+            output = b""
+            while len(output) < MAX_BYTES and (data := await process.stdout.read(MAX_BYTES)):
+                output += data
     except TimeoutError:
         return StatusText(problem=f"the status line command took longer than {timeout_s:g} s")
     finally:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
         await process.wait()
-    text = sanitize(output.decode("utf-8", "replace"))
+    text = sanitize(output[:MAX_BYTES].decode("utf-8", "replace"))
     lines = [" ".join(line.split("\t")).rstrip() for line in text.splitlines()]
     return StatusText(tuple(line for line in lines if line)[:MAX_LINES])

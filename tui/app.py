@@ -152,6 +152,7 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
         self._ports: ScreenPorts | None = None
         self._prompt_log: PromptLog | None = None
         self._own_index: FileIndex | None = None
+        self._early_typed: list[str] = []
         self._status_timer: Timer | None = None
         self._status_run: Worker[None] | None = None
         self._own_status: tuple[str, ...] = ()
@@ -277,7 +278,10 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
         log = self._prompt_log = PromptLog(
             self.options.agent_home, center.context.settings().project_root
         )
+        early, self._early_typed = self._early_typed, []
         recent = await asyncio.to_thread(log.recent, 500)
+        for text in early:
+            await self._keep_typed(log, text, center.context.session.session_id)
         self.history.extend_older([prompt.text for prompt in recent])
         center.custom.watch()
         for problem in center.custom.problems:
@@ -709,7 +713,9 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
         draft = self.composer.take()
         self.history.add(draft)
         text = draft.expanded.strip("\n")
-        if self._prompt_log is not None and self.conversation is not None:
+        if self._prompt_log is None and self.options.agent_home is not None:
+            self._early_typed.append(text)
+        elif self._prompt_log is not None and self.conversation is not None:
             self._start_worker(
                 self._keep_typed(self._prompt_log, text, self.conversation.session_id)
             )
@@ -720,9 +726,9 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
 
         try:
             await asyncio.to_thread(log.add, TypedPrompt(text, session_id, time.time()))
-        except OSError:
+        except OSError as error:
             # What was typed is in the session as well; the history is a comfort.
-            self._prompt_log = None
+            self.notice(f"what you type is not kept for next time: {error.strerror}", "warning")
 
     def _load_everywhere(self) -> None:
         if self._prompt_log is not None:

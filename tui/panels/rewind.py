@@ -40,14 +40,20 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
     has_files = preview is not None and bool(preview.changes)
     what = await _ask_what(screen, preview) if has_files else "conversation"
     try:
+        restored = None
         if what in {"both", "files"}:
-            await _restore(screen, point.turn_id)
+            restored = await conversation.restore_files(point.turn_id)
         if what in {"both", "conversation"}:
             text = await conversation.rewind(point.message_uid)
             screen.show_history(conversation.messages)
             screen.composer.edit(lambda buffer: buffer.set_text(text))
     except AgentError as error:
         screen.notice(str(error), "warning")
+        return
+    if restored is not None:
+        screen.notice(f"{len(restored.done)} files are as they were")
+        for change, reason in restored.failed:
+            screen.notice(f"{change.path} could not be put back: {reason}", "warning")
 
 
 async def _ask_what(screen: CommandScreen, preview: Preview | None) -> str:
@@ -81,13 +87,3 @@ async def _ask_what(screen: CommandScreen, preview: Preview | None) -> str:
 def _change(screen: CommandScreen, path: object, action: str) -> str:
     signs = {"write": "~", "delete": "-", "cannot": "!"}
     return f"{signs.get(action, '?')} {path}".replace(f"{screen.folder}/", "")
-
-
-async def _restore(screen: CommandScreen, turn_id: str) -> None:
-    assert screen.conversation is not None
-    restored = await screen.conversation.restore_files(turn_id)
-    if restored is None:
-        return
-    screen.notice(f"{len(restored.done)} files are as they were")
-    for change, reason in restored.failed:
-        screen.notice(f"{change.path} could not be put back: {reason}", "warning")
