@@ -302,7 +302,7 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
         self.runner.detach()
         self._has_conversation.clear()
         self.conversation = None
-        self.document.clear()
+        self.document.start_over()
         self._show_document()
         await self._release(session_id)
         await self._take_conversation()

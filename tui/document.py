@@ -116,6 +116,13 @@ class Document:
         self._agents.clear()
         self._first_changed = 0
 
+    def start_over(self) -> None:
+        """Forget all of this conversation: another one takes its place."""
+        self.clear()
+        self.figures = Figures()
+        self.todos = ()
+        self.last_answer = ""
+
     def stop(self) -> None:
         """The run has ended, with or without its `Terminal`: nothing moves any more."""
         self.activity = Activity()

@@ -304,3 +304,18 @@ def test_the_task_list_is_kept() -> None:
     todos = TodoDisplay((TodoItem("a", "pending"),))
     document = folded([ToolResult(T, "u1", "TodoWrite", "", False, 0.0, "ok", "", todos)])
     assert document.todos == todos.items
+
+
+def test_another_conversation_starts_without_the_figures_of_the_last() -> None:
+    todos = TodoDisplay((TodoItem("a", "pending"),))
+    document = folded(
+        [
+            TextDelta(T, "m1", 0, "an answer"),
+            UsageUpdate(T, Usage(1, 2), Usage(1, 2), 0.1, 5, 10),
+            ToolResult(T, "u1", "TodoWrite", "", False, 0.0, "ok", display=todos),
+            Terminal(T, "completed"),
+        ]
+    )
+    document.start_over()
+    assert (document.blocks, document.todos, document.last_answer) == ([], (), "")
+    assert document.figures == Document().figures
