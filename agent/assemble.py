@@ -61,7 +61,7 @@ from agent.prompt.git import read_branch, read_git_state
 from agent.prompt.instruction_files import Instructions, Places
 from agent.prompt.reminders import PromptReminders
 from agent.prompt.system import PromptConfig, build_system
-from agent.recovery.retry import RequestSource, policy_for
+from agent.recovery.retry import RequestSource, RetryPolicy, policy_for
 from agent.scope import WorkingDirectories
 from agent.session.binding import bound
 from agent.session.checkpoint import Checkpoints
@@ -75,6 +75,7 @@ from agent.settings.watch import Reloaded
 from agent.small_model import SmallModel
 from agent.subagent import BuiltSubagent, SubagentRunner, SubagentSpec
 from agent.tools.call import CallPorts
+from agent.tools.deferred import DeferredTools
 from agent.tools.emitter import SideEvents
 from agent.tools.file_state import FileState
 from agent.tools.registry import ToolRegistry
@@ -373,6 +374,7 @@ class _Assembly:
         registry = ToolRegistry()
         if self.person.ask is None:
             registry = registry.without({"AskUserQuestion", "EnterPlanMode", "ExitPlanMode"})
+        registry.offer_search()
         totals = self.totals = self._totals()
         accounting = Accounting(
             totals,
@@ -427,7 +429,7 @@ class _Assembly:
             await recorder.rewound(changed[-1].uid if changed else None, changed)
         await recorder.mode(str(permissions.context.mode))
         recovery = Recovery(
-            policy_for(RequestSource.MAIN, persistent=self._is_persistent()),
+            self._policy(RequestSource.MAIN),
             self.setup.endpoint.base_url,
             fallback_model=next(iter(self.setup.fallback_models), None),
             refresh=self._key_refresh(),
@@ -579,10 +581,10 @@ class _Assembly:
         given = self.options.max_turns or self.settings.values.maxTurns
         return given or (DEFAULT_MAX_TURNS_HEADLESS if self.headless else DEFAULT_MAX_TURNS)
 
-    def _is_persistent(self) -> bool:
-        """Whether nobody waits, so that requests are tried for hours (error-recovery)."""
+    def _policy(self, source: RequestSource) -> RetryPolicy:
+        """Return how requests are retried; for hours where nobody waits (error-recovery)."""
         asked = self.around.env.get("AGENT_TUI_PERSISTENT_RETRY", "") not in {"", "0"}
-        return asked or self.settings.values.persistentRetry is True
+        return policy_for(source, persistent=asked or self.settings.values.persistentRetry is True)
 
     def _key_refresh(self) -> Callable[[], Awaitable[bool]] | None:
         """Return what reads the key anew; None where it would be the same one again."""
@@ -764,13 +766,16 @@ class _Assembly:
         sources: HookSources,
     ) -> LoopPorts:
         tools = registry.to_wire()
+        deferred = DeferredTools(registry)
+        services.deferred = deferred
         prefix = prefix_tokens(system, tools)
 
         def request(messages: tuple[Message, ...]) -> ModelRequest:
             return ModelRequest(
                 model=self.model,
                 system=system,
-                tools=tools,
+                # What the model loads comes behind the rest: until then the prefix is the same.
+                tools=(*tools, *deferred.definitions()),
                 messages=messages,
                 max_tokens=min(MAX_OUTPUT_TOKENS, self.capabilities.max_output_tokens),
                 effort=self.effort,
@@ -805,7 +810,7 @@ class _Assembly:
                     summary=ModelSummariser(
                         self.client,
                         request,
-                        replace(recovery, policy=policy_for(RequestSource.COMPACTION)),
+                        lambda: replace(recovery, policy=self._policy(RequestSource.COMPACTION)),
                         turn_id=dispatch.turn_id,
                         account=accounting.add_quietly,
                         on_event=self.side.emit,
@@ -877,7 +882,7 @@ class _Assembly:
 
         ports = replace(
             parent,
-            recovery=replace(parent.recovery, policy=policy_for(RequestSource.SUB_AGENT)),
+            recovery=replace(parent.recovery, policy=self._policy(RequestSource.SUB_AGENT)),
             calls=replace(parent.calls, registry=tools, hooks=hooks, services=own, side=None),
             hooks=hooks,
             request=request,

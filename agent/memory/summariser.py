@@ -14,9 +14,6 @@ from agent.messages import Message
 from agent.model.client import ModelClient, ModelError, ModelRequest
 from agent.turn import Answered, Failed, Interrupted, ModelTurn, Recovery
 
-AGENT_ID = "compaction"
-"""Whose events these are, for screens and records that follow agents."""
-
 
 class SummaryPort(Protocol):
     """Writes a summary of a history."""
@@ -40,14 +37,14 @@ class ModelSummariser:
         self,
         client: ModelClient,
         request: Callable[[tuple[Message, ...]], ModelRequest],
-        recovery: Recovery,
+        recovery: Callable[[], Recovery],
         *,
         turn_id: Callable[[], str],
         account: Callable[[Usage, str], None],
         on_event: Callable[[AgentEvent], None],
     ) -> None:
-        """`request` builds as for any turn; `account` hears what the answer used, `on_event` of
-        waits and changes of model."""
+        """`request` builds as for any turn, `recovery` is asked anew each time; `account` hears
+        what the answer used, `on_event` of waits and changes of model."""
         self._client = client
         self._request = request
         self._recovery = recovery
@@ -63,11 +60,11 @@ class ModelSummariser:
         self._on_event(Notice(self._turn_id(), "info", words))
         turn = ModelTurn(
             self._client,
-            self._recovery,
+            self._recovery(),
             self._request((*messages, ask)),
             turn_id=self._turn_id(),
             step=0,
-            agent_id=AGENT_ID,
+            agent_id=None,
         )
         async for event in turn.run(abort):
             if isinstance(event, RetryScheduled | ModelFallback):
