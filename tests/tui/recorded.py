@@ -229,6 +229,7 @@ def make_app(
     *,
     theme: str = "dark",
     no_color: bool = False,
+    kind: type[AgentApp] = AgentApp,
     **keywords: object,
 ) -> AgentApp:
     """Return an app on a recorded conversation; its clock stands still unless one is given."""
@@ -245,4 +246,4 @@ def make_app(
         home=Path("/home/ada"),
         no_color=no_color,
     )
-    return AgentApp(make, options, **{"clock": lambda: 0.0, **keywords})  # type: ignore[arg-type]
+    return kind(make, options, **{"clock": lambda: 0.0, **keywords})  # type: ignore[arg-type]

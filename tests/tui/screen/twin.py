@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import pyte
 from rich.console import RenderableType
@@ -44,27 +44,20 @@ class Box(ModalScreen[None]):
         yield Static("a modal 世界 box")
 
 
-class TwinApp(CellOutput[None], RoutedApp[None]):
-    """Compares after every frame; `differences` names what is unlike."""
+ReturnType = TypeVar("ReturnType")
 
-    CSS = "VerticalScroll, Lines { height: 1fr; } #tail { height: auto; } Input { height: 3; }"
 
-    def __init__(self) -> None:
-        super().__init__()
+class RendersTwice(CellOutput[ReturnType], Generic[ReturnType]):
+    """Compares after every frame; `differences` names what is unlike. Put it before the app."""
+
+    def __init__(self, *args: Any, **keywords: Any) -> None:
+        super().__init__(*args, **keywords)
         self.differences: list[str] = []
         self.frames = 0
         self.stock_bytes = self.cell_bytes = 0
         self._stock_text = ""
         self._is_comparable = False
         self._screens = (_emulator(1, 1), _emulator(1, 1))
-
-    def compose(self) -> ComposeResult:
-        yield Lines(400)
-        with VerticalScroll(id="widgets"):
-            for number in range(30):
-                yield Static(f"widget {number} " + "x " * (number % 20))
-        yield Static("", id="tail")
-        yield Input()
 
     def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
         update: object = renderable
@@ -97,6 +90,10 @@ class TwinApp(CellOutput[None], RoutedApp[None]):
             self._compare(stock, ours)
         return data
 
+    def position(self) -> str:
+        """Return what helps to understand a difference: where the views stand."""
+        return ""
+
     def _compare(self, stock: pyte.Screen, ours: pyte.Screen) -> None:
         rows = stock.dirty | ours.dirty
         stock.dirty.clear()
@@ -108,10 +105,26 @@ class TwinApp(CellOutput[None], RoutedApp[None]):
                 if stock.buffer[y][x] != ours.buffer[y][x]:
                     self.differences.append(
                         f"frame {self.frames} row {y} column {x}: Textual {stock.buffer[y][x]}, "
-                        f"ours {ours.buffer[y][x]}; scrolled to "
-                        f"{[widget.scroll_y for widget in self.query('Lines, VerticalScroll')]}"
+                        f"ours {ours.buffer[y][x]}; {self.position()}"
                     )
                     return
+
+
+class TwinApp(RendersTwice[None], RoutedApp[None]):
+    """Widgets of every kind."""
+
+    CSS = "VerticalScroll, Lines { height: 1fr; } #tail { height: auto; } Input { height: 3; }"
+
+    def compose(self) -> ComposeResult:
+        yield Lines(400)
+        with VerticalScroll(id="widgets"):
+            for number in range(30):
+                yield Static(f"widget {number} " + "x " * (number % 20))
+        yield Static("", id="tail")
+        yield Input()
+
+    def position(self) -> str:
+        return str([widget.scroll_y for widget in self.query("Lines, VerticalScroll")])
 
 
 def _emulator(width: int, height: int) -> pyte.Screen:
