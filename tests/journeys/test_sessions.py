@@ -260,3 +260,15 @@ async def test_a_home_that_takes_no_files_is_said_and_the_work_goes_on(
     events = await journey.send("go")
     assert terminal(events).reason == "completed"
     assert not [e for e in events if isinstance(e, Notice) and e.level == "error"]
+
+
+async def test_sessions_of_every_project_are_searched(tmp_path: Path, fresh_home: Path) -> None:
+    async with ScriptedServer(Scenario(turns=(Turn((Text("Ponies, then."),), times=0),))) as server:
+        env = environment(fresh_home, server.base_url)
+        for name in ("one", "two"):
+            (tmp_path / name).mkdir()
+            await run("-p", f"zebra number {name}", cwd=tmp_path / name, env=env)
+    _, out, _ = await run("sessions", "search", "zebra", "numb", cwd=tmp_path, env=env)
+    assert sorted(line.rsplit("/", 1)[1] for line in out.splitlines()) == ["one", "two"]
+    _, out, _ = await run("sessions", "search", "unicorn", cwd=tmp_path, env=env)
+    assert out == "nothing found\n"

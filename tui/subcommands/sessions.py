@@ -7,7 +7,7 @@ import shutil
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import get_args
+from typing import Final, get_args
 
 import click
 
@@ -15,17 +15,21 @@ from agent.errors import SessionError
 from agent.observe.observer import spans_path
 from agent.observe.span_file import read_spans
 from agent.observe.timeline import render_timeline
+from agent.sanitize import sanitize
 from agent.session.export import ExportFormat, export
+from agent.session.index import MARK_END, MARK_START, search_all
 from agent.session.repair import RepairReport, check, repair
 from agent.session.store import SessionStore
 from agent.session.summaries import SessionSummary, summarise
 from agent.settings.places import find_project_root
 from tui.subcommands.places import here
 
+SEARCH_LIMIT: Final = 50
 
-@click.group("sessions", short_help="List, show, export and repair sessions.")
+
+@click.group("sessions", short_help="List, show, search, trace, export and repair sessions.")
 def command() -> None:
-    """List, show, trace, export, repair and delete sessions."""
+    """List, show, search, trace, export, repair and delete sessions."""
 
 
 _json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -84,6 +88,24 @@ def export_session(session_id: str, form: ExportFormat, output: Path | None, as_
     except OSError as error:
         raise click.ClickException(f"{output}: {error.strerror}") from error
     click.echo(f"wrote {output}", err=True)
+
+
+@command.command("search")
+@click.argument("words", nargs=-1, required=True)
+@_json
+def search(words: tuple[str, ...], as_json: bool) -> None:
+    """Find words in the sessions of every project, best matches first."""
+    hits = search_all(
+        _store().list(), " ".join(words), cache_dir=here().agent_home / "cache", limit=SEARCH_LIMIT
+    )
+    if as_json:
+        click.echo(json.dumps([_plain(asdict(hit)) for hit in hits], ensure_ascii=False))
+        return
+    for hit in hits:
+        place = hit.snippet.replace(MARK_START, "[").replace(MARK_END, "]")
+        click.echo(f"{hit.session_id[:8]}  {' '.join(sanitize(place).split())}  {hit.project_dir}")
+    if not hits:
+        click.echo("nothing found")
 
 
 @command.command("repair")
