@@ -23,6 +23,7 @@ from textual.worker import Worker
 from agent.user_prompt import Prompt
 from permissions.mode import Mode
 from themes.theme import Role, Theme
+from tui.attention import Attention
 from tui.bridge import EventBridge, FrameClock
 from tui.command_screen import AnswerT, AsksFor
 from tui.commands import candidates, run_command
@@ -153,6 +154,7 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
         self._prompt_log: PromptLog | None = None
         self._own_index: FileIndex | None = None
         self._early_typed: list[str] = []
+        self.attention = Attention(self._write_raw, self._attention_channel)
         self._status_timer: Timer | None = None
         self._status_run: Worker[None] | None = None
         self._own_status: tuple[str, ...] = ()
@@ -423,6 +425,8 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
         self.bridge.clock.request()
 
     def _on_prompt_end(self) -> None:
+        if not self._is_interrupting:
+            self.attention.call("done")
         self._is_interrupting = False
         self._plan_status()
         self.bridge.flush()
@@ -430,6 +434,8 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
         self._show_document()
 
     def _on_dialogs(self) -> None:
+        if self.dialogs.open_count:
+            self.attention.call("waits for your answer")
         self._show_lines()
         if not self._is_live:
             return
@@ -621,7 +627,23 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
     # Keys
 
     def _listeners(self) -> Iterable[tuple[Phase, Handler, Collection[EventKind]]]:
-        return [(Phase.CAPTURE, self._on_key_event, (EventKind.KEY,))]
+        return [
+            (Phase.CAPTURE, self._on_key_event, (EventKind.KEY,)),
+            (Phase.CAPTURE, self._on_window_event, (EventKind.FOCUS, EventKind.BLUR)),
+        ]
+
+    def _on_window_event(self, event: RoutedEvent) -> None:
+        self.attention.focused(event.kind is EventKind.FOCUS)
+
+    def _write_raw(self, text: str) -> None:
+        """Write what moves no cursor: a title, a bell."""
+        if self._driver is not None and not self.is_headless:
+            self._driver.write(text)
+
+    def _attention_channel(self) -> str:
+        center = self.commands
+        values = center.context.settings().values if center is not None else None
+        return (values.preferredNotifChannel if values is not None else None) or "auto"
 
     def _on_key_event(self, event: RoutedEvent) -> None:
         """Turn a key into its action, before the focused component sees it."""

@@ -119,6 +119,7 @@ class SettingsFile(_Section):
     sandbox: dict[str, Any] | None = None
     verbose: bool | None = None
     reducedMotion: bool | None = None
+    preferredNotifChannel: Literal["auto", "terminal_bell", "notifications_disabled"] | None = None
 
 
 ACCEPTED_ELSEWHERE: Final = frozenset(

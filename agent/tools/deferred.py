@@ -25,6 +25,11 @@ class DeferredTools:
         """Names of tools the model has asked for, in the order in which it did."""
         return tuple(self._loaded)
 
+    def definitions(self) -> tuple[dict[str, Any], ...]:
+        """Return loaded tools as the Messages API takes them, in the order of loading."""
+        found = (self._registry.get(name) for name in self._loaded)
+        return tuple(tool.to_wire() for tool in found if tool is not None)
+
     def waiting(self) -> tuple[str, ...]:
         """Return names of tools that are not sent yet, in order."""
         return tuple(

@@ -19,6 +19,7 @@ from agent.tools.builtin.read import read_tool
 from agent.tools.builtin.skill import skill_tool
 from agent.tools.builtin.task_stop import task_stop_tool
 from agent.tools.builtin.todo_write import todo_write_tool
+from agent.tools.builtin.tool_search import tool_search_tool
 from agent.tools.builtin.web_fetch import web_fetch_tool
 from agent.tools.builtin.write import write_tool
 
@@ -62,6 +63,11 @@ class ToolRegistry:
     def builtin_tools() -> tuple[Tool[Any], ...]:
         """Return a fresh set of the built-in tools."""
         return builtin_tools()
+
+    def offer_search(self) -> None:
+        """Add `ToolSearch` where there is something for it to find."""
+        if any(t.should_defer and not t.always_load for t in self._tools.values()):
+            self.register(tool_search_tool())
 
     def register(self, tool: Tool[Any]) -> None:
         """Add a tool at the end.

@@ -20,8 +20,8 @@ from agent.tools.base import (
 
 DESCRIPTION: Final = """Loads a skill: instructions that the person keeps for a kind of task.
 
-The skills there are were listed to you, each with what it is for. When a task is one of those, \
-call this first and follow what comes back; do not guess what a skill says. Do not use it for \
+The skills there are were listed to you, each with what it is for. Use it first when a task is \
+one of those, and follow what comes back; do not guess what a skill says. Do not use it for \
 skills that were not listed, nor again for one whose text is already in this conversation, nor for \
 the built-in commands of the program."""
 

@@ -55,3 +55,17 @@ async def test_nothing_fits(bench: Bench, tools: DeferredTools) -> None:
     bench.services.deferred = tools
     with pytest.raises(ToolError, match="No tool fits"):
         await bench.call(tool_search_tool(), query="zebra")
+
+
+def test_the_search_is_offered_only_where_there_is_something_to_find() -> None:
+    plain = ToolRegistry()
+    plain.offer_search()
+    assert plain.get("ToolSearch") is None
+    plain.register(deferred("mcp__mail__send", "Sends."))
+    plain.offer_search()
+    names = [wire["name"] for wire in plain.to_wire()]
+    assert names[-1] == "ToolSearch"
+    assert "mcp__mail__send" not in names
+    loaded = DeferredTools(plain)
+    loaded.load(["mcp__mail__send"])
+    assert [wire["name"] for wire in loaded.definitions()] == ["mcp__mail__send"]

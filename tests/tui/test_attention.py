@@ -1,0 +1,37 @@
+"""The window's title, and calls when nobody looks."""
+
+from __future__ import annotations
+
+import pytest
+
+from tui.attention import Attention
+
+
+def test_nothing_is_sent_while_the_window_is_looked_at() -> None:
+    sent: list[str] = []
+    attention = Attention(sent.append, lambda: "auto")
+    assert not attention.call("done")
+    attention.focused(False)
+    assert attention.call("done")
+    attention.focused(True)
+    assert not attention.call("done")
+    assert sent == ["\x1b]9;done\x1b\\\x07"]
+
+
+@pytest.mark.parametrize(
+    ("channel", "sent"), [("terminal_bell", ["\x07"]), ("notifications_disabled", [])]
+)
+def test_channels(channel: str, sent: list[str]) -> None:
+    written: list[str] = []
+    attention = Attention(written.append, lambda: channel)
+    attention.focused(False)
+    attention.call("x")
+    assert written == sent
+
+
+def test_text_cannot_become_a_command_of_the_terminal() -> None:
+    written: list[str] = []
+    attention = Attention(written.append, lambda: "auto")
+    attention.title("a\x1b]52;c;evil\x07b\nc")
+    attention.title("a\x1b]52;c;evil\x07b\nc")
+    assert written == ["\x1b]2;ab c\x1b\\"]
