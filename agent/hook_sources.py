@@ -55,8 +55,9 @@ class HookSources:
         for use, outcome in outcomes:
             path = use.input.get("file_path") or use.input.get("notebook_path")
             if outcome.outcome == "ok" and use.name in FILE_TOOLS and isinstance(path, str):
-                loaded = await asyncio.to_thread(self._instructions.for_path, Path(path))
-                await self._tell(loaded, trigger=path)
+                used = self._cwd() / path
+                loaded = await asyncio.to_thread(self._instructions.for_path, used)
+                await self._tell(loaded, trigger=str(used))
                 found += loaded
         text = render(found)
         return [note(f"{LOADED}{text}")] if text else []

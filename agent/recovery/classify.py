@@ -115,6 +115,8 @@ def unsupported_field(message: str) -> str | None:
     """Return the optional request field that a rejection names; None for any other text."""
     if re.search(_BROKEN_THINKING, message, re.IGNORECASE):
         return "kept_thinking"
+    if re.search(_WANTS_THINKING, message, re.IGNORECASE):
+        return "thinking"
     for name, pattern in _OPTIONAL_FIELDS.items():
         if re.search(pattern, message, re.IGNORECASE) and re.search(_REJECTED, message, re.I):
             return name
@@ -126,6 +128,9 @@ _BROKEN_THINKING: Final = (
     r"|\bthinking\b.{0,120}\b(cannot be modified|was modified|invalid signature)\b"
 )
 """An earlier answer's thinking is not accepted any more; without it the conversation goes on."""
+
+_WANTS_THINKING: Final = r"must start with a thinking block|\bexpected `?thinking`?\b"
+"""Older models want an answer's thinking back, and it is gone: they go on without any."""
 
 _REJECTED: Final = r"not permitted|not supported|unsupported|unknown|unexpected|unrecognized|extra"
 
