@@ -353,6 +353,10 @@ class AgentLoop:
                 yield self._commit(note)
                 yield state.advance("token_budget_continuation", note)
                 return
+        if not answer.message.text.strip():
+            # Otherwise the screen would stand still and look broken.
+            text = "The model ended its answer without a word."
+            yield Notice(self._turn_id, "info", text, agent_id=self._agent_id)
         yield self._terminal("completed", state, turns=turns)
 
     async def _after_tools(

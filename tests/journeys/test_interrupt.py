@@ -11,6 +11,7 @@ import pytest
 from agent.events import (
     AgentEvent,
     MessageCommitted,
+    Notice,
     PermissionResolved,
     TextDelta,
     ToolDispatch,
@@ -127,6 +128,15 @@ async def test_every_stop_reason_ends_or_continues_with_a_valid_history(
     continued = stop_reason in {"pause_turn", "max_tokens"}
     assert len(journey.server.requests) == (2 if continued else 1)
     assert terminal(await journey.send("and now?")).reason == "completed"
+
+
+async def test_an_empty_answer_is_said_to_be_empty(begin: Begin) -> None:
+    journey = await begin([Turn(()), Turn((Text("here"),))])
+    events = await journey.send("are you there?")
+    assert terminal(events).reason == "completed"
+    assert "without a word" in "".join(e.text for e in events if isinstance(e, Notice))
+    again = await journey.send("hello?")
+    assert not [event for event in again if isinstance(event, Notice)]
 
 
 async def test_output_limit_is_continued_three_times_in_a_row_at_most(begin: Begin) -> None:
