@@ -19,7 +19,9 @@ settings.register_profile("soak", settings.get_profile("default"), max_examples=
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 _PERSONAL_PREFIXES = ("AGENT_TUI_", "ANTHROPIC_", "CLAUDE_")
-_PERSONAL_NAMES = frozenset({"NO_COLOR", "FORCE_COLOR", "EDITOR", "VISUAL", "TEXTUAL"})
+_PERSONAL_NAMES = frozenset(
+    {"NO_COLOR", "FORCE_COLOR", "EDITOR", "VISUAL", "TEXTUAL", "COLUMNS", "LINES"}
+)
 
 
 @pytest.fixture(autouse=True)

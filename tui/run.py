@@ -43,6 +43,9 @@ HURRY_PRESSES: Final = 3
 
 def run_screen(options: RunOptions, launch_dir: Path) -> int:
     """Run the app on the terminal and return the exit status."""
+    for name in ("COLUMNS", "LINES"):
+        # Exported by some shells and tools; they would count more than the terminal's own size.
+        os.environ.pop(name, None)
     run = _ScreenRun(options, launch_dir, os.environ)
     try:
         status = asyncio.run(run.run())
@@ -50,7 +53,18 @@ def run_screen(options: RunOptions, launch_dir: Path) -> int:
         status = run.status
     # All is saved and the terminal is back: a Ctrl+C that comes late has nothing to end.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _let_go_of_output()
     return status
+
+
+def _let_go_of_output() -> None:
+    """Write what is left; to a terminal that has gone, nothing can be, and that is no failure."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        # The interpreter tries once more while it ends, and would take over the exit status.
+        with open(os.devnull, "wb") as nowhere:
+            os.dup2(nowhere.fileno(), sys.stdout.fileno())
 
 
 class _ScreenRun:

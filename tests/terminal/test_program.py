@@ -124,6 +124,12 @@ def test_small_windows_start_and_quit(screen: Screen, serve: Serve, size: tuple[
     assert program.exit_status == 0, program.emulator.text()
 
 
+def test_an_exported_size_does_not_beat_the_terminals_own(screen: Screen, serve: Serve) -> None:
+    program = screen(server=serve(EDIT), size=(100, 30), COLUMNS="40", LINES="10")
+    assert program.wait_until(READY), program.emulator.text()
+    assert len(program.emulator.row_text(26)) == 100
+
+
 def test_escape_interrupts_and_keeps_what_was_said(screen: Screen, serve: Serve) -> None:
     scenario = Scenario(
         turns=(Turn((Text("one two three four five six seven"),)), EDIT.turns[-1]),
