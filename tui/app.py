@@ -686,6 +686,7 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
             "chat:help": self._help_on_empty,
             "chat:copyAnswer": self._copy_answer,
             "task:background": self._to_background,
+            "chat:imagePaste": self._paste_image,
             "history:previous": self._previous,
             "history:next": self._next,
             "history:search": self.search.open,
@@ -762,6 +763,30 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
 
         self.history.set_everywhere(await asyncio.to_thread(read))
         self.search.refresh()
+
+    def _paste_image(self) -> None:
+        self._start_worker(self._take_image())
+
+    async def _take_image(self) -> None:
+        """Keep the clipboard's picture in the session's own folder and mention it."""
+        center = self.commands
+        folder = center.context.gate.context.scratch_dir if center is not None else None
+        if center is None or folder is None:
+            return
+        from agent.files.clipboard_image import read_clipboard_image  # with the first picture
+        from agent.messages import new_uid
+
+        data = await read_clipboard_image(dict(self.options.shell_env))
+        if data is None:
+            self._show_hint("no picture on the clipboard")
+            return
+        path = folder / f"pasted-{new_uid()[:8]}.png"
+        try:
+            await asyncio.to_thread(path.write_bytes, data)
+        except OSError as error:
+            self.notice(f"the picture cannot be kept: {error.strerror}", "warning")
+            return
+        self.composer.insert(f'@"{path}" ' if " " in str(path) else f"@{path} ")
 
     def _to_background(self) -> bool:
         """Let the running command go on; False when none runs, so that the key moves the cursor."""

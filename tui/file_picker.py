@@ -29,13 +29,15 @@ class FilePicker:
         self._next_frame = next_frame
         self._on_found = on_found
         self._search: Search | None = None
-        self._is_started = False
+        self._known: FileIndex | None = None
 
     def look(self, query: str) -> list[str]:
         """Return what is known for a query by now; at most a few milliseconds' work."""
         index = self._index()
-        if not self._is_started:
-            self._is_started = True
+        if index is not self._known:
+            # The first `@`, or the first in another conversation.
+            self._known = index
+            self._search = None
             self._start(self._begin(index))
         if self._search is None or self._search.query != query:
             self._search = index.search(query, limit=LIMIT)
@@ -45,8 +47,8 @@ class FilePicker:
 
     async def aclose(self) -> None:
         """Let go of the files."""
-        if self._is_started:
-            await self._index().aclose()
+        if self._known is not None:
+            await self._known.aclose()
 
     async def _begin(self, index: FileIndex) -> None:
         await index.ready()

@@ -8,6 +8,7 @@ from agent.commands.results import ShowText
 from agent.commands.spec import LocalCommand
 from agent.events import AgentEvent, MessageCommitted, Notice
 from agent.model.scripted.scenario import Text, ToolCall, Turn
+from agent.settings.trust import TrustStore
 from permissions.rule import RuleSource
 from tests.journeys.conftest import Begin, Journey, no, results, terminal, yes
 
@@ -197,3 +198,32 @@ async def test_a_queued_command_waits_for_the_end_of_the_turn(begin: Begin) -> N
     await journey.send("read it", queue)
     assert [p.text for p in journey.conversation.queued] == ["/later"]
     assert "The later text" not in seen(journey)
+
+
+async def test_what_is_accepted_while_the_program_runs_counts_at_once(begin: Begin) -> None:
+    journey = await begin([DONE])
+    write(journey.project / ".agent" / "commands" / "own.md", "The project's own words")
+    center = journey.assembled.commands
+    await center.custom.refresh()
+    await center.context.reload_settings()
+    state = center.context.settings().trust
+    assert [item.label for item in state.new] == [".agent/commands/own.md"]
+    TrustStore(journey.around.agent_home / "trust.json").accept(state)
+    await center.context.reload_settings()
+    await center.custom.refresh()
+    assert center.custom.waiting == ()
+    await journey.send("/own")
+    assert "The project's own words" in seen(journey)
+
+
+async def test_a_commands_model_counts_for_its_turn_alone(begin: Begin) -> None:
+    journey = await begin([DONE, DONE])
+    head = "---\nmodel: haiku\neffort: low\n---\nQuick"
+    write(journey.around.agent_home / "commands" / "quick.md", head)
+    await journey.assembled.commands.custom.refresh()
+    before = journey.conversation.model
+    await journey.send("/quick")
+    assert journey.server.requests[-1].body["model"] == "claude-haiku-5-5"
+    assert (journey.conversation.model, journey.conversation.effort) == (before, None)
+    await journey.send("go on")
+    assert journey.server.requests[-1].body["model"] == before

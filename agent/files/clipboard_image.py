@@ -1,0 +1,56 @@
+"""The picture on the clipboard, asked from whichever of the usual programs is there."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Mapping
+from typing import Final
+
+MAX_BYTES: Final = 20_000_000
+TIMEOUT_S: Final = 3.0
+_PROGRAMS: Final = (
+    ("WAYLAND_DISPLAY", ("wl-paste", "--no-newline", "--type", "image/png")),
+    ("DISPLAY", ("xclip", "-selection", "clipboard", "-target", "image/png", "-out")),
+    ("", ("pngpaste", "-")),
+)
+"""The variable that says that a program can work, and the program with its arguments."""
+_PNG: Final = b"\x89PNG\r\n\x1a\n"
+
+
+async def read_clipboard_image(env: Mapping[str, str]) -> bytes | None:
+    """Return a PNG, or None where there is none, no program, or no answer in time."""
+    for variable, command in _PROGRAMS:
+        program = shutil.which(command[0], path=env.get("PATH"))
+        if program is None or (variable and not env.get(variable)):
+            continue
+        data = await _output([program, *command[1:]], env)
+        if data.startswith(_PNG):
+            return data
+    return None
+
+
+async def _output(command: list[str], env: Mapping[str, str]) -> bytes:
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *command,
+            env=dict(env),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+        )
+    except OSError:
+        return b""
+    assert process.stdout is not None
+    data = b""
+    try:
+        async with asyncio.timeout(TIMEOUT_S):
+            while len(data) <= MAX_BYTES and (chunk := await process.stdout.read(65_536)):
+                data += chunk
+    except TimeoutError:
+        return b""
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+    return data if len(data) <= MAX_BYTES else b""
