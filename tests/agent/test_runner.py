@@ -60,9 +60,7 @@ async def test_nobody_is_asked_unless_a_function_answers(tmp_path: Path, fresh_h
     assert (tmp_path / "made").exists()
 
 
-async def test_a_python_function_is_a_hook_like_any_other(
-    tmp_path: Path, fresh_home: Path
-) -> None:
+async def test_a_python_function_is_a_hook_like_any_other(tmp_path: Path, fresh_home: Path) -> None:
     seen: list[object] = []
 
     async def guard(payload: Mapping[str, object]) -> Mapping[str, object]:
