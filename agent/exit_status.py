@@ -13,6 +13,8 @@ EXIT_LIMIT: Final = 4
 """A limit of turns or money was reached."""
 EXIT_REFUSAL: Final = 5
 """The model declined."""
+EXIT_HANGUP: Final = 129
+"""The terminal went away: 128 and the number of the signal, as shells have it."""
 EXIT_INTERRUPTED: Final = 130
-"""By Ctrl+C: 128 and the number of the signal, as shells have it."""
+"""By Ctrl+C."""
 EXIT_TERMINATED: Final = 143

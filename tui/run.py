@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agent.child_env import child_environment
-from agent.exit_status import EXIT_INTERRUPTED
+from agent.exit_status import EXIT_HANGUP, EXIT_INTERRUPTED
 from agent.options import RunOptions
 from themes.registry import DEFAULT_THEME, load_theme
 from themes.theme import ThemeError
@@ -59,12 +59,13 @@ def run_screen(options: RunOptions, launch_dir: Path) -> int:
 
 def _let_go_of_output() -> None:
     """Write what is left; to a terminal that has gone, nothing can be, and that is no failure."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        # The interpreter tries once more while it ends, and would take over the exit status.
-        with open(os.devnull, "wb") as nowhere:
-            os.dup2(nowhere.fileno(), sys.stdout.fileno())
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            # The interpreter tries once more while it ends, and would change the exit status.
+            with open(os.devnull, "wb") as nowhere:
+                os.dup2(nowhere.fileno(), stream.fileno())
 
 
 class _ScreenRun:
@@ -113,7 +114,11 @@ class _ScreenRun:
             report = await self.app.run_async()
         finally:
             await self._close_patiently()
-        self.status = self._say_goodbye(report)
+        try:
+            self.status = self._say_goodbye(report)
+        except OSError:
+            # The terminal is gone, and with it whoever would read.
+            self.status = self.app.return_code or EXIT_HANGUP
         return self.status
 
     async def _close_patiently(self) -> None:
