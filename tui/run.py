@@ -70,6 +70,11 @@ def _let_go_of_output() -> None:
 
 class _ScreenRun:
     def __init__(self, options: RunOptions, launch_dir: Path, env: Mapping[str, str]) -> None:
+        if options.resume == "" and not options.prompt:
+            # `-r` alone: the person chooses on the screen, from a conversation that is still empty.
+            from dataclasses import replace
+
+            options = replace(options, resume=None, prompt="/resume")
         self.options = options
         self.launch_dir = launch_dir
         self.env = env

@@ -78,6 +78,24 @@ def test_a_session_is_left_and_found_again(screen: Screen, serve: Serve) -> None
     see(program, "The answer is 42.")
 
 
+def test_a_start_with_r_alone_lets_the_person_choose(screen: Screen, serve: Serve) -> None:
+    server = serve(ANSWERS)
+    for question in ("the older question", "the newer question"):
+        program = screen(server=server)
+        assert program.wait_until(READY), program.emulator.text()
+        type_line(program, question)
+        see(program, "The answer is 42.")
+        program.close()
+    program = screen("-r", server=server)
+    see(program, "the older question")
+    see(program, "the newer question")
+    program.listen(0.4)
+    program.type(b"\x1b[B\r")
+    assert program.wait_until(lambda e: "the newer question" not in e.text())
+    see(program, "The answer is 42.")
+    assert "the older question" in program.emulator.text()
+
+
 def test_what_was_typed_is_there_at_the_next_start(screen: Screen, serve: Serve) -> None:
     server = serve(ANSWERS)
     first = screen(server=server)
