@@ -29,6 +29,10 @@ class Layout(Protocol):
         """Take a newer state of the block; return whether this layout can show it."""
         ...
 
+    def repaint(self) -> bool:
+        """Take colours that have become ready; return whether this layout can show them."""
+        ...
+
 
 class FixedLayout:
     """Rows that never change."""
@@ -37,9 +41,12 @@ class FixedLayout:
         self, block: Block, width_cells: int, *, is_detailed: bool, highlighter: Highlighter
     ) -> None:
         """Make all rows now."""
+        self._highlighter = highlighter
+        highlighter.take_unready()
         self._rows = block_rows(
             block, width_cells, is_detailed=is_detailed, highlighter=highlighter
         )
+        self._unready = highlighter.take_unready()
 
     @property
     def height(self) -> int:
@@ -53,6 +60,10 @@ class FixedLayout:
     def update(self, block: Block) -> bool:
         """Return False: another state is another layout."""
         return False
+
+    def repaint(self) -> bool:
+        """Return whether the colours are still the best there are."""
+        return not self._highlighter.has_news(self._unready)
 
 
 class AnswerLayout:
@@ -86,6 +97,13 @@ class AnswerLayout:
         if not block.is_streaming:
             self._stream.finish()
         self._finished.extend(indented(self._stream.take_finished(), _GUTTER, _GUTTER))
+        self._take_tail(self._stream.tail())
+        return True
+
+    def repaint(self) -> bool:
+        """Put new colours where there are any."""
+        for start, rows in self._stream.take_repainted():
+            self._finished[start : start + len(rows)] = indented(rows, _GUTTER, _GUTTER)
         self._take_tail(self._stream.tail())
         return True
 

@@ -34,16 +34,27 @@ def markdown_rows(text: str, width_cells: int, highlighter: Highlighter) -> list
     return _Painter(highlighter).blocks(nodes, max(1, width_cells), TEXT, depth=0)
 
 
-def last_block_start(text: str) -> int:
-    """Return where the last top-level block begins, in characters; what lies before is final."""
-    starts = [
+def block_starts(text: str) -> list[int]:
+    """Return where the top-level blocks begin, in characters."""
+    lines = [
         token.map[0]
         for token in _parser().parse(text)
         if token.level == 0 and token.map is not None
     ]
-    if len(starts) < 2 or starts[-1] == 0:
-        return 0
-    return _line_start(text, starts[-1])
+    starts: list[int] = []
+    position = line = 0
+    for wanted in lines:
+        while line < wanted:
+            position = text.index("\n", position) + 1
+            line += 1
+        starts.append(position)
+    return starts
+
+
+def last_block_start(text: str) -> int:
+    """Return where the last top-level block begins, in characters; what lies before is final."""
+    starts = block_starts(text)
+    return starts[-1] if len(starts) > 1 else 0
 
 
 def last_item_start(text: str) -> int:

@@ -6,16 +6,19 @@ top-level token is finished. An open code fence keeps its lines, only new ones a
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
 from tui.components.markdown import (
     OpenFence,
+    block_starts,
     last_block_start,
     last_item_start,
     markdown_rows,
     open_fence,
 )
-from tui.text.highlight import Highlighter
+from tui.text.highlight import BlockKey, Highlighter
 from tui.text.ink import BLANK, Row
 
 _LONG_TAIL_CHARS: Final = 4_000
@@ -23,6 +26,19 @@ _LONG_TAIL_CHARS: Final = 4_000
 _GROWTH: Final = 0.02
 _LONG_LIST_CHARS: Final = 600
 """In a list longer than this the items before the last are kept as they were drawn."""
+_PIECE_CHARS: Final = 1_000
+"""Finished text is drawn in pieces of about this size: what is coloured later is drawn again."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """Finished rows whose code is still being lexed."""
+
+    text: str
+    start: int
+    """Their place among all finished rows."""
+    count: int
+    unready: frozenset[BlockKey]
 
 
 class MarkdownStream:
@@ -36,6 +52,8 @@ class MarkdownStream:
         self._held_text = ""
         self._held_rows: list[Row] = []
         self._finished: list[Row] = []
+        self._finished_count = 0
+        self._unready: list[_Piece] = []
         self._has_content = False
         self._fence: OpenFence | None = None
         self._tail_rows: list[Row] | None = []
@@ -75,6 +93,21 @@ class MarkdownStream:
         """Return rows that became final since the last call."""
         rows, self._finished = self._finished, []
         return rows
+
+    def take_repainted(self) -> list[tuple[int, list[Row]]]:
+        """Return finished rows whose code was lexed since, each with its place among all."""
+        self._tail_rows = None
+        repainted: list[tuple[int, list[Row]]] = []
+        unready: list[_Piece] = []
+        for piece in self._unready:
+            if not self._highlighter.has_news(piece.unready):
+                unready.append(piece)
+                continue
+            rows = self._paint(piece.text, piece.start, unready)
+            # Colours change no widths, so there are as many rows as before.
+            repainted.append((piece.start, rows[: piece.count]))
+        self._unready = unready
+        return repainted
 
     def tail(self) -> list[Row]:
         """Return the rows of what may still change."""
@@ -118,10 +151,33 @@ class MarkdownStream:
         self._held_rows = []
 
     def _finish_text(self, text: str) -> None:
+        for piece in _pieces(text):
+            start = self._finished_count + self._has_content
+            rows = self._paint(piece, start, self._unready)
+            if not rows:
+                continue
+            if self._has_content:
+                self._finished.append(BLANK)
+            self._finished.extend(rows)
+            self._finished_count = start + len(rows)
+            self._has_content = True
+
+    def _paint(self, text: str, start: int, unready: list[_Piece]) -> list[Row]:
+        self._highlighter.take_unready()
         rows = markdown_rows(text, self._width, self._highlighter)
-        if not rows:
-            return
-        if self._has_content:
-            self._finished.append(BLANK)
-        self._finished.extend(rows)
-        self._has_content = True
+        if keys := self._highlighter.take_unready():
+            unready.append(_Piece(text, start, len(rows), keys))
+        return rows
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """Cut a text between top-level blocks."""
+    if len(text) <= 2 * _PIECE_CHARS:
+        yield text
+        return
+    begin = 0
+    for start in block_starts(text):
+        if start - begin >= _PIECE_CHARS:
+            yield text[begin:start]
+            begin = start
+    yield text[begin:]

@@ -109,7 +109,11 @@ class Viewport:
         """Make layouts again where the highlighter has something better by now."""
         for index in range(*self._near()):
             entry = self._entries[index]
-            if entry.layout is not None and entry.generation != self.highlighter.generation:
+            if entry.layout is None or entry.generation == self.highlighter.generation:
+                continue
+            if entry.layout.repaint():
+                entry.generation = self.highlighter.generation
+            else:
                 entry.layout = None
 
     def visible(self) -> list[tuple[Place, Row]]:

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 HighlightedLine = tuple[Run, ...]
 
+BlockKey = tuple[str, str]
+"""A block of code: its language and its text."""
+
 _MAX_CODE_CHARS: Final = 200_000
 _MAX_LINE_CHARS: Final = 2_000
 _LINEWISE_LINES: Final = 200
@@ -38,8 +41,9 @@ class Highlighter:
         """Take where whole blocks are lexed and whom to tell when one is done."""
         self._executor = executor
         self._on_ready = on_ready
-        self._done: OrderedDict[tuple[str, str], tuple[HighlightedLine, ...]] = OrderedDict()
-        self._running: set[tuple[str, str]] = set()
+        self._done: OrderedDict[BlockKey, tuple[HighlightedLine, ...]] = OrderedDict()
+        self._running: set[BlockKey] = set()
+        self._unready: set[BlockKey] = set()
         self.generation = 0
         """Grows whenever a block became ready: rows made before may look better now."""
 
@@ -60,9 +64,19 @@ class Highlighter:
             loop = asyncio.get_running_loop()
             future = loop.run_in_executor(self._executor, lex_block, code, language)
             future.add_done_callback(lambda result: self._finish(key, result))
+        self._unready.add(key)
         if code.count("\n") > _LINEWISE_LINES:
             return plain_lines(code)
         return tuple(self.line(line, language) for line in code.split("\n"))
+
+    def take_unready(self) -> frozenset[BlockKey]:
+        """Return which blocks asked for since the last call are still being lexed."""
+        unready, self._unready = frozenset(self._unready), set()
+        return unready
+
+    def has_news(self, unready: frozenset[BlockKey]) -> bool:
+        """Return whether one of these is lexed by now."""
+        return any(key not in self._running for key in unready)
 
     def line(self, text: str, language: str) -> HighlightedLine:
         """Return one line coloured by itself; about 50 µs."""
@@ -71,9 +85,7 @@ class Highlighter:
             return ((text, TEXT),) if text else ()
         return lex_block(text, language)[0]
 
-    def _finish(
-        self, key: tuple[str, str], result: asyncio.Future[tuple[HighlightedLine, ...]]
-    ) -> None:
+    def _finish(self, key: BlockKey, result: asyncio.Future[tuple[HighlightedLine, ...]]) -> None:
         self._running.discard(key)
         if result.cancelled() or result.exception() is not None:
             return
@@ -82,7 +94,7 @@ class Highlighter:
         self._on_ready()
 
     def _keep(
-        self, key: tuple[str, str], lines: tuple[HighlightedLine, ...]
+        self, key: BlockKey, lines: tuple[HighlightedLine, ...]
     ) -> tuple[HighlightedLine, ...]:
         self._done[key] = lines
         while len(self._done) > _CACHED_BLOCKS:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final
 
 from themes.theme import Role
@@ -30,7 +31,12 @@ class Ink:
 
     def on(self, ground: Role | None) -> Ink:
         """Return the ink over another ground, unless it has one of its own."""
-        return self if ground is None or self.ground is not None else replace(self, ground=ground)
+        return self if ground is None or self.ground is not None else _on(self, ground)
+
+
+@lru_cache(maxsize=1024)
+def _on(ink: Ink, ground: Role) -> Ink:
+    return replace(ink, ground=ground)
 
 
 TEXT: Final = Ink()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -140,3 +143,40 @@ def test_code_is_coloured_by_language() -> None:
 def test_text_after_a_closed_fence_in_the_same_chunk_is_kept() -> None:
     rows = streamed("```\na\n```\nafter", [3, 40], 40)
     assert plain(rows) == " a\n\nafter"
+
+
+LONG = "".join(
+    f"# Part {n}\n\nSome *words* 好 of part {n}.\n\n- one\n- two\n\n"
+    f"```python\ndef part_{n}():\n    return {n}\n```\n\n> quoted {n}\n\n"
+    for n in range(60)
+)
+
+
+def test_a_long_text_at_once_has_the_rows_of_its_blocks() -> None:
+    highlighter = Highlighter()
+    stream = MarkdownStream(60, highlighter)
+    stream.feed(LONG)
+    stream.finish()
+    assert stream.take_finished() == markdown_rows(LONG, 60, highlighter)
+
+
+async def test_colours_that_come_later_change_only_their_rows() -> None:
+    ready = asyncio.Event()
+    with ThreadPoolExecutor(1) as executor:
+        highlighter = Highlighter(executor, ready.set)
+        stream = MarkdownStream(60, highlighter)
+        code = 'text = """\nnot = code\n"""\n'
+        stream.feed(LONG + f"```python\n{code}```\n\nend")
+        stream.finish()
+        rows = stream.take_finished()
+        before = list(rows)
+        async with asyncio.timeout(10):
+            while len(highlighter._running):
+                await ready.wait()
+                ready.clear()
+        for start, painted in stream.take_repainted():
+            rows[start : start + len(painted)] = painted
+        assert rows == markdown_rows(LONG + f"```python\n{code}```\n\nend", 60, highlighter)
+        changed = [line.text for line, old in zip(rows, before, strict=True) if line != old]
+        assert any("not = code" in text for text in changed)
+        assert stream.take_repainted() == []
