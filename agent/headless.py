@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TextIO
 
+from agent.answer import AnswerText
 from agent.conversation import Conversation
 from agent.events import (
     AgentEvent,
@@ -64,9 +65,7 @@ _SUBTYPE: Final = {
 @dataclass(slots=True)
 class _Run:
     started: float = field(default_factory=time.monotonic)
-    text: str = ""
-    """The answer so far: the last message, with those before it that the output limit cut."""
-    is_cut: bool = False
+    answer: AnswerText = field(default_factory=AnswerText)
     denials: list[dict[str, Any]] = field(default_factory=list)
     denied_for_want: bool = False
     asked: set[str] = field(default_factory=set)
@@ -149,9 +148,8 @@ class HeadlessOutput:
 
     def _message(self, event: MessageCommitted, run: _Run) -> None:
         message = event.message
-        if message.role == "assistant" and event.agent_id is None and message.text:
-            run.text = run.text + message.text if run.is_cut else message.text
-            run.is_cut = message.stop_reason == "max_tokens" and not message.tool_uses()
+        if event.agent_id is None:
+            run.answer.see(message)
         if message.role == "assistant":
             for use in message.tool_uses():
                 self._inputs[use.id] = (use.name, use.input)
@@ -226,8 +224,8 @@ class HeadlessOutput:
             status = EXIT_DENIED
         failed = status in {EXIT_ERROR, EXIT_LIMIT, EXIT_INTERRUPTED}
         if self._format == "text":
-            if run.text:
-                self._out.write(run.text.rstrip("\n") + "\n")
+            if run.answer.text:
+                self._out.write(run.answer.text.rstrip("\n") + "\n")
                 self._out.flush()
             self._explain(run, terminal, status)
             return status
@@ -239,7 +237,7 @@ class HeadlessOutput:
             "is_error": failed,
             "duration_ms": int((time.monotonic() - run.started) * 1000),
             "num_turns": terminal.turns,
-            "result": run.text if not run.error else run.error,
+            "result": run.answer.text if not run.error else run.error,
             "stop_reason": terminal.reason,
             "session_id": conversation.session_id,
             "total_cost_usd": round(conversation.cost_usd, 6),

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
+from agent.answer import AnswerText
 from agent.assemble import (
     Assembled,
     PersonPorts,
@@ -135,21 +136,17 @@ class StreamedRun:
         async with _conversation(self._config) as assembled:
             conversation = assembled.conversation
             before = len(conversation.messages)
-            text = ""
+            answer = AnswerText()
             terminal: Terminal | None = None
             async for event in conversation.run(Prompt(self._prompt)):
-                if (
-                    isinstance(event, MessageCommitted)
-                    and event.agent_id is None
-                    and event.message.role == "assistant"
-                ):
-                    text = event.message.text or text
+                if isinstance(event, MessageCommitted) and event.agent_id is None:
+                    answer.see(event.message)
                 if isinstance(event, Terminal):
                     terminal = event
                 yield event
             assert terminal is not None, "a run ends with Terminal"
             self.result = RunResult(
-                final_output=text,
+                final_output=answer.text,
                 messages=conversation.messages,
                 new_messages=conversation.messages[before:],
                 reason=terminal.reason,

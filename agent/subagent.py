@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from agent.abort import AbortController, AbortSignal
+from agent.answer import AnswerText
 from agent.events import MessageCommitted, Terminal, UsageUpdate
 from agent.hook_dispatch import HookDispatch
 from agent.loop import AgentLoop, LoopPorts
@@ -84,22 +85,22 @@ class SubagentRunner:
         loop = AgentLoop(
             built.ports, turn_id=parent_tool_use_id, agent_id=spec.agent_id, max_turns=MAX_TURNS
         )
-        text, outcome, turns, tokens = "", "error", 0, 0
+        answer, outcome, turns, tokens = AnswerText(), "error", 0, 0
         events = loop.run((), new, controller)
         try:
             async for event in events:
                 if isinstance(event, Terminal):
                     outcome, turns = event.reason, event.turns
                     continue
-                if isinstance(event, MessageCommitted) and event.message.role == "assistant":
-                    text = event.message.text or text
+                if isinstance(event, MessageCommitted):
+                    answer.see(event.message)
                 if isinstance(event, UsageUpdate):
                     tokens += event.usage.prompt_tokens + event.usage.output_tokens
                 self._side.emit(event)
         finally:
             await events.aclose()
             watcher.cancel()
-        return SubagentReport(text, outcome, turns, tokens, spec.agent_id)
+        return SubagentReport(answer.text, outcome, turns, tokens, spec.agent_id)
 
 
 async def _forward(abort: AbortSignal, controller: AbortController) -> None:
