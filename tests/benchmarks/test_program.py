@@ -44,7 +44,9 @@ def test_output_is_noted_with_times_that_never_go_back(tmp_path: Path) -> None:
     times = [event.at_s for event in program.happenings if isinstance(event, Output)]
     assert times == sorted(times)
     assert times[0] >= program.started_s
-    assert program.close() == 0
+    program.wait_until(lambda _: program.exit_status is not None)
+    assert program.exit_status == 0
+    program.close()
 
 
 def test_a_program_that_ended_is_not_measured(tmp_path: Path) -> None:
