@@ -21,6 +21,7 @@ from agent.files.index import FileIndex
 from agent.memory.picture import ContextPicture, Slice
 from agent.messages import Message
 from agent.model.client import Effort
+from agent.observe.ledger import Costs
 from agent.session.checkpoint import Preview, Restored
 from agent.session.rewind import RewindPoint
 from agent.settings.load import load_settings
@@ -75,6 +76,7 @@ class RecordedConversation:
     transcript_path: Path = Path("/home/ada/.agent/sessions/x.jsonl")
     title: str = ""
     commands: CommandCenter | None = None
+    costs: Costs | None = None
 
     def __post_init__(self) -> None:
         self.commands = center_for(self)
