@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
+from benchmarks.decisions import measure_decisions
 from benchmarks.figures import (
     Figure,
     NoAnswerError,
@@ -66,12 +67,18 @@ def _sessions(variant: Variant, _model: Model, quick: bool) -> Iterator[Figure]:
         yield from measure_sessions(quick=quick)
 
 
+def _decisions(variant: Variant, _model: Model, quick: bool) -> Iterator[Figure]:
+    if variant.label == OURS:
+        yield from measure_decisions(quick=quick)
+
+
 GROUPS: Final[dict[str, Group]] = {
     "start": _start,
     "screen": _screen,
     "long": _long,
     "growth": _growth,
     "sessions": _sessions,
+    "decisions": _decisions,
 }
 
 

@@ -14,7 +14,8 @@ from hooks.ports import HookPorts
 from tests.hooks.conftest import Place
 
 BASH = PreToolUse(tool_name="Bash", tool_input={"command": "ls"}, tool_use_id="t1")
-ROUNDS = 25
+ROUNDS = 72
+"""Of two events with seven handlers each: a thousand runs and some."""
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc")
 

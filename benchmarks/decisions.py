@@ -1,0 +1,130 @@
+"""What deciding costs: a call against many rules, an event without and with hooks.
+
+Figures of the library alone, without a terminal: `python -m benchmarks decisions`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from statistics import median
+from typing import Final
+
+from benchmarks.figures import Figure
+from hooks.config import HookLayer, build_config
+from hooks.events import PreToolUse
+from hooks.ports import HookPorts, HookSession
+from hooks.runner import HookRunner
+from hooks.spec import HookSource
+from permissions.cascade import decide
+from permissions.context import PermissionContext
+from permissions.mode import Mode
+from permissions.request import PermissionRequest
+from permissions.rule_set import RuleBehavior, RuleSet, RuleSource, RuleText
+
+RULES: Final = 500
+PARTS: Final = 10
+SLEEP_S: Final = 0.05
+
+
+def measure_decisions(*, quick: bool) -> Iterator[Figure]:
+    """Measure decisions in a temporary project, then hook events."""
+    times = 50 if quick else 400
+    with tempfile.TemporaryDirectory(prefix="bench-decisions-") as folder:
+        yield from _rules(Path(folder), times)
+        yield from asyncio.run(_hooks(Path(folder), times))
+
+
+def _rules(folder: Path, times: int) -> Iterator[Figure]:
+    context = PermissionContext(
+        mode=Mode.DEFAULT,
+        rules=RuleSet.build(_texts())[0],
+        launch_dir=folder,
+        project_root=folder,
+        home=folder,
+    )
+    command = " && ".join(f"tool{n} run --flag value{n}" for n in range(PARTS))
+
+    def again(number: int) -> None:
+        decide(PermissionRequest("Bash", {"command": command}), context)
+
+    def anew(number: int) -> None:
+        decide(PermissionRequest("Bash", {"command": f"{command} && last{number}"}), context)
+
+    again(0)
+    yield Figure("decision, 10 parts, 500 rules, same command", _median_ms(again, times), "ms")
+    yield Figure("decision, 10 parts, 500 rules, new command", _median_ms(anew, times), "ms")
+    long = "echo " + "x" * 9_990
+    yield Figure(
+        "decision, 10,000 characters",
+        _median_ms(
+            lambda n: _ignore(decide(PermissionRequest("Bash", {"command": long}), context)), 20
+        ),
+        "ms",
+    )
+
+
+def _texts() -> Iterator[RuleText]:
+    sources = list(RuleSource)
+    for number in range(RULES):
+        behavior = (RuleBehavior.ALLOW, RuleBehavior.ASK, RuleBehavior.DENY)[number % 3]
+        text = f"Bash(tool{number} run{number} *)" if number % 2 else f"Edit(/src/{number}/**)"
+        yield RuleText(text, behavior, sources[number % len(sources)])
+
+
+async def _hooks(folder: Path, times: int) -> list[Figure]:
+    payload = PreToolUse(tool_name="Read", tool_input={"file_path": "a"}, tool_use_id="t")
+    none = _runner(folder, [])
+    other = _runner(folder, [{"matcher": "Bash", "hooks": [_command("true")]}])
+    eight = _runner(folder, [{"hooks": [_command(f"sleep {SLEEP_S} # {n}") for n in range(8)]}])
+    figures = [
+        Figure("event, no handler", await _median_event_us(none, payload, times), "µs"),
+        Figure("event, no handler matches", await _median_event_us(other, payload, times), "µs"),
+    ]
+    taken_us = await _median_event_us(eight, payload, 5)
+    above = taken_us / 1000 - SLEEP_S * 1000
+    figures.append(Figure("eight handlers, above the slowest", above, "ms"))
+    return figures
+
+
+def _command(text: str) -> dict[str, object]:
+    return {"type": "command", "command": text}
+
+
+def _runner(folder: Path, groups: list[dict[str, object]]) -> HookRunner:
+    layer = HookLayer(HookSource.USER, {"hooks": {"PreToolUse": groups}})
+    session = HookSession(
+        session_id="bench",
+        transcript_path=folder / "t.jsonl",
+        project_dir=folder,
+        home=folder,
+        state_dir=folder,
+        cwd=folder,
+    )
+    ports = HookPorts(env={"PATH": "/usr/local/bin:/usr/bin:/bin"})
+    return HookRunner(build_config([layer]), session=session, ports=ports)
+
+
+async def _median_event_us(runner: HookRunner, payload: PreToolUse, times: int) -> float:
+    taken: list[float] = []
+    for _ in range(times):
+        start = time.perf_counter()
+        await runner.run(payload)
+        taken.append(time.perf_counter() - start)
+    return median(taken) * 1_000_000
+
+
+def _median_ms(work: Callable[[int], None], times: int) -> float:
+    taken: list[float] = []
+    for number in range(times):
+        start = time.perf_counter()
+        work(number)
+        taken.append(time.perf_counter() - start)
+    return median(taken) * 1000
+
+
+def _ignore(_value: object) -> None:
+    """Drop a value that only its making was measured of."""
