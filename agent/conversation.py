@@ -392,6 +392,15 @@ class Conversation:
         """Ask for another effort from the next request on."""
         self._switch.set_effort(effort)
 
+    @property
+    def wants_notifications(self) -> bool:
+        """Whether a hook listens for the moments in which the person is waited for."""
+        return self.hooks.runner.has("Notification")
+
+    async def notify(self, kind: str, message: str) -> None:
+        """Tell Notification hooks that the person is waited for."""
+        await self.hooks.notification(kind, message)
+
     def send_to_background(self) -> bool:
         """Let the running command go on behind the conversation; False when none runs."""
         return self.shells.send_to_background()

@@ -75,6 +75,10 @@ STATUS_QUIET_S: Final = 0.3
 """How long the session must be quiet before the status line command runs again."""
 AT_ANY_TIME: Final = frozenset({"help", "theme", "exit", "quit"})
 """Commands that need no conversation."""
+ASK_NOTICE_S: Final = 6.0
+IDLE_NOTICE_S: Final = 60.0
+"""How long nobody reacts to a question, or to an answer, before hooks are told."""
+
 LEAVE_S: Final = 2.0
 """How long the first Ctrl+C or Ctrl+D on an empty prompt waits for the second."""
 
@@ -154,6 +158,7 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
         self._prompt_log: PromptLog | None = None
         self._own_index: FileIndex | None = None
         self._early_typed: list[str] = []
+        self._notification: Timer | None = None
         self.attention = Attention(self._write_raw, self._attention_channel)
         self._status_timer: Timer | None = None
         self._status_run: Worker[None] | None = None
@@ -419,6 +424,7 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
 
     def _on_prompt_start(self, prompt: Prompt) -> None:
         self._is_interrupting = False
+        self._stop_notification()
         # The end of the run before may still wait for its frame, and ends what it finds.
         self.bridge.flush()
         self.document.add_prompt(prompt.text, at_s=self._clock())
@@ -427,6 +433,7 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
     def _on_prompt_end(self) -> None:
         if not self._is_interrupting:
             self.attention.call("done")
+            self._plan_notification("idle_prompt", IDLE_NOTICE_S, "Waiting for your next request.")
         self._is_interrupting = False
         self._plan_status()
         self.bridge.flush()
@@ -434,8 +441,10 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
         self._show_document()
 
     def _on_dialogs(self) -> None:
+        self._stop_notification()
         if self.dialogs.open_count:
             self.attention.call("waits for your answer")
+            self._plan_notification("permission_prompt", ASK_NOTICE_S, "Waiting for your answer.")
         self._show_lines()
         if not self._is_live:
             return
@@ -443,6 +452,21 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport]):
             self.composer.focus()
             self.call_after_refresh(self.composer.refresh_text)
         self.shows_caret = not self.dialogs.open_count or self.dialogs.has_caret
+
+    def _plan_notification(self, kind: str, after_s: float, message: str) -> None:
+        """Tell Notification hooks once nobody has reacted for a while; no timer without a hook."""
+        self._stop_notification()
+        conversation = self.conversation
+        if conversation is None or not conversation.wants_notifications:
+            return
+        self._notification = self.set_timer(
+            after_s, lambda: self._start_worker(conversation.notify(kind, message))
+        )
+
+    def _stop_notification(self) -> None:
+        if self._notification is not None:
+            self._notification.stop()
+            self._notification = None
 
     def _give_back(self, text: str) -> None:
         self.composer.insert(text)

@@ -167,6 +167,15 @@ class ConversationPort(Protocol):
         """Return what a waiting call would do."""
         ...
 
+    @property
+    def wants_notifications(self) -> bool:
+        """Whether a hook listens for the moments in which the person is waited for."""
+        ...
+
+    async def notify(self, kind: str, message: str) -> None:
+        """Tell Notification hooks that the person is waited for."""
+        ...
+
     def keep_draft(self, text: str) -> None:
         """Record the half-typed prompt."""
         ...

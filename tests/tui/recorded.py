@@ -77,6 +77,8 @@ class RecordedConversation:
     title: str = ""
     commands: CommandCenter | None = None
     costs: Costs | None = None
+    wants_notifications: bool = False
+    notified: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.commands = center_for(self)
@@ -163,6 +165,9 @@ class RecordedConversation:
 
     def preview_of(self, tool_use_id: str) -> Display | None:
         return self.previews.get(tool_use_id)
+
+    async def notify(self, kind: str, message: str) -> None:
+        self.notified.append(kind)
 
     def keep_draft(self, text: str) -> None:
         self.draft = text
