@@ -57,6 +57,7 @@ class Model:
     process: subprocess.Popen[str]
     base_url: str
     asked: list[Asked] = field(default_factory=list)
+    _unfinished: bytes = b""
 
     @classmethod
     def start(cls) -> Model:
@@ -78,11 +79,13 @@ class Model:
         """Take in what was asked since the last call; everything that was asked so far."""
         output = self.process.stdout
         assert output is not None
+        # Past the stream's own buffer: a line that waits there would not make the pipe ready.
         while select.select([output], [], [], 0)[0]:
-            line = output.readline()
-            if not line:
+            data = os.read(output.fileno(), 65536)
+            if not data:
                 break
-            self.asked.append(Asked(**json.loads(line)))
+            *lines, self._unfinished = (self._unfinished + data).split(b"\n")
+            self.asked.extend(Asked(**json.loads(line)) for line in lines)
         return self.asked
 
     def find(self, prompt: str, *, after_s: float) -> Asked | None:
