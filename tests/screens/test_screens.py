@@ -20,9 +20,15 @@ from agent.events import (
     UsageUpdate,
 )
 from tests.tui.components.samples import DIFF
-from tests.tui.dialogs.test_dialogs import BASH, OFFER, PENDING
+from tests.tui.dialogs.test_dialogs import BASH, OFFER, PENDING, QUESTIONS
 from tests.tui.recorded import RecordedConversation, Step, ask, make_app, until_interrupted
 from tui.app import AgentApp
+from tui.dialogs.dialog import Dialog
+from tui.dialogs.onboarding import OnboardingDialog
+from tui.dialogs.plan import PlanDialog
+from tui.dialogs.question import QuestionDialog
+from tui.dialogs.trust import TrustDialog, TrustItem, TrustRequest
+from tui.text.highlight import Highlighter
 
 T = "t1"
 ANSWER = """I'll look at the failing test first, then at **`slug`** itself.
@@ -60,6 +66,22 @@ WORK: list[Step] = [
 SIZES = [(80, 24), (140, 40)]
 THEMES = ["dark", "light"]
 OTHERS = ["high-contrast", "dark-daltonized", "light-daltonized", "ansi16"]
+
+TRUST = TrustRequest(
+    "/home/ada/slugs",
+    [
+        TrustItem("allow rules", "Bash(make *)", ".agent/settings.json:3"),
+        TrustItem("hooks", "PostToolUse: fmt", ".agent/settings.json:9", is_new=True),
+    ],
+    was_trusted=True,
+)
+PLAN = "# Plan\n\n1. Read `slug.py`\n2. Fold the umlauts, 漢字 untouched\n3. Run the tests"
+DIALOGS: dict[str, Callable[[], Dialog]] = {
+    "question": lambda: QuestionDialog(QUESTIONS),
+    "plan": lambda: PlanDialog(PLAN, Highlighter()),
+    "trust": lambda: TrustDialog(TRUST),
+    "onboarding": lambda: OnboardingDialog(Highlighter()),
+}
 
 Compare = Callable[..., bool]
 
@@ -108,9 +130,24 @@ def test_permission(snap_compare: Compare, theme: str, size: tuple[int, int]) ->
     assert snap_compare(app, terminal_size=size, run_before=after_prompt("Fix the slugs"))
 
 
+@pytest.mark.parametrize("size", SIZES, ids=str)
 @pytest.mark.parametrize("theme", THEMES)
-def test_start(snap_compare: Compare, theme: str) -> None:
-    assert snap_compare(app_with([], theme), terminal_size=(80, 24))
+def test_start(snap_compare: Compare, theme: str, size: tuple[int, int]) -> None:
+    assert snap_compare(app_with([], theme), terminal_size=size)
+
+
+@pytest.mark.parametrize("dialog", DIALOGS)
+@pytest.mark.parametrize("size", SIZES, ids=str)
+@pytest.mark.parametrize("theme", THEMES)
+def test_dialog(snap_compare: Compare, theme: str, size: tuple[int, int], dialog: str) -> None:
+    async def opened(pilot: Pilot[Any]) -> None:
+        app = pilot.app
+        assert isinstance(app, AgentApp)
+        await pilot.pause()
+        app.dialogs.open(DIALOGS[dialog]())
+        await pilot.pause()
+
+    assert snap_compare(app_with([], theme), terminal_size=size, run_before=opened)
 
 
 @pytest.mark.parametrize("theme", OTHERS)
