@@ -30,6 +30,7 @@ from tui.components.diff_view import diff_counts, diff_rows
 from tui.components.markdown import code_rows
 from tui.dialogs.choices import Choice, ChoiceList, Chosen
 from tui.dialogs.dialog import Answered, DialogView, FooterRow
+from tui.screen.width import text_width
 from tui.shown import shown_display
 from tui.text.highlight import Highlighter
 from tui.text.ink import BLANK, MUTED, TEXT, Ink, Row, Run, indented, row
@@ -162,12 +163,15 @@ class PermissionDialog:
         return DialogView(_title(ask), body, footer)
 
     def _hint(self, width_cells: int) -> Row:
+        room = width_cells - _INDENT - 1
         if self._choices.is_commenting:
             keys = "enter sends the answer with the comment · tab closes it"
         else:
             trace = "less" if self._is_traced else "full trace"
             keys = f"↑↓ enter · tab comment · ctrl+y {trace} · pgup/pgdn scroll · esc no"
-        return Row((_PAD[0], *wrap([(keys, MUTED)], width_cells - _INDENT - 1)[0].runs))
+            if text_width(keys) > room:
+                keys = f"↑↓ enter · tab comment · ctrl+y {trace} · esc no"
+        return Row((_PAD[0], *wrap([(keys, MUTED)], room)[0].runs))
 
 
 def _choices(ask: PermissionAsk) -> list[Choice]:

@@ -397,7 +397,7 @@ PERMISSION_BASH = """\
       stores Bash(git push) in .agent/settings.local.json
    3. No  ends the turn
 
-   ↑↓ enter · tab comment · ctrl+y full trace · pgup/pgdn"""
+   ↑↓ enter · tab comment · ctrl+y full trace · esc no"""
 
 TRACE = """\
    How this came about
@@ -424,7 +424,7 @@ PERMISSION_EDIT = """\
       stores Bash(git push) in .agent/settings.local.json
    3. No  ends the turn
 
-   ↑↓ enter · tab comment · ctrl+y full trace · pgup/pgdn"""
+   ↑↓ enter · tab comment · ctrl+y full trace · esc no"""
 
 QUESTION = """\
 [Question]
