@@ -29,6 +29,12 @@ from hooks.outcome import EventOutcome
 MIN_GAIN: Final = 0.9
 """A result larger than this share of what was there is no progress."""
 
+_OVERFULL: Final = (
+    "The conversation is larger than the model's window, so it was compacted without a summary: the"
+    " model goes on from an outline. The transcript keeps all of it. A very long text is better"
+    " put into a file, which the model reads in parts."
+)
+
 Trigger = Literal["manual", "auto", "reactive"]
 
 
@@ -166,7 +172,7 @@ class ContextKeeper:
         bones = trim_results(strip_media(messages, before=everything), before=everything)
         size = await asyncio.to_thread(total_tokens, bones)
         if self._ports.prefix_tokens() + size > self._ports.budget().trigger:
-            return _digested(messages), ("The window is full: compacted without a summary.",)
+            return _digested(messages), (_OVERFULL,)
         try:
             return await self._ports.summary.summarise(bones, ask, abort), ()
         except ModelError as error:
