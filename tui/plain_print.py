@@ -69,10 +69,12 @@ class PlainPrinter:
             lines = event.text.splitlines()
         else:
             lines = []
-        for line in lines[:MAX_RESULT_LINES]:
+        # One line too many is shown: to say that it is missing takes a line as well.
+        shown = lines if len(lines) == MAX_RESULT_LINES + 1 else lines[:MAX_RESULT_LINES]
+        for line in shown:
             self._write(f"  {line}")
-        if len(lines) > MAX_RESULT_LINES:
-            self._write(f"  … {len(lines) - MAX_RESULT_LINES} more lines")
+        if len(lines) > len(shown):
+            self._write(f"  … {len(lines) - len(shown)} more lines")
         self._write("")
 
     def _write(self, text: str) -> None:

@@ -181,7 +181,7 @@ class Composer(Listens, RowsWidget):
         if not self._rule_rows:
             return rows
         hidden = len(lines) - len(shown)
-        more = f" {hidden} more lines " if hidden > 0 else ""
+        more = f" {hidden} more {'line' if hidden == 1 else 'lines'} " if hidden > 0 else ""
         top, bottom = self._rule(width_cells, self._note), self._rule(width_cells, more)
         return [top, *rows, bottom]
 
