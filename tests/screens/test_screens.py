@@ -28,6 +28,7 @@ from tui.dialogs.onboarding import OnboardingDialog
 from tui.dialogs.plan import PlanDialog
 from tui.dialogs.question import QuestionDialog
 from tui.dialogs.trust import TrustDialog, TrustItem, TrustRequest
+from tui.panels.list_panel import Item, ListPanel
 from tui.text.highlight import Highlighter
 
 T = "t1"
@@ -76,11 +77,13 @@ TRUST = TrustRequest(
     was_trusted=True,
 )
 PLAN = "# Plan\n\n1. Read `slug.py`\n2. Fold the umlauts, 漢字 untouched\n3. Run the tests"
+SESSIONS = [Item("Fix the slugs, 漢字 too", "5 min ago"), Item("Explain the parser", "2 d ago")]
 DIALOGS: dict[str, Callable[[], Dialog]] = {
     "question": lambda: QuestionDialog(QUESTIONS),
     "plan": lambda: PlanDialog(PLAN, Highlighter()),
     "trust": lambda: TrustDialog(TRUST),
     "onboarding": lambda: OnboardingDialog(Highlighter()),
+    "sessions": lambda: ListPanel("Resume", SESSIONS, hint="type to search · enter open"),
 }
 
 Compare = Callable[..., bool]
@@ -148,6 +151,12 @@ def test_dialog(snap_compare: Compare, theme: str, size: tuple[int, int], dialog
         await pilot.pause()
 
     assert snap_compare(app_with([], theme), terminal_size=size, run_before=opened)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+@pytest.mark.parametrize("theme", THEMES)
+def test_help(snap_compare: Compare, theme: str, size: tuple[int, int]) -> None:
+    assert snap_compare(app_with([], theme), terminal_size=size, press=["?"])
 
 
 @pytest.mark.parametrize("theme", OTHERS)
