@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import fnmatch
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from permissions.bash_pattern import WORD_END, BashPattern
 from permissions.decision import Behavior, Reason
-from permissions.glob_text import UNKNOWN
 from permissions.grammar import PathPattern
 from permissions.judge import Part
 from permissions.match_bash import (
@@ -19,32 +17,20 @@ from permissions.match_bash import (
     possible_restriction,
 )
 from permissions.match_domain import host_of
-from permissions.match_path import last_component
+from permissions.match_path import could_share, last_component
 from permissions.match_tool import Anchors, Call, first_match
-from permissions.paths import Target, resolve_literal
-from permissions.protected import ALL_NAMES
 from permissions.rule_set import SOURCE_ORDER, Rule, RuleBehavior, RuleSet
 from permissions.scope import Floor, Scope, check_host, strictest
 from permissions.shell.access import AccessKind
-from permissions.shell.analyse import UNKNOWN_FOLDER, CommandFacts, analyse
+from permissions.shell.analyse import CommandFacts, analyse
 from permissions.shell.flow import Folders
 from permissions.shell.syntax import (
-    GLOB_MARKS,
-    PIPE_MARK,
     Redirect,
     RedirectKind,
     Unparsable,
-    Word,
 )
 from permissions.shell.unwrap import SUPPLIED
-
-MAX_GLOB_TARGETS = 200
-"""Files that one pattern may stand for; beyond it the target counts as unresolvable."""
-
-_FREE_WRITES = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr"})
-_FREE_READS = _FREE_WRITES | {"/dev/stdin", "/dev/zero", "/dev/random", "/dev/urandom", "-"}
-_GLOBS = frozenset(GLOB_MARKS.values())
-_UNMARK = str.maketrans({mark: character for character, mark in GLOB_MARKS.items()})
+from permissions.touch import Touch, touch_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +43,6 @@ class Bash:
     tool_input: Mapping[str, object]
     budget: Floor | None
     blocked_hosts: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
-class _Touch:
-    """One access with where it leads."""
-
-    kind: AccessKind
-    targets: tuple[Target, ...]
-    floor: Floor | None
-    written: str
 
 
 def bash_parts(bash: Bash, base: str) -> list[Part]:
@@ -164,7 +140,7 @@ def _command_part(bash: Bash, facts: CommandFacts) -> Part:
             return first_allow(bash.rules, facts)
         rule = first_restriction(bash.rules, behavior, facts, bash.tool_input)
         for touch in touches:
-            for call in _calls(touch):
+            for call in touch.calls():
                 other = first_match(bash.rules, behavior, call, bash.anchors)
                 if other is not None and (
                     rule is None or SOURCE_ORDER[other.source] < SOURCE_ORDER[rule.source]
@@ -209,7 +185,7 @@ def _hosts(bash: Bash, facts: CommandFacts) -> list[str]:
     return found
 
 
-def _detail(facts: CommandFacts, touches: Sequence[_Touch]) -> str:
+def _detail(facts: CommandFacts, touches: Sequence[Touch]) -> str:
     pieces: list[str] = []
     if facts.looked_through:
         pieces.append(f"through {facts.looked_through}")
@@ -223,32 +199,18 @@ def _detail(facts: CommandFacts, touches: Sequence[_Touch]) -> str:
     return "; ".join(pieces)
 
 
-def _calls(touch: _Touch) -> list[Call]:
-    match touch.kind:
-        case AccessKind.READ:
-            return [Call("Read", {}, target) for target in touch.targets]
-        case AccessKind.CHANGE_DIR:
-            return [Call("Cd", {}, target) for target in touch.targets]
-        case AccessKind.WRITE:
-            return [Call("Edit", {}, target) for target in touch.targets]
-        case AccessKind.REMOVE:
-            return [Call("Edit", {}, target, takes_tree=True) for target in touch.targets]
-        case AccessKind.PLACE:
-            return []
-
-
-def _touches(bash: Bash, facts: CommandFacts) -> list[_Touch]:
-    found: list[_Touch] = []
+def _touches(bash: Bash, facts: CommandFacts) -> list[Touch]:
+    found: list[Touch] = []
     for one in (facts, *_inner(facts)):
         for access in one.accesses:
-            touch = _touch(bash, access.kind, access.path, one.folders)
+            touch = touch_of(bash.scope, access.kind, access.path, one.folders)
             if touch is not None:
                 found.append(touch)
         if one is not facts:
             for redirect in one.redirects:
                 kind = {RedirectKind.READ: AccessKind.READ, RedirectKind.WRITE: AccessKind.WRITE}
                 if redirect.target is not None and redirect.kind in kind:
-                    touch = _touch(bash, kind[redirect.kind], redirect.target, one.folders)
+                    touch = touch_of(bash.scope, kind[redirect.kind], redirect.target, one.folders)
                     if touch is not None:
                         found.append(touch)
     return found
@@ -259,119 +221,6 @@ def _inner(facts: CommandFacts) -> list[CommandFacts]:
     for inner in facts.inner:
         found.append(inner)
         found.extend(_inner(inner))
-    return found
-
-
-def _touch(bash: Bash, kind: AccessKind, word: Word, folders: Folders) -> _Touch | None:
-    """Resolve one access; None when there is nothing to judge (devices, pipes)."""
-    text = word.plain
-    is_read = kind in (AccessKind.READ, AccessKind.CHANGE_DIR)
-    if text in (_FREE_READS if is_read else _FREE_WRITES) and not word.has_glob:
-        return None
-    if PIPE_MARK in word.text and is_read:
-        return None
-    targets = _targets(bash.scope, word, folders, is_read=is_read)
-    if word.guess:
-        # The likely value may make the answer stricter than an unknown one, never looser.
-        guessed = _targets(bash.scope, Word(word.raw, word.guess), folders, is_read=is_read)
-    else:
-        guessed = None
-    check = {
-        AccessKind.READ: bash.scope.check_read,
-        AccessKind.CHANGE_DIR: bash.scope.check_read,
-        AccessKind.WRITE: bash.scope.check_write,
-        AccessKind.PLACE: bash.scope.check_place,
-        AccessKind.REMOVE: bash.scope.check_remove,
-    }[kind]
-    if targets is None:
-        floors = [check(None, word.raw), *(check(one, word.raw) for one in guessed or ())]
-        return _Touch(kind, guessed or (), strictest(floors), word.raw)
-    return _Touch(kind, targets, strictest(check(target, word.raw) for target in targets), word.raw)
-
-
-def _targets(
-    scope: Scope, word: Word, folders: Folders, *, is_read: bool
-) -> tuple[Target, ...] | None:
-    """Return every file that the word may name; None when that cannot be known."""
-    text = word.text
-    if word.splits or UNKNOWN in text or PIPE_MARK in text or not text:
-        return None if text or word.splits else ()
-    places = {"/"} if text.startswith("/") else folders
-    if places is None or UNKNOWN_FOLDER in places:
-        return None
-    found: list[Target] = []
-    for place in sorted(places):
-        if _GLOBS & set(text):
-            expanded = _expand(scope, text, place, is_read=is_read)
-            if expanded is None:
-                return None
-            found.extend(expanded)
-        else:
-            target = resolve_literal(word.raw, text, base=place, files=scope.files)
-            if target is None:
-                return None
-            found.append(target)
-    return tuple(found)
-
-
-def _expand(scope: Scope, text: str, place: str, *, is_read: bool) -> list[Target] | None:
-    """Return the files that a pattern stands for now, and the name it keeps without a match.
-
-    Only a pattern in the last component can be followed; a read may have more below a known folder.
-    """
-    folder, slash, name = text.rstrip("/").rpartition("/")
-    if _GLOBS & set(folder):
-        if not is_read:
-            return None
-        fixed = text
-        while _GLOBS & set(fixed):
-            fixed = fixed.rpartition("/")[0]
-        if ".." in text[len(fixed) :].split("/"):
-            return None
-        target = resolve_literal(
-            text.translate(_UNMARK),
-            fixed or "." if not slash or fixed else "/",
-            base=place,
-            files=scope.files,
-        )
-        return None if target is None else [target]
-    where = (folder or "/") if slash else "."
-    parent = resolve_literal(text, where, base=place, files=scope.files)
-    if parent is None:
-        return None
-    pattern = name.translate(_UNMARK)
-    # Names that exist are judged one by one below; a hidden name may come to exist.
-    if (
-        not is_read
-        and pattern.startswith(".")
-        and any(fnmatch.fnmatchcase(protected, pattern) for protected in (*ALL_NAMES, ".."))
-    ):
-        return None
-    if not is_read and not pattern.strip("*") and parent.real in scope.roots:
-        # Everything in a working directory: as good as the directory itself.
-        return None
-    entries = scope.files.entries(parent.real)
-    if entries is None:
-        return None
-    matching = [
-        entry
-        for entry in entries
-        if fnmatch.fnmatchcase(entry, pattern)
-        and (pattern.startswith(".") or not entry.startswith("."))
-    ]
-    if len(matching) > MAX_GLOB_TARGETS:
-        return None
-    found: list[Target] = []
-    for entry in [*matching, pattern]:
-        target = resolve_literal(
-            text.translate(_UNMARK),
-            f"{parent.lexical.rstrip('/')}/{entry}",
-            base=place,
-            files=scope.files,
-        )
-        if target is None:
-            return None
-        found.append(target)
     return found
 
 
@@ -389,35 +238,13 @@ def _possible_path_rule(bash: Bash, facts: CommandFacts) -> Floor | None:
             last = last_component(rule.specifier.pattern)
             for word in patterned:
                 name = word.plain.rstrip("/").rpartition("/")[2]
-                if _could_share(name, last):
+                if could_share(name, last):
                     return Floor(
                         Behavior.ASK,
                         Reason.UNPARSABLE,
                         f"{word.raw} could name a file that {rule.text} is about",
                     )
     return None
-
-
-def _could_share(pattern: str, other: str) -> bool:
-    """Could one name fit both patterns? Literal beginnings and ends must agree."""
-    if not pattern.startswith(".") and other.startswith("."):
-        # An unquoted pattern does not reach hidden files.
-        return False
-    if other in ("*", "**"):
-        return False
-
-    def fixed(text: str) -> tuple[str, str]:
-        first = min((text.find(mark) for mark in "*?[" if mark in text), default=len(text))
-        last = max((text.rfind(mark) for mark in "*?]" if mark in text), default=-1)
-        return text[:first], text[last + 1 :] if last >= 0 else text
-
-    start, end = fixed(pattern)
-    other_start, other_end = fixed(other)
-    starts = start.startswith(other_start) or other_start.startswith(start)
-    ends = end.endswith(other_end) or other_end.endswith(end)
-    if not any(mark in other for mark in "*?["):
-        return fnmatch.fnmatchcase(other, pattern)
-    return starts and ends
 
 
 def _redirect_part(bash: Bash, redirect: Redirect, folders: Folders) -> Part | None:
@@ -430,12 +257,12 @@ def _redirect_part(bash: Bash, redirect: Redirect, folders: Folders) -> Part | N
     kind = AccessKind.READ if is_read else AccessKind.WRITE
     if word.has_glob and not is_read:
         # Which file a pattern names as a target differs between shells and settings.
-        touch: _Touch | None = _Touch(kind, (), bash.scope.check_write(None, word.raw), word.raw)
+        touch: Touch | None = Touch(kind, (), bash.scope.check_write(None, word.raw), word.raw)
     else:
-        touch = _touch(bash, kind, word, folders)
+        touch = touch_of(bash.scope, kind, word, folders)
     if touch is None:
         return None
-    calls = _calls(touch)
+    calls = touch.calls()
 
     def find(behavior: RuleBehavior) -> Rule | None:
         found = [first_match(bash.rules, behavior, call, bash.anchors) for call in calls]

@@ -7,6 +7,7 @@ ask; a pattern that names a folder covers everything in it.
 
 from __future__ import annotations
 
+import fnmatch
 import re
 from collections.abc import Iterable
 from functools import lru_cache
@@ -68,6 +69,28 @@ def last_component(pattern: str) -> str:
     """Return the last component of the pattern, `**` and a final slash left out."""
     components = [part for part in pattern.split("/") if part not in ("", "**")]
     return components[-1] if components else "*"
+
+
+def could_share(pattern: str, other: str) -> bool:
+    """Could one name fit both patterns? Literal beginnings and ends must agree."""
+    if not pattern.startswith(".") and other.startswith("."):
+        # An unquoted pattern does not reach hidden files.
+        return False
+    if other in ("*", "**"):
+        return False
+
+    def fixed(text: str) -> tuple[str, str]:
+        first = min((text.find(mark) for mark in "*?[" if mark in text), default=len(text))
+        last = max((text.rfind(mark) for mark in "*?]" if mark in text), default=-1)
+        return text[:first], text[last + 1 :] if last >= 0 else text
+
+    start, end = fixed(pattern)
+    other_start, other_end = fixed(other)
+    starts = start.startswith(other_start) or other_start.startswith(start)
+    ends = end.endswith(other_end) or other_end.endswith(end)
+    if not any(mark in other for mark in "*?["):
+        return fnmatch.fnmatchcase(other, pattern)
+    return starts and ends
 
 
 @lru_cache(maxsize=4096)

@@ -1,0 +1,319 @@
+"""Reads the statements of a tree-sitter tree into `syntax`.
+
+Fails closed: a node type that is not understood raises `Unparsable`.
+"""
+
+from __future__ import annotations
+
+from tree_sitter import Node as TreeNode
+
+from permissions.shell.redirections import RedirectionReader
+from permissions.shell.syntax import (
+    AndOr,
+    Assignment,
+    Branches,
+    FunctionBody,
+    Isolated,
+    Node,
+    Redirect,
+    Redirected,
+    Script,
+    Sequence,
+    Simple,
+    Unparsable,
+    Word,
+    Words,
+)
+from permissions.shell.tree import REDIRECTS, WORDS, raw_text
+from permissions.shell.words import WordReader, join_words
+
+_MAX_DEPTH = 120
+_NOT_STATEMENTS = frozenset({"comment", "heredoc_body", "heredoc_end"})
+_ARITHMETIC = frozenset(
+    {
+        "binary_expression",
+        "unary_expression",
+        "postfix_expression",
+        "ternary_expression",
+        "parenthesized_expression",
+        "subscript",
+    }
+)
+_ARGUMENT_TOKENS = frozenset({"=~", "==", "(", ")"})
+
+
+class StatementReader:
+    """Reads one tree, its substitutions included."""
+
+    def __init__(self, source: bytes) -> None:
+        """Nothing is read yet."""
+        self._source = source
+        self._words = WordReader(source, self._substitution)
+        self._redirections = RedirectionReader(source, self._words, self.statement)
+        self._depth = 0
+
+    def script(self, root: TreeNode) -> Script:
+        """Return the whole command."""
+        body = Sequence(tuple(self._statements(root)))
+        return Script(
+            body,
+            self._source.decode("utf-8").strip(),
+            taints_variables=self._words.taints_variables,
+            hides=self._words.hides,
+        )
+
+    def _raw(self, node: TreeNode) -> str:
+        return raw_text(self._source, node)
+
+    def _statements(self, parent: TreeNode) -> list[Node]:
+        """Read the statements among the children; the separators decide how each runs."""
+        items: list[Node] = []
+        for child in parent.children:
+            kind = child.type
+            if kind == "&" and items:
+                # The statement before it runs in the background, in a shell of its own.
+                items[-1] = Isolated((items[-1],))
+            elif child.is_named and kind not in _NOT_STATEMENTS:
+                items.append(self.statement(child))
+        return items
+
+    def statement(self, node: TreeNode) -> Node:
+        """Read one statement."""
+        self._depth += 1
+        if self._depth > _MAX_DEPTH:
+            raise Unparsable("nested too deeply")
+        try:
+            return self._statement(node)
+        finally:
+            self._depth -= 1
+
+    def _statement(self, node: TreeNode) -> Node:
+        match node.type:
+            case "command":
+                return self._command(node, ())
+            case "redirected_statement":
+                return self._redirections.redirected(node)
+            case "list":
+                return self._and_or(node)
+            case "pipeline":
+                return Isolated(tuple(self._operands(node)))
+            case "subshell":
+                return Isolated((Sequence(tuple(self._statements(node))),))
+            case "compound_statement":
+                return self._compound(node)
+            case "negated_command":
+                return Sequence(tuple(self._operands(node)))
+            case "if_statement" | "elif_clause" | "else_clause":
+                return self._branches(node, repeats=False)
+            case "while_statement" | "for_statement" | "c_style_for_statement":
+                return self._branches(node, repeats=True)
+            case "do_group":
+                return Sequence(tuple(self._statements(node)))
+            case "case_statement" | "case_item":
+                return self._branches(node, repeats=False)
+            case "function_definition":
+                return self._function(node)
+            case "variable_assignment":
+                return Simple(self._raw(node), (self._words.assignment(node),), ())
+            case "variable_assignments":
+                found = [self._words.assignment(child) for child in node.named_children]
+                return Simple(self._raw(node), tuple(found), ())
+            case "declaration_command" | "unset_command":
+                return self._declaration(node)
+            case "test_command":
+                return self._test(node)
+            case kind if kind in WORDS:
+                return Words(self._raw(node), (self._words.read(node),))
+            case kind:
+                raise Unparsable(f"it contains a {kind.replace('_', ' ')}")
+
+    def _operands(self, node: TreeNode) -> list[Node]:
+        return [
+            self.statement(child)
+            for child in node.children
+            if child.is_named and child.type != "comment"
+        ]
+
+    def _and_or(self, node: TreeNode) -> Node:
+        children = [child for child in node.children if child.type != "comment"]
+        if len(children) == 2 and children[1].type == "&":
+            return Isolated((self.statement(children[0]),))
+        result = self.statement(children[0])
+        position = 1
+        while position + 1 < len(children):
+            operator = children[position].type
+            right = self.statement(children[position + 1])
+            if operator in ("&&", "||"):
+                result = AndOr(result, right, operator == "&&")
+            elif operator == "&":
+                result = Sequence((Isolated((result,)), right))
+            elif operator in (";", "\n", ";;"):
+                result = Sequence((result, right))
+            else:
+                raise Unparsable(f"an operator {operator} is not understood")
+            position += 2
+        return result
+
+    def _compound(self, node: TreeNode) -> Node:
+        if node.children and node.children[0].type == "((":
+            return Words(self._raw(node), (self._words.arithmetic(node),))
+        return Sequence(tuple(self._statements(node)))
+
+    def _branches(self, node: TreeNode, *, repeats: bool) -> Node:
+        conditions: list[Node] = []
+        bodies: list[Node] = []
+        current = conditions if node.type in ("if_statement", "elif_clause") else bodies
+        if node.type == "while_statement":
+            current = conditions
+        for child in node.children:
+            kind = child.type
+            if kind in ("then", "do", "in"):
+                current = bodies
+            elif kind == "do_group" or kind in ("elif_clause", "else_clause", "case_item"):
+                bodies.append(self.statement(child))
+            elif not child.is_named or kind == "comment":
+                if kind == "&" and current:
+                    current[-1] = Isolated((current[-1],))
+            elif kind == "variable_name":
+                self._words.note_variable(self._raw(child))
+            elif kind in ("extglob_pattern", "regex"):
+                conditions.append(Words(self._raw(child), (self._words.scan(child),)))
+            elif kind in _ARITHMETIC:
+                conditions.append(Words(self._raw(child), (self._words.arithmetic(child),)))
+            elif kind in WORDS and node.type != "else_clause":
+                conditions.append(Words(self._raw(child), (self._words.read(child),)))
+            else:
+                current.append(self.statement(child))
+        if node.type == "case_item":
+            return Sequence((*conditions, *bodies))
+        if node.type == "else_clause":
+            return Sequence(tuple(bodies))
+        return Branches(
+            tuple(conditions), (Sequence(tuple(bodies)),) if repeats else tuple(bodies), repeats
+        )
+
+    def _function(self, node: TreeNode) -> Node:
+        name = node.child_by_field_name("name")
+        body = node.child_by_field_name("body")
+        if name is None or body is None:
+            raise Unparsable("a function is not understood")
+        found: Node = FunctionBody(self._raw(name), self.statement(body))
+        redirects = [
+            self._redirections.read(child) for child in node.children if child.type in REDIRECTS
+        ]
+        return Redirected(found, tuple(redirects), self._raw(node)) if redirects else found
+
+    def _test(self, node: TreeNode) -> Node:
+        if node.children and node.children[0].type == "[":
+            words = [self._words.literal("[")]
+            words.extend(self._test_words(node))
+            words.append(self._words.literal("]"))
+            return Simple(self._raw(node), (), tuple(words))
+        return Simple(self._raw(node), (), (self._words.literal("[["), *self._test_words(node)))
+
+    def _test_words(self, node: TreeNode) -> list[Word]:
+        found: list[Word] = []
+        for child in node.children:
+            kind = child.type
+            if kind in ("[", "]", "[[", "]]") and child.parent == node:
+                continue
+            if kind in WORDS:
+                found.append(self._words.read(child))
+            elif kind in ("regex", "extglob_pattern"):
+                found.append(self._words.scan(child))
+            elif child.named_child_count:
+                found.extend(self._test_words(child))
+            elif child.type == "variable_name":
+                found.append(self._words.literal(self._raw(child)))
+        return found
+
+    # Simple commands.
+
+    def _command(self, node: TreeNode, extra: tuple[Redirect, ...]) -> Simple:
+        assignments: list[Assignment] = []
+        words: list[list[TreeNode]] = []
+        redirects: list[Redirect] = []
+        position = -1
+        for child in node.children:
+            kind = child.type
+            if kind == "variable_assignment":
+                if words:
+                    raise Unparsable("an assignment among arguments")
+                assignments.append(self._words.assignment(child))
+            elif kind in REDIRECTS:
+                redirects.append(self._redirections.read(child))
+            elif kind == "command_name":
+                words.append(list(child.children))
+            elif kind in WORDS:
+                # Pieces that touch are one word for the shell, whatever the tree says.
+                if words and position == child.start_byte:
+                    words[-1].append(child)
+                else:
+                    words.append([child])
+            elif kind in _ARGUMENT_TOKENS:
+                words.append([child])
+            else:
+                raise Unparsable(f"'{self._raw(child)}' is not understood here")
+            position = child.end_byte
+        read: list[Word] = []
+        for pieces in words:
+            read.extend(self._words.expand(pieces))
+        self._words.note_command(read)
+        return Simple(
+            self._without_redirects(node),
+            tuple(assignments),
+            tuple(read),
+            (*redirects, *extra),
+        )
+
+    def _without_redirects(self, node: TreeNode) -> str:
+        pieces: list[str] = []
+        position = node.start_byte
+        for child in node.children:
+            if child.type in REDIRECTS:
+                before = self._source[position : child.start_byte]
+                pieces.append(before.decode("utf-8", "replace"))
+                position = child.end_byte
+        pieces.append(self._source[position : node.end_byte].decode("utf-8", "replace"))
+        return "".join(pieces).strip()
+
+    def _declaration(self, node: TreeNode) -> Simple:
+        words: list[Word] = []
+        for child in node.children:
+            kind = child.type
+            if kind == "variable_assignment":
+                assignment = self._words.assignment(child)
+                name = self._words.literal(f"{assignment.name}=")
+                words.append(join_words(assignment.raw, (name, assignment.value)))
+            elif kind == "variable_name":
+                self._words.note_variable(self._raw(child))
+                words.append(self._words.literal(self._raw(child)))
+            elif child.is_named:
+                words.append(self._words.read(child))
+            else:
+                words.append(self._words.literal(self._raw(child)))
+        self._words.note_command(words)
+        return Simple(self._raw(node), (), tuple(words))
+
+    # Substitutions.
+
+    def _substitution(self, node: TreeNode) -> Script:
+        """Read the commands inside `$(…)`, backticks, `<(…)` or `>(…)`."""
+        body: list[Node] = []
+        if any(child.type in REDIRECTS for child in node.children):
+            # `$(<file)`
+            redirects = tuple(
+                self._redirections.read(child) for child in node.children if child.type in REDIRECTS
+            )
+            body.append(Simple("", (), (), redirects))
+        body.extend(self._statements_but_redirects(node))
+        return Script(Sequence(tuple(body)), self._raw(node))
+
+    def _statements_but_redirects(self, node: TreeNode) -> list[Node]:
+        items: list[Node] = []
+        for child in node.children:
+            if child.type == "&" and items:
+                items[-1] = Isolated((items[-1],))
+            elif child.is_named and child.type not in _NOT_STATEMENTS | REDIRECTS:
+                items.append(self.statement(child))
+        return items

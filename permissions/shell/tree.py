@@ -1,0 +1,42 @@
+"""What more than one reader knows about the trees of tree-sitter-bash."""
+
+from __future__ import annotations
+
+import re
+
+from tree_sitter import Node as TreeNode
+
+WORDS = frozenset(
+    {
+        "word",
+        "number",
+        "string",
+        "raw_string",
+        "ansi_c_string",
+        "concatenation",
+        "simple_expansion",
+        "expansion",
+        "command_substitution",
+        "process_substitution",
+        "arithmetic_expansion",
+        "brace_expression",
+        "array",
+        "test_operator",
+        "semgrep_metavariable",
+    }
+)
+"""What stands for one word of a command, or for a piece of one."""
+
+REDIRECTS = frozenset({"file_redirect", "heredoc_redirect", "herestring_redirect"})
+
+_LOST_DASH = re.compile(rb"[ \t]+-[ \t]+")
+
+
+def raw_text(source: bytes, node: TreeNode) -> str:
+    """Return the piece of `source` (UTF-8) that `node` was read from, as written."""
+    return source[node.start_byte : node.end_byte].decode("utf-8", "replace")
+
+
+def is_lost_dash(gap: bytes) -> bool:
+    """Is this the lone `-` before a here-document, which the grammar drops?"""
+    return _LOST_DASH.fullmatch(gap) is not None

@@ -1,0 +1,161 @@
+"""Where the words of a shell command lead: the files behind each access, patterns followed."""
+
+from __future__ import annotations
+
+import fnmatch
+from dataclasses import dataclass
+
+from permissions.glob_text import UNKNOWN
+from permissions.match_tool import Call
+from permissions.paths import Target, resolve_literal
+from permissions.protected import ALL_NAMES
+from permissions.scope import Floor, Scope, strictest
+from permissions.shell.access import AccessKind
+from permissions.shell.analyse import UNKNOWN_FOLDER
+from permissions.shell.flow import Folders
+from permissions.shell.syntax import GLOB_MARKS, PIPE_MARK, Word
+
+MAX_GLOB_TARGETS = 200
+"""Files that one pattern may stand for; beyond it the target counts as unresolvable."""
+
+_FREE_WRITES = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr"})
+_FREE_READS = _FREE_WRITES | {"/dev/stdin", "/dev/zero", "/dev/random", "/dev/urandom", "-"}
+_GLOBS = frozenset(GLOB_MARKS.values())
+_UNMARK = str.maketrans({mark: character for character, mark in GLOB_MARKS.items()})
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """One access with where it leads."""
+
+    kind: AccessKind
+    targets: tuple[Target, ...]
+    floor: Floor | None
+    written: str
+
+    def calls(self) -> list[Call]:
+        """Return the access as calls of the tools whose rules govern it."""
+        match self.kind:
+            case AccessKind.READ:
+                return [Call("Read", {}, target) for target in self.targets]
+            case AccessKind.CHANGE_DIR:
+                return [Call("Cd", {}, target) for target in self.targets]
+            case AccessKind.WRITE:
+                return [Call("Edit", {}, target) for target in self.targets]
+            case AccessKind.REMOVE:
+                return [Call("Edit", {}, target, takes_tree=True) for target in self.targets]
+            case AccessKind.PLACE:
+                return []
+
+
+def touch_of(scope: Scope, kind: AccessKind, word: Word, folders: Folders) -> Touch | None:
+    """Resolve one access; None when there is nothing to judge (devices, pipes)."""
+    text = word.plain
+    is_read = kind in (AccessKind.READ, AccessKind.CHANGE_DIR)
+    if text in (_FREE_READS if is_read else _FREE_WRITES) and not word.has_glob:
+        return None
+    if PIPE_MARK in word.text and is_read:
+        return None
+    targets = _targets(scope, word, folders, is_read=is_read)
+    if word.guess:
+        # The likely value may make the answer stricter than an unknown one, never looser.
+        guessed = _targets(scope, Word(word.raw, word.guess), folders, is_read=is_read)
+    else:
+        guessed = None
+    check = {
+        AccessKind.READ: scope.check_read,
+        AccessKind.CHANGE_DIR: scope.check_read,
+        AccessKind.WRITE: scope.check_write,
+        AccessKind.PLACE: scope.check_place,
+        AccessKind.REMOVE: scope.check_remove,
+    }[kind]
+    if targets is None:
+        floors = [check(None, word.raw), *(check(one, word.raw) for one in guessed or ())]
+        return Touch(kind, guessed or (), strictest(floors), word.raw)
+    return Touch(kind, targets, strictest(check(target, word.raw) for target in targets), word.raw)
+
+
+def _targets(
+    scope: Scope, word: Word, folders: Folders, *, is_read: bool
+) -> tuple[Target, ...] | None:
+    """Return every file that the word may name; None when that cannot be known."""
+    text = word.text
+    if word.splits or UNKNOWN in text or PIPE_MARK in text or not text:
+        return None if text or word.splits else ()
+    places = {"/"} if text.startswith("/") else folders
+    if places is None or UNKNOWN_FOLDER in places:
+        return None
+    found: list[Target] = []
+    for place in sorted(places):
+        if _GLOBS & set(text):
+            expanded = _expand(scope, text, place, is_read=is_read)
+            if expanded is None:
+                return None
+            found.extend(expanded)
+        else:
+            target = resolve_literal(word.raw, text, base=place, files=scope.files)
+            if target is None:
+                return None
+            found.append(target)
+    return tuple(found)
+
+
+def _expand(scope: Scope, text: str, place: str, *, is_read: bool) -> list[Target] | None:
+    """Return the files that a pattern stands for now, and the name it keeps without a match.
+
+    Only a pattern in the last component can be followed; a read may have more below a known folder.
+    """
+    folder, slash, name = text.rstrip("/").rpartition("/")
+    if _GLOBS & set(folder):
+        if not is_read:
+            return None
+        fixed = text
+        while _GLOBS & set(fixed):
+            fixed = fixed.rpartition("/")[0]
+        if ".." in text[len(fixed) :].split("/"):
+            return None
+        target = resolve_literal(
+            text.translate(_UNMARK),
+            fixed or "." if not slash or fixed else "/",
+            base=place,
+            files=scope.files,
+        )
+        return None if target is None else [target]
+    where = (folder or "/") if slash else "."
+    parent = resolve_literal(text, where, base=place, files=scope.files)
+    if parent is None:
+        return None
+    pattern = name.translate(_UNMARK)
+    # Names that exist are judged one by one below; a hidden name may come to exist.
+    if (
+        not is_read
+        and pattern.startswith(".")
+        and any(fnmatch.fnmatchcase(protected, pattern) for protected in (*ALL_NAMES, ".."))
+    ):
+        return None
+    if not is_read and not pattern.strip("*") and parent.real in scope.roots:
+        # Everything in a working directory: as good as the directory itself.
+        return None
+    entries = scope.files.entries(parent.real)
+    if entries is None:
+        return None
+    matching = [
+        entry
+        for entry in entries
+        if fnmatch.fnmatchcase(entry, pattern)
+        and (pattern.startswith(".") or not entry.startswith("."))
+    ]
+    if len(matching) > MAX_GLOB_TARGETS:
+        return None
+    found: list[Target] = []
+    for entry in [*matching, pattern]:
+        target = resolve_literal(
+            text.translate(_UNMARK),
+            f"{parent.lexical.rstrip('/')}/{entry}",
+            base=place,
+            files=scope.files,
+        )
+        if target is None:
+            return None
+        found.append(target)
+    return found
