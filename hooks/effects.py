@@ -374,6 +374,8 @@ GENERAL_TIMEOUT_S: Final = {
     "prompt": 30.0,
     "agent": 60.0,
 }
+LONGEST_TIMEOUT_S: Final = 30 * 24 * 3600.0
+"""Whatever is asked for: timers know no larger numbers."""
 
 
 def default_timeout_s(event: str, handler_type: str) -> float:

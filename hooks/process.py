@@ -23,6 +23,10 @@ DRAIN_S: Final = 0.1
 """How long output may still arrive after the program ended."""
 CHUNK_BYTES: Final = 64 * 1024
 
+OnFirstLine = Callable[[bytes], float | None]
+"""Takes a line without its end; returns the seconds that are left from now, or None for no
+change."""
+
 
 class CannotStart(Exception):
     """The program could not be started at all; the text says why."""
@@ -56,23 +60,31 @@ async def run_program(
     *,
     timeout_s: float,
     grace_s: float,
-    on_first_line: Callable[[bytes], None] | None = None,
+    on_first_line: OnFirstLine | None = None,
 ) -> ProcessResult:
     """Run a program to its end.
 
     Args:
         timeout_s: After this the group is ended and the result says `timed_out`.
         grace_s: Between TERM and KILL.
-        on_first_line: Called once with the first complete line of standard output.
+        on_first_line: Called once with the first complete line of standard output; what it returns
+            replaces the timeout.
 
     Raises:
         CannotStart: there is no such program, it may not be run, or the folder is gone.
         asyncio.CancelledError: after the group was ended.
     """
-    run = _Run(program, on_first_line)
+    timer = asyncio.timeout(timeout_s)
+
+    def first_line(line: bytes) -> None:
+        seconds_left = on_first_line(line) if on_first_line is not None else None
+        if seconds_left is not None and not timer.expired() and not run.exited.is_set():
+            timer.reschedule(asyncio.get_running_loop().time() + seconds_left)
+
+    run = _Run(program, first_line)
     try:
         try:
-            async with asyncio.timeout(timeout_s):
+            async with timer:
                 await run.exited.wait()
         except TimeoutError:
             await run.end_group(grace_s)
@@ -99,7 +111,7 @@ async def _finish(work: Coroutine[object, object, None]) -> None:
 class _Run:
     """One running program and its three pipes."""
 
-    def __init__(self, program: Program, on_first_line: Callable[[bytes], None] | None) -> None:
+    def __init__(self, program: Program, on_first_line: Callable[[bytes], None]) -> None:
         self._loop = asyncio.get_running_loop()
         self.exited = asyncio.Event()
         self.drained = asyncio.Event()

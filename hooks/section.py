@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from hooks.effects import EFFECTS
+from hooks.effects import EFFECTS, LONGEST_TIMEOUT_S
 from hooks.lint import lint_handler, lint_matcher
 from hooks.read_fields import FieldError, read_handler
 from hooks.spec import HandlerSpec, HookSource, PluginRoot, is_background
@@ -182,7 +182,7 @@ class _SectionReader:
                 f"`timeout` is in seconds: {value:g} is {value / 3600:.1f} hours; "
                 f"milliseconds were probably meant ({value / 1000:g})",
             )
-        return float(min(value, 30 * 24 * 3600))
+        return float(min(value, LONGEST_TIMEOUT_S))
 
     def _text(self, raw: Mapping[str, object], name: str, where: str) -> str | None:
         value = raw.get(name)

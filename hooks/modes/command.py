@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from hooks.effects import LONGEST_TIMEOUT_S
 from hooks.environment import fill_placeholders, fill_single_quoted
 from hooks.lint import UNQUOTED_PLACEHOLDER
 from hooks.modes.base import HookCall
@@ -36,12 +37,18 @@ class CommandMode:
         handler = call.spec.handler
         assert isinstance(handler, CommandHandler)
         detached = False
+        timeout_s = call.timeout_s
 
-        def on_first_line(line: bytes) -> None:
-            nonlocal detached
-            if _goes_to_background(line):
-                detached = True
-                call.detach()
+        def on_first_line(line: bytes) -> float | None:
+            nonlocal detached, timeout_s
+            announced = _background_announcement(line)
+            if announced is None:
+                return None
+            detached = True
+            call.detach()
+            seconds_left = _async_timeout_s(announced)
+            timeout_s = seconds_left or timeout_s
+            return seconds_left
 
         failed = HandlerResult(call.spec, HandlerOutcome.NON_BLOCKING_ERROR)
         if call.spec.plugin is not None and call.spec.plugin.data is not None:
@@ -64,7 +71,7 @@ class CommandMode:
             return replace(
                 failed,
                 outcome=HandlerOutcome.CANCELLED,
-                error=f"timed out after {call.timeout_s:g} s and was ended; "
+                error=f"timed out after {timeout_s:g} s and was ended; "
                 f"its output does not count{detail}",
                 stderr=stderr,
             )
@@ -127,11 +134,20 @@ def _suspicion(handler: CommandHandler, env: Mapping[str, str]) -> str:
     return f"{found.group(0)} is not quoted, and {value!r} has a space in it"
 
 
-def _goes_to_background(line: bytes) -> bool:
+def _background_announcement(line: bytes) -> Mapping[str, object] | None:
+    """Return the object of a first line `{"async": true, …}`, or None for any other line."""
     if b'"async"' not in line:
-        return False
+        return None
     try:
         parsed = json.loads(line)
-    except ValueError:
-        return False
-    return isinstance(parsed, dict) and parsed.get("async") is True
+    except (ValueError, RecursionError):
+        return None
+    return parsed if isinstance(parsed, dict) and parsed.get("async") is True else None
+
+
+def _async_timeout_s(announced: Mapping[str, object]) -> float | None:
+    """Return how long the handler wants to go on; None where it says nothing usable."""
+    value = announced.get("asyncTimeout")
+    if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+        return None
+    return float(min(value, LONGEST_TIMEOUT_S))

@@ -274,6 +274,15 @@ async def test_a_first_line_moves_a_hook_to_the_background(place: Place) -> None
     assert runner.take_background().system_messages == ("done",)
 
 
+async def test_a_first_line_says_how_long_it_may_take_from_then_on(place: Place) -> None:
+    command = 'echo \'{"async": true, "asyncTimeout": 0.05}\'; sleep 60'
+    runner = place.runner("PreToolUse", command, ports=HookPorts(grace_s=0.1))
+    assert (await runner.run(bash())).outcome == "async"
+    await runner.background.wait()
+    (notice,) = runner.take_background().notices
+    assert "timed out after 0.05 s" in notice
+
+
 @pytest.mark.parametrize(
     ("command", "wake"),
     [
