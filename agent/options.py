@@ -40,3 +40,5 @@ class RunOptions:
     trust: bool = False
     demo: bool = False
     debug: bool = False
+    screen_reader: bool = False
+    """Labelled lines in place of a drawn screen."""

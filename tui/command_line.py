@@ -21,6 +21,32 @@ CONTEXT: Final[dict[str, Any]] = {
     "max_content_width": 100,
 }
 
+SECTIONS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
+    (
+        "Start",
+        ("headless", "continue_latest", "resume", "fork_session", "demo", "screen_reader"),
+    ),
+    ("Model", ("model", "effort", "max_turns", "max_budget_usd")),
+    (
+        "What it may do",
+        (
+            "permission_mode", "allow", "ask", "deny", "add_dirs", "trust",
+            "allow_bypass", "dangerously_skip_permissions",
+        ),
+    ),
+    ("Settings", ("settings_file", "mcp_config", "system_prompt", "append_system_prompt")),
+    ("With -p", ("output_format", "input_format", "include_partial_messages")),
+)  # fmt: skip
+"""The options by topic; names are those of the parameters."""
+
+EXAMPLES: Final = (
+    ("agent-tui", "a conversation in this folder"),
+    ('agent-tui "why does test_x fail?"', "the same, with a first prompt"),
+    ("agent-tui -c", "go on where you were"),
+    ('git diff | agent-tui -p "review this"', "no screen; the answer on standard output"),
+    ("agent-tui --demo", "look around, without an account"),
+)
+
 
 def _show_version(context: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
     if wanted and not context.resilient_parsing:
@@ -51,11 +77,34 @@ def split_rules(text: str) -> list[str]:
     return [*rules, current] if current else rules
 
 
+class _InSections(click.Command):
+    """A command whose help shows its options by what they are about, and examples."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write each section; an option that no section names goes to the last one."""
+        records = {
+            parameter.name: record
+            for parameter in self.get_params(ctx)
+            if isinstance(parameter, click.Option)
+            and (record := parameter.get_help_record(ctx)) is not None
+        }
+        for title, names in SECTIONS:
+            with formatter.section(title):
+                formatter.write_dl([records.pop(name) for name in names if name in records])
+        with formatter.section("About"):
+            formatter.write_dl(list(records.values()))
+        with formatter.section("Subcommands (each has --help)"):
+            formatter.write_dl(list(SUBCOMMANDS.items()))
+        with formatter.section("Examples"):
+            formatter.write_dl(EXAMPLES)
+
+
 @click.command(
+    cls=_InSections,
     context_settings=CONTEXT,
     epilog=(
-        "Subcommands: " + ", ".join(SUBCOMMANDS) + " (agent-tui SUBCOMMAND --help). "
-        "Use -- before a prompt that starts with one of these words."
+        "Use -- before a prompt that starts with the word of a subcommand. "
+        "Inside the program, ? shows the keys and / the commands."
     ),
 )
 @click.argument("prompt", required=False)
@@ -77,8 +126,11 @@ def split_rules(text: str) -> list[str]:
 @click.option(
     "--fork-session", is_flag=True, help="Continue in a copy, leave the session as it is."
 )
-@click.option("--model", help="Model to use.")
-@click.option("--effort", type=click.Choice(EFFORTS), help="How hard the model thinks.")
+@click.option("--model", metavar="NAME", help="Model to use.")
+@click.option(
+    "--effort", type=click.Choice(EFFORTS), metavar="LEVEL",
+    help=f"How hard the model thinks: {', '.join(EFFORTS)}.",
+)  # fmt: skip
 @click.option("--permission-mode", metavar="MODE", help=f"One of: {', '.join(MODES)}.")
 @click.option(
     "--allow", "--allowedTools", "--allowed-tools", multiple=True, callback=_rules, metavar="RULE",
@@ -92,26 +144,35 @@ def split_rules(text: str) -> list[str]:
     metavar="RULE", help="Never allow. Repeatable.",
 )  # fmt: skip
 @click.option(
-    "--add-dir", "add_dirs", multiple=True, type=click.Path(path_type=Path),
+    "--add-dir", "add_dirs", multiple=True, metavar="FOLDER",
+    type=click.Path(path_type=Path, file_okay=False),
     help="A further folder to work in. Repeatable.",
 )  # fmt: skip
 @click.option(
-    "--settings", "settings_file", type=click.Path(path_type=Path), help="Extra settings file."
+    "--settings", "settings_file", type=click.Path(path_type=Path), metavar="FILE",
+    help="Extra settings file.",
+)  # fmt: skip
+@click.option(
+    "--mcp-config", type=click.Path(path_type=Path), metavar="FILE",
+    help="MCP servers from a file.",
+)  # fmt: skip
+@click.option(
+    "--max-turns", type=click.IntRange(min=1), metavar="N", help="Stop after N model responses."
 )
-@click.option("--mcp-config", type=click.Path(path_type=Path), help="MCP servers from a file.")
-@click.option("--max-turns", type=click.IntRange(min=1), help="Stop after N model responses.")
-@click.option("--max-budget-usd", type=click.FloatRange(min=0), help="Stop when this is spent.")
+@click.option(
+    "--max-budget-usd", type=click.FloatRange(min=0), metavar="USD", help="Stop when this is spent."
+)
 @click.option(
     "--output-format", type=click.Choice(("text", "json", "stream-json")), default="text",
-    show_default=True, help="With -p.",
+    metavar="FORM", help="text (the default), json or stream-json.",
 )  # fmt: skip
 @click.option(
     "--input-format", type=click.Choice(("text", "stream-json")), default="text",
-    show_default=True, help="With -p.",
+    metavar="FORM", help="text (the default) or stream-json.",
 )  # fmt: skip
 @click.option("--include-partial-messages", is_flag=True, help="Add stream_event lines.")
-@click.option("--system-prompt", help="Replace the system prompt.")
-@click.option("--append-system-prompt", help="Add to the system prompt.")
+@click.option("--system-prompt", metavar="TEXT", help="Replace the system prompt.")
+@click.option("--append-system-prompt", metavar="TEXT", help="Add to the system prompt.")
 @click.option("--allow-bypass", is_flag=True, help="Open the gate of the mode that asks nothing.")
 @click.option(
     "--dangerously-skip-permissions", is_flag=True,
@@ -119,6 +180,10 @@ def split_rules(text: str) -> list[str]:
 )  # fmt: skip
 @click.option("--trust", is_flag=True, help="Trust this folder for this run.")
 @click.option("--demo", is_flag=True, help="Use the scripted demo model on a sample project.")
+@click.option(
+    "--screen-reader", "--ax-screen-reader", is_flag=True,
+    help="Plain labelled lines, nothing drawn: for screen readers.",
+)  # fmt: skip
 @click.option("--debug", is_flag=True, help="Write a debug log.")
 @click.option("--verbose", is_flag=True, hidden=True)
 @click.option(

@@ -13,6 +13,7 @@ _MODULES: Final = {
     "sessions": "tui.subcommands.sessions",
     "doctor": "tui.subcommands.doctor",
     "config": "tui.subcommands.config",
+    "completion": "tui.subcommands.completion",
 }
 
 
