@@ -11,7 +11,7 @@ import contextlib
 import json
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import quote
 
 from agent.model.capabilities import known_capabilities, read_capabilities
@@ -213,16 +213,35 @@ async def _open(
     headers: dict[str, str],
 ) -> httpx2.Response:
     """Send the request; the response is closed with the stack."""
-    create = client.messages.with_streaming_response.create
     try:
-        answer = await stack.enter_async_context(create(**body, stream=True, extra_headers=headers))
+        response = await _post(client, body, headers)
     except UnicodeEncodeError:
-        clean = without_surrogates(body)
-        answer = await stack.enter_async_context(
-            create(**clean, stream=True, extra_headers=headers)
-        )
-    response: httpx2.Response = answer.http_response
+        response = await _post(client, without_surrogates(body), headers)
+    stack.push_async_callback(response.aclose)
     return response
+
+
+async def _post(
+    client: AsyncAnthropic, body: dict[str, Any], headers: dict[str, str]
+) -> httpx2.Response:
+    """Send the body as it is and return once the answer's headers are there.
+
+    Not through `messages.create`: that loads the models of all kinds of blocks, which nobody reads
+    here, and takes no field that it does not know.
+    """
+    import httpx2  # see AnthropicClient._attempt
+    from anthropic import AsyncStream
+
+    response = await client.post(
+        "/v1/messages",
+        cast_to=httpx2.Response,
+        body={**body, "stream": True},
+        options={"headers": headers},
+        stream=True,
+        stream_cls=AsyncStream[object],
+    )
+    # For this `cast_to` the SDK returns the response itself, which its types do not say.
+    return cast("httpx2.Response", response)
 
 
 async def _events(
