@@ -40,13 +40,13 @@ class HookSources:
         self._known_cwd = cwd()
         self._watch = FileWatch(self._file_changed)
         self._watching: asyncio.Task[None] | None = None
-        hooks.on_watch_paths = self._watch_paths
+        hooks.listeners.watch_paths = self._watch_paths
 
     async def start(self) -> None:
         """Tell of the instruction files of the start, and watch the files that matchers name."""
         await self._tell(self._at_start)
-        self._watch.set_static(static_names(self._hooks.runner.config), self._cwd())
-        self._run_watch()
+        self._hooks.runner.on_config.append(self._watch_names)
+        self._watch_names()
 
     async def after_calls(self, outcomes: Sequence[tuple[ToolUse, CallOutcome]]) -> list[str]:
         """Return what the model is told after these calls; usually nothing."""
@@ -78,11 +78,16 @@ class HookSources:
         if old == new:
             return
         self._known_cwd = new
-        self._watch.set_static(static_names(self._hooks.runner.config), new)
+        self._watch_names()
         await self._hooks.cwd_changed(str(old), str(new))
 
     async def _file_changed(self, payload: FileChanged) -> None:
         await self._hooks.file_changed(payload)
+
+    def _watch_names(self) -> None:
+        """Watch what the matchers in force name, in the shell's folder."""
+        self._watch.set_static(static_names(self._hooks.runner.config), self._cwd())
+        self._run_watch()
 
     def _watch_paths(self, paths: Sequence[str]) -> None:
         self._watch.set_dynamic(paths, self._cwd())
@@ -90,4 +95,10 @@ class HookSources:
 
     def _run_watch(self) -> None:
         if self._watching is None and self._watch.paths:
-            self._watching = asyncio.ensure_future(self._watch.run())
+            self._watching = asyncio.ensure_future(self._follow())
+
+    async def _follow(self) -> None:
+        try:
+            await self._watch.run()
+        except Exception as error:  # noqa: BLE001 - isolation boundary: the conversation goes on
+            self._hooks.say(f"Files are not watched for hooks any longer: {error}")

@@ -69,6 +69,8 @@ class HookRunner:
         self._overflow = Overflow(session.state_dir / "hook-output")
         self._env_files = EnvFiles(session.state_dir / "hook-env")
         self.background = Background()
+        self.on_config: list[Callable[[], None]] = []
+        """Called after every change of the configuration in force."""
 
     @property
     def config(self) -> HookConfig:
@@ -87,14 +89,16 @@ class HookRunner:
     def replace_config(self, config: HookConfig) -> None:
         """Use another configuration from the next event on; what runs is not touched."""
         self._config = config
+        for listener in tuple(self.on_config):
+            listener()
 
     def register(self, specs: Iterable[HandlerSpec]) -> None:
         """Add handlers of a skill, an agent or a library user; remove them by their owner."""
-        self._config = self._config.with_specs(specs)
+        self.replace_config(self._config.with_specs(specs))
 
     def unregister(self, owner: str) -> None:
         """Drop the handlers of one skill or agent."""
-        self._config = self._config.without_owner(owner)
+        self.replace_config(self._config.without_owner(owner))
 
     def stats(self, spec: HandlerSpec) -> HandlerStats:
         """Return how often a handler ran and how it ended last."""

@@ -72,3 +72,26 @@ async def test_file_changed_hooks_hear_of_the_files_they_name(
             watched.write_text(f"export N={number}\n")
             await asyncio.sleep(TICK_S)
     assert _heard(log)[0]["file_path"] == str(watched)
+
+
+async def test_files_that_changed_settings_name_are_watched_at_once(
+    tmp_path: Path, fresh_home: Path
+) -> None:
+    log = tmp_path / "log"
+    home = fresh_home / ".agent"
+    home.mkdir()
+    settings = home / "settings.json"
+    settings.write_text("{}")
+    (group,) = _log_to(log)
+    hooks = {"FileChanged": [{**group, "matcher": ".envrc"}]}
+    async with journeys(tmp_path, fresh_home) as begin:
+        journey = await begin([Turn((Text("ok"),), times=0)])
+        await journey.send("hello")
+        watched = journey.project / ".envrc"
+        number = 0
+        while not _heard(log):
+            number += 1
+            settings.write_text(json.dumps({"hooks": hooks}) + "\n" * (number % 7))
+            watched.write_text(f"export N={number}\n")
+            await asyncio.sleep(TICK_S)
+    assert _heard(log)[0]["hook_event_name"] == "FileChanged"

@@ -1,0 +1,145 @@
+"""What agents fire, and what becomes of answers that no single event owns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from agent.abort import AbortController
+from agent.events import HookFinished, Notice
+from agent.hook_dispatch import HookDispatch
+from agent.hook_firing import HookListeners
+from agent.messages import ToolUse
+from hooks.config import HookConfig
+from hooks.events import FileChanged
+from hooks.ports import HookPorts, HookSession
+from hooks.runner import HookRunner
+from hooks.spec import CallbackHandler, HandlerSpec, HookSource
+
+Heard = list[Mapping[str, object]]
+
+
+def dispatch_for(
+    tmp_path: Path,
+    answers: Mapping[str, Mapping[str, object] | None],
+    listeners: HookListeners | None = None,
+) -> tuple[HookDispatch, Heard]:
+    """A dispatch whose hooks are functions: one per event, with a fixed answer."""
+    heard: Heard = []
+
+    def spec(event: str, answer: Mapping[str, object] | None, position: int) -> HandlerSpec:
+        async def function(payload: Mapping[str, object]) -> Mapping[str, object] | None:
+            heard.append(payload)
+            return answer
+
+        handler = CallbackHandler(event, function)
+        return HandlerSpec(event, None, handler, HookSource.CODE, position)
+
+    session = HookSession(
+        session_id="s",
+        transcript_path=tmp_path / "t",
+        project_dir=tmp_path,
+        home=tmp_path,
+        state_dir=tmp_path / "state",
+        cwd=tmp_path,
+    )
+    runner = HookRunner(HookConfig(), session=session, ports=HookPorts())
+    runner.register(spec(event, answer, i) for i, (event, answer) in enumerate(answers.items()))
+    return HookDispatch(runner, session, listeners=listeners), heard
+
+
+def specific(event: str, **fields: object) -> dict[str, object]:
+    return {"hookSpecificOutput": {"hookEventName": event, **fields}}
+
+
+async def test_a_sub_agent_is_named_in_every_event_it_fires(tmp_path: Path) -> None:
+    dispatch, heard = dispatch_for(tmp_path, {"StopFailure": None, "CwdChanged": None})
+    child = dispatch.for_subagent("a1", "Explore", "t1")
+    await child.stop_failure("overloaded_error", "busy")
+    await child.cwd_changed("/a", "/b")
+    assert [(p["agent_id"], p["agent_type"]) for p in heard] == [("a1", "Explore")] * 2
+
+
+async def test_a_compaction_starts_the_session_again_for_hooks(tmp_path: Path) -> None:
+    answer = specific("SessionStart", additionalContext="remember this")
+    dispatch, heard = dispatch_for(tmp_path, {"SessionStart": answer, "PostCompact": None})
+    await dispatch.session_start("startup", "claude")
+    assert dispatch.start_context() == ["remember this"]
+    await dispatch.post_compact("auto", "so far")
+    assert [(p["hook_event_name"], p.get("source")) for p in heard] == [
+        ("SessionStart", "startup"),
+        ("PostCompact", None),
+        ("SessionStart", "compact"),
+    ]
+    assert heard[-1]["model"] == "claude"
+    assert dispatch.late_context() == ["remember this"]
+    assert dispatch.late_context() == []
+
+
+async def test_a_message_about_an_added_folder_is_for_the_model(tmp_path: Path) -> None:
+    dispatch, _ = dispatch_for(tmp_path, {"DirectoryAdded": {"systemMessage": "a Go module"}})
+    await dispatch.directory_added("/x", "slash_command")
+    assert dispatch.late_context() == ["a Go module"]
+
+
+async def test_what_hooks_ask_for_reaches_those_who_do_it(tmp_path: Path) -> None:
+    done: list[object] = []
+    listeners = HookListeners(
+        session_title=done.append,
+        watch_paths=done.append,
+        reload_skills=lambda: done.append("skills"),
+        terminal=done.append,
+    )
+    answer = {
+        "terminalSequence": "\a",
+        **specific(
+            "SessionStart",
+            sessionTitle="Parser",
+            watchPaths=["a.toml"],
+            reloadSkills=True,
+            initialUserMessage="Begin.",
+        ),
+    }
+    dispatch, _ = dispatch_for(tmp_path, {"SessionStart": answer}, listeners)
+    await dispatch.session_start("startup", "claude")
+    assert done == [("a.toml",), "Parser", "skills", "\a"]
+    assert dispatch.take_first_message() == "Begin."
+    assert dispatch.take_first_message() is None
+
+
+async def test_notes_for_the_classifier_are_kept_and_bounded(tmp_path: Path) -> None:
+    answer = specific("PostToolUse", classifierContext="tests passed")
+    dispatch, _ = dispatch_for(tmp_path, {"PostToolUse": answer})
+    for number in range(12):
+        use = ToolUse(f"t{number}", "Bash", {"command": "true"})
+        await dispatch.post_tool_use(use, use.input, "", 1, AbortController().signal)
+    assert dispatch.classifier_context() == ("tests passed",) * 10
+
+
+async def test_what_happens_beside_a_turn_is_told_at_once(tmp_path: Path) -> None:
+    told: list[tuple[str, str]] = []
+    listeners = HookListeners(tell=lambda text, level: told.append((text, level)))
+    answers = {"FileChanged": {"systemMessage": "reloaded", "nonsense": 1}}
+    dispatch, _ = dispatch_for(tmp_path, answers, listeners)
+    await dispatch.file_changed(FileChanged(file_path="/a", event="change"))
+    assert [level for _, level in told] == ["warning", "info"]
+    assert told[1][0] == "reloaded"
+    assert [e.notices for e in dispatch.notices() if isinstance(e, HookFinished)] == [()]
+    assert [e for e in dispatch.notices() if isinstance(e, Notice)] == []
+
+
+async def test_without_a_screen_they_come_with_the_next_turn(tmp_path: Path) -> None:
+    dispatch, _ = dispatch_for(tmp_path, {"FileChanged": {"systemMessage": "reloaded"}})
+    await dispatch.file_changed(FileChanged(file_path="/a", event="change"))
+    assert [e.text for e in dispatch.notices() if isinstance(e, Notice)] == ["reloaded"]
+
+
+async def test_a_stop_hook_hears_of_what_still_runs(tmp_path: Path) -> None:
+    running: list[dict[str, object]] = [
+        {"id": "b1", "type": "shell", "status": "running", "command": "make watch"}
+    ]
+    listeners = HookListeners(background_tasks=lambda: list(running))
+    dispatch, heard = dispatch_for(tmp_path, {"Stop": None}, listeners)
+    await dispatch.stop("done", active=False, abort=AbortController().signal)
+    assert heard[0]["background_tasks"] == running
+    assert heard[0]["session_crons"] == []
