@@ -95,6 +95,7 @@ class SettingsFile(_Section):
     apiKeyHelper: str | None = None
     theme: str | None = None
     editorMode: Literal["normal", "vim", "emacs"] | None = None
+    vimInsertModeRemaps: dict[str, str] | None = None
     language: str | None = None
     outputStyle: str | None = None
     statusLine: StatusLineSection | None = None

@@ -7,7 +7,7 @@ arrives is text and readline editing. Next: `text_buffer`, `edit_layout`.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from textual import events
 from textual.geometry import Offset
@@ -21,7 +21,10 @@ from tui.input.listens import Listens
 from tui.input.priority import EventKind
 from tui.text.buffer import Draft, TextBuffer, is_chip
 from tui.text.ink import FAINT, MUTED, TEXT, Ink, Row, Run
-from tui.text.wrap import clip
+from tui.text.wrap import clip, runs_width
+
+if TYPE_CHECKING:
+    from tui.text.vim.keys import KeyUse, VimKeys
 
 PLACEHOLDER: Final = "Ask for something · / commands · @ files · ! shell · ? keys"
 _SIGN_CELLS: Final = 3
@@ -49,6 +52,7 @@ class Composer(Listens, RowsWidget):
         self._note = ""
         self._first_shown = 0
         self._wanted_column: int | None = None
+        self._vim: VimKeys | None = None
 
     # What others do with it
 
@@ -68,9 +72,38 @@ class Composer(Listens, RowsWidget):
         self._note = note
         self.refresh_text()
 
+    def use_vim(self, is_on: bool, remaps: Mapping[str, str] | None = None) -> None:
+        """Edit with vim's keys, or with readline's alone."""
+        if is_on:
+            from tui.text.vim.keys import VimKeys  # for those who ask for it
+
+            self._vim = VimKeys(self.buffer, remaps=remaps)
+        else:
+            self._vim = None
+        self.refresh_text()
+
+    @property
+    def vim_mode(self) -> str:
+        """The mode of vim's keys, such as `NORMAL`; empty without them."""
+        return self._vim.mode.value if self._vim is not None else ""
+
+    def press_vim(self, key: str, text: str) -> KeyUse:
+        """Let vim's keys have a key before actions do; `passed` when it is not theirs."""
+        if self._vim is None:
+            return "passed"
+        before, mode = self.buffer.draft, self._vim.mode
+        use = self._vim.press(key, text)
+        if self.buffer.text != before.text:
+            self._text_changed()
+        elif use == "taken" or self._vim.mode is not mode:
+            self.refresh_text()
+        return use
+
     def take(self) -> Draft:
         """Empty the prompt and return what it held."""
         draft = self.buffer.clear()
+        if self._vim is not None:
+            self._vim.reset()
         self._text_changed()
         return draft
 
@@ -98,6 +131,7 @@ class Composer(Listens, RowsWidget):
             return False
         wanted = self._wanted_column if self._wanted_column is not None else column
         self.buffer.move_to(cursor_at(rows, target, wanted))
+        self._settle()
         self.refresh_text()
         self._wanted_column = wanted
         return True
@@ -123,7 +157,8 @@ class Composer(Listens, RowsWidget):
         if edit is not None:
             self.edit(edit)
         elif event.text:
-            self.insert(event.text)
+            if self._vim is None or self._vim.is_typing:
+                self.insert(event.text)
         else:
             return
         event.claim()
@@ -142,10 +177,16 @@ class Composer(Listens, RowsWidget):
         y = int(message.screen_y) - region.y - self._rule_rows + self._first_shown
         rows = self._edit_rows()
         self.buffer.move_to(cursor_at(rows, max(0, min(y, len(rows) - 1)), max(0, x)))
+        self._settle()
         self.refresh_text()
         event.claim()
 
+    def _settle(self) -> None:
+        if self._vim is not None:
+            self._vim.settle()
+
     def _text_changed(self) -> None:
+        self._settle()
         self.refresh_text()
         self._on_change()
 
@@ -182,17 +223,26 @@ class Composer(Listens, RowsWidget):
             return rows
         hidden = len(lines) - len(shown)
         more = f" {hidden} more {'line' if hidden == 1 else 'lines'} " if hidden > 0 else ""
-        top, bottom = self._rule(width_cells, self._note), self._rule(width_cells, more)
+        top = self._rule(width_cells, self._note)
+        bottom = self._rule(width_cells, more, self._vim_label)
         return [top, *rows, bottom]
 
-    def _rule(self, width: int, label: str) -> Row:
+    @property
+    def _vim_label(self) -> str:
+        if self._vim is None or self._vim.is_typing:
+            return ""
+        return " ".join(("", self._vim.mode.value, self._vim.pending)).rstrip() + " "
+
+    def _rule(self, width: int, right: str, left: str = "") -> Row:
         role = Role.SHELL if self.prefix == "!" else self._mode_role
         ink = Ink(role)
-        if not label:
-            return Row((("─" * width, ink),), is_copied=False)
-        runs = clip([(label, MUTED)], max(0, width - 6))
-        used = sum(len(text) for text, _ in runs)
-        return Row((("─" * (width - used - 3), ink), *runs, ("───", ink)), is_copied=False)
+        begin: list[Run] = [("───", ink), (left, Ink(Role.ACCENT))] if left else []
+        end: list[Run] = []
+        if right:
+            room = max(0, width - 6 - runs_width(begin))
+            end = [*clip([(right, MUTED)], room), ("───", ink)]
+        gap = max(0, width - runs_width(begin) - runs_width(end))
+        return Row(tuple(clip([*begin, ("─" * gap, ink), *end], width)), is_copied=False)
 
     def _sign(self) -> Run:
         match self.prefix:
@@ -214,11 +264,36 @@ class Composer(Listens, RowsWidget):
                 runs.append((chip.label if chip else " ", Ink(Role.ACCENT, Role.SURFACE_RAISED)))
             else:
                 runs.extend(_mentions(char_run, base))
+        selection = self._vim.selection if self._vim is not None else None
+        if selection is not None:
+            return self._marked_row(line, selection, is_first, width)
         if line.start == 0 and self.prefix == "/" and runs:
             head, _, rest = runs[0][0].partition(" ")
             runs[0:1] = [(head, Ink(Role.ACCENT)), ((" " + rest) if rest else "", base)]
         sign: Run = self._sign() if is_first else ("   ", FAINT)
         return Row((sign, *(run for run in clip(runs, width - _SIGN_CELLS) if run[0])))
+
+    def _marked_row(
+        self, line: EditRow, selection: tuple[int, int], is_first: bool, width: int
+    ) -> Row:
+        """Return a row with what vim has marked in it; colours of words give way to the mark."""
+        draft = self.buffer.draft
+        runs: list[Run] = [self._sign() if is_first else ("   ", FAINT)]
+        marked = TEXT.on(Role.SELECTION)
+        for place in range(line.start, line.end):
+            chip = draft.chips.get(draft.text[place])
+            label = chip.label if chip is not None else draft.text[place]
+            runs.append((label, marked if selection[0] <= place < selection[1] else TEXT))
+        if line.start == line.end and selection[0] <= line.start < selection[1]:
+            runs.append((" ", marked))
+        joined: list[Run] = []
+        for text, ink in runs:
+            if joined and joined[-1][1] == ink:
+                # Clusters of several characters stay whole.
+                joined[-1] = (joined[-1][0] + text, ink)
+            else:
+                joined.append((text, ink))
+        return Row(tuple(clip(joined, width)))
 
     # The cursor
 

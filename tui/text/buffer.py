@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, Literal
 
-from tui.screen.width import is_plain
+from tui.text.cluster_steps import left_of, right_of
 
 CHIP_CHARS: Final = 800
 CHIP_LINES: Final = 8
 """Pastes with more characters or lines than these become chips."""
+LONG_CHARS: Final = 20_000
+"""An earlier prompt with more characters comes back as one chip."""
 
 _FIRST_CHIP: Final = 0x10F000
 _LAST_CHIP: Final = 0x10FFFD
@@ -28,10 +30,14 @@ class Chip:
 
     number: int
     content: str
+    """What is sent in its place; for an image, the mention of its file."""
+    kind: Literal["text", "image"] = "text"
 
     @property
     def label(self) -> str:
         """What stands in its place."""
+        if self.kind == "image":
+            return f"[Image #{self.number}]"
         lines = self.content.count("\n")
         size = f"+{lines} lines" if lines else f"{len(self.content)} characters"
         return f"[Pasted text #{self.number} {size}]"
@@ -55,6 +61,22 @@ class Draft:
             self.chips[char].content if char in self.chips else char for char in self.text
         )
 
+    @classmethod
+    def of_text(cls, text: str) -> Draft:
+        """Return a draft of a prompt typed earlier; one that no screen could hold is one chip."""
+        if len(text) <= LONG_CHARS:
+            return cls(text, len(text))
+        char = chr(_FIRST_CHIP)
+        return cls(char, 1, {char: Chip(1, text)})
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Text that was cut or copied, with the chips in it."""
+
+    text: str
+    chips: Mapping[str, Chip] = field(default_factory=dict)
+
 
 def is_chip(char: str) -> bool:
     """Return whether a character stands for a paste."""
@@ -69,7 +91,7 @@ class TextBuffer:
         self._draft = draft or Draft()
         self._undo: list[Draft] = []
         self._redo: list[Draft] = []
-        self._kills: list[str] = []
+        self._kills: list[Piece] = []
         self._last: str = ""
         self._yank_start = 0
         self._yank_index = 0
@@ -100,9 +122,7 @@ class TextBuffer:
     def load(self, draft: Draft) -> None:
         """Put another draft in place; undo brings the old one back."""
         self._change(draft, "load")
-        self._chip_count = max(
-            (chip.number for chip in draft.chips.values()), default=self._chip_count
-        )
+        self._chip_count = max(self._chip_count, *(chip.number for chip in draft.chips.values()), 0)
 
     def set_text(self, text: str) -> None:
         """Put plain text in place, cursor at its end."""
@@ -114,7 +134,6 @@ class TextBuffer:
         old, self._draft = self._draft, Draft()
         self._undo.clear()
         self._redo.clear()
-        self._chip_count = 0
         self._last = ""
         return old
 
@@ -125,16 +144,39 @@ class TextBuffer:
         self._splice(self.cursor, self.cursor, _clean(text), "type")
 
     def paste(self, text: str) -> None:
-        """Insert pasted text, as a chip when it is large."""
-        if len(text) <= CHIP_CHARS and text.count("\n") < CHIP_LINES:
+        """Insert pasted text, as a chip when it is large; the same again expands the chip."""
+        before = self._draft.chips.get(self.text[self.cursor - 1 : self.cursor])
+        if before is not None and before.content == text:
+            self._splice(self.cursor - 1, self.cursor, _clean(text), "paste")
+        elif len(text) <= CHIP_CHARS and text.count("\n") < CHIP_LINES:
             self._splice(self.cursor, self.cursor, _clean(text), "paste")
-            return
+        else:
+            self.insert_chip(text)
+
+    def insert_chip(self, content: str, kind: Literal["text", "image"] = "text") -> None:
+        """Insert something that is shown as a label and sent as its content."""
         self._chip_count += 1
-        char = chr(min(_FIRST_CHIP + self._chip_count, _LAST_CHIP))
-        chips = {**self._draft.chips, char: Chip(self._chip_count, text)}
-        text_now, cursor = self.text, self.cursor
+        char = self._free_chip_char(self._draft.chips)
+        chips = {**self._draft.chips, char: Chip(self._chip_count, content, kind)}
+        text, cursor = self.text, self.cursor
+        self._change(Draft(text[:cursor] + char + text[cursor:], cursor + 1, chips), "paste")
+
+    def expand_chips(self) -> None:
+        """Put the text of every pasted text in the place of its label."""
+        chips = self._draft.chips
+        if not any(chip.kind == "text" for chip in chips.values()):
+            return
+        parts: list[str] = []
+        cursor = 0
+        for place, char in enumerate(self.text):
+            if place == self.cursor:
+                cursor = sum(map(len, parts))
+            chip = chips.get(char)
+            parts.append(_clean(chip.content) if chip and chip.kind == "text" else char)
+        text = "".join(parts)
+        kept = {char: chip for char, chip in chips.items() if chip.kind != "text"}
         self._change(
-            Draft(text_now[:cursor] + char + text_now[cursor:], cursor + 1, chips), "paste"
+            Draft(text, cursor if self.cursor < len(self.text) else len(text), kept), "expand"
         )
 
     def backspace(self) -> None:
@@ -211,14 +253,35 @@ class TextBuffer:
         if not self._kills:
             return
         self._yank_start, self._yank_index = self.cursor, len(self._kills) - 1
-        self._splice(self.cursor, self.cursor, self._kills[-1], "yank")
+        self.put(self.cursor, self.cursor, self._kills[-1], "yank")
 
     def yank_older(self) -> None:
         """Directly after a yank: put the cut before that one in its place."""
         if self._last != "yank" or not self._kills:
             return
         self._yank_index = (self._yank_index - 1) % len(self._kills)
-        self._splice(self._yank_start, self.cursor, self._kills[self._yank_index], "yank")
+        self.put(self._yank_start, self.cursor, self._kills[self._yank_index], "yank")
+
+    def piece(self, start: int, end: int) -> Piece:
+        """Return a part of the text, for `put`."""
+        text = self.text[start:end]
+        return Piece(text, {c: self._draft.chips[c] for c in text if c in self._draft.chips})
+
+    def put(self, start: int, end: int, piece: Piece, kind: str = "put") -> None:
+        """Put a piece in place of a part of the text, the cursor behind it."""
+        text = piece.text
+        chips = dict(self._draft.chips)
+        for char, chip in piece.chips.items():
+            if chips.get(char, chip) != chip:
+                other = self._free_chip_char(chips)
+                text = text.replace(char, other)
+                chips[other] = chip
+            else:
+                chips[char] = chip
+        if start == end and not text:
+            return
+        old = self.text
+        self._change(Draft(old[:start] + text + old[end:], start + len(text), chips), kind)
 
     def transpose(self) -> None:
         """Swap the two characters around the cursor."""
@@ -243,6 +306,25 @@ class TextBuffer:
             self._undo.append(self._draft)
             self._draft = self._redo.pop()
             self._last = "undo"
+
+    @property
+    def can_redo(self) -> bool:
+        """Whether something was undone last."""
+        return bool(self._redo)
+
+    def begin_step(self) -> Draft:
+        """Begin a change of several edits; hand what this returns to `end_step`."""
+        self._undo.append(self._draft)
+        self._last = "step"
+        return self._draft
+
+    def end_step(self, begun: Draft) -> None:
+        """Make one undo step of all edits since; nothing when they were undone meanwhile."""
+        for place in range(len(self._undo) - 1, -1, -1):
+            if self._undo[place] is begun:
+                del self._undo[place + (self.text != begun.text) :]
+                break
+        self._last = "step"
 
     # Inside
 
@@ -272,38 +354,26 @@ class TextBuffer:
     def _kill(self, start: int, end: int, *, before: bool = False) -> None:
         if start == end:
             return
-        cut = self.text[start:end]
+        cut = self.piece(start, end)
         if self._last == "kill" and self._kills:
-            self._kills[-1] = cut + self._kills[-1] if before else self._kills[-1] + cut
+            old = self._kills[-1]
+            text = cut.text + old.text if before else old.text + cut.text
+            self._kills[-1] = Piece(text, {**old.chips, **cut.chips})
         else:
             self._kills.append(cut)
             del self._kills[:-_KILLS]
         self._splice(start, end, "", "kill")
 
     def _left_of(self, cursor: int) -> int:
-        if cursor == 0:
-            return 0
-        line = self.text.rfind("\n", 0, cursor) + 1
-        if cursor == line:
-            return cursor - 1
-        near = self.text[max(line, cursor - 64) : cursor]
-        if is_plain(near):
-            return cursor - 1
-        from wcwidth import iter_graphemes  # late: its tables take 17 ms to load
-
-        *_, last = iter_graphemes(near)
-        return cursor - max(1, len(last))
+        return left_of(self.text, cursor)
 
     def _right_of(self, cursor: int) -> int:
-        if cursor >= len(self.text):
-            return cursor
-        near = self.text[cursor : cursor + 64]
-        if is_plain(near):
-            return cursor + 1
-        from wcwidth import iter_graphemes  # late: as above
+        return right_of(self.text, cursor)
 
-        first = next(iter(iter_graphemes(near)), " ")
-        return cursor + max(1, len(first))
+    @staticmethod
+    def _free_chip_char(chips: Mapping[str, Chip]) -> str:
+        places = range(_FIRST_CHIP, _LAST_CHIP)
+        return next((chr(p) for p in places if chr(p) not in chips), chr(_LAST_CHIP))
 
     def _word_start(self, cursor: int) -> int:
         return self._scan(cursor, -1, str.isalnum)

@@ -1,0 +1,39 @@
+"""One visible character to the left or right of a cursor, whatever it is made of. Pure."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tui.screen.width import is_plain
+
+_NEAR_CHARS: Final = 64
+"""Clusters longer than this are stepped through in pieces."""
+
+
+def left_of(text: str, cursor: int) -> int:
+    """Return where the character before the cursor begins; 0 stays 0."""
+    if cursor == 0:
+        return 0
+    line = text.rfind("\n", 0, cursor) + 1
+    if cursor == line:
+        return cursor - 1
+    near = text[max(line, cursor - _NEAR_CHARS) : cursor]
+    if is_plain(near):
+        return cursor - 1
+    from wcwidth import iter_graphemes  # late: its tables take 17 ms to load
+
+    *_, last = iter_graphemes(near)
+    return cursor - max(1, len(last))
+
+
+def right_of(text: str, cursor: int) -> int:
+    """Return where the character after the cursor ends; the end stays the end."""
+    if cursor >= len(text):
+        return cursor
+    near = text[cursor : cursor + _NEAR_CHARS]
+    if is_plain(near):
+        return cursor + 1
+    from wcwidth import iter_graphemes  # late: as above
+
+    first = next(iter(iter_graphemes(near)), " ")
+    return cursor + max(1, len(first))
