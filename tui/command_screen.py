@@ -31,9 +31,10 @@ class AsksFor(Dialog, Protocol[AnswerT]):
 class CommandScreen(Protocol):
     """The screen, as commands and panels use it."""
 
-    conversation: ConversationPort | None
     composer: Composer
 
+    @property
+    def conversation(self) -> ConversationPort | None: ...
     @property
     def commands(self) -> CommandCenter | None: ...
     @property

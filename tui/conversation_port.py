@@ -215,3 +215,6 @@ class ScreenPorts:
 
 MakeConversation = Callable[[ScreenPorts], Awaitable[ConversationPort]]
 """Runs after the first frame. What it raises is shown, and ends the program."""
+
+Release = Callable[[str | None], Awaitable[None]]
+"""Ends the conversation, so that the next one made is the named session, or a new one."""

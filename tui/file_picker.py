@@ -2,15 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     # Costs a search program and a file watcher: not before the first `@`.
+    from agent.commands.center import CommandCenter
     from agent.files.index import FileIndex
     from agent.files.matcher import Search
 
 LIMIT: Final = 30
+
+
+class FilesBelow:
+    """The conversation's index of files; before there is one, an index of the folder itself."""
+
+    def __init__(
+        self,
+        center: Callable[[], CommandCenter | None],
+        folder: Callable[[], Path],
+        env: Mapping[str, str],
+    ) -> None:
+        """Take the folder that is worked in, and the environment of the search program."""
+        self._center = center
+        self._folder = folder
+        self._env = env
+        self._own: FileIndex | None = None
+
+    def __call__(self) -> FileIndex:
+        """Return the index that counts now."""
+        center = self._center()
+        if center is not None:
+            return center.files
+        if self._own is None:
+            from agent.files.index import FileIndex  # with the first `@`
+
+            self._own = FileIndex(self._folder(), self._env)
+        return self._own
 
 
 class FilePicker:

@@ -21,10 +21,13 @@ class PromptRunner:
         self,
         take: TakeEvent,
         on_start: Callable[[Prompt], None],
-        on_end: Callable[[], None],
+        on_end: Callable[[bool], None],
         start_worker: Callable[[Awaitable[None]], object],
     ) -> None:
-        """Take where events go, whom to tell of start and end, and who owns the task."""
+        """Take where events go, whom to tell of start and end, and who owns the task.
+
+        `on_end` hears whether the person ended it.
+        """
         self._take = take
         self._on_start = on_start
         self._on_end = on_end
@@ -32,6 +35,8 @@ class PromptRunner:
         self._conversation: ConversationPort | None = None
         self._early: list[Prompt] = []
         self._is_running = False
+        self.is_interrupting = False
+        """Whether the person has ended what runs, and its end is still to come."""
 
     @property
     def is_running(self) -> bool:
@@ -80,23 +85,32 @@ class PromptRunner:
 
     def interrupt(self) -> bool:
         """End what is running; return whether anything was."""
-        return self._conversation is not None and self._conversation.interrupt()
+        if self._conversation is None or not self._is_running:
+            return False
+        if not self._conversation.interrupt():
+            return False
+        self.is_interrupting = True
+        return True
 
     async def _work(self, conversation: ConversationPort, prompt: Prompt | None) -> None:
         try:
             while prompt is not None:
+                self.is_interrupting = False
                 self._on_start(prompt)
                 async for event in conversation.run(prompt):
                     await self._take(event)
                 prompt = conversation.next_queued()
         finally:
-            self._is_running = False
-            self._on_end()
+            self._end()
 
     async def _show(self, events: AsyncIterator[AgentEvent]) -> None:
         try:
             async for event in events:
                 await self._take(event)
         finally:
-            self._is_running = False
-            self._on_end()
+            self._end()
+
+    def _end(self) -> None:
+        self._is_running = False
+        was_interrupted, self.is_interrupting = self.is_interrupting, False
+        self._on_end(was_interrupted)

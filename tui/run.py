@@ -21,7 +21,8 @@ from agent.exit_status import EXIT_HANGUP, EXIT_INTERRUPTED
 from agent.options import RunOptions
 from themes.registry import DEFAULT_THEME, load_theme
 from themes.theme import ThemeError
-from tui.app import AgentApp, AppOptions, ExitReport
+from tui.app import AgentApp
+from tui.app_options import AppOptions, ExitReport
 from tui.conversation_port import ScreenPorts
 from tui.external_editor import edit_file, edit_text, editor_command
 from tui.start_collector import resume_collection

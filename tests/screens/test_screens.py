@@ -101,7 +101,7 @@ def app_with(script: list[Step], theme: str) -> AgentApp:
 def frozen(app: AgentApp) -> AgentApp:
     """Stop what would make a picture depend on time: the spinner, and the thread that colours."""
     app.highlighter._executor = None
-    app._turn_spinner = lambda: None  # type: ignore[method-assign]
+    app.lines.turn = lambda: None  # type: ignore[method-assign]
     return app
 
 

@@ -37,7 +37,8 @@ from permissions.request import PermissionRequest
 from permissions.rule import Rule
 from permissions.rule_set import RuleSet
 from themes.registry import load_theme
-from tui.app import AgentApp, AppOptions
+from tui.app import AgentApp
+from tui.app_options import AppOptions
 from tui.conversation_port import ScreenPorts
 
 Step = AgentEvent | Callable[["RecordedConversation"], Awaitable[object]]

@@ -165,8 +165,8 @@ async def test_a_half_typed_prompt_is_kept() -> None:
     async with app.run_test(size=(60, 20)) as pilot:
         await settled(pilot)
         await pilot.press(*keys("half"))
-        assert app._draft_timer is not None
-        app._keep_draft()
+        assert app.drafts.is_planned
+        app.drafts.keep()
         assert conversation.draft == "half"
 
 

@@ -23,7 +23,8 @@ from tests.tui.recorded import (
     make_app,
     until_interrupted,
 )
-from tui.app import AgentApp, ExitReport
+from tui.app import AgentApp
+from tui.app_options import ExitReport
 from tui.components.rows_widget import RowsWidget
 
 T = "t1"
@@ -75,13 +76,13 @@ async def test_keys_typed_before_the_conversation_exists_are_kept() -> None:
     conversation = played([])
     ready = asyncio.Event()
     app = make_app(conversation)
-    make = app._make_conversation
+    make = app.conversations.make
 
     async def slow(ports: object) -> RecordedConversation:
         await ready.wait()
         return await make(ports)  # type: ignore[arg-type, return-value]
 
-    app._make_conversation = slow
+    app.conversations.make = slow
     async with app.run_test(size=(60, 20)) as pilot:
         await send(pilot, "early")
         await pilot.press(*keys("next"))
@@ -97,9 +98,9 @@ async def test_a_mode_chosen_before_the_conversation_exists_counts() -> None:
     conversation = played()
     app = make_app(conversation)
     async with app.run_test(size=(80, 20)) as pilot:
-        app._cycle_mode()
+        app.keyboard.cycle_mode()
         await settled(pilot)
-        app._cycle_mode()
+        app.keyboard.cycle_mode()
         assert conversation.mode is Mode.PLAN
 
 
@@ -109,7 +110,7 @@ async def test_a_failing_start_ends_the_program_with_the_reason() -> None:
     async def fail(_ports: object) -> RecordedConversation:
         raise ValueError("settings.json, line 3: expected a comma")
 
-    app._make_conversation = fail
+    app.conversations.make = fail
     async with app.run_test() as pilot:
         await pilot.pause()
     assert app.return_value == ExitReport(None, "", "settings.json, line 3: expected a comma")
@@ -319,7 +320,7 @@ async def test_a_retry_counts_down() -> None:
         await send(pilot, "go")
         assert "overloaded · retry 1 of 10 in 8 s · esc to stop" in text_of(app.activity)
         now[0] = 103.0
-        app._turn_spinner()
+        app.lines.turn()
         assert "in 5 s" in text_of(app.activity)
         await pilot.press("escape")
         await settled(pilot)
@@ -385,7 +386,7 @@ async def test_nothing_runs_while_idle() -> None:
     app = make_app(played([TextDelta(T, "m1", 0, "done")]))
     async with app.run_test(size=(60, 20)) as pilot:
         await send(pilot, "go")
-        assert app._spinner is None
+        assert not app.lines.is_turning
         assert not app.bridge.clock.is_waiting
         pumps: list[MessagePump] = [app, app.screen, *app.screen.walk_children()]
         assert [timer.name for pump in pumps for timer in pump._timers if is_repeating(timer)] == []

@@ -24,7 +24,8 @@ from tests.tui.components.samples import DIFF
 from tests.tui.dialogs.test_dialogs import BASH, OFFER, PENDING
 from tests.tui.recorded import RecordedConversation, Step, ask, make_app
 from tests.tui.screen.twin import RendersTwice, resize_event
-from tui.app import AgentApp, ExitReport
+from tui.app import AgentApp
+from tui.app_options import ExitReport
 
 T = "t1"
 ANSWER = """Look at **`slug`** first, 漢字 🎉 included.

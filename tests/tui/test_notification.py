@@ -11,8 +11,8 @@ from tests.tui.test_app_keys import send, settled
 
 @pytest.fixture(autouse=True)
 def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tui.app.ASK_NOTICE_S", 0.01)
-    monkeypatch.setattr("tui.app.IDLE_NOTICE_S", 0.01)
+    monkeypatch.setattr("tui.waiting_notice.ASK_NOTICE_S", 0.01)
+    monkeypatch.setattr("tui.waiting_notice.IDLE_NOTICE_S", 0.01)
 
 
 async def test_a_question_that_waits_is_told_and_then_the_idle_prompt() -> None:
@@ -36,5 +36,5 @@ async def test_without_a_hook_there_is_no_timer() -> None:
     async with app.run_test() as pilot:
         await send(pilot, "go")
         await settled(pilot)
-        assert app._notification is None
+        assert not app.waiting_notice.is_planned
     assert conversation.notified == []

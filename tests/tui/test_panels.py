@@ -11,7 +11,8 @@ from permissions.grammar import RuleBehavior
 from permissions.rule import RuleSet, RuleSource, RuleText
 from tests.tui.recorded import RecordedConversation, make_app
 from tests.tui.test_app_keys import played, send, settled, text_of, transcript_of
-from tui.app import AgentApp, ExitReport
+from tui.app import AgentApp
+from tui.app_options import ExitReport
 from tui.dialogs.dialog import DialogView
 from tui.panels import PANELS
 from tui.panels.list_panel import Item, ListPanel

@@ -1,0 +1,41 @@
+"""What the entry point tells the screen before the first frame, and what the screen leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from themes.theme import Theme
+from tui.input.keymap import Keymap, default_keymap
+
+
+@dataclass(frozen=True, slots=True)
+class AppOptions:
+    """What the entry point knows before the first frame."""
+
+    theme: Theme
+    version: str = ""
+    folder: Path = field(default_factory=Path)
+    home: Path = field(default_factory=Path)
+    no_color: bool = False
+    keymap: Keymap = field(default_factory=default_keymap)
+    history: tuple[str, ...] = ()
+    initial_prompt: str = ""
+    agent_home: Path | None = None
+    """Settings, keys and history; None keeps nothing."""
+    themes_dir: Path | None = None
+    shell_env: Mapping[str, str] = field(default_factory=dict)
+    """Environment of commands typed after `!`, secrets already removed."""
+    notices: tuple[str, ...] = ()
+    """Lines to show at the start: warnings of settings, what a resume repaired."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExitReport:
+    """What is left to say on the normal screen."""
+
+    session_id: str | None
+    last_answer: str
+    error: str = ""
+    """Why the program could not go on; empty when the person left."""

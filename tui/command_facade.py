@@ -1,0 +1,201 @@
+"""The app as commands, panels and the entry point use it: `tui.command_screen.CommandScreen`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from textual.app import App
+
+from agent.user_prompt import Prompt
+from themes.theme import Theme
+from tui.app_options import AppOptions, ExitReport
+from tui.command_screen import AnswerT, AsksFor
+from tui.components.transcript import Transcript
+from tui.components.welcome import welcome_rows
+from tui.conversation_holder import ConversationHolder
+from tui.conversation_port import ConversationPort
+from tui.dialogs.host import DialogHost
+from tui.document import Document
+from tui.editing import Editing
+from tui.events_shown import EventsShown
+from tui.folder_name import from_home
+from tui.hint import Hint
+from tui.input.keymap import ChordReader, Keymap
+from tui.keyboard import Keyboard
+from tui.lines import Lines
+from tui.prompt_runner import PromptRunner
+from tui.theme import Palette, textual_theme
+
+if TYPE_CHECKING:
+    from agent.commands.center import CommandCenter
+    from agent.commands.registry import CommandRegistry
+    from agent.messages import Message
+
+
+class CommandFacade(App[ExitReport]):
+    """Half of the app: what others may ask of the screen. The other half makes the parts."""
+
+    options: AppOptions
+    palette: Palette
+    document: Document
+    chords: ChordReader
+    runner: PromptRunner
+    conversations: ConversationHolder
+    events_shown: EventsShown
+    transcript: Transcript
+    dialogs: DialogHost
+    lines: Lines
+    hint_text: Hint
+    editing: Editing
+    keyboard: Keyboard
+
+    # What is in force
+
+    @property
+    def conversation(self) -> ConversationPort | None:
+        """The conversation; None before there is one."""
+        return self.conversations.current
+
+    @property
+    def commands(self) -> CommandCenter | None:
+        """What the conversation's commands need; None before there is one."""
+        return self.conversation.commands if self.conversation is not None else None
+
+    @property
+    def registry(self) -> CommandRegistry:
+        """The commands that can be typed now."""
+        center = self.commands
+        if center is not None:
+            return center.registry
+        # With the first `/`, not with the first frame.
+        from agent.commands.registry import CommandRegistry
+        from agent.commands.spec import Surface
+        from agent.commands.table import BUILTIN_COMMANDS
+
+        return CommandRegistry([lambda: BUILTIN_COMMANDS], Surface.SCREEN)
+
+    @property
+    def keymap(self) -> Keymap:
+        """The keys in force."""
+        return self.options.keymap
+
+    @property
+    def theme_name(self) -> str:
+        """The theme in force."""
+        return self.options.theme.name
+
+    @property
+    def themes_dir(self) -> Path | None:
+        """Where the person's own themes are."""
+        return self.options.themes_dir
+
+    @property
+    def folder(self) -> Path:
+        """The folder that is worked in."""
+        return self.options.folder
+
+    @property
+    def action_ids(self) -> frozenset[str]:
+        """The actions that keys of the main screen can do."""
+        return frozenset((*self.keyboard.actions, "app:interrupt", "app:exit"))
+
+    def display_path(self, path: Path) -> str:
+        """Return a folder as people write it."""
+        return from_home(path, self.options.home)
+
+    # What can be asked for
+
+    def send(self, text: str) -> None:
+        """Send a prompt to the model as it is."""
+        self.runner.submit(Prompt(text))
+        self.transcript.to_end()
+        self.events_shown.show()
+
+    def leave(self, error: str = "") -> None:
+        """End the program; the report is printed on the normal screen."""
+        session_id = self.conversation.session_id if self.conversation is not None else None
+        self.exit(ExitReport(session_id, self.document.last_answer, error))
+
+    async def restart(self, session_id: str | None) -> None:
+        """Leave this conversation for another session, or for a new one."""
+        if why_not := await self.conversations.change(session_id):
+            self.warn(why_not)
+
+    def notice(self, text: str, level: str = "info") -> None:
+        """Add a line of our own to the transcript."""
+        self.document.add_notice(level, text)
+        self.events_shown.show()
+
+    def notice_of_level(self, text: str, level: str) -> None:
+        """Add a line of our own, told apart by its level."""
+        self.notice(text, level)
+
+    def warn(self, text: str) -> None:
+        """Add a line that something is not as it should be."""
+        self.notice(text, "warning")
+
+    def hint(self, text: str) -> None:
+        """Say something in the status line for a moment."""
+        self.hint_text.say(text)
+
+    def compact(self, focus: str) -> None:
+        """Summarise the history."""
+        if self.conversation is not None:
+            self.runner.run_events(self.conversation.compact(focus))
+
+    async def show_dialog(self, dialog: AsksFor[AnswerT]) -> AnswerT:
+        """Show a dialog and return its answer."""
+        from tui.dialogs.people import show  # with the first dialog: it takes 30 ms to import
+
+        return await show(self.dialogs, dialog)
+
+    def edit_file(self, path: Path) -> None:
+        """Open a file in the person's editor; the screen is theirs until it ends."""
+        self.editing.file(path)
+
+    async def keep_setting(self, key: str, value: object) -> None:
+        """Write one of the person's own settings."""
+        if self.options.agent_home is None:
+            return
+        from tui.kept_setting import keep_setting  # with the first setting that is kept
+
+        if problem := await keep_setting(self.options.agent_home, key, value):
+            self.warn(problem)
+
+    def show_history(self, messages: Sequence[Message]) -> None:
+        """Show the conversation anew, as it is after going back."""
+        self.document.clear()
+        self.document.restore(messages)
+        self.events_shown.show()
+
+    # What can be put in the place of what is in force
+
+    def use_keys(self, keymap: Keymap) -> None:
+        """Read keys by another table."""
+        self.options = replace(self.options, keymap=keymap)
+        self.chords.keymap = keymap
+
+    def use_folder(self, folder: Path) -> None:
+        """Work in another folder than the one the program was started in: the demo's copy."""
+        self.options = replace(self.options, folder=folder)
+        self.show_header()
+        self.lines.show()
+
+    def show_header(self) -> None:
+        """Show the first lines of the transcript: what this is, and where."""
+        folder = self.display_path(self.options.folder)
+        self.transcript.set_header(welcome_rows(self.options.version, folder))
+
+    def use_theme(self, theme: Theme) -> None:
+        """Draw everything in another theme."""
+        self.options = replace(self.options, theme=theme)
+        self.palette = Palette(theme, no_color=self.options.no_color)
+        self.register_theme(textual_theme(theme))
+        self.theme = f"agent-{theme.name}"
+        self.transcript.palette_changed()
+        self.screen_stack[0].refresh(layout=True)
+        for widget in self.screen_stack[0].query("*"):
+            widget.refresh()

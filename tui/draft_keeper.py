@@ -1,0 +1,47 @@
+"""Has the half-typed prompt recorded now and then, so that a crash costs seconds of typing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from textual.timer import Timer
+
+from tui.conversation_port import ConversationPort
+from tui.hint import SetTimer
+
+DRAFT_S: Final = 2.0
+"""How much typing a crash may cost."""
+
+
+class DraftKeeper:
+    """No timer runs while nothing is typed."""
+
+    def __init__(
+        self,
+        conversation: Callable[[], ConversationPort | None],
+        draft: Callable[[], str],
+        set_timer: SetTimer,
+    ) -> None:
+        """Take who records the draft, and the draft as it will be then."""
+        self._conversation = conversation
+        self._draft = draft
+        self._set_timer = set_timer
+        self._timer: Timer | None = None
+
+    @property
+    def is_planned(self) -> bool:
+        """Whether the draft will be recorded soon."""
+        return self._timer is not None
+
+    def touched(self) -> None:
+        """The draft has changed."""
+        if self._timer is None and self._conversation() is not None:
+            self._timer = self._set_timer(DRAFT_S, self.keep)
+
+    def keep(self) -> None:
+        """Record the draft now."""
+        self._timer = None
+        conversation = self._conversation()
+        if conversation is not None:
+            conversation.keep_draft(self._draft())

@@ -1,0 +1,62 @@
+"""Hands the terminal to the person's own editor and takes it back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Protocol
+
+from tui.external_editor import EditorFailed
+
+
+class LendsTerminal(Protocol):
+    """The screen, as somebody uses it who needs the terminal for a while."""
+
+    def suspend(self) -> AbstractContextManager[None]: ...
+    def invalidate_screen(self) -> None: ...
+    def notice(self, text: str, level: str = "info") -> None: ...
+    def hint(self, text: str) -> None: ...
+
+
+class Editing:
+    """The person's editor, where they have one."""
+
+    def __init__(
+        self,
+        screen: LendsTerminal,
+        edit_text: Callable[[str], str] | None,
+        edit_path: Callable[[Path], None] | None,
+    ) -> None:
+        """Take what runs the editor; None where neither VISUAL nor EDITOR names one."""
+        self._screen = screen
+        self._edit_text = edit_text
+        self._edit_path = edit_path
+
+    def text(self, text: str) -> str | None:
+        """Edit a text; None leaves it as it was."""
+        if self._edit_text is None:
+            self._screen.hint("no editor: set $VISUAL or $EDITOR")
+            return None
+        try:
+            with self._screen.suspend():
+                return self._edit_text(text)
+        except EditorFailed as error:
+            self._screen.notice(str(error), "warning")
+            return None
+        finally:
+            self._screen.invalidate_screen()
+
+    def file(self, path: Path) -> None:
+        """Open a file; the screen is the editor's until it ends."""
+        if self._edit_path is None:
+            self._screen.notice(
+                f"no editor: set $VISUAL or $EDITOR, or open {path} yourself", "warning"
+            )
+            return
+        try:
+            with self._screen.suspend():
+                self._edit_path(path)
+        except EditorFailed as error:
+            self._screen.notice(str(error), "warning")
+        self._screen.invalidate_screen()

@@ -1,0 +1,76 @@
+"""From agent events to what the screen shows: folds them into the document, paints per frame."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
+
+from tui.bridge import EventBridge, FrameClock
+from tui.components.transcript import Transcript
+from tui.document import Document
+from tui.lines import Lines
+from tui.shown import shown_line
+
+if TYPE_CHECKING:
+    from agent.events import AgentEvent
+    from permissions.decision import Decision
+
+
+class EventsHost(Protocol):
+    """The screen as events see it."""
+
+    document: Document
+    transcript: Transcript
+    lines: Lines
+
+    @property
+    def is_live(self) -> bool: ...
+    @property
+    def output_is_slow(self) -> bool: ...
+    def hint(self, text: str) -> None: ...
+
+
+class EventsShown:
+    """One frame clock for events and one for colours that came later."""
+
+    def __init__(self, host: EventsHost, clock: Callable[[], float]) -> None:
+        """Nothing runs before the first event."""
+        self._host = host
+        self._clock = clock
+        self.bridge = EventBridge(self._fold, self.show, lambda: host.output_is_slow)
+        self._highlight_clock = FrameClock(self._show_highlights)
+
+    def stop(self) -> None:
+        """Paint no more."""
+        self.bridge.clock.stop()
+        self._highlight_clock.stop()
+
+    def show(self) -> None:
+        """Show what changed in the document."""
+        host = self._host
+        if not host.is_live:
+            return
+        first = host.document.take_first_changed()
+        if first is not None:
+            host.transcript.show(first, host.document.blocks)
+        host.lines.show()
+
+    def highlights_ready(self) -> None:
+        """Code has been coloured meanwhile."""
+        self._highlight_clock.request()
+
+    def _fold(self, event: AgentEvent) -> None:
+        document = self._host.document
+        if event.type == "permission_resolved" and document.is_asking(event.tool_use_id):
+            self._say_who_decided(event.decision)
+        document.apply(event, at_s=self._clock())
+
+    def _say_who_decided(self, decision: Decision) -> None:
+        """A dialog that closed by itself must not leave the person guessing."""
+        if decision.source != "user":
+            verb = "allowed" if decision.behavior == "allow" else "denied"
+            self._host.hint(f"{verb} by {decision.source}: {shown_line(decision.message)}")
+
+    def _show_highlights(self) -> None:
+        if self._host.is_live:
+            self._host.transcript.highlights_ready()

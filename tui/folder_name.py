@@ -1,0 +1,25 @@
+"""Folders as people write them: from home, and short where there is little room."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+FOLDER_CELLS: Final = 30
+
+
+def from_home(path: Path, home: Path) -> str:
+    """Return a path that begins with `~` where it is inside of home."""
+    try:
+        inside = path.relative_to(home)
+    except ValueError:
+        return str(path)
+    return "~" if not inside.parts else f"~/{inside}"
+
+
+def short_folder(path: Path, home: Path) -> str:
+    """Return a path for the status line: of a long one the last folder."""
+    text = from_home(path, home)
+    if len(text) <= FOLDER_CELLS:
+        return text
+    return "…/" + text.rsplit("/", 1)[-1]

@@ -1,0 +1,60 @@
+"""Turns keys of the main screen into their actions, before the focused component sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from tui.components.completion_menu import CompletionMenu
+from tui.history_search import HistorySearch
+from tui.input.actions import Context
+from tui.input.event import RoutedEvent
+from tui.input.keymap import ChordReader, Match, Pending
+from tui.prompt_offers import PromptOffers
+
+CONTEXTS = (Context.CHAT, Context.TASK, Context.SCROLL)
+
+
+class KeyActions:
+    """Search and menu own the keyboard while they are open; else a key is an action or text."""
+
+    def __init__(
+        self,
+        chords: ChordReader,
+        actions: Mapping[str, Callable[[], object]],
+        search: HistorySearch,
+        menu: CompletionMenu,
+        offers: PromptOffers,
+        is_covered: Callable[[], bool],
+    ) -> None:
+        """Take what each action does (False from it: the key is not for it after all).
+
+        `is_covered` says that something above the main screen has the keyboard.
+        """
+        self._chords = chords
+        self._actions = actions
+        self._search = search
+        self._menu = menu
+        self._offers = offers
+        self._is_covered = is_covered
+
+    def on_key(self, event: RoutedEvent) -> None:
+        """Do what a key stands for; claim it when it stood for something."""
+        if self._is_covered():
+            return
+        if self._search.is_open:
+            event.claim()
+            if self._search.press(event) == "send":
+                self._actions["chat:submit"]()
+            return
+        if self._menu.is_open and self._offers.press(event):
+            event.claim()
+            return
+        match self._chords.press(event.key, CONTEXTS):
+            case Match(action_id=action_id):
+                perform = self._actions.get(action_id)
+                if perform is not None and perform() is not False:
+                    event.claim()
+            case Pending():
+                event.claim()
+            case None:
+                pass

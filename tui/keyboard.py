@@ -1,0 +1,238 @@
+"""Wires what keys do on the main screen: one table from action to what performs it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from tui.app_options import AppOptions
+from tui.components.completion_menu import CompletionMenu
+from tui.components.composer import Composer
+from tui.components.transcript import Transcript
+from tui.conversation_holder import ConversationHolder
+from tui.dialogs.host import DialogHost
+from tui.document import Document
+from tui.editing import Editing
+from tui.file_picker import FilePicker, FilesBelow
+from tui.hint import Hint
+from tui.history_search import HistorySearch
+from tui.input.keymap import ChordReader
+from tui.key_actions import KeyActions
+from tui.leaving import Leaving
+from tui.lines import Lines
+from tui.own_status import OwnStatus
+from tui.prompt_history import PromptHistory
+from tui.prompt_keys import PromptKeys
+from tui.prompt_offers import PromptOffers
+from tui.prompt_runner import PromptRunner
+from tui.typed_command import TypedCommands
+from tui.typed_prompts import TypedPrompts
+
+if TYPE_CHECKING:
+    from agent.commands.center import CommandCenter
+    from agent.commands.registry import CommandRegistry
+
+
+class KeyboardHost(Protocol):
+    """The screen as its keys see it."""
+
+    options: AppOptions
+    document: Document
+    history: PromptHistory
+    chords: ChordReader
+    runner: PromptRunner
+    conversations: ConversationHolder
+    transcript: Transcript
+    dialogs: DialogHost
+    composer: Composer
+    menu: CompletionMenu
+    lines: Lines
+    hint_text: Hint
+    own_status: OwnStatus
+    typed_prompts: TypedPrompts
+    typed_commands: TypedCommands
+    editing: Editing
+
+    @property
+    def commands(self) -> CommandCenter | None: ...
+    @property
+    def registry(self) -> CommandRegistry: ...
+    @property
+    def is_covered(self) -> bool: ...
+    @property
+    def is_live(self) -> bool: ...
+    def submit(self, text: str) -> None: ...
+    def leave(self) -> None: ...
+    def notice(self, text: str, level: str = "info") -> None: ...
+    def copy_to_clipboard(self, text: str) -> None: ...
+    def invalidate_screen(self) -> None: ...
+    def action_suspend_process(self) -> None: ...
+    def start_worker(self, work: Awaitable[None]) -> None: ...
+    def call_next_frame(self, work: Callable[[], None]) -> None: ...
+
+
+class Keyboard:
+    """What takes keys, and the actions."""
+
+    def __init__(self, host: KeyboardHost, clock: Callable[[], float]) -> None:
+        """Make what takes keys out of the parts of the screen."""
+        self._host = host
+        self._is_detailed = False
+        self.search = HistorySearch(
+            host.history,
+            host.composer,
+            host.chords,
+            load_everywhere=lambda: host.typed_prompts.load_everywhere(self.search.refresh),
+        )
+        self.prompt = PromptKeys(
+            host.composer, host.history, host.runner, host.submit, self._on_sent, host.lines.show
+        )
+        self.files = FilePicker(
+            FilesBelow(lambda: host.commands, self._launch_dir, host.options.shell_env),
+            host.start_worker,
+            host.call_next_frame,
+            self._on_files_found,
+        )
+        self.offers = PromptOffers(
+            host.composer,
+            host.menu,
+            self.files,
+            host.chords,
+            lambda: host.registry,
+            self.prompt.send,
+        )
+        self.leaving = Leaving(
+            host.composer,
+            host.transcript,
+            host.dialogs,
+            self.search,
+            host.history,
+            host.runner,
+            host.typed_commands,
+            host.hint_text,
+            clock,
+            host.copy_to_clipboard,
+            host.leave,
+        )
+        self.actions: Mapping[str, Callable[[], object]] = self._action_table()
+        """What each action does; False from it: the key is not for it after all."""
+        self.keys = KeyActions(
+            host.chords, self.actions, self.search, host.menu, self.offers, lambda: host.is_covered
+        )
+
+    def text_changed(self) -> None:
+        """Offer what the word at the cursor could mean."""
+        if self.search.is_open:
+            self.offers.close()
+        else:
+            self.offers.look()
+
+    def cycle_mode(self) -> None:
+        """Go to the next permission mode."""
+        if self._host.conversations.cycle_mode() is not None:
+            self._host.own_status.plan()
+            self._host.lines.show()
+
+    def _action_table(self) -> Mapping[str, Callable[[], object]]:
+        host, prompt, transcript = self._host, self.prompt, self._host.transcript
+        return {
+            "chat:submit": prompt.send,
+            "chat:newline": prompt.newline,
+            "chat:cancel": self._cancel,
+            "chat:rewind": prompt.clear_draft,
+            "chat:clearInput": host.invalidate_screen,
+            "app:redraw": host.invalidate_screen,
+            "chat:clearScreen": partial(host.submit, "/clear"),
+            "chat:cycleMode": self.cycle_mode,
+            "chat:modelPicker": partial(host.submit, "/model"),
+            "chat:undo": prompt.undo,
+            "chat:externalEditor": self._open_editor,
+            "chat:stash": prompt.swap_stash,
+            "chat:help": prompt.help_when_empty,
+            "chat:copyAnswer": self._copy_answer,
+            "task:background": self._to_background,
+            "chat:imagePaste": lambda: host.start_worker(self._paste_picture()),
+            "history:previous": prompt.previous,
+            "history:next": prompt.next,
+            "history:search": self.search.open,
+            "app:toggleTranscript": self._toggle_detail,
+            "app:toggleTodos": self._toggle_todos,
+            "app:suspend": host.action_suspend_process,
+            "scroll:lineUp": partial(transcript.scroll_rows, -1),
+            "scroll:lineDown": partial(transcript.scroll_rows, 1),
+            "scroll:pageUp": partial(transcript.scroll_pages, -1.0),
+            "scroll:pageDown": partial(transcript.scroll_pages, 1.0),
+            "scroll:fullPageUp": partial(transcript.scroll_pages, -1.0),
+            "scroll:fullPageDown": partial(transcript.scroll_pages, 1.0),
+            "scroll:halfPageUp": partial(transcript.scroll_pages, -0.5),
+            "scroll:halfPageDown": partial(transcript.scroll_pages, 0.5),
+            "scroll:top": lambda: transcript.to_start(),
+            "scroll:bottom": lambda: transcript.to_end(),
+            "selection:copy": self._copy_selection,
+        }
+
+    def _on_sent(self, text: str) -> None:
+        if self._host.options.agent_home is not None:
+            conversation = self._host.conversations.current
+            session_id = conversation.session_id if conversation is not None else None
+            self._host.typed_prompts.keep(text, session_id)
+
+    def _on_files_found(self) -> None:
+        if self._host.is_live:
+            self.text_changed()
+
+    def _launch_dir(self) -> Path:
+        conversation = self._host.conversations.current
+        return conversation.launch_dir if conversation is not None else self._host.options.folder
+
+    def _cancel(self) -> None:
+        self.leaving.cancel()
+        self._host.lines.show()
+
+    def _to_background(self) -> bool:
+        """Let the running command go on; False when none runs, so that the key moves the cursor."""
+        conversation = self._host.conversations.current
+        if conversation is None or not conversation.send_to_background():
+            return False
+        self._host.hint_text.say("goes on in the background: /tasks")
+        return True
+
+    def _toggle_detail(self) -> None:
+        self._is_detailed = not self._is_detailed
+        self._host.transcript.set_detailed(self._is_detailed)
+
+    def _toggle_todos(self) -> None:
+        if not self._host.lines.toggle_todos():
+            self._host.hint_text.say("no task list yet")
+
+    def _open_editor(self) -> None:
+        composer = self._host.composer
+        text = self._host.editing.text(composer.buffer.draft.expanded)
+        if text is not None:
+            composer.edit(lambda buffer: buffer.set_text(text.rstrip("\n")))
+
+    async def _paste_picture(self) -> None:
+        center = self._host.commands
+        folder = center.context.gate.context.scratch_dir if center is not None else None
+        if folder is None:
+            return
+        from tui.pasted_picture import NoPicture, keep_picture  # with the first picture
+
+        try:
+            self._host.composer.insert(await keep_picture(folder, self._host.options.shell_env))
+        except NoPicture:
+            self._host.hint_text.say("no picture on the clipboard")
+        except OSError as error:
+            self._host.notice(f"the picture cannot be kept: {error.strerror}", "warning")
+
+    def _copy_answer(self) -> None:
+        if self._host.document.last_answer:
+            self._host.copy_to_clipboard(self._host.document.last_answer)
+            self._host.hint_text.say("answer copied")
+
+    def _copy_selection(self) -> None:
+        if text := self._host.transcript.marked_text:
+            self._host.copy_to_clipboard(text)
+            self._host.hint_text.say("copied")

@@ -1,0 +1,143 @@
+"""The lines around the prompt: what goes on, what to do, what is in force; and the spinner."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, Protocol
+
+from textual.geometry import Size
+from textual.timer import Timer
+
+from permissions.mode import Mode
+from themes.theme import Role
+from tui.app_options import AppOptions
+from tui.components.activity_line import FRAME_S, ActivityLine, ActivityView
+from tui.components.completion_menu import CompletionMenu
+from tui.components.composer import Composer
+from tui.components.status_line import MODE_ROLES, Status, StatusLine
+from tui.components.todo_panel import TodoPanel
+from tui.conversation_port import ConversationPort
+from tui.dialogs.host import DialogHost
+from tui.document import Document
+from tui.folder_name import from_home, short_folder
+from tui.hint import Hint
+from tui.own_status import OwnStatus
+from tui.prompt_runner import PromptRunner
+
+LOW_SCREEN_ROWS: Final = 10
+
+
+class LinesHost(Protocol):
+    """The screen as its lines see it."""
+
+    options: AppOptions
+    document: Document
+    dialogs: DialogHost
+    runner: PromptRunner
+    activity: ActivityLine
+    todo_panel: TodoPanel
+    composer: Composer
+    menu: CompletionMenu
+    status_line: StatusLine
+    hint_text: Hint
+    own_status: OwnStatus
+
+    @property
+    def conversation(self) -> ConversationPort | None: ...
+    @property
+    def is_live(self) -> bool: ...
+    @property
+    def size(self) -> Size: ...
+    @property
+    def output_is_slow(self) -> bool: ...
+
+
+class Lines:
+    """Shows the lines as things are now; a line that is as it was costs nothing."""
+
+    def __init__(
+        self,
+        host: LinesHost,
+        clock: Callable[[], float],
+        set_interval: Callable[[float, Callable[[], None]], Timer],
+    ) -> None:
+        """Take the screen; the timer of the spinner runs only while something works."""
+        self._host = host
+        self._clock = clock
+        self._set_interval = set_interval
+        self._spinner: Timer | None = None
+        self._spinner_frame = 0
+        self._shows_todos = False
+
+    @property
+    def is_turning(self) -> bool:
+        """Whether the spinner's timer runs."""
+        return self._spinner is not None
+
+    def toggle_todos(self) -> bool:
+        """Show or hide the task list; False when there is none to show."""
+        wanted = not self._shows_todos
+        self._shows_todos = wanted and bool(self._host.document.todos)
+        self.show()
+        return self._shows_todos is wanted
+
+    def show(self) -> None:
+        """Show everything as it is now."""
+        host = self._host
+        if not host.is_live:
+            return
+        is_asking = host.dialogs.open_count > 0
+        host.activity.display = not is_asking
+        host.activity.show(
+            ActivityView(
+                host.document.activity,
+                self._clock(),
+                self._spinner_frame,
+                tuple(prompt.text for prompt in host.runner.queued),
+                host.runner.is_interrupting,
+            )
+        )
+        host.composer.display = host.menu.display = not is_asking
+        # Every row of a low window is needed for the question.
+        host.status_line.display = not is_asking or host.size.height > LOW_SCREEN_ROWS
+        host.todo_panel.show(host.document.todos if self._shows_todos else ())
+        host.status_line.show(self._status())
+        conversation = host.conversation
+        mode = conversation.mode if conversation is not None else Mode.DEFAULT
+        host.composer.set_mode_role(Role.FAINT if mode is Mode.DEFAULT else MODE_ROLES[mode])
+        self._turn_while(host.document.activity.is_working and not is_asking)
+
+    def _status(self) -> Status:
+        host = self._host
+        conversation = host.conversation
+        home = host.options.home
+        if conversation is None:
+            folder = from_home(host.options.folder, home)
+            return Status(folder=folder, hint=host.hint_text.text)
+        figures = host.document.figures
+        return Status(
+            mode=conversation.mode,
+            model=conversation.model,
+            effort=conversation.effort,
+            context_tokens=figures.context_tokens or conversation.context_tokens,
+            context_window=figures.context_window or conversation.context_window,
+            cost_usd=figures.cost_usd or conversation.cost_usd,
+            folder=short_folder(conversation.cwd, home),
+            branch=conversation.branch,
+            is_demo=conversation.is_demo,
+            own=host.own_status.lines,
+            hint=host.hint_text.text,
+        )
+
+    def _turn_while(self, is_working: bool) -> None:
+        if is_working and self._spinner is None:
+            self._spinner = self._set_interval(FRAME_S, self.turn)
+        elif not is_working and self._spinner is not None:
+            self._spinner.stop()
+            self._spinner = None
+
+    def turn(self) -> None:
+        """Turn the spinner by one step, unless the line is slow."""
+        if not self._host.output_is_slow:
+            self._spinner_frame += 1
+        self.show()

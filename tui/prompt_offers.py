@@ -1,0 +1,84 @@
+"""What the word at the cursor could mean: commands after `/`, files after `@`, in a menu."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from tui.commands import candidates
+from tui.completion import Completion, complete, mentioned
+from tui.components.completion_menu import CompletionMenu
+from tui.components.composer import Composer
+from tui.file_picker import FilePicker
+from tui.input.actions import Context
+from tui.input.event import RoutedEvent
+from tui.input.keymap import ChordReader, Match
+from tui.text.buffer import Draft
+
+if TYPE_CHECKING:
+    from agent.commands.registry import CommandRegistry
+
+
+class PromptOffers:
+    """Fills the menu below the prompt and takes its keys while it is open."""
+
+    def __init__(
+        self,
+        composer: Composer,
+        menu: CompletionMenu,
+        files: FilePicker,
+        chords: ChordReader,
+        registry: Callable[[], CommandRegistry],
+        submit: Callable[[], None],
+    ) -> None:
+        """`submit` sends the prompt: a chosen command runs at once."""
+        self._composer = composer
+        self._menu = menu
+        self._files = files
+        self._chords = chords
+        self._registry = registry
+        self._submit = submit
+
+    def look(self) -> None:
+        """Offer what fits the text as it is now."""
+        draft = self._composer.buffer.draft
+        if draft.text.startswith("!"):
+            self._menu.show(None)
+            return
+        query = mentioned(draft.text, draft.cursor)
+        files = self._files.look(query) if query is not None else []
+        offers = candidates(self._registry()) if draft.text.startswith("/") else ()
+        self._menu.show(complete(draft.text, draft.cursor, offers, files))
+
+    def close(self) -> None:
+        """Offer nothing."""
+        self._menu.show(None)
+
+    def press(self, event: RoutedEvent) -> bool:
+        """Take a key for the open menu; False leaves it to the prompt."""
+        menu, completion = self._menu, self._menu.completion
+        if completion is None:
+            return False
+        match self._chords.press(event.key, (Context.AUTOCOMPLETE,)):
+            case Match(action_id="autocomplete:next"):
+                menu.move(1)
+            case Match(action_id="autocomplete:previous"):
+                menu.move(-1)
+            case Match(action_id="autocomplete:dismiss"):
+                menu.show(None)
+            case Match(action_id="autocomplete:accept"):
+                self._accept(completion)
+            case _ if event.key == "enter":
+                self._accept(completion)
+                if completion.is_command:
+                    self._submit()
+            case _:
+                return False
+        return True
+
+    def _accept(self, completion: Completion) -> None:
+        text, cursor = completion.applied(self._composer.buffer.text, self._menu.selected)
+        chips = self._composer.buffer.draft.chips
+        self._composer.load(Draft(text, cursor, chips))
+        if not text[:cursor].endswith("/"):
+            self._menu.show(None)
