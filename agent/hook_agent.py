@@ -140,6 +140,9 @@ class NoHooks:
     async def permission_denied(self, call: ToolUse, *_: Any) -> EventOutcome | None:
         return None
 
+    def classifier_context(self) -> tuple[str, ...]:
+        return ()
+
     async def stop(
         self, last_text: str, *, active: bool, abort: AbortSignal
     ) -> EventOutcome | None:

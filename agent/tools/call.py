@@ -66,6 +66,10 @@ class CallHooks(Protocol):
         """As above, after the classifier denied a call."""
         ...
 
+    def classifier_context(self) -> tuple[str, ...]:
+        """Return notes that hooks left for the permission classifier."""
+        ...
+
 
 class CallRecorder(Protocol):
     """Told right before a tool runs and right after, so that a crash never runs anything twice."""
@@ -102,6 +106,8 @@ class CallPorts:
     """Where sub-agents put their events while a call of theirs runs."""
     previews: dict[str, Display | None] | None = None
     """Filled by tool_use_id before the person is asked; the dialog reads it."""
+    agent_type: str | None = None
+    """What kind of sub-agent these are for; None is the main agent."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from permissions.request import PermissionRequest
 
 MAX_REWRITES: Final = 5
 """How often one call's input may be changed and decided again before it is denied."""
+RETRY: Final = "\n\nA hook says that you may try this call again."
 _PERSON: Final = frozenset({DecisionSource.USER, DecisionSource.BRIDGE, DecisionSource.CHANNEL})
 """Whoever answered from there has seen the input and answers for the person."""
 
@@ -87,6 +88,8 @@ def _request(call: Call, ready: Ready, request_id: str = "") -> PermissionReques
         request_id=request_id,
         tool_use_id=call.use.id,
         agent_id=call.emitter.agent_id,
+        agent_type=call.ports.agent_type,
+        classifier_context=call.ports.hooks.classifier_context(),
     )
 
 
@@ -166,10 +169,12 @@ def _resolved(call: Call, request_id: str, decision: Decision) -> None:
 async def _denied(call: Call, ready: Ready, decision: Decision) -> None:
     if call.abort.aborted:
         raise Refused("interrupted", interrupted_text(call.abort))
+    may_retry = ""
     if decision.source is DecisionSource.CLASSIFIER:
         hook = await call.ports.hooks.permission_denied(call.use, ready.seen, decision.message)
         if hook is not None:
             call.collect(hook)
+            may_retry = RETRY if hook.retry else ""
     if decision.source is DecisionSource.USER:
         if decision.interrupt or not decision.feedback:
             raise Refused(
@@ -184,7 +189,7 @@ async def _denied(call: Call, ready: Ready, decision: Decision) -> None:
         )
     raise Refused(
         "denied",
-        f"Permission denied: {decision.message}",
+        f"Permission denied: {decision.message}{may_retry}",
         ends_turn=decision.interrupt,
         stop_reason=decision.message if decision.interrupt else "",
     )
