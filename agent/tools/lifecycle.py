@@ -8,7 +8,6 @@ Next: `agent.tools.call_input`, `agent.tools.call_permission`, `agent.tools.disp
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -25,6 +24,7 @@ from agent.tools.call_input import read_input
 from agent.tools.call_permission import permit
 from agent.tools.emitter import Emitter
 from agent.tools.offload import bound_result
+from agent.tools.replaced_output import replaced_content
 from hooks.outcome import EventOutcome
 
 
@@ -172,9 +172,8 @@ async def _finish(call: Call, ready: Ready, outcome: ToolOutcome, elapsed_s: flo
 def _apply_post_hook(call: Call, outcome: ToolOutcome, hook: EventOutcome) -> ToolOutcome:
     call.collect(hook)
     if hook.updated_tool_output is not None:
-        replaced = hook.updated_tool_output
-        body = replaced if isinstance(replaced, str) else json.dumps(replaced, ensure_ascii=False)
-        outcome = replace(outcome, content=body, display=None)
+        content = replaced_content(hook.updated_tool_output)
+        outcome = replace(outcome, content=content, display=None)
     if hook.decision == "block" and hook.reason:
         outcome = replace(outcome, content=_appended(outcome.content, hook.reason))
     return outcome
