@@ -17,7 +17,7 @@ from typing import Final
 
 from agent.display import CommandDisplay
 from agent.events import AgentEvent, ToolDispatch, ToolProgress, ToolResult
-from tui.document import SHELL_NOTE
+from tui.committed import SHELL_NOTE
 
 KEPT_CHARS: Final = 30_000
 """Output beyond this keeps its end; the model gets no more either."""
