@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
+
+from agent.conversation_facts import ConversationFacts
 
 if TYPE_CHECKING:
     # For annotations alone: this module is part of the way to the first frame.
     from agent.commands.center import CommandCenter
-    from agent.display import Display, TodoItem
+    from agent.display import Display
     from agent.events import AgentEvent
-    from agent.messages import Message
     from agent.session.checkpoint import Preview, Restored
     from agent.session.rewind import RewindPoint
     from agent.tools.services import AskPerson
@@ -28,72 +28,12 @@ if TYPE_CHECKING:
     from tui.dialogs.trust import TrustRequest
 
 
-class ConversationPort(Protocol):
+class ConversationPort(ConversationFacts, Protocol):
     """One conversation, as the screen drives it."""
-
-    @property
-    def session_id(self) -> str:
-        """For the resume command."""
-        ...
-
-    @property
-    def messages(self) -> tuple[Message, ...]:
-        """The history; shown when a session is resumed."""
-        ...
-
-    @property
-    def launch_dir(self) -> Path:
-        """Where the program was started."""
-        ...
-
-    @property
-    def cwd(self) -> Path:
-        """The shell's current directory."""
-        ...
 
     @property
     def branch(self) -> str | None:
         """The git branch; None outside a repository."""
-        ...
-
-    @property
-    def is_demo(self) -> bool:
-        """Whether the scripted model answers."""
-        ...
-
-    @property
-    def model(self) -> str:
-        """The model in use."""
-        ...
-
-    @property
-    def effort(self) -> str | None:
-        """The effort asked for."""
-        ...
-
-    @property
-    def mode(self) -> Mode:
-        """The permission mode."""
-        ...
-
-    @property
-    def cost_usd(self) -> float:
-        """Cost of the session."""
-        ...
-
-    @property
-    def context_tokens(self) -> int:
-        """What the next request starts from."""
-        ...
-
-    @property
-    def context_window(self) -> int:
-        """What the model can take."""
-        ...
-
-    @property
-    def todos(self) -> tuple[TodoItem, ...]:
-        """The task list."""
         ...
 
     @property
@@ -149,10 +89,6 @@ class ConversationPort(Protocol):
 
     def send_to_background(self) -> bool:
         """Let the running command go on behind the conversation; False when none runs."""
-        ...
-
-    async def set_model(self, model: str) -> None:
-        """Use another model from the next request on."""
         ...
 
     async def rewind(self, prompt_uid: str) -> str:

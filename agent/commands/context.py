@@ -9,10 +9,9 @@ from typing import Protocol
 
 from agent.commands.custom import CustomCommands
 from agent.commands.registry import CommandRegistry
-from agent.display import TodoItem
+from agent.conversation_facts import ConversationFacts
 from agent.events import Usage
 from agent.memory.picture import ContextPicture
-from agent.messages import Message
 from agent.model.client import Effort
 from agent.observe.ledger import Costs
 from agent.prompt.instruction_files import InstructionFile
@@ -20,55 +19,14 @@ from agent.settings.load import Settings
 from agent.tools.shells import ShellRegistry
 from hooks.config import HookConfig
 from permissions.gate import PermissionGate
-from permissions.mode import Mode
 
 
-class CommandSession(Protocol):
+class CommandSession(ConversationFacts, Protocol):
     """The conversation, as commands see it; `agent.conversation.Conversation` fits."""
-
-    @property
-    def session_id(self) -> str:
-        """The session's identifier."""
-        ...
 
     @property
     def transcript_path(self) -> Path:
         """The session's file."""
-        ...
-
-    @property
-    def messages(self) -> tuple[Message, ...]:
-        """The history as the model knows it."""
-        ...
-
-    @property
-    def launch_dir(self) -> Path:
-        """Where the program was started."""
-        ...
-
-    @property
-    def cwd(self) -> Path:
-        """The shell's current directory."""
-        ...
-
-    @property
-    def is_demo(self) -> bool:
-        """Whether the scripted demo model answers."""
-        ...
-
-    @property
-    def model(self) -> str:
-        """The model in use."""
-        ...
-
-    @property
-    def effort(self) -> str | None:
-        """The effort asked for."""
-        ...
-
-    @property
-    def mode(self) -> Mode:
-        """The permission mode."""
         ...
 
     @property
@@ -77,36 +35,12 @@ class CommandSession(Protocol):
         ...
 
     @property
-    def cost_usd(self) -> float:
-        """Cost of the whole session."""
-        ...
-
-    @property
     def costs(self) -> Costs | None:
         """What was paid, by model and in all sessions."""
         ...
 
-    @property
-    def context_tokens(self) -> int:
-        """What the next request starts from."""
-        ...
-
-    @property
-    def context_window(self) -> int:
-        """What the model can take."""
-        ...
-
-    @property
-    def todos(self) -> tuple[TodoItem, ...]:
-        """The task list."""
-        ...
-
     def context_picture(self) -> ContextPicture:
         """Return what fills the model's window, part by part."""
-        ...
-
-    async def set_model(self, model: str) -> None:
-        """Use another model from the next request on."""
         ...
 
     def set_effort(self, effort: Effort | None) -> None:

@@ -1,0 +1,83 @@
+"""What a conversation tells of itself, whoever looks: commands, panels, the screen.
+
+Imports nothing: this is part of the way to the first frame.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from agent.display import TodoItem
+    from agent.messages import Message
+    from permissions.mode import Mode
+
+
+class ConversationFacts(Protocol):
+    """One conversation, read only; `agent.conversation.Conversation` fits."""
+
+    @property
+    def session_id(self) -> str:
+        """The session's identifier, as the resume command takes it."""
+        ...
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The history as the model knows it."""
+        ...
+
+    @property
+    def launch_dir(self) -> Path:
+        """Where the program was started."""
+        ...
+
+    @property
+    def cwd(self) -> Path:
+        """The shell's current directory."""
+        ...
+
+    @property
+    def is_demo(self) -> bool:
+        """Whether the scripted demo model answers."""
+        ...
+
+    @property
+    def model(self) -> str:
+        """The model in use."""
+        ...
+
+    @property
+    def effort(self) -> str | None:
+        """The effort asked for; None leaves it to the model."""
+        ...
+
+    @property
+    def mode(self) -> Mode:
+        """The permission mode."""
+        ...
+
+    @property
+    def cost_usd(self) -> float:
+        """Cost of the whole session."""
+        ...
+
+    @property
+    def context_tokens(self) -> int:
+        """What the next request starts from."""
+        ...
+
+    @property
+    def context_window(self) -> int:
+        """How many tokens the model can take."""
+        ...
+
+    @property
+    def todos(self) -> tuple[TodoItem, ...]:
+        """The task list."""
+        ...
+
+    async def set_model(self, model: str) -> None:
+        """Use another model from the next request on."""
+        ...
