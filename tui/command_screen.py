@@ -8,16 +8,16 @@ from tui.dialogs.dialog import Dialog
 
 if TYPE_CHECKING:
     # For annotations alone: this module is part of the way to the first frame.
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from agent.commands.center import CommandCenter
     from agent.commands.registry import CommandRegistry
     from agent.messages import Message
     from themes.theme import Theme
-    from tui.components.composer import Composer
     from tui.conversation_port import ConversationPort
     from tui.input.keymap import Keymap
+    from tui.text.buffer import TextBuffer
 
 AnswerT = TypeVar("AnswerT", covariant=True)
 
@@ -28,11 +28,17 @@ class AsksFor(Dialog, Protocol[AnswerT]):
     async def wait(self) -> AnswerT: ...
 
 
+class PromptField(Protocol):
+    """Where the person types."""
+
+    def edit(self, change: Callable[[TextBuffer], None]) -> None: ...
+
+
 class CommandScreen(Protocol):
     """The screen, as commands and panels use it."""
 
-    composer: Composer
-
+    @property
+    def composer(self) -> PromptField: ...
     @property
     def conversation(self) -> ConversationPort | None: ...
     @property

@@ -14,6 +14,7 @@ from typing import Final, TextIO
 from agent.errors import AgentError, UsageError
 from agent.exit_status import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_TERMINATED, EXIT_USAGE
 from agent.options import RunOptions
+from tui.flat.wish import wants_lines
 from tui.start_collector import pause_collection, resume_collection
 from tui.version import version
 
@@ -33,11 +34,17 @@ def start(options: RunOptions) -> int:
             return _headless(options, launch_dir)
         if not sys.stdout.isatty() or not sys.stdin.isatty():
             return _without_terminal(options, launch_dir)
+        if wants_lines(options, os.environ):
+            # In lines where the person said so: the screen's library is never loaded.
+            from tui.flat.session import run_flat
+
+            return run_flat(options, launch_dir, os.environ)
         if os.environ.get("TERM", "") in {"", "dumb"}:
             return _fail(
                 "This terminal cannot show the screen (TERM is "
                 f"{os.environ.get('TERM') or 'not set'}). "
-                'Set TERM, for example to xterm-256color, or use: agent-tui -p "your request"',
+                "Set TERM, for example to xterm-256color, or use lines: "
+                'agent-tui --screen-reader. Without either: agent-tui -p "your request"',
                 EXIT_USAGE,
             )
         # The screen library takes a tenth of a second: only now is it clear that it is needed.

@@ -120,6 +120,8 @@ class SettingsFile(_Section):
     sandbox: dict[str, Any] | None = None
     verbose: bool | None = None
     reducedMotion: bool | None = None
+    prefersReducedMotion: bool | None = None
+    axScreenReader: bool | None = None
     preferredNotifChannel: Literal["auto", "terminal_bell", "notifications_disabled"] | None = None
 
 

@@ -1,0 +1,204 @@
+"""Makes the conversation of a front end, and the next one after `/clear` and `/resume`.
+
+Settings, trust, the model and the demo are settled here, with the person asked through the front
+end's own dialogs. Next: `agent.assemble` (the parts), `tui.run` and `tui.flat.session`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from agent.options import RunOptions
+from tui.conversation_port import ScreenPorts
+from tui.start_collector import resume_collection
+from tui.version import version
+
+if TYPE_CHECKING:
+    # All of it costs more than a frame, and is loaded behind the first one.
+    from agent.assemble import Assembled, Surroundings
+    from agent.conversation import Conversation
+    from agent.events import AgentEvent
+    from agent.model.endpoint import ModelSetup
+    from agent.settings.load import Settings
+    from permissions.decision import Decision
+    from permissions.request import PermissionRequest
+    from tui.dialogs.permission import GrantOffer
+    from tui.model_choice import Closer
+
+
+class Front(Protocol):
+    """What the maker needs of the screen, or of the lines."""
+
+    def notice(self, text: str, level: str = "info") -> None:
+        """Show a line."""
+        ...
+
+    def use_folder(self, folder: Path) -> None:
+        """Work in another folder than the one the program was started in: the demo's copy."""
+        ...
+
+    def take_draft(self, text: str) -> bool:
+        """Take what was typed before and not sent; False where it has no place now."""
+        ...
+
+    async def show_event(self, event: AgentEvent) -> None:
+        """Show an event that belongs to no prompt."""
+        ...
+
+
+class ConversationMaker:
+    """One conversation at a time; closed by `release` or `aclose`."""
+
+    def __init__(
+        self, options: RunOptions, launch_dir: Path, env: Mapping[str, str], front: Front
+    ) -> None:
+        """Take what the start asked for; nothing is loaded yet."""
+        self.options = options
+        self.assembled: Assembled | None = None
+        self._launch_dir = launch_dir
+        self._env = env
+        self._front = front
+        self._closers: list[Closer] = []
+        self._background: set[asyncio.Future[None]] = set()
+
+    async def make(self, ports: ScreenPorts) -> Conversation:
+        """Make the conversation; what it raises ends the program."""
+        # In a thread: the import takes longer than a frame, and keys must echo meanwhile.
+        assembly = await asyncio.to_thread(importlib.import_module, "agent.assemble")
+        sdk = importlib.import_module("agent.model.sdk")
+        sdk.preload(then=resume_collection)
+        around = assembly.surroundings_from(self._env, self._launch_dir, version=version())
+        settings, setup, around = await self._settle(ports, around)
+        person = assembly.PersonPorts(
+            dialog=ports.contender, ask=ports.person, notice=self._front.notice
+        )
+        is_demo = setup.origin == "embedded demo"
+        self.assembled = await assembly.assemble(
+            self.options, around, settings, setup, person, is_demo=is_demo
+        )
+        for notice in self.assembled.notices:
+            self._front.notice(notice, "warning")
+        resumed = self.assembled.resumed
+        conversation = self.assembled.conversation
+        if resumed is not None and self._restore(resumed.draft, resumed.queued):
+            # They are in the prompt now: the next resume must not bring them once more.
+            conversation.forget_queue()
+        self._background.add(asyncio.ensure_future(self._greet(conversation)))
+        return conversation
+
+    async def release(self, session_id: str | None) -> None:
+        """End the conversation; the next one made is this session, or a new one."""
+        if self.assembled is not None:
+            await self.assembled.conversation.aclose("clear" if session_id is None else "resume")
+            self.assembled = None
+        self.options = replace(
+            self.options,
+            prompt=None,
+            resume=session_id,
+            continue_latest=False,
+            fork_session=False,
+        )
+
+    async def aclose(self) -> None:
+        """End the conversation and whatever was started for it."""
+        if self.assembled is not None:
+            await self.assembled.conversation.aclose("prompt_input_exit")
+        for close in reversed(self._closers):
+            await close()
+
+    def how_to_continue(self) -> str:
+        """Return the line that says how to go on later; empty where there is nothing to."""
+        conversation = self.assembled.conversation if self.assembled is not None else None
+        if conversation is None or not conversation.messages or conversation.is_demo:
+            return ""
+        return f"Continue with: agent-tui -r {conversation.session_id}\n"
+
+    def suggest_grants(
+        self, request: PermissionRequest, decision: Decision
+    ) -> Sequence[GrantOffer]:
+        """Return the answers of the dialog that store something."""
+        # With the first dialog, not with the first frame.
+        from permissions.decision import GrantChoice
+        from permissions.grants import suggest
+        from tui.dialogs.permission import GrantOffer
+
+        if self.assembled is None:
+            return ()
+        conversation = self.assembled.conversation
+        found = suggest(request, decision, conversation.gate.context, cwd=conversation.cwd)
+        return tuple(
+            GrantOffer(
+                grant.label, GrantChoice(grant.rules, str(grant.destination)), grant.also_allows
+            )
+            for grant in found
+            if grant.destination is not None
+        )
+
+    async def _greet(self, conversation: Conversation) -> None:
+        """Fire SessionStart behind the screen; the first prompt waits for it, typing does not."""
+        for event in await conversation.start():
+            await self._front.show_event(event)
+
+    async def _settle(
+        self, ports: ScreenPorts, around: Surroundings
+    ) -> tuple[Settings, ModelSetup, Surroundings]:
+        from agent.assemble import settings_for  # after the first frame, see above
+        from tui.dialogs.onboarding import Onboarding
+        from tui.model_choice import NotConfigured, demo_model, real_model
+
+        if not self.options.demo:
+            settings = await asyncio.to_thread(settings_for, self.options, around)
+            if settings.trust.must_ask and settings.trust.new:
+                settings = await self._ask_trust(ports, around, settings)
+            try:
+                return settings, await real_model(settings, around, self.options), around
+            except NotConfigured as error:
+                if await ports.onboarding() is not Onboarding.DEMO:
+                    raise error
+        setup, around, closer = await demo_model(around)
+        self._closers.append(closer)
+        self._front.use_folder(around.launch_dir)
+        self.options = replace(
+            self.options, demo=True, continue_latest=False, resume=None, model=None
+        )
+        settings = await asyncio.to_thread(settings_for, self.options, around)
+        return settings, setup, around
+
+    async def _ask_trust(
+        self, ports: ScreenPorts, around: Surroundings, settings: Settings
+    ) -> Settings:
+        from agent.assemble import settings_for  # after the first frame, see above
+        from agent.settings.trust import TrustStore
+        from tui.dialogs.trust import TrustItem, TrustRequest
+
+        state = settings.trust
+        new = {item.digest for item in state.new}
+        request = TrustRequest(
+            folder=str(state.root),
+            items=[
+                TrustItem(
+                    item.kind,
+                    item.label,
+                    f"{item.file}:{item.line}" if item.file and item.line else str(item.file or ""),
+                    is_new=state.trusted and item.digest in new,
+                )
+                for item in state.new
+            ],
+            was_trusted=state.trusted,
+        )
+        if not await ports.trust(request):
+            return settings
+        TrustStore(around.agent_home / "trust.json").accept(state)
+        return await asyncio.to_thread(settings_for, self.options, around)
+
+    def _restore(self, draft: str, queued: Sequence[str]) -> bool:
+        """Give back what was typed and not sent; returns whether that was possible."""
+        text = "\n".join([*queued, *([draft] if draft else [])])
+        if not text or self.options.prompt:
+            return False
+        return self._front.take_draft(text)

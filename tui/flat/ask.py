@@ -1,0 +1,143 @@
+"""Dialogs and panels asked in lines: the person types a number, and the dialog is answered.
+
+Next: `tui.flat.read_dialog` (dialogs as lines), `tui.dialogs.people` (the same on the screen).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
+
+from agent.abort import Aborted, AbortSignal
+from agent.display import Display
+from agent.tools.services import AskPerson, PlanAnswer, Question
+from permissions.contender import Contender
+from permissions.decision import Decision
+from permissions.request import PermissionRequest
+from tui.dialogs.dialog import Dialog
+from tui.dialogs.onboarding import Onboarding, OnboardingDialog
+from tui.dialogs.permission import PermissionAsk, PermissionDialog
+from tui.dialogs.plan import PlanDialog
+from tui.dialogs.question import QuestionDialog
+from tui.dialogs.trust import TrustDialog, TrustRequest
+from tui.flat.lines_in import LineReader
+from tui.flat.read_dialog import Heard, answer, dialog_lines, is_to_read
+from tui.flat.say import BELL, Voice
+from tui.text.highlight import Highlighter
+
+if TYPE_CHECKING:
+    from tui.dialogs.permission import GrantOffer
+
+AnswerT = TypeVar("AnswerT", covariant=True)
+
+HOW: Final = "Type a number, a number and a comment, or esc."
+ANSWER_PROMPT: Final = "answer: "
+
+
+class _AsksFor(Dialog, Protocol[AnswerT]):
+    async def wait(self) -> AnswerT: ...
+
+
+class Asker:
+    """Puts one dialog after the other before the person."""
+
+    def __init__(
+        self, voice: Voice, reader: LineReader, keep: Callable[[Sequence[str]], None]
+    ) -> None:
+        """`keep` takes lines typed before a question came up: they answer none."""
+        self._voice = voice
+        self._reader = reader
+        self._keep = keep
+        self._one_at_a_time = asyncio.Lock()
+
+    async def ask(self, dialog: _AsksFor[AnswerT]) -> AnswerT:
+        """Say a dialog, take typed lines until it has its answer, and return that."""
+        async with self._one_at_a_time:
+            typed = asyncio.ensure_future(self._answer(dialog))
+            try:
+                return await dialog.wait()
+            finally:
+                typed.cancel()
+                await asyncio.wait({typed})
+
+    async def _answer(self, dialog: Dialog) -> None:
+        if is_to_read(dialog):
+            self._voice.say(dialog_lines(dialog))
+            dialog.press("escape", "", "confirm:no")
+            return
+        self._keep(self._reader.typed_ahead())
+        self._voice.mark(BELL)
+        said: list[str] = []
+        while not dialog.is_done:
+            lines = dialog_lines(dialog)
+            if lines != said:
+                self._voice.say([*lines, HOW])
+                said = lines
+            line = await self._reader.line(ANSWER_PROMPT)
+            if line is None:
+                dialog.press("escape", "", "confirm:no")
+                return
+            if answer(dialog, line) is Heard.NO_ANSWER:
+                self._voice.say([f"That is no answer here. {HOW}"])
+
+
+class FlatContender:
+    """The permission question among the contenders: the floor that is always there."""
+
+    name = "dialog"
+
+    def __init__(
+        self,
+        asker: Asker,
+        suggest: Callable[[PermissionRequest, Decision], Sequence[GrantOffer]],
+        preview: Callable[[str], Display | None],
+    ) -> None:
+        """Take where questions are asked, and where their content comes from."""
+        self._asker = asker
+        self._suggest = suggest
+        self._preview = preview
+
+    async def decide(self, request: PermissionRequest, pending: Decision) -> Decision | None:
+        """Ask the person. Cancelled when somebody else was faster."""
+        offers = tuple(self._suggest(request, pending))
+        ask = PermissionAsk(request, pending, self._preview(request.tool_use_id), offers)
+        return await self._asker.ask(PermissionDialog(ask, Highlighter()))
+
+
+class FlatPerson:
+    """Puts questions, plans, trust and the first start before the person."""
+
+    def __init__(self, asker: Asker) -> None:
+        """Take where questions are asked."""
+        self._asker = asker
+
+    async def ask(
+        self, questions: Sequence[Question], abort: AbortSignal
+    ) -> Mapping[str, str] | None:
+        """Return answers by question text, or None when the person declined."""
+        try:
+            return await abort.race(self._asker.ask(QuestionDialog(questions)))
+        except Aborted:
+            return None
+
+    async def approve_plan(self, plan: str, abort: AbortSignal) -> PlanAnswer:
+        """Say a plan and return what the person decided."""
+        try:
+            return await abort.race(self._asker.ask(PlanDialog(plan, Highlighter())))
+        except Aborted:
+            return PlanAnswer(False)
+
+    async def trust(self, request: TrustRequest) -> bool:
+        """Return whether the person trusts a folder."""
+        return await self._asker.ask(TrustDialog(request))
+
+    async def onboard(self) -> Onboarding:
+        """Return what to do without credentials."""
+        return await self._asker.ask(OnboardingDialog(Highlighter()))
+
+
+if TYPE_CHECKING:
+
+    def _proof(contender: FlatContender, person: FlatPerson) -> tuple[Contender, AskPerson]:
+        return contender, person

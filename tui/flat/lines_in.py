@@ -1,0 +1,106 @@
+"""Lines that the person types, read one at a time with the shell's own editing.
+
+A line is read only while somebody waits for one, so that what is said meanwhile is not mixed with
+what is being typed; lines typed ahead are kept by the terminal and can be taken at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import select
+import sys
+import termios
+import threading
+from collections.abc import Sequence
+from typing import Any, Final
+
+READ_BYTES: Final = 65_536
+
+
+class LineReader:
+    """Reads from the terminal in a thread of its own, which the program's end does not wait for."""
+
+    def __init__(self, history: Sequence[str] = ()) -> None:
+        """Keep how the terminal is set; `history` is what Up brings back, the oldest first."""
+        self._loop = asyncio.get_running_loop()
+        self._before: list[Any] | None = None
+        with contextlib.suppress(termios.error, ValueError):
+            self._before = termios.tcgetattr(sys.stdin.fileno())
+        self._readline = _readline()
+        self._waiting: asyncio.Future[str | None] | None = None
+        self._is_reading = False
+        for text in history:
+            self.remember(text)
+
+    async def line(self, prompt: str) -> str | None:
+        """Return the next line; None when the person ended the input."""
+        answer: asyncio.Future[str | None] = self._loop.create_future()
+        self._waiting = answer
+        if self._is_reading:
+            # Whoever waited before has gone; the line that is being typed is for this one.
+            sys.stdout.write(f"\n{prompt}")
+            sys.stdout.flush()
+        else:
+            self._is_reading = True
+            threading.Thread(
+                target=self._read, args=(prompt,), name="typed-line", daemon=True
+            ).start()
+        return await answer
+
+    def give_up(self) -> None:
+        """End the wait for a line, as if the person had ended the input."""
+        waiting, self._waiting = self._waiting, None
+        if waiting is not None and not waiting.done():
+            waiting.set_result(None)
+
+    def _read(self, prompt: str) -> None:
+        try:
+            text: str | None = input(prompt)
+        except (EOFError, OSError, ValueError):
+            text = None
+        with contextlib.suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._take, text)
+
+    def _take(self, text: str | None) -> None:
+        self._is_reading = False
+        waiting, self._waiting = self._waiting, None
+        if waiting is not None and not waiting.done():
+            waiting.set_result(text)
+
+    def typed_ahead(self) -> list[str]:
+        """Return the whole lines that were typed while nobody read."""
+        data = b""
+        if self._is_reading:
+            return []
+        with contextlib.suppress(OSError, ValueError):
+            descriptor = sys.stdin.fileno()
+            while select.select([descriptor], [], [], 0)[0]:
+                piece = os.read(descriptor, READ_BYTES)
+                if not piece:
+                    break
+                data += piece
+        lines = data.decode("utf-8", "replace").splitlines()
+        return [line for line in lines if line.strip()]
+
+    def remember(self, text: str) -> None:
+        """Let Up bring a text back; line breaks become spaces there."""
+        if self._readline is not None and text.strip():
+            self._readline.add_history(" ".join(text.split("\n")))
+
+    def close(self) -> None:
+        """Set the terminal as it was, also while a line is being typed."""
+        if self._before is not None:
+            with contextlib.suppress(termios.error, ValueError):
+                termios.tcsetattr(sys.stdin.fileno(), termios.TCSANOW, self._before)
+
+
+def _readline() -> Any:
+    try:
+        # Not part of every Python; without it the terminal's own line editing is there.
+        import readline
+    except ImportError:
+        return None
+    readline.set_auto_history(False)
+    return readline

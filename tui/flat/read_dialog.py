@@ -1,0 +1,184 @@
+"""Any dialog or panel as lines, and a typed line as an answer to it. Pure but for the dialog.
+
+The same dialogs are drawn on the screen: what they say and what an answer does is theirs; this only
+turns rows into lines and words into the keys and clicks that they know.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from enum import Enum, auto
+from typing import Final
+
+from tui.dialogs.dialog import Dialog, FooterRow
+from tui.text.ink import Row, Run
+
+WIDTH_CELLS: Final = 1_000
+"""Wide enough that nothing is wrapped or cut: the terminal does the first, nobody the second."""
+
+_SIGNS: Final = {
+    "❯": "",
+    "◆": "",
+    "•": "",
+    "│": "",
+    "☑": "marked, ",
+    "☐": "not marked, ",
+    "●": "current, ",
+}
+"""Runs that are a sign and nothing else."""
+_FIRST: Final = {"✓ ": "ok, ", "✗ ": "problem, ", "· ": "note, ", "☒ ": "done, ", "▸ ": "now, "}
+"""How rows of plain text begin."""
+_COUNTS: Final = re.compile(r", (?:\+\d+)?(?: ?−\d+)?$")
+_CHANGED: Final = re.compile(r"(\d+) ([-+ ])(?: (.*))?")
+_NUMBERED: Final = re.compile(r"\d+\. ")
+_CLOSING: Final = frozenset({"esc", "escape", "cancel", "close", "no", "n", "q"})
+_KEYS: Final = {
+    "space": ("space", " ", "confirm:toggle"),
+    "mark": ("space", " ", "confirm:toggle"),
+    "enter": ("enter", "", "confirm:yes"),
+    "tab": ("tab", "", "confirm:nextField"),
+    "next": ("down", "", "confirm:next"),
+    "previous": ("up", "", "confirm:previous"),
+    "down": ("down", "", "confirm:next"),
+    "up": ("up", "", "confirm:previous"),
+    "left": ("left", "", None),
+    "right": ("right", "", None),
+}
+_CHORD: Final = re.compile(r"(ctrl|alt|shift)\+\w+")
+_ANSWER: Final = re.compile(r"(\d+)(?:[ ,.:]+(\S.*))?", re.DOTALL)
+
+
+class Heard(Enum):
+    """What became of a typed line."""
+
+    TAKEN = auto()
+    NO_ANSWER = auto()
+    """The dialog has no use for it."""
+
+
+def spoken(runs: Iterable[Run]) -> str:
+    """Return a row as it should be read: signs are words, the gaps of a table are commas.
+
+    What a run holds is never changed, for people decide by it.
+    """
+    said = ""
+    for text, _ in runs:
+        bare = text.strip()
+        if bare in _SIGNS:
+            said += _SIGNS[bare]
+        elif not bare:
+            said += ", " if said and len(text) > 1 else text if said else ""
+        elif said and text.startswith("  "):
+            said += f", {text.lstrip()}"
+        else:
+            said += text if said else text.lstrip()
+    for sign, word in _FIRST.items():
+        if said.startswith(sign):
+            said = word + said.removeprefix(sign)
+    return said.rstrip().removesuffix(",")
+
+
+def dialog_lines(dialog: Dialog) -> list[str]:
+    """Return title, text and numbered answers, in the order in which they are decided upon."""
+    view = dialog.view(WIDTH_CELLS)
+    title = spoken(view.title)
+    body = [_changed(row) for row in view.body] if _COUNTS.search(title) else []
+    body = body or [spoken(row.runs) for row in view.body]
+    return [f"{title}:", *(line for line in body if line), *_answers(view.footer)]
+
+
+def _changed(row: Row) -> str:
+    """Return a row of a diff in words, any other as it is."""
+    found = _CHANGED.fullmatch(row.text.strip(" ") if row.text.strip() else "")
+    if found is None:
+        return spoken(row.runs)
+    kind = {"+": "added", "-": "removed", " ": "same"}[found[2]]
+    return f"line {found[1]} {kind}: {found[3] or ''}".rstrip()
+
+
+def is_to_read(dialog: Dialog) -> bool:
+    """Whether a dialog only shows something and asks nothing."""
+    return all(row.choice is None for row in dialog.view(WIDTH_CELLS).footer)
+
+
+def answer(dialog: Dialog, line: str) -> Heard:
+    """Do with the dialog what a typed line says: a number, a key's name, or text.
+
+    A number chooses; what follows it is the comment on the answer. Only a number or a key's name
+    can decide: other text is typed into the dialog, where it searches or is a field's content.
+    """
+    said = line.strip()
+    word = said.casefold()
+    if _has_field(dialog) and said and word not in {"esc", "escape"}:
+        dialog.paste(said)
+        dialog.press("enter", "", "confirm:yes")
+        return Heard.TAKEN
+    found = _ANSWER.fullmatch(said)
+    if found is not None and int(found[1]) - 1 in _choices(dialog):
+        return _choose(dialog, int(found[1]) - 1, found[2] or "")
+    if word in _CLOSING:
+        dialog.press("escape", "", "confirm:no")
+    elif word in _KEYS:
+        dialog.press(*_KEYS[word])
+    elif _CHORD.fullmatch(word):
+        dialog.press(word, "", {"ctrl+y": "permission:toggleDebug"}.get(word))
+    elif said:
+        before = dialog_lines(dialog)
+        dialog.paste(said)
+        if dialog_lines(dialog) == before:
+            return Heard.NO_ANSWER
+    else:
+        return Heard.NO_ANSWER
+    return Heard.TAKEN
+
+
+def _choose(dialog: Dialog, index: int, comment: str) -> Heard:
+    if not comment:
+        dialog.choose(index)
+        if not dialog.is_done and _selected(dialog) == index and not _has_field(dialog):
+            # The first click selects, as with a mouse; the second one decides.
+            dialog.choose(index)
+        return Heard.TAKEN
+    for _ in _choices(dialog):
+        if _selected(dialog) != index:
+            dialog.press("down", "", "confirm:next")
+    dialog.press("tab", "", "confirm:nextField")
+    if _selected(dialog) != index or not _has_field(dialog):
+        # This answer takes no comment: nothing is decided.
+        dialog.press("tab", "", "confirm:nextField")
+        return Heard.NO_ANSWER
+    dialog.paste(comment)
+    dialog.press("enter", "", "confirm:yes")
+    return Heard.TAKEN
+
+
+def _choices(dialog: Dialog) -> list[int]:
+    footer = dialog.view(WIDTH_CELLS).footer
+    return list(dict.fromkeys(row.choice for row in footer if row.choice is not None))
+
+
+def _selected(dialog: Dialog) -> int | None:
+    footer = dialog.view(WIDTH_CELLS).footer
+    return next((row.choice for row in footer if row.is_selected), None)
+
+
+def _has_field(dialog: Dialog) -> bool:
+    return any(row.caret_cells is not None for row in dialog.view(WIDTH_CELLS).footer)
+
+
+def _answers(rows: Iterable[FooterRow]) -> list[str]:
+    lines: list[str] = []
+    seen: set[int] = set()
+    for row in rows:
+        text = spoken(row.row.runs)
+        if not text or (row.is_optional and row.choice is None):
+            # Hints name keys of the drawn screen.
+            continue
+        if row.choice is None or row.choice in seen:
+            lines.append(text)
+            continue
+        seen.add(row.choice)
+        mark = " (selected)" if row.is_selected else ""
+        lines.append((text if _NUMBERED.match(text) else f"{row.choice + 1}. {text}") + mark)
+    return lines

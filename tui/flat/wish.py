@@ -1,0 +1,32 @@
+"""Whether the person wants lines in place of a drawn screen: said by flag, variable or setting."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from agent.options import RunOptions
+
+VARIABLES: Final = ("AGENT_TUI_SCREEN_READER", "CLAUDE_AX_SCREEN_READER")
+SETTING: Final = "axScreenReader"
+_NO: Final = frozenset({"", "0", "false", "no"})
+
+
+def wants_lines(options: RunOptions, env: Mapping[str, str]) -> bool:
+    """Read flag, variables, then the person's own settings; the first that says something counts.
+
+    Asked before the first frame: it reads one small file and imports nothing.
+    """
+    if options.screen_reader:
+        return True
+    for name in VARIABLES:
+        if name in env:
+            return env[name].strip().lower() not in _NO
+    home = env.get("AGENT_TUI_HOME") or str(Path(env.get("HOME") or "/") / ".agent")
+    try:
+        data = json.loads((Path(home) / "settings.json").read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(data, dict) and data.get(SETTING) is True
