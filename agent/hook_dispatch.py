@@ -19,6 +19,7 @@ from hooks.events import (
     FileChanged,
     HookEventPayload,
     InstructionsLoaded,
+    MessageDisplay,
     Notification,
     PostCompact,
     PreCompact,
@@ -181,6 +182,16 @@ class HookDispatch(CallEvents):
     async def notification(self, kind: str, message: str) -> None:
         """Fire Notification: the person's attention is wanted."""
         await self._fire(Notification(message=message, notification_type=kind))
+
+    async def message_display(
+        self, message_id: str, index: int, delta: str, *, final: bool, abort: AbortSignal
+    ) -> str | None:
+        """Fire MessageDisplay; return what is shown instead, or None for the text as it is."""
+        payload = MessageDisplay(
+            turn_id=self._turn_id, message_id=message_id, index=index, final=final, delta=delta
+        )
+        outcome = await self._fire(payload, abort)
+        return None if outcome is None else outcome.display_content
 
     async def pre_compact(self, trigger: str, instructions: str) -> EventOutcome | None:
         """Fire PreCompact; a block keeps the history as it is."""

@@ -26,6 +26,9 @@ CLASSIFIER_NOTES: Final = 10
 BESIDE_TURNS: Final = frozenset({"Notification", "FileChanged", "ConfigChange", "DirectoryAdded"})
 """Events that nobody waits for a turn to hear about."""
 
+OFTEN: Final = frozenset({"MessageDisplay"})
+"""Events that fire many times a second: what goes wrong each time is said once a turn."""
+
 
 @dataclass(slots=True)
 class HookListeners:
@@ -75,6 +78,7 @@ class HookFiring:
         self._turn_id = ""
         self._events: list[AgentEvent] = []
         self._late: list[str] = []
+        self._said: set[str] = set()
         self._classifier_notes: deque[str] = deque(maxlen=CLASSIFIER_NOTES)
 
     @property
@@ -90,6 +94,7 @@ class HookFiring:
         """Name the turn that the next events belong to."""
         self._turn_id = turn_id
         self._session.prompt_id = prompt_id
+        self._said.clear()
 
     def notices(self) -> list[AgentEvent]:
         """Return events for the person since the last call; empties the list."""
@@ -158,6 +163,9 @@ class HookFiring:
     def _finished(self, outcome: EventOutcome, tool_use_id: str | None) -> None:
         self._carry_out(outcome)
         notices = (*outcome.notices, *outcome.config_warnings)
+        if outcome.event in OFTEN:
+            notices = tuple(text for text in notices if text not in self._said)
+            self._said.update(notices)
         tell = self.listeners.tell
         if tell is not None and outcome.event in BESIDE_TURNS:
             for text in notices:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from agent.abort import AbortController
@@ -23,6 +23,7 @@ def dispatch_for(
     tmp_path: Path,
     answers: Mapping[str, Mapping[str, object] | None],
     listeners: HookListeners | None = None,
+    on_call: Callable[[], None] = lambda: None,
 ) -> tuple[HookDispatch, Heard]:
     """A dispatch whose hooks are functions: one per event, with a fixed answer."""
     heard: Heard = []
@@ -30,6 +31,7 @@ def dispatch_for(
     def spec(event: str, answer: Mapping[str, object] | None, position: int) -> HandlerSpec:
         async def function(payload: Mapping[str, object]) -> Mapping[str, object] | None:
             heard.append(payload)
+            on_call()
             return answer
 
         handler = CallbackHandler(event, function)
