@@ -10,7 +10,7 @@ from pathlib import Path
 from agent.model.endpoint import ModelSetup
 from agent.model.scripted.demo import DEMO_MODEL, copy_sample, demo_variables
 from agent.model.scripted.process import ScriptedProcess
-from agent.model.sdk import Endpoint
+from agent.model.server import Endpoint
 
 DEMO_KEY = "demo"
 

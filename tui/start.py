@@ -106,11 +106,11 @@ def _prompts(options: RunOptions, stdin: TextIO | None) -> list[str] | None:
 
 
 async def _run_headless(options: RunOptions, launch_dir: Path, texts: list[str] | None) -> int:
-    # Everything that runs a model comes after the command line was understood; the SDK takes
-    # longest, and what waits for files and for git runs beside it.
-    from agent.model.sdk import preload
+    # Everything that runs a model comes after the command line was understood; the first request
+    # brings the SDK, which takes longest, when it is on its way.
+    from agent.model.sdk import when_loaded
 
-    preload(then=resume_collection)
+    when_loaded(resume_collection)
     from agent.assemble import PersonPorts, assemble, settings_for, surroundings_from
     from agent.headless import prompt_from_json_line, run_headless
     from agent.user_prompt import Prompt

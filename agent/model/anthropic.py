@@ -1,13 +1,15 @@
 """The Messages API through its SDK: one request, one raw stream, no retries, every failure typed.
 
-Next: `agent.model.sdk` (loading and connections), `agent.model.wire` (JSON both ways),
-`agent.model.failures`.
+The first request of a process does not wait for the SDK: it leaves as the SDK would send it, and
+the SDK, loaded meanwhile, reads the answer. Next: `agent.model.connection`, `agent.model.sdk` (the
+import), `agent.model.wire` (JSON both ways), `agent.model.failures`.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import json
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
@@ -23,17 +25,20 @@ from agent.model.client import (
     ModelEvent,
     ModelRequest,
 )
+from agent.model.connection import Connection
+from agent.model.connection_pool import ConnectionPool
 from agent.model.failures import describe_html, from_connection, from_status, from_stream
-from agent.model.sdk import OFFICIAL_URL, Endpoint, SdkPool, Timeouts
+from agent.model.sdk import load_sdk, loaded_sdk
+from agent.model.server import OFFICIAL_URL, Endpoint, Timeouts
 from agent.model.wire import read_event, read_message, request_body, without_surrogates
 
 if TYPE_CHECKING:
     from types import ModuleType
 
     import httpx2
-    from anthropic import AsyncAnthropic
     from anthropic._streaming import ServerSentEvent
 
+MESSAGES: Final = "/v1/messages"
 DEFAULT_TIMEOUTS: Final = Timeouts()
 ASK_TIMEOUT_S: Final = 10.0
 DRAIN_TIMEOUT_S: Final = 0.5
@@ -76,7 +81,7 @@ class AnthropicClient:
     def __init__(self, endpoint: Endpoint) -> None:
         """See `make_client`."""
         self.endpoint = endpoint
-        self._pool = SdkPool(endpoint)
+        self._pool = ConnectionPool(endpoint)
         self._capabilities: dict[str, ModelCapabilities] = {}
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
@@ -98,10 +103,10 @@ class AnthropicClient:
                 yield event
 
     async def warm_up(self) -> None:
-        """Load and build what the first request needs; sends nothing, raises nothing."""
+        """Load and build what requests need; sends nothing, raises nothing."""
         with contextlib.suppress(ModelError):
-            async with self._pool.lease():
-                pass
+            async with self._pool.lease() as connection:
+                connection.sdk_client(await asyncio.to_thread(load_sdk))
 
     async def capabilities(self, model: str) -> ModelCapabilities:
         """Ask the endpoint, once per model that it knows; see `ModelClient.capabilities`."""
@@ -130,7 +135,7 @@ class AnthropicClient:
 
     async def use(self, endpoint: Endpoint) -> None:
         """Send later requests there, or with another key; requests under way end as they began."""
-        old, self._pool = self._pool, SdkPool(endpoint)
+        old, self._pool = self._pool, ConnectionPool(endpoint)
         if endpoint.base_url != self.endpoint.base_url:
             self._capabilities.clear()
         self.endpoint = endpoint
@@ -144,27 +149,19 @@ class AnthropicClient:
         body = request_body(request, self._known(request.model))
         betas = () if "betas" in request.without else request.betas
         headers = {"anthropic-beta": ",".join(betas)} if betas else {}
-        answering = False
-        async with self._pool.lease() as (sdk, client):
-            import httpx2  # loaded with the SDK: 60 ms that no start-up should pay
+        async with self._pool.lease() as connection, contextlib.AsyncExitStack() as opening:
+            import httpx2  # loaded with the connection: 60 ms that no start-up should pay
 
-            opening = contextlib.AsyncExitStack()
             try:
-                async with opening:
-                    response = await _open(opening, client, body, headers)
-                    answering = True
-                    async with contextlib.aclosing(
-                        _events(sdk, response, self.endpoint.timeouts)
-                    ) as events:
-                        async for event in events:
-                            yield event
-            except sdk.APIStatusError as error:
-                raise from_status(error) from error
-            except (sdk.APIConnectionError, httpx2.HTTPError) as error:
-                if answering:
-                    silence_s = self.endpoint.timeouts.silence_s
-                    raise from_stream(error, silence_s) from error
+                response = await _open(opening, connection, body, headers)
+            except httpx2.HTTPError as error:
                 raise from_connection(error, self.endpoint.base_url) from error
+            try:
+                async with contextlib.aclosing(_events(response, self.endpoint.timeouts)) as events:
+                    async for event in events:
+                        yield event
+            except httpx2.HTTPError as error:
+                raise from_stream(error, self.endpoint.timeouts.silence_s) from error
 
     async def _ask_capabilities(self, model: str) -> ModelCapabilities | None:
         record = await self._ask(f"/v1/models/{quote(model, safe='')}", None)
@@ -173,23 +170,19 @@ class AnthropicClient:
     async def _ask(self, path: str, body: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
         """Return a small JSON answer; None for whatever goes wrong, as nothing depends on it."""
         with contextlib.suppress(ModelError):
-            async with self._pool.lease() as (sdk, client):
+            async with self._pool.lease() as connection:
                 import httpx2  # see _attempt
 
+                method = "GET" if body is None else "POST"
                 try:
-                    if body is None:
-                        got = await client.get(
-                            path, cast_to=httpx2.Response, options={"timeout": ASK_TIMEOUT_S}
-                        )
-                    else:
-                        got = await client.post(
-                            path,
-                            cast_to=httpx2.Response,
-                            body=body,
-                            options={"timeout": ASK_TIMEOUT_S},
-                        )
-                    record = got.json()
-                except (sdk.AnthropicError, httpx2.HTTPError, ValueError):
+                    async with asyncio.timeout(ASK_TIMEOUT_S):
+                        response = await connection.send(method, path, body)
+                        try:
+                            content = await response.aread()
+                        finally:
+                            await response.aclose()
+                    record = json.loads(content) if response.is_success else None
+                except (TimeoutError, httpx2.HTTPError, ValueError, RecursionError):
                     return None
             return record if isinstance(record, dict) else None
         return None
@@ -208,21 +201,28 @@ class AnthropicClient:
 
 async def _open(
     stack: contextlib.AsyncExitStack,
-    client: AsyncAnthropic,
+    connection: Connection,
     body: dict[str, Any],
     headers: dict[str, str],
 ) -> httpx2.Response:
-    """Send the request; the response is closed with the stack."""
+    """Send the request; the response is closed with the stack.
+
+    Raises:
+        ModelError: the server answered with an error.
+        httpx2.HTTPError: it did not answer.
+    """
+    sdk = loaded_sdk()
+    post = _ahead_of_sdk if sdk is None else functools.partial(_through_sdk, sdk)
     try:
-        response = await _post(client, body, headers)
+        response = await post(connection, body, headers)
     except UnicodeEncodeError:
-        response = await _post(client, without_surrogates(body), headers)
+        response = await post(connection, without_surrogates(body), headers)
     stack.push_async_callback(response.aclose)
     return response
 
 
-async def _post(
-    client: AsyncAnthropic, body: dict[str, Any], headers: dict[str, str]
+async def _through_sdk(
+    sdk: ModuleType, connection: Connection, body: dict[str, Any], headers: dict[str, str]
 ) -> httpx2.Response:
     """Send the body as it is and return once the answer's headers are there.
 
@@ -230,22 +230,57 @@ async def _post(
     here, and takes no field that it does not know.
     """
     import httpx2  # see AnthropicClient._attempt
-    from anthropic import AsyncStream
 
-    response = await client.post(
-        "/v1/messages",
-        cast_to=httpx2.Response,
-        body={**body, "stream": True},
-        options={"headers": headers},
-        stream=True,
-        stream_cls=AsyncStream[object],
-    )
+    try:
+        response = await connection.sdk_client(sdk).post(
+            MESSAGES,
+            cast_to=httpx2.Response,
+            body={**body, "stream": True},
+            options={"headers": headers},
+            stream=True,
+            stream_cls=sdk.AsyncStream[object],
+        )
+    except sdk.APIStatusError as error:
+        raise from_status(error) from error
+    except sdk.APIConnectionError as error:
+        raise from_connection(error, connection.endpoint.base_url) from error
     # For this `cast_to` the SDK returns the response itself, which its types do not say.
     return cast("httpx2.Response", response)
 
 
+async def _ahead_of_sdk(
+    connection: Connection, body: dict[str, Any], headers: dict[str, str]
+) -> httpx2.Response:
+    """Do the same without the SDK, whose import starts when the request is on its way."""
+    loading: list[asyncio.Task[ModuleType]] = []
+
+    async def on_step(name: str, _info: Mapping[str, Any]) -> None:
+        if name.endswith("send_request_body.complete") and not loading:
+            loading.append(asyncio.create_task(asyncio.to_thread(load_sdk)))
+
+    response = await connection.send(
+        "POST", MESSAGES, {**body, "stream": True}, headers=headers, trace=on_step
+    )
+    try:
+        sdk = await (loading[0] if loading else asyncio.to_thread(load_sdk))
+        if response.is_success:
+            return response
+        content = await response.aread()
+        raise from_status(sdk.APIStatusError("", response=response, body=_json_or_text(content)))
+    except BaseException:
+        await response.aclose()
+        raise
+
+
+def _json_or_text(content: bytes) -> object:
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        return content.decode("utf-8", "replace")
+
+
 async def _events(
-    sdk: ModuleType, response: httpx2.Response, timeouts: Timeouts
+    response: httpx2.Response, timeouts: Timeouts
 ) -> AsyncGenerator[ModelEvent, None]:
     """Yield the response's events.
 
@@ -257,7 +292,9 @@ async def _events(
         for event in _whole(kind, await response.aread()):
             yield event
         return
-    records = sdk.AsyncStream.raw_events(response)
+    from anthropic import AsyncStream  # loaded by now
+
+    records = AsyncStream.raw_events(response)
     progress_at = time.monotonic()
     async for record in _readable(records):
         if not record.data or record.event == "ping":

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
-from agent.model.sdk import OFFICIAL_URL, Endpoint
+from agent.model.server import OFFICIAL_URL, Endpoint
 
 DEFAULT_MODEL: Final = "claude-sonnet-5-5"
 DEFAULT_SMALL_MODEL: Final = "claude-haiku-5-5"

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final, Protocol
 
 from agent.model.client import ModelError
-from agent.model.sdk import Endpoint
+from agent.model.server import Endpoint
 
 HELPER_TIMEOUT_S: Final = 30.0
 

@@ -11,7 +11,7 @@ from agent.events import Terminal
 from agent.model.endpoint import ModelSetup
 from agent.model.scripted.scenario import Scenario, Text, ToolCall, Turn
 from agent.model.scripted.server import ScriptedServer
-from agent.model.sdk import Endpoint
+from agent.model.server import Endpoint
 from agent.runner import MaxTurnsExceeded, RunConfig, Runner
 from permissions.decision import Decision
 from permissions.request import PermissionRequest

@@ -18,7 +18,7 @@ from agent.events import AgentEvent, Terminal, ToolResult
 from agent.model.endpoint import ModelSetup
 from agent.model.scripted.scenario import Scenario, Turn
 from agent.model.scripted.server import ScriptedServer
-from agent.model.sdk import Endpoint
+from agent.model.server import Endpoint
 from agent.options import RunOptions
 from agent.user_prompt import Prompt
 from permissions.decision import Behavior, Decision

@@ -47,7 +47,7 @@ from agent.model.scripted.scenario import (
     Turn,
 )
 from agent.model.scripted.server import ScriptedServer
-from agent.model.sdk import Endpoint
+from agent.model.server import Endpoint
 from agent.options import RunOptions
 from agent.session.resume import load
 from agent.user_prompt import Prompt

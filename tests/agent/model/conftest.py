@@ -15,7 +15,7 @@ from agent.model.client import ModelRequest
 from agent.model.fold import MessageFold
 from agent.model.scripted.scenario import Scenario
 from agent.model.scripted.server import RecordedRequest, ScriptedServer
-from agent.model.sdk import Timeouts
+from agent.model.server import Timeouts
 
 READ_TOOL: dict[str, Any] = {
     "name": "Read",

@@ -37,7 +37,7 @@ from agent.model.scripted.scenario import (
     ToolCall,
     Turn,
 )
-from agent.model.sdk import Timeouts
+from agent.model.server import Timeouts
 from agent.recovery.classify import classify
 from tests.agent.model.conftest import Serve
 

@@ -1,0 +1,68 @@
+"""The connections to an endpoint: lent for a request, renewed when they have gone stale."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+
+from agent.model.connection import Connection
+from agent.model.server import Endpoint
+
+
+class ConnectionPool:
+    """Gives out the connections to one endpoint.
+
+    After a broken connection `renew` makes later requests start on fresh ones; the old ones are
+    closed when the last request on them has ended.
+    """
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        """Build nothing yet."""
+        self.endpoint = endpoint
+        self._key_header = False
+        self._current: Connection | None = None
+        self._in_use: dict[int, int] = {}
+
+    @contextlib.asynccontextmanager
+    async def lease(self) -> AsyncIterator[Connection]:
+        """Lend a connection for one request.
+
+        Raises:
+            ModelError: the endpoint has no credentials.
+        """
+        if self._current is None:
+            # Reading certificates takes tens of milliseconds.
+            built = await asyncio.to_thread(Connection, self.endpoint, key_header=self._key_header)
+            self._current = self._adopted(built)
+        connection = self._current
+        self._in_use[id(connection)] = self._in_use.get(id(connection), 0) + 1
+        try:
+            yield connection
+        finally:
+            self._in_use[id(connection)] -= 1
+            if not self._in_use[id(connection)]:
+                del self._in_use[id(connection)]
+                if connection is not self._current:
+                    await connection.aclose()
+
+    def _adopted(self, built: Connection) -> Connection:
+        """Return the one to use: another request may have built one meanwhile."""
+        return self._current or built
+
+    async def renew(self, *, key_header: bool | None = None) -> None:
+        """Let later requests use fresh connections, and another way to send the key if given."""
+        if key_header is not None:
+            self._key_header = key_header
+        await self.aclose()
+
+    @property
+    def sends_key_header(self) -> bool:
+        """Whether the key goes out as `x-api-key` rather than as a bearer token."""
+        return self._key_header
+
+    async def aclose(self) -> None:
+        """Close connections that no request uses; the others close with their request."""
+        connection, self._current = self._current, None
+        if connection is not None and id(connection) not in self._in_use:
+            await connection.aclose()
