@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from agent.conversation import Totals
 from agent.events import Usage, UsageUpdate
 from agent.observe.cost import CostTracker
+from agent.totals import Totals
 
 AddToLedger = Callable[[str, float, Usage], None]
 """Takes the model, the cost in US dollars and the usage of one response."""

@@ -31,7 +31,8 @@ from agent.tools.services import ToolServices
 from permissions.gate import PermissionGate
 
 if TYPE_CHECKING:
-    from agent.conversation import Conversation, Reminders
+    from agent.conversation import Conversation
+    from agent.conversation_ports import Reminders
 
 
 class _Reminders(Protocol):
@@ -113,7 +114,7 @@ class CommandParts:
                 custom=self.custom,
                 settings=ports.settings,
                 gate=ports.gate,
-                hooks=lambda: ports.hooks.runner.config,
+                hooks=ports.hooks.runner,
                 shells=ports.services.shells,
                 instructions=instructions,
                 on_directory=on_directory,

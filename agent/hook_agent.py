@@ -13,7 +13,8 @@ from pydantic import BaseModel
 
 from agent.abort import AbortController, AbortSignal
 from agent.events import AgentEvent, RetryScheduled, UsageUpdate
-from agent.loop import AgentLoop, LoopPorts, TurnHooks
+from agent.loop import AgentLoop
+from agent.loop_ports import LoopPorts, TurnHooks
 from agent.messages import Message, ToolUse, text_block, user_message
 from agent.model.client import ModelRequest
 from agent.tools.base import Concurrency, Tool, ToolContext, ToolOutcome, build_tool

@@ -36,7 +36,7 @@ from hooks.events import (
 from hooks.outcome import EventOutcome
 
 if TYPE_CHECKING:
-    from agent.loop import TurnHooks
+    from agent.loop_ports import TurnHooks
     from agent.tools.call import CallHooks
 
 _STOP_FAILURES: Final = {

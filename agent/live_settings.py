@@ -69,6 +69,12 @@ class LiveSettings:
                 await self._task
             self._task = None
 
+    async def reload(self, because: Path) -> None:
+        """Read everything again, since that file changed; what differs counts at once."""
+        fresh = await asyncio.to_thread(self._load)
+        if fresh != self._settings:
+            self.apply(Reloaded(self._settings, fresh, (because,)))
+
     async def _follow(self) -> None:
         try:
             async for change in watch_settings(self._settings, self._load, self._stop):

@@ -17,7 +17,8 @@ from agent.abort import AbortController, AbortSignal
 from agent.answer import AnswerText
 from agent.events import MessageCommitted, Terminal, UsageUpdate
 from agent.hook_dispatch import HookDispatch
-from agent.loop import AgentLoop, LoopPorts
+from agent.loop import AgentLoop
+from agent.loop_ports import LoopPorts
 from agent.messages import Message, user_message
 from agent.tools.emitter import SideEvents
 from agent.tools.services import SubagentPort, SubagentReport

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, Literal, Protocol
 
 from agent.abort import Aborted, AbortSignal
 from agent.events import Compacted
-from agent.loop import ContextPort, ContextStep
+from agent.loop_ports import ContextPort, ContextStep
 from agent.memory.budget import CompactionState, ContextBudget, Pressure
 from agent.memory.estimate import next_request_tokens, total_tokens
 from agent.memory.pipeline import protected_from, shrink

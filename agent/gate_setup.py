@@ -1,0 +1,95 @@
+"""Wires the permission gate: who contends for an ask, the audit log, and rules that come later."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from agent.hook_dispatch import HookDispatch
+from agent.permission_contenders import is_auto_available
+from agent.permission_setup import Grants, PermissionSetup
+from agent.session.redact import Redactor
+from agent.start import Start
+from hooks.contender import HookContender
+from hooks.runner import HookRunner
+from permissions.audit import AuditLog
+from permissions.classifier_local import LocalClassifier
+from permissions.contender import Contender
+from permissions.decision import Decision
+from permissions.gate import PermissionGate
+from permissions.grants import Grant, suggest
+from permissions.handlers import HeadlessHandler, InteractiveHandler
+from permissions.mode import Mode
+from permissions.request import PermissionRequest
+from permissions.rule import RuleText
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GatePorts:
+    """What the gate needs of the conversation that is being put together."""
+
+    permissions: PermissionSetup
+    runner: HookRunner
+    dispatch: HookDispatch
+    grants: Grants
+    classifiers: Sequence[Contender]
+    remote: Sequence[Contender]
+    redactor: Redactor
+    cwd: Callable[[], Path]
+
+
+class GateParts:
+    """The gate, and what changes its rules while the conversation goes on."""
+
+    def __init__(self, start: Start, ports: GatePorts) -> None:
+        """Build the gate; `cwd` of the ports is asked from the first call on."""
+        self._tell = start.person.tell
+        self._ports = ports
+        dialog = start.person.dialog
+        contenders: list[Contender] = [
+            HookContender(
+                ports.runner, on_outcome=ports.dispatch.show_outcome, suggest=self._suggest
+            ),
+            LocalClassifier(lambda: (self.gate.context, ports.cwd())),
+            *ports.classifiers,
+        ]
+        if dialog is not None:
+            handler: Any = InteractiveHandler([*contenders, *ports.remote, dialog])
+        else:
+            handler = HeadlessHandler(contenders)
+        self.gate = PermissionGate(
+            ports.permissions.context,
+            handler,
+            audit=AuditLog(
+                start.around.agent_home / "audit" / f"{date.today():%Y-%m}.jsonl",
+                session_id=start.session.id,
+                redact=ports.redactor.text,
+                mode=lambda: str(self.gate.mode),
+                cwd=ports.cwd,
+                folder=start.around.launch_dir,
+                tell=lambda text: self._tell(text, "warning"),
+            ),
+            grants=ports.grants,
+            auto_available=is_auto_available(start.settings),
+        )
+
+    def add_rules(self, rules: Sequence[RuleText]) -> None:
+        """Put rules in force beside those that are."""
+        context = self.gate.context
+        self.gate.replace_context(context.with_rules(context.rules.with_rules(rules)))
+
+    def budget_exceeded(self, reason: str) -> None:
+        """Deny every call from now on."""
+        self.gate.replace_context(replace(self.gate.context, budget_exceeded=reason))
+
+    def tell_stripped(self, _mode: Mode) -> None:
+        """Say which allow rules the mode just entered takes out of force."""
+        rules = ", ".join(rule.text for rule in self.gate.stripped_rules)
+        if rules:
+            self._tell(f"In auto mode these allow rules do not count: {rules}.", "warning")
+
+    def _suggest(self, request: PermissionRequest, pending: Decision) -> Sequence[Grant]:
+        return suggest(request, pending, self.gate.context, cwd=self._ports.cwd())

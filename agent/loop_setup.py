@@ -1,0 +1,121 @@
+"""Wires what the loop works with: requests, the model's window, and prompts that join a turn."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from agent.accounting import Accounting
+from agent.expansion import PromptExpander
+from agent.hook_dispatch import HookDispatch
+from agent.memory.budget import ContextBudget
+from agent.memory.estimate import prefix_tokens
+from agent.memory.keeper import ContextKeeper, KeeperPorts
+from agent.memory.summariser import ModelSummariser
+from agent.messages import Block, Message
+from agent.model.client import ModelClient, ModelRequest
+from agent.model_in_use import ModelInUse
+from agent.recovery.retry import RequestSource, RetryPolicy
+from agent.tools.emitter import SideEvents
+from agent.turn import Recovery
+from agent.user_prompt import Prompt
+
+MAX_OUTPUT_TOKENS: Final = 32_000
+"""Asked for per response; models that give less are asked for less."""
+
+BuildRequest = Callable[[tuple[Message, ...]], ModelRequest]
+
+
+def request_builder(
+    used: ModelInUse,
+    system: tuple[Block, ...],
+    tools: Sequence[dict[str, Any]],
+    *,
+    loaded: Callable[[], Sequence[dict[str, Any]]] = tuple,
+    model: str | None = None,
+) -> BuildRequest:
+    """Return what makes a request of a history.
+
+    Args:
+        used: the conversation's model and effort.
+        system: the same in every request.
+        tools: the same in every request.
+        loaded: what the model loaded meanwhile. It comes behind the rest: until then the prefix
+            is the same.
+        model: another one than the conversation's.
+    """
+
+    def request(messages: tuple[Message, ...]) -> ModelRequest:
+        return ModelRequest(
+            model=model or used.model,
+            system=system,
+            tools=(*tools, *loaded()),
+            messages=messages,
+            max_tokens=min(MAX_OUTPUT_TOKENS, used.capabilities.max_output_tokens),
+            effort=used.effort,
+        )
+
+    return request
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeeperSetup:
+    """What the keepers of one conversation's agents share."""
+
+    client: ModelClient
+    used: ModelInUse
+    policy: Callable[[RequestSource], RetryPolicy]
+    accounting: Accounting
+    side: SideEvents
+    is_automatic: Callable[[], bool]
+
+    def keeper(
+        self,
+        request: BuildRequest,
+        recovery: Recovery,
+        dispatch: HookDispatch,
+        system: tuple[Block, ...],
+        tools: Sequence[dict[str, Any]],
+    ) -> ContextKeeper:
+        """Return what keeps one agent's history inside the model's window."""
+        prefix = prefix_tokens(system, tools)
+        return ContextKeeper(
+            KeeperPorts(
+                budget=lambda: ContextBudget(
+                    self.used.capabilities.context_window, self.used.capabilities.max_output_tokens
+                ),
+                prefix_tokens=lambda: prefix,
+                turn_id=dispatch.turn_id,
+                summary=ModelSummariser(
+                    self.client,
+                    request,
+                    lambda: replace(recovery, policy=self.policy(RequestSource.COMPACTION)),
+                    turn_id=dispatch.turn_id,
+                    account=self.accounting.add_quietly,
+                    on_event=self.side.emit,
+                ),
+                hooks=dispatch,
+                is_automatic=self.is_automatic,
+            )
+        )
+
+
+def queue_taker(
+    queue: list[Prompt], expander: PromptExpander
+) -> Callable[[], Awaitable[list[Message]]]:
+    """Return what takes the prompts that may join a running turn; commands wait for its end, and
+    so does what follows them."""
+
+    async def take() -> list[Message]:
+        messages: list[Message] = []
+        while queue:
+            prompt = queue[0]
+            before = await expander.expand_queued(prompt)
+            if before is None or prompt not in queue:
+                break
+            queue.remove(prompt)
+            messages.extend((*before, prompt.to_message()))
+        return messages
+
+    return take

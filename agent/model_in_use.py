@@ -1,0 +1,79 @@
+"""Which model and effort the next request asks for, and what that model can take."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent.commands.turn_scope import ModelChoice
+from agent.errors import ConfigError
+from agent.model.capabilities import known_capabilities
+from agent.model.client import Effort, ModelCapabilities
+from agent.model.endpoint import ModelSetup, expand_alias
+from agent.totals import Totals
+
+if TYPE_CHECKING:
+    from agent.model.anthropic import AnthropicClient
+
+
+async def choose_model(
+    client: AnthropicClient, setup: ModelSetup, *, asked: str | None, resumed: str | None
+) -> str:
+    """Return the model to start with.
+
+    Args:
+        client: is asked what there is, where nothing else says.
+        setup: the endpoint, and the model settings name.
+        asked: as named on the command line.
+        resumed: the model of the session that goes on.
+
+    Raises:
+        ConfigError: nothing names one.
+    """
+    model = (asked and setup.model) or resumed or setup.model
+    if model:
+        return model
+    listed = await client.list_models()
+    if len(listed) == 1:
+        return listed[0]
+    known = f" It has: {', '.join(listed[:10])}." if listed else ""
+    raise ConfigError(
+        f"{setup.endpoint.base_url} is no vendor endpoint, so no model is assumed. "
+        f"Name one with --model or ANTHROPIC_MODEL.{known}"
+    )
+
+
+class ModelInUse:
+    """The choice of one conversation; its person and its commands change it."""
+
+    def __init__(self, client: AnthropicClient, model: str, effort: Effort | None) -> None:
+        """`effort` None is the model's default."""
+        self._client = client
+        self.model = model
+        self.effort = effort
+        self.capabilities: ModelCapabilities = known_capabilities(model)
+        self.totals = Totals(context_window=self.capabilities.context_window)
+        """Of the conversation: its window is the model's."""
+
+    async def set_model(self, model: str) -> None:
+        """Use another model from the next request on."""
+        self.model = expand_alias(model)
+        self.capabilities = known_capabilities(self.model)
+        await self.learn_capabilities()
+
+    def set_effort(self, effort: Effort | None) -> None:
+        """Ask for another effort from the next request on; None is the model's default."""
+        self.effort = effort
+
+    async def learn_capabilities(self) -> None:
+        """Ask the endpoint what the model can take; the table counts until it answers."""
+        model = self.model
+        found = await self._client.capabilities(model)
+        if model == self.model:
+            self.capabilities = found
+            self.totals.context_window = found.context_window
+
+
+if TYPE_CHECKING:
+
+    def _proves(used: ModelInUse) -> ModelChoice:
+        return used

@@ -1,0 +1,24 @@
+"""How the person is reached, as an entry point passes it in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from agent.tools.services import AskPerson
+from permissions.contender import Contender
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersonPorts:
+    """How the person is reached; all None in a headless run."""
+
+    dialog: Contender | None = None
+    ask: AskPerson | None = None
+    notice: Callable[[str, str], None] | None = None
+    """Shows a line outside of a turn; takes the text and its level, `info` or `warning`."""
+
+    def tell(self, text: str, level: str) -> None:
+        """Show a line, where there is somebody to see it."""
+        if self.notice is not None:
+            self.notice(text, level)

@@ -1,0 +1,74 @@
+"""Wires what the system prompt and the reminders are made of."""
+
+from __future__ import annotations
+
+import asyncio
+import platform
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from agent.prompt.context import PromptContext
+from agent.prompt.git import read_git_state
+from agent.prompt.instruction_files import Instructions, Places
+from agent.settings.load import Settings
+from agent.start import Start
+from agent.surroundings import Surroundings
+
+
+@dataclass(frozen=True, slots=True)
+class PromptParts:
+    """What describes the present, and the instruction files."""
+
+    context: Callable[[], PromptContext]
+    instructions: Instructions
+
+
+def instruction_places(settings: Settings, around: Surroundings) -> Places:
+    """Return where instruction files are looked for."""
+    return Places(
+        launch_dir=around.launch_dir,
+        project_root=settings.project_root,
+        home=around.home,
+        agent_home=around.agent_home,
+        uid=around.uid,
+        excludes=tuple(settings.values.claudeMdExcludes or ()),
+    )
+
+
+async def prompt_parts(
+    start: Start,
+    *,
+    cwd: Callable[[], Path],
+    model: Callable[[], str],
+    mode: Callable[[], str],
+) -> PromptParts:
+    """Read instruction files and, in a trusted folder, the state of git."""
+    settings, around = start.settings, start.around
+    instructions = Instructions(instruction_places(settings, around))
+    files = await asyncio.to_thread(instructions.at_start)
+    is_repository = (settings.project_root / ".git").exists()
+    git = None
+    if is_repository and settings.trust.is_settled:
+        git = await read_git_state(settings.project_root, start.env)
+
+    def context() -> PromptContext:
+        return PromptContext(
+            launch_dir=around.launch_dir,
+            cwd=cwd(),
+            platform=f"{platform.system()} {platform.release()} ({platform.machine()})",
+            shell="bash",
+            today=date.today(),
+            model=model(),
+            mode=mode(),
+            is_repository=is_repository,
+            git=git,
+            additional_dirs=settings.additional_dirs,
+            scratch_dir=start.scratch,
+            instructions=files,
+            headless=start.options.headless,
+            language=settings.values.language,
+        )
+
+    return PromptParts(context, instructions)

@@ -1,0 +1,45 @@
+"""Opens the session that a start is about: a new one, an earlier one, or a copy of it."""
+
+from __future__ import annotations
+
+from agent.errors import SessionError, SessionLocked
+from agent.options import RunOptions
+from agent.session.resume import ResumedConversation, load
+from agent.session.store import Session, SessionStore
+from agent.settings.load import Settings
+from agent.surroundings import Surroundings
+
+
+def open_session(
+    options: RunOptions, around: Surroundings, settings: Settings
+) -> tuple[Session, ResumedConversation | None, tuple[str, ...]]:
+    """Open the session that the options name, or a new one; the last part is for the person.
+
+    Raises:
+        SessionError: there is none of that id, or the home folder takes none.
+    """
+    store = SessionStore(around.agent_home, version=around.version)
+    found = None
+    if options.resume:
+        found = store.get(options.resume)
+    elif options.continue_latest or options.resume == "":
+        found = store.latest(settings.project_root)
+        if found is None and options.continue_latest:
+            raise SessionError("There is no earlier session in this project to continue.")
+    if found is None:
+        try:
+            session = store.create(settings.project_root, launch_dir=around.launch_dir)
+        except SessionError as error:
+            session = store.create_unsaved(settings.project_root, launch_dir=around.launch_dir)
+            return session, None, (f"This conversation will not be kept. {error}",)
+        return session, None, ()
+    if options.fork_session:
+        session = store.fork(found.id)
+        return session, load(session.path), (f"This is a copy of session {found.id}.",)
+    try:
+        session = store.open(found.id)
+        notes = session.transcript.repairs
+    except SessionLocked as error:
+        session = store.fork(found.id)
+        notes = (f"{error} This is a copy: {session.id}.",)
+    return session, load(session.path), notes
