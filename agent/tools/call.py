@@ -170,6 +170,8 @@ class Call:
     additional_context: list[str] = field(default_factory=list)
     comment: str = ""
     """What the person said with their yes."""
+    person_change: str = ""
+    """What the person changed of the input before they said yes, in words for the model."""
     was_asked: bool = False
     has_started: bool = False
     aborts_siblings: bool = False

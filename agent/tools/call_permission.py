@@ -14,6 +14,7 @@ from agent.display import Display
 from agent.events import PermissionRequested, PermissionResolved
 from agent.tools.call import SIBLING_FAILED, Call, Ready, Refused, interrupted_text
 from agent.tools.call_input import read_input
+from agent.tools.edited_input import change_note
 from hooks.outcome import EventOutcome
 from permissions.decision import Behavior, Decision, DecisionSource, Reason, ReasonType
 from permissions.race import RaceAborted
@@ -42,8 +43,10 @@ async def permit(call: Call, ready: Ready) -> Ready:
         if decision.behavior is Behavior.ASK:
             decision = await _ask(call, ready, decision)
             if decision.behavior is Behavior.ALLOW and decision.updated_input is not None:
-                answered = decision
+                answered, proposed = decision, ready.seen
                 ready = await read_input(call, decision.updated_input)
+                if answered.source in _PERSON:
+                    call.person_change = change_note(proposed, ready.seen)
                 decision = _stands(answered, _evaluate(call, ready))
                 if decision.behavior is not Behavior.ASK:
                     # The line about the answer holds the input as it was; this one as it runs.

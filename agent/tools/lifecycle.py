@@ -130,6 +130,10 @@ async def _finish(call: Call, ready: Ready, outcome: ToolOutcome, elapsed_s: flo
             outcome = replace(outcome, content=refused.text)
         ends_turn, stop_reason = refused.ends_turn, refused.stop_reason
     else:
+        if call.person_change and "userModified" in (outcome.structured or {}):
+            outcome = replace(
+                outcome, structured={**(outcome.structured or {}), "userModified": True}
+            )
         response = outcome.structured if outcome.structured is not None else text
         hook = await call.ports.hooks.post_tool_use(
             call.use, ready.seen, response, int(elapsed_s * 1000), call.abort
@@ -141,6 +145,8 @@ async def _finish(call: Call, ready: Ready, outcome: ToolOutcome, elapsed_s: flo
                 stop_reason = hook.stop_reason or "a PostToolUse hook stopped the turn"
     outcome = await bound_result(outcome, ready.tool, call.context)
     content = _sanitized(outcome.content)
+    if call.person_change:
+        content = _appended(content, call.person_change)
     if call.comment:
         content = _appended(content, f"The person approved this call and said: {call.comment}")
     kind: Outcome = "ok"

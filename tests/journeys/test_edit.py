@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from agent.events import PermissionResolved, ToolDispatch
 from agent.model.scripted.scenario import Text, ToolCall, Turn
 from tests.journeys.conftest import Begin, no, results, terminal, yes
@@ -62,6 +64,28 @@ async def test_a_comment_on_yes_reaches_the_model_with_the_result(begin: Begin) 
     await journey.send("fix the typo")
 
     assert "and mind the tests" in str(journey.last_messages()[-1])
+
+
+async def test_a_person_who_changes_the_edit_gets_theirs_and_the_model_hears_of_it(
+    begin: Begin,
+) -> None:
+    mine = dataclasses.replace(
+        yes(),
+        updated_input={
+            "file_path": "greet.py",
+            "old_string": "print('helo')\n",
+            "new_string": "print('hallo')\nprint('bye')\n",
+        },
+    )
+    journey = await begin([Turn((READ,)), Turn((EDIT,)), DONE], answers=[mine])
+    (journey.project / "greet.py").write_text("print('helo')\n")
+
+    await journey.send("fix the typo")
+
+    assert (journey.project / "greet.py").read_text() == "print('hallo')\nprint('bye')\n"
+    told = str(journey.last_messages()[-1])
+    assert "The person changed this call before approving it" in told
+    assert "+print('hallo')" in told
 
 
 async def test_a_file_that_changed_since_it_was_read_is_not_overwritten(begin: Begin) -> None:

@@ -92,7 +92,7 @@ def diff_rows(
         if position:
             rows.append(row((" " * indent + " " * digits + " ⋯", FAINT), is_copied=False))
         for line in hunk:
-            rows.extend(_line_rows(line, old_lines, new_lines, digits, width_cells, indent))
+            rows.extend(diff_line_rows(line, old_lines, new_lines, digits, width_cells, indent))
     if max_rows is not None and len(rows) > max_rows:
         hidden = len(rows) - max_rows + 1
         rows = rows[: max_rows - 1]
@@ -112,7 +112,7 @@ def diff_counts(display: DiffDisplay) -> tuple[Run, ...]:
     return tuple(runs)
 
 
-def _line_rows(
+def diff_line_rows(
     line: DiffLine,
     old_lines: Sequence[HighlightedLine],
     new_lines: Sequence[HighlightedLine],
@@ -120,6 +120,7 @@ def _line_rows(
     width_cells: int,
     indent: int,
 ) -> Iterator[Row]:
+    """Yield the rows of one line; `digits` is the width of line numbers, the lists are coloured."""
     sign, ground, word_ground, sign_role = _LOOKS[line.kind]
     source, number = (
         (old_lines, line.old_number) if line.kind == "removed" else (new_lines, line.new_number)

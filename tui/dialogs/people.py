@@ -18,6 +18,7 @@ from tui.dialogs.onboarding import Onboarding, OnboardingDialog
 from tui.dialogs.permission import GrantOffer, PermissionAsk, PermissionDialog
 from tui.dialogs.plan import PlanDialog
 from tui.dialogs.question import QuestionDialog
+from tui.dialogs.revision import EditText
 from tui.dialogs.trust import TrustDialog, TrustRequest
 from tui.text.highlight import Highlighter
 
@@ -44,12 +45,14 @@ class DialogContender:
         highlighter: Highlighter,
         suggest: SuggestGrants,
         preview: FindPreview,
+        edit_text: EditText | None = None,
     ) -> None:
-        """Take where dialogs appear, and where their content comes from."""
+        """Take where dialogs appear, where their content comes from, and the person's editor."""
         self._host = host
         self._highlighter = highlighter
         self._suggest = suggest
         self._preview = preview
+        self._edit_text = edit_text
 
     async def decide(self, request: PermissionRequest, pending: Decision) -> Decision | None:
         """Ask the person. Cancelled when somebody else was faster: the dialog closes."""
@@ -61,7 +64,8 @@ class DialogContender:
             offers,
             session_edits=request.tool in _EDIT_TOOLS and bool(offers),
         )
-        return await show(self._host, PermissionDialog(ask, self._highlighter))
+        dialog = PermissionDialog(ask, self._highlighter, self._edit_text)
+        return await show(self._host, dialog)
 
 
 class ScreenPerson:

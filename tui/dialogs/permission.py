@@ -30,6 +30,7 @@ from tui.components.diff_view import diff_counts, diff_rows
 from tui.components.markdown import code_rows
 from tui.dialogs.choices import Choice, ChoiceList, Chosen
 from tui.dialogs.dialog import Answered, DialogView, FooterRow
+from tui.dialogs.revision import EditText, Revision
 from tui.screen.width import text_width
 from tui.shown import shown_display
 from tui.text.highlight import Highlighter
@@ -66,8 +67,14 @@ class PermissionAsk:
 class PermissionDialog:
     """Asks about one call."""
 
-    def __init__(self, ask: PermissionAsk, highlighter: Highlighter) -> None:
-        """Open with "Yes" selected and nothing typed."""
+    def __init__(
+        self, ask: PermissionAsk, highlighter: Highlighter, edit_text: EditText | None = None
+    ) -> None:
+        """Open with "Yes" selected and nothing typed; `edit_text` is the person's editor."""
+        request = ask.request
+        self._revision = Revision(
+            request.tool, request.tool_input, ask.display, highlighter, edit_text
+        )
         ask = replace(ask, display=shown_display(ask.display))
         self._ask = ask
         self._highlighter = highlighter
@@ -89,6 +96,10 @@ class PermissionDialog:
     def press(self, key: str, text: str, action_id: str | None) -> None:
         """Choose, move, comment, or show the trace."""
         choices = self._choices
+        if self._revision.is_choosing:
+            if self._revision.press(key, action_id):
+                self._decide(choices.chosen(0))
+            return
         if choices.is_commenting and self._press_in_comment(key, text, action_id):
             return
         if key.isdigit() and 0 < int(key) <= len(choices.choices):
@@ -110,6 +121,11 @@ class PermissionDialog:
                 self._decide(choices.chosen(1))
             case "permission:toggleDebug":
                 self._is_traced = not self._is_traced
+            case "confirm:chooseParts":
+                self._revision.begin_choosing()
+            case "confirm:edit":
+                self._revision.edit()
+                self._show_revision()
             case _:
                 pass
 
@@ -119,7 +135,9 @@ class PermissionDialog:
 
     def choose(self, choice: int) -> None:
         """A click selects; a click on the selected answer decides."""
-        if self._choices.selected == choice and not self._choices.is_commenting:
+        if self._revision.is_choosing:
+            self._revision.choose(choice)
+        elif self._choices.selected == choice and not self._choices.is_commenting:
             self._decide(self._choices.chosen())
         else:
             self._choices.select(choice)
@@ -136,13 +154,29 @@ class PermissionDialog:
         return True
 
     def _decide(self, chosen: Chosen) -> None:
-        self._answered.give(_decision(self._ask, chosen))
+        decision = _decision(self._ask, chosen)
+        if self._revision.is_changed and decision.behavior is Behavior.ALLOW:
+            decision = replace(decision, updated_input=dict(self._revision.tool_input))
+        self._answered.give(decision)
+
+    def _show_revision(self) -> None:
+        """Show the call as the person changed it; the verdicts on its parts were on the old one."""
+        revision, ask = self._revision, self._ask
+        if revision.is_changed:
+            self._ask = replace(
+                ask,
+                request=replace(ask.request, tool_input=revision.tool_input),
+                display=shown_display(revision.display),
+                pending=replace(ask.pending, parts=(), message=_CHANGED),
+            )
 
     # Rows
 
     def view(self, width_cells: int) -> DialogView:
         """Return the dialog at a width."""
         ask = self._ask
+        if self._revision.is_choosing:
+            return self._revision.view(_title(ask), width_cells)
         width = max(1, width_cells - _INDENT - 1)
         body: list[Row] = [*_subject(ask, width_cells, self._highlighter)]
         if len(ask.pending.parts) > 1:
@@ -167,11 +201,23 @@ class PermissionDialog:
         if self._choices.is_commenting:
             keys = "enter sends the answer with the comment · tab closes it"
         else:
-            trace = "less" if self._is_traced else "full trace"
-            keys = f"↑↓ enter · tab comment · ctrl+y {trace} · pgup/pgdn scroll · esc no"
-            if text_width(keys) > room:
-                keys = f"↑↓ enter · tab comment · ctrl+y {trace} · esc no"
+            keys = self._keys_that_fit(room)
         return Row((_PAD[0], *wrap([(keys, MUTED)], room)[0].runs))
+
+    def _keys_that_fit(self, room: int) -> str:
+        """Return the keys on one line; what people find without a hint goes first."""
+        trace = "less" if self._is_traced else "trace"
+        full = "less" if self._is_traced else "full trace"
+        parts = " · h hunks" if self._revision.has_parts else ""
+        edit = " · ctrl+g edit" if self._revision.can_edit else ""
+        forms = (
+            f"{parts}{edit} · ctrl+y {full} · pgup/pgdn scroll",
+            f"{parts}{edit} · ctrl+y {full}",
+            f"{parts}{edit} · ctrl+y {trace}",
+            f"{parts} · ctrl+y {trace}",
+        )
+        lines = [f"↑↓ enter · tab comment{form} · esc no" for form in forms]
+        return next((line for line in lines if text_width(line) <= room), lines[-1])
 
 
 def _choices(ask: PermissionAsk) -> list[Choice]:
@@ -322,6 +368,7 @@ def _rule(rule: RuleRef) -> str:
     return f"{rule.text} — {place}{line}"
 
 
+_CHANGED: Final = "You changed it: rules are asked once more before it runs."
 _VERDICTS: Final = {
     Behavior.ALLOW: Ink(Role.SUCCESS),
     Behavior.ASK: Ink(Role.WARNING),

@@ -424,7 +424,7 @@ PERMISSION_EDIT = """\
       stores Bash(git push) in .agent/settings.local.json
    3. No  ends the turn
 
-   ↑↓ enter · tab comment · ctrl+y full trace · esc no"""
+   ↑↓ enter · tab comment · h hunks · ctrl+y trace · esc no"""
 
 QUESTION = """\
 [Question]

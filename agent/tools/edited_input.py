@@ -1,0 +1,72 @@
+"""The input of a file tool when a person wants another result than the model proposed. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from difflib import unified_diff
+from typing import Any, Final
+
+MAX_NOTE_LINES: Final = 200
+"""Of the difference that the model is told; more are counted."""
+
+
+def edited_input(
+    tool: str, tool_input: Mapping[str, Any], old: str, wanted: str
+) -> dict[str, Any] | None:
+    """Return the input with which the file becomes `wanted`.
+
+    `old` is the file as it is; both texts have LF line endings. None where nothing would change, or
+    for a tool whose input cannot say it.
+    """
+    if old == wanted:
+        return None
+    match tool:
+        case "Write":
+            return {**tool_input, "content": wanted}
+        case "Edit":
+            return _edited(tool_input, old, wanted)
+        case _:
+            return None
+
+
+def _edited(tool_input: Mapping[str, Any], old: str, wanted: str) -> dict[str, Any]:
+    piece = str(tool_input.get("old_string", "")).replace("\r\n", "\n")
+    if piece == "":
+        return {**tool_input, "new_string": wanted}
+    if old.count(piece) == 1:
+        head, tail = old.split(piece)
+        is_inside = wanted.startswith(head) and wanted.endswith(tail)
+        if is_inside and len(wanted) >= len(head) + len(tail):
+            return {**tool_input, "new_string": wanted[len(head) : len(wanted) - len(tail)]}
+    # The person went beyond the model's piece: the whole file is the piece.
+    return {**tool_input, "old_string": old, "new_string": wanted, "replace_all": False}
+
+
+def change_note(proposed: Mapping[str, Any], applied: Mapping[str, Any]) -> str:
+    """Return what the model is told when a person changed its input; empty when nothing changed.
+
+    Texts are shown as a difference, other values as they are now.
+    """
+    parts: list[str] = []
+    for key in sorted({*proposed, *applied}):
+        before, after = proposed.get(key), applied.get(key)
+        if before == after:
+            continue
+        if isinstance(before, str) and isinstance(after, str) and "\n" in before + after:
+            parts.append(f"{key}, from your proposal to what ran:\n{_difference(before, after)}")
+        else:
+            parts.append(f"{key} is now: {after!r}" if key in applied else f"{key} was left out")
+    if not parts:
+        return ""
+    return (
+        "The person changed this call before approving it; this is what ran, so do not assume "
+        "your own version:\n" + "\n".join(parts)
+    )
+
+
+def _difference(before: str, after: str) -> str:
+    lines = list(unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=2))[2:]
+    hidden = len(lines) - MAX_NOTE_LINES
+    if hidden > 0:
+        lines = [*lines[:MAX_NOTE_LINES], f"[{hidden} more lines]"]
+    return "\n".join(lines) if lines else "(only line endings differ)"

@@ -1,0 +1,200 @@
+"""A proposed change in pieces: which of them the person takes. Without a toolkit.
+
+Next: `permission`, where it is opened.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from agent.display import DiffDisplay
+from themes.theme import Role
+from tui.components.diff_view import DiffLine, diff_line_rows, diff_texts
+from tui.dialogs.dialog import DialogView, FooterRow
+from tui.screen.width import text_width
+from tui.shown import shown_display
+from tui.text.highlight import Highlighter, language_of
+from tui.text.ink import BLANK, MUTED, TEXT, Ink, Row, Run, row
+from tui.text.wrap import clip
+
+CONTEXT_LINES: Final = 3
+_INDENT: Final = 3
+_AFTER_LINE: Final = re.compile(r"(?<=\n)")
+
+HunkStep = Literal["goes_on", "back", "done"]
+
+
+@dataclass(frozen=True, slots=True)
+class Hunk:
+    """One piece of a change: the lines it takes out, and what it puts there."""
+
+    start: int
+    """Lines of the old text before it."""
+    new_start: int
+    """Lines of the new text before it, all pieces taken."""
+    removed: int
+    added: tuple[str, ...]
+    """With their line breaks."""
+    lines: tuple[DiffLine, ...]
+    """As shown."""
+
+
+def split_change(display: DiffDisplay) -> tuple[Hunk, ...]:
+    """Return the pieces of a change, first to last; empty where it has none that can be told apart.
+
+    What is shown has hidden characters revealed; a text whose lines are others then has no pieces.
+    """
+    shown = shown_display(display)
+    assert isinstance(shown, DiffDisplay)
+    old, new = _lines(display.old), _lines(display.new)
+    if len(old) != len(shown.old.splitlines()) or len(new) != len(shown.new.splitlines()):
+        return ()
+    hunks: list[Hunk] = []
+    drift = 0
+    for lines in diff_texts(shown.old, shown.new, 0).hunks:
+        added = [line.new_number for line in lines if line.kind == "added" and line.new_number]
+        removed = [line.old_number for line in lines if line.kind == "removed" and line.old_number]
+        start = removed[0] - 1 if removed else added[0] - 1 - drift
+        texts = tuple(new[number - 1] for number in added)
+        hunks.append(Hunk(start, start + drift, len(removed), texts, lines))
+        drift += len(added) - len(removed)
+    return tuple(hunks)
+
+
+def chosen_text(display: DiffDisplay, hunks: Sequence[Hunk], is_taken: Sequence[bool]) -> str:
+    """Return the text with the taken pieces in it, and the old lines in place of the others."""
+    if all(is_taken):
+        return display.new
+    if not any(is_taken):
+        return display.old
+    old = _lines(display.old)
+    made: list[str] = []
+    at = 0
+    for hunk, is_in in zip(hunks, is_taken, strict=True):
+        made += old[at : hunk.start]
+        made += hunk.added if is_in else old[hunk.start : hunk.start + hunk.removed]
+        at = hunk.start + hunk.removed
+    made += old[at:]
+    # Only the last line of a text may lack its line break.
+    whole = [line if line.endswith("\n") else line + "\n" for line in made[:-1]]
+    return "".join([*whole, *made[-1:]])
+
+
+def _lines(text: str) -> list[str]:
+    """Return lines with their line feeds; no other character ends a line."""
+    return [line for line in _AFTER_LINE.split(text) if line]
+
+
+class HunkChoice:
+    """The pieces of one change, all taken at first; Space takes one in or out."""
+
+    def __init__(
+        self, display: DiffDisplay, hunks: Sequence[Hunk], highlighter: Highlighter
+    ) -> None:
+        """Take a change that has pieces."""
+        self._display = display
+        self._hunks = hunks
+        self._highlighter = highlighter
+        self._is_taken = [True] * len(hunks)
+        self._at = 0
+
+    @property
+    def text(self) -> str:
+        """The file as it would be."""
+        return chosen_text(self._display, self._hunks, self._is_taken)
+
+    @property
+    def taken_count(self) -> int:
+        """How many pieces are taken."""
+        return sum(self._is_taken)
+
+    def press(self, key: str, action_id: str | None) -> HunkStep:
+        """Move, mark, or end the choice."""
+        match key, action_id:
+            case "escape", _:
+                return "back"
+            case "enter", _:
+                return "done" if self.taken_count else "goes_on"
+            case "a", _:
+                self._is_taken = [not all(self._is_taken)] * len(self._hunks)
+            case _, "confirm:previous":
+                self._at = (self._at - 1) % len(self._hunks)
+            case _, "confirm:next" | "confirm:nextField":
+                self._at = (self._at + 1) % len(self._hunks)
+            case _, "confirm:toggle":
+                self._is_taken[self._at] = not self._is_taken[self._at]
+            case "y", _:
+                self._mark(is_taken=True)
+            case "n", _:
+                self._mark(is_taken=False)
+            case _:
+                pass
+        return "goes_on"
+
+    def _mark(self, *, is_taken: bool) -> None:
+        """Answer for one piece and go on to the next, as `git add -p` does."""
+        self._is_taken[self._at] = is_taken
+        self._at = min(self._at + 1, len(self._hunks) - 1)
+
+    def choose(self, index: int) -> None:
+        """A click selects; a click on the selected one takes it in or out."""
+        if index == self._at:
+            self._is_taken[index] = not self._is_taken[index]
+        else:
+            self._at = index
+
+    def view(self, title: tuple[Run, ...], width_cells: int) -> DialogView:
+        """Return the selected piece in its surroundings, and the list of all."""
+        question = f"Make {self.taken_count} of {len(self._hunks)} changes?"
+        hint = "space or y n take · a all · enter make them · esc back"
+        pad: Run = (" " * _INDENT, TEXT)
+        footer = [
+            FooterRow(BLANK, is_optional=True),
+            FooterRow(row(pad, (question, Ink(bold=True)))),
+            *(self._row(index, width_cells) for index in range(len(self._hunks))),
+            FooterRow(BLANK, is_optional=True),
+            FooterRow(row(*clip([pad, (hint, MUTED)], width_cells - 1)), is_optional=True),
+        ]
+        return DialogView(title, self._body(width_cells), footer)
+
+    def _row(self, index: int, width_cells: int) -> FooterRow:
+        hunk, is_selected = self._hunks[index], index == self._at
+        sign: Run = (" ❯ " if is_selected else "   ", Ink(Role.ACCENT, bold=True))
+        box: Run = ("☑ ", Ink(Role.SUCCESS)) if self._is_taken[index] else ("☐ ", MUTED)
+        changed = next((line.text.strip() for line in hunk.lines if line.text.strip()), "")
+        number = hunk.start + 1
+        counts = f"line {number}  +{len(hunk.added)} −{hunk.removed}"
+        gap = " " * max(2, 22 - text_width(counts))
+        ink = Ink(Role.ACCENT, bold=True) if is_selected else TEXT
+        runs = clip([sign, box, (counts, ink), (gap, TEXT), (changed, MUTED)], width_cells - 1)
+        return FooterRow(Row(tuple(runs)), index, is_selected)
+
+    def _body(self, width_cells: int) -> list[Row]:
+        shown = shown_display(self._display)
+        assert isinstance(shown, DiffDisplay)
+        hunk = self._hunks[self._at]
+        old = shown.old.splitlines()
+        end = hunk.start + hunk.removed
+        language = language_of(shown.path)
+        old_lines = self._highlighter.block(shown.old, language)
+        new_lines = self._highlighter.block(shown.new, language)
+        digits = len(str(len(old) + len(hunk.added)))
+        drift = hunk.new_start - hunk.start
+        lines = [
+            *_same(old, max(0, hunk.start - CONTEXT_LINES), hunk.start, drift),
+            *hunk.lines,
+            *_same(old, end, end + CONTEXT_LINES, drift + len(hunk.added) - hunk.removed),
+        ]
+        return [
+            part
+            for line in lines
+            for part in diff_line_rows(line, old_lines, new_lines, digits, width_cells, _INDENT)
+        ]
+
+
+def _same(old: Sequence[str], first: int, end: int, drift: int) -> list[DiffLine]:
+    rows = range(first, min(end, len(old)))
+    return [DiffLine("same", i + 1, i + 1 + drift, old[i]) for i in rows]
