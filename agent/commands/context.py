@@ -17,7 +17,7 @@ from agent.observe.ledger import Costs
 from agent.prompt.instruction_files import InstructionFile
 from agent.settings.load import Settings
 from agent.tools.shells import ShellRegistry
-from hooks.config import HookConfig
+from hooks.runner import HookRunner
 from permissions.gate import PermissionGate
 
 
@@ -61,7 +61,7 @@ class CommandContext:
     custom: CustomCommands
     settings: Callable[[], Settings]
     gate: PermissionGate
-    hooks: Callable[[], HookConfig]
+    hooks: HookRunner
     shells: ShellRegistry
     instructions: Callable[[], Sequence[InstructionFile]]
     on_directory: Callable[[Path], None]

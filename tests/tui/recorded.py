@@ -28,6 +28,8 @@ from agent.settings.load import load_settings
 from agent.tools.shells import ShellRegistry
 from agent.user_prompt import Prompt
 from hooks.config import HookConfig
+from hooks.ports import HookPorts, HookSession
+from hooks.runner import HookRunner
 from permissions.context import PermissionContext
 from permissions.decision import Decision
 from permissions.gate import PermissionGate
@@ -199,7 +201,11 @@ def center_for(conversation: RecordedConversation, home: Path | None = None) -> 
         gate=PermissionGate(
             PermissionContext(Mode.DEFAULT, RuleSet(), root, root, home), HeadlessHandler()
         ),
-        hooks=HookConfig,
+        hooks=HookRunner(
+            HookConfig(),
+            session=HookSession("s", root / "transcript.jsonl", root, home, home / "state", root),
+            ports=HookPorts(),
+        ),
         shells=ShellRegistry(),
         instructions=tuple,
         on_directory=lambda _: None,

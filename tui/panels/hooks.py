@@ -1,47 +1,172 @@
-"""`/hooks`: every configured hook: event, matcher, what runs, and where it is written."""
+"""`/hooks`: what is configured, where, how often it fired, how it ended, and whether it would."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
+from hooks.dry_run import payload_of
+from hooks.effects import default_timeout_s
+from hooks.given import PayloadError
 from hooks.health import check_health
-from hooks.spec import HandlerSpec
+from hooks.runner import HandlerStats, HookRunner
+from hooks.spec import HandlerSpec, is_background
+from themes.theme import Role
 from tui.command_screen import CommandScreen
+from tui.panels.line_entry import LineEntry
 from tui.panels.list_panel import Item, ListPanel
 from tui.shown import shown_line
-from tui.text.ink import MUTED, TEXT, Row, row
+from tui.text.ink import MUTED, TEXT, Ink, Row, row
 from tui.text.wrap import wrap
 
+WARNING = Ink(Role.WARNING)
+QUESTION = (
+    "A call, such as Bash(rm -rf out) or PostToolUse Write(src/a.ts), or an event, such as "
+    "SessionStart resume. Nothing is started."
+)
 
-async def open_panel(screen: CommandScreen, _argument: str) -> None:
-    """Show the hooks until the panel is closed; they are changed in their files."""
+
+@dataclass(frozen=True, slots=True)
+class DryRun:
+    """What would happen to one call or event."""
+
+    asked: str
+    verdicts: Mapping[int, tuple[bool, str]]
+    """By the handler's position; handlers of other events are absent."""
+
+
+async def open_panel(screen: CommandScreen, argument: str) -> None:
+    """Show the hooks until the panel is closed; they are changed in their files.
+
+    With an argument, a call or an event, the panel opens with what would happen to it.
+    """
     center = screen.commands
     if center is None:
         return
-    specs = center.context.hooks().all()
+    runner = center.context.hooks
     env, cwd = center.context.env, center.context.session.launch_dir
-    health = {f.spec.position: f.message for f in check_health(specs, env=env, cwd=cwd)}
-    items = [_item(spec, health.get(spec.position)) for spec in specs]
+    specs = runner.config.all()
+    # Bash is asked whether it can read each command.
+    health = await asyncio.to_thread(_health, specs, env, cwd)
+    dry = _dry_run(screen, runner, argument) if argument else None
+    selected = 0
+    while True:
+        specs = runner.config.all()
+        panel = ListPanel(
+            "Hooks",
+            [_item(spec, runner.stats(spec), health.get(spec.position, ()), dry) for spec in specs],
+            question=_question(runner, specs, dry),
+            selected=selected,
+            keys=("tab",),
+            preview=_preview(runner, specs, health, dry),
+            hint="type to search · tab would it fire? · esc close",
+            empty="no hooks are configured",
+        )
+        picked = await screen.show_dialog(panel)
+        if picked is None:
+            return
+        selected = picked.index
+        if picked.key == "tab":
+            asked = await screen.show_dialog(LineEntry("Would it fire?", QUESTION))
+            dry = _dry_run(screen, runner, asked) if asked else None
 
-    def preview(index: int, width: int) -> Sequence[Row]:
+
+def _health(
+    specs: Sequence[HandlerSpec], env: Mapping[str, str], cwd: Path
+) -> dict[int, list[str]]:
+    found: dict[int, list[str]] = {}
+    for finding in check_health(specs, env=env, cwd=cwd):
+        found.setdefault(finding.spec.position, []).append(finding.message)
+    return found
+
+
+def _dry_run(screen: CommandScreen, runner: HookRunner, asked: str) -> DryRun | None:
+    try:
+        judged = runner.would_fire(payload_of(asked))
+    except PayloadError as error:
+        screen.notice(str(error), "warning")
+        return None
+    return DryRun(asked, {one.spec.position: (one.fires, one.why) for one in judged})
+
+
+def _question(runner: HookRunner, specs: Sequence[HandlerSpec], dry: DryRun | None) -> str:
+    if dry is not None:
+        firing = sum(fires for fires, _ in dry.verdicts.values())
+        return f"{shown_line(dry.asked)} would fire {firing} of {len(dry.verdicts)} (✓)"
+    counts = Counter(spec.event for spec in specs)
+    parts = [f"{event} {count}" for event, count in counts.items()]
+    warnings = len(runner.config.warnings)
+    if warnings:
+        parts.append(f"{warnings} warnings: see agent-tui hooks list")
+    return " · ".join(parts)
+
+
+def _item(
+    spec: HandlerSpec, stats: HandlerStats, problems: Sequence[str], dry: DryRun | None
+) -> Item:
+    matcher = f" ({spec.matcher})" if spec.matcher and spec.matcher != "*" else ""
+    sign = "✗ " if problems else ""
+    if dry is not None:
+        fires, _ = dry.verdicts.get(spec.position, (False, ""))
+        sign = "✓ " if fires else "  "
+    fired = f" · {_history(stats)}" if stats.fired else ""
+    return Item(
+        f"{sign}{spec.event}{matcher}",
+        f"[{spec.handler.type}] {spec.label}{fired}",
+        keywords=spec.where,
+    )
+
+
+def _history(stats: HandlerStats) -> str:
+    """Return how often it fired, and how the last time ended."""
+    if not stats.fired:
+        return "has not fired yet"
+    times = "once" if stats.fired == 1 else f"{stats.fired} times"
+    if stats.last_outcome is None:
+        return f"fired {times}, still running"
+    took = "" if stats.last_duration_ms is None else f" in {stats.last_duration_ms:.0f} ms"
+    return f"fired {times}, last {stats.last_outcome.replace('_', ' ')}{took}"
+
+
+def _preview(
+    runner: HookRunner,
+    specs: Sequence[HandlerSpec],
+    health: Mapping[int, Sequence[str]],
+    dry: DryRun | None,
+) -> Callable[[int, int], list[Row]]:
+    def rows(index: int, width: int) -> list[Row]:
         spec = specs[index]
-        texts = [
-            f"{spec.label}",
-            f"from {spec.where}" + (f", if {spec.condition}" if spec.condition else ""),
-            *([health[spec.position]] if spec.position in health else []),
-        ]
+        stats = runner.stats(spec)
+        texts: list[tuple[str, Ink]] = [(spec.label, TEXT), (_settings(spec), MUTED)]
+        texts.append((_history(stats), MUTED))
+        if stats.last_error is not None:
+            texts.append((stats.last_error, WARNING))
+        texts += [(problem, WARNING) for problem in health.get(spec.position, ())]
+        if dry is not None and spec.position in dry.verdicts:
+            fires, why = dry.verdicts[spec.position]
+            texts.append((f"would {'fire' if fires else 'not fire'}: {why}", TEXT))
+        elif dry is not None:
+            texts.append((f"would not fire: it hears of {spec.event}", TEXT))
         return [
             row("   ", *line.runs)
-            for place, text in enumerate(texts)
-            for line in wrap([(shown_line(text), MUTED if place else TEXT)], max(1, width - 4))
+            for text, ink in texts
+            for line in wrap([(shown_line(text), ink)], max(1, width - 4))
         ]
 
-    panel = ListPanel("Hooks", items, preview=preview, empty="no hooks are configured")
-    while await screen.show_dialog(panel) is not None:
-        panel = ListPanel("Hooks", items, preview=preview)
+    return rows
 
 
-def _item(spec: HandlerSpec, problem: str | None) -> Item:
-    matcher = f" ({spec.matcher})" if spec.matcher and spec.matcher != "*" else ""
-    sign = "✗ " if problem else ""
-    return Item(f"{sign}{spec.event}{matcher}", spec.label, keywords=spec.where)
+def _settings(spec: HandlerSpec) -> str:
+    timeout_s = spec.timeout_s or default_timeout_s(spec.event, spec.handler.type)
+    parts = [
+        f"from {spec.where}",
+        *([f"if {spec.condition}"] if spec.condition else []),
+        f"at most {timeout_s:g} s",
+        *(["not waited for"] if is_background(spec.handler) else []),
+        *(["once"] if spec.once else []),
+        *(["its failure blocks"] if spec.blocks_on_failure else []),
+    ]
+    return ", ".join(parts)

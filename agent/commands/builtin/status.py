@@ -24,7 +24,7 @@ async def call(_arguments: str, context: CommandContext) -> CommandResult:
         *(f"also {folder}" for folder in context.gate.context.additional_dirs),
         f"trusted {'yes' if trust.trusted else 'nothing to trust' if trust.is_settled else 'no'}",
         f"instructions {', '.join(files) if files else 'none'}",
-        f"hooks {len(context.hooks().all())}, rules {len(context.gate.context.rules.rules)}",
+        f"hooks {len(context.hooks.config.all())}, rules {len(context.gate.context.rules.rules)}",
         f"settings of {', '.join(str(p) for p in settings.watched if p.exists()) or 'no file'}",
     ]
     lines.extend(f"! {warning}" for warning in settings.warnings if warning.level != "info")

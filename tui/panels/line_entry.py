@@ -1,0 +1,65 @@
+"""One line to type: a question, a field, Enter and Esc."""
+
+from __future__ import annotations
+
+from themes.theme import Role
+from tui.dialogs.dialog import Answered, DialogView, FooterRow
+from tui.screen.width import text_width
+from tui.shown import shown_line
+from tui.text.ink import MUTED, TEXT, Ink, row
+from tui.text.wrap import clip, wrap
+
+
+class LineEntry:
+    """A dialog that is answered by what was typed; None when it was left."""
+
+    def __init__(self, title: str, question: str) -> None:
+        """`question` says what to type, with an example."""
+        self._title = title
+        self._question = question
+        self._text = ""
+        self._answered: Answered[str | None] = Answered()
+
+    @property
+    def is_done(self) -> bool:
+        """Whether it was answered or left."""
+        return self._answered.is_done
+
+    async def wait(self) -> str | None:
+        """Return the line; None when the dialog was left."""
+        return await self._answered.wait()
+
+    def press(self, key: str, text: str, action_id: str | None) -> None:
+        """Take a key."""
+        if key == "enter":
+            self._answered.give(self._text.strip() or None)
+        elif key == "escape":
+            self._answered.give(None)
+        elif key in {"backspace", "ctrl+h"}:
+            self._text = self._text[:-1]
+        elif key == "ctrl+u":
+            self._text = ""
+        elif text and text.isprintable():
+            self._text += text
+
+    def paste(self, text: str) -> None:
+        """Add what was pasted, as one line."""
+        self._text += " ".join(text.split())
+
+    def choose(self, choice: int) -> None:
+        """Nothing here can be clicked."""
+
+    def view(self, width_cells: int) -> DialogView:
+        """Return the dialog at a width; the end of a long line is what is seen of it."""
+        width = max(1, width_cells - 6)
+        shown = shown_line(self._text)
+        while text_width(shown) > width - 1:
+            shown = shown[1:]
+        field = row(*clip([(" ❯ ", Ink(Role.ACCENT)), (shown, TEXT)], width_cells - 1))
+        body = [row("   ", *line.runs) for line in wrap([(self._question, MUTED)], width)]
+        foot = row(*clip([("   enter asks · esc goes back", MUTED)], width_cells - 1))
+        return DialogView(
+            ((self._title, Ink(Role.ACCENT, bold=True)),),
+            body,
+            [FooterRow(field, None, True, 3 + text_width(shown)), FooterRow(foot)],
+        )
