@@ -45,7 +45,7 @@ from tui.lines import Lines
 from tui.own_status import OwnStatus
 from tui.prompt_history import PromptHistory
 from tui.prompt_runner import PromptRunner
-from tui.screen.presenter import CellOutput
+from tui.screen.direct import DirectOutput
 from tui.text.highlight import Highlighter
 from tui.theme import Palette, textual_theme
 from tui.typed_command import TypedCommands
@@ -63,7 +63,7 @@ AT_ANY_TIME: Final = frozenset({"help", "theme", "exit", "quit"})
 """Commands that need no conversation."""
 
 
-class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
+class AgentApp(DirectOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
     """The interactive program."""
 
     CSS = """
@@ -82,7 +82,7 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
             [PermissionRequest, Decision], Sequence[GrantOffer]
         ] = lambda _request, _decision: (),
         clock: Callable[[], float] = time.monotonic,
-        edit_text: Callable[[str], str] | None = None,
+        edit_text: Callable[[str, str], str] | None = None,
         edit_path: Callable[[Path], None] | None = None,
         release: Release | None = None,
     ) -> None:
@@ -206,7 +206,11 @@ class AgentApp(CellOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
         from tui.dialogs.people import DialogContender, ScreenPerson
 
         contender = DialogContender(
-            self.dialogs, self.highlighter, self._suggest_grants, self._preview
+            self.dialogs,
+            self.highlighter,
+            self._suggest_grants,
+            self._preview,
+            self.editing.text if self.editing.has_editor else None,
         )
         person = ScreenPerson(self.dialogs, self.highlighter)
         await self.conversations.begin(ScreenPorts(contender, person, person.trust, person.onboard))

@@ -25,7 +25,7 @@ class Editing:
     def __init__(
         self,
         screen: LendsTerminal,
-        edit_text: Callable[[str], str] | None,
+        edit_text: Callable[[str, str], str] | None,
         edit_path: Callable[[Path], None] | None,
     ) -> None:
         """Take what runs the editor; None where neither VISUAL nor EDITOR names one."""
@@ -33,14 +33,19 @@ class Editing:
         self._edit_text = edit_text
         self._edit_path = edit_path
 
-    def text(self, text: str) -> str | None:
-        """Edit a text; None leaves it as it was."""
+    @property
+    def has_editor(self) -> bool:
+        """Whether texts can be edited."""
+        return self._edit_text is not None
+
+    def text(self, text: str, name: str = "prompt.md") -> str | None:
+        """Edit a text in a file of this name; None leaves it as it was."""
         if self._edit_text is None:
             self._screen.hint("no editor: set $VISUAL or $EDITOR")
             return None
         try:
             with self._screen.suspend():
-                return self._edit_text(text)
+                return self._edit_text(text, name)
         except EditorFailed as error:
             self._screen.notice(str(error), "warning")
             return None

@@ -40,16 +40,16 @@ def edit_file(command: list[str], file: Path) -> None:
         raise EditorFailed(f"{command[0]} ended with status {done.returncode}")
 
 
-def edit_text(command: list[str], text: str) -> str:
-    """Run the editor on the text and return what was saved.
+def edit_text(command: list[str], text: str, name: str) -> str:
+    """Run the editor on the text, in a file of this name, and return what was saved.
 
     Raises:
         EditorFailed: it could not run; says why.
     """
     with tempfile.TemporaryDirectory(prefix="agent-tui-") as folder:
-        file = Path(folder) / "prompt.md"
+        file = Path(folder) / (Path(name).name or "text")
         file.touch(mode=0o600)
-        file.write_text(text, "utf-8")
+        file.write_text(text, "utf-8", "surrogateescape")
         try:
             done = subprocess.run([*command, str(file)], check=False)
         except OSError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from tui.components.completion_menu import CompletionMenu
+from tui.editor_mode import EditorMode
 from tui.history_search import HistorySearch
 from tui.input.actions import Context
 from tui.input.event import RoutedEvent
@@ -24,6 +25,7 @@ class KeyActions:
         search: HistorySearch,
         menu: CompletionMenu,
         offers: PromptOffers,
+        editor: EditorMode,
         is_covered: Callable[[], bool],
     ) -> None:
         """Take what each action does (False from it: the key is not for it after all).
@@ -35,6 +37,7 @@ class KeyActions:
         self._search = search
         self._menu = menu
         self._offers = offers
+        self._editor = editor
         self._is_covered = is_covered
 
     def on_key(self, event: RoutedEvent) -> None:
@@ -49,6 +52,9 @@ class KeyActions:
         if self._menu.is_open and self._offers.press(event):
             event.claim()
             return
+        if not self._chords.continues(event.key, CONTEXTS) and self._press_in_editor(event):
+            event.claim()
+            return
         match self._chords.press(event.key, CONTEXTS):
             case Match(action_id=action_id):
                 perform = self._actions.get(action_id)
@@ -58,3 +64,20 @@ class KeyActions:
                 event.claim()
             case None:
                 pass
+
+    def _press_in_editor(self, event: RoutedEvent) -> bool:
+        """Take a key for vim's modes; False leaves it to actions and to the prompt."""
+        match self._editor.press(event):
+            case "taken":
+                return True
+            case "up":
+                self._actions["history:previous"]()
+                return True
+            case "down":
+                self._actions["history:next"]()
+                return True
+            case "search":
+                self._actions["history:search"]()
+                return True
+            case "passed":
+                return False

@@ -15,6 +15,7 @@ from tui.conversation_holder import ConversationHolder
 from tui.dialogs.host import DialogHost
 from tui.document import Document
 from tui.editing import Editing
+from tui.editor_mode import EditorMode
 from tui.file_picker import FilePicker, FilesBelow
 from tui.hint import Hint
 from tui.history_search import HistorySearch
@@ -119,7 +120,13 @@ class Keyboard:
         self.actions: Mapping[str, Callable[[], object]] = self._action_table()
         """What each action does; False from it: the key is not for it after all."""
         self.keys = KeyActions(
-            host.chords, self.actions, self.search, host.menu, self.offers, lambda: host.is_covered
+            host.chords,
+            self.actions,
+            self.search,
+            host.menu,
+            self.offers,
+            EditorMode(host.composer, lambda: host.commands),
+            lambda: host.is_covered,
         )
 
     def text_changed(self) -> None:

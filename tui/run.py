@@ -99,7 +99,7 @@ class _ScreenRun:
                 notices=(*notices, *theme_notices),
             ),
             suggest_grants=self.maker.suggest_grants,
-            edit_text=(lambda text: edit_text(editor, text)) if editor else None,
+            edit_text=(lambda text, name: edit_text(editor, text, name)) if editor else None,
             edit_path=(lambda path: edit_file(editor, path)) if editor else None,
             release=self.maker.release,
         )

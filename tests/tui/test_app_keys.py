@@ -290,7 +290,7 @@ async def test_ctrl_t_shows_the_task_list() -> None:
 
 
 async def test_ctrl_g_edits_the_prompt_elsewhere() -> None:
-    app = make_app(edit_text=lambda text: text.upper() + "\n")
+    app = make_app(edit_text=lambda text, _: text.upper() + "\n")
     async with app.run_test() as pilot:
         app.suspend = nullcontext  # type: ignore[method-assign, assignment]
         await pilot.press(*keys("shout"), "ctrl+g")

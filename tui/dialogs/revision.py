@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from pathlib import PurePath
 from typing import Any
 
 from agent.display import DiffDisplay, Display
@@ -16,8 +17,9 @@ from tui.dialogs.hunks import Hunk, HunkChoice, split_change
 from tui.text.highlight import Highlighter
 from tui.text.ink import Run
 
-EditText = Callable[[str], str | None]
-"""Lets the person edit a text; None when the editor failed, which they have been told."""
+EditText = Callable[[str, str], str | None]
+"""Lets the person edit a text in a file of that name; None when the editor failed, which they have
+been told."""
 
 
 class Revision:
@@ -89,7 +91,7 @@ class Revision:
         before = self._text()
         if before is None or self._edit_text is None:
             return
-        after = self._edit_text(before)
+        after = self._edit_text(before, self._file_name)
         if after is None:
             return
         if not before.endswith("\n"):
@@ -97,6 +99,11 @@ class Revision:
             after = after.removesuffix("\n")
         if after != before:
             self._take(after)
+
+    @property
+    def _file_name(self) -> str:
+        """What tells the editor the language."""
+        return PurePath(self.display.path).name if isinstance(self.display, DiffDisplay) else "a.sh"
 
     def _parts(self) -> tuple[Hunk, ...]:
         display = self.display

@@ -134,6 +134,13 @@ class ChordReader:
         """The keys of an unfinished chord; empty when there is none. For the footer."""
         return self._typed
 
+    def continues(self, textual_key: str, contexts: Sequence[Context]) -> bool:
+        """Return whether a key would go on with an unfinished chord."""
+        if not self._typed or self._clock() - self._typed_at_s > CHORD_LIMIT_S:
+            return False
+        chord = (*self._typed, canonical_key(textual_key))
+        return self.keymap.resolve(chord, contexts) is not None
+
     def press(self, textual_key: str, contexts: Sequence[Context]) -> Match | Pending | None:
         """Return what a key reported by Textual means now.
 

@@ -24,7 +24,7 @@ WRITE = PermissionRequest("Write", {"file_path": "/p/n.txt", "content": NEW}, to
 
 def dialog(display: DiffDisplay = CHANGE, edit: str | None = None) -> PermissionDialog:
     ask = PermissionAsk(WRITE, replace(PENDING, parts=()), display)
-    return PermissionDialog(ask, Highlighter(), None if edit is None else lambda _: edit)
+    return PermissionDialog(ask, Highlighter(), None if edit is None else lambda _text, _name: edit)
 
 
 async def answer(opened: PermissionDialog) -> Decision:
@@ -85,7 +85,7 @@ async def test_an_edited_change_is_shown_and_then_written() -> None:
 async def test_an_edited_command_runs_as_edited_and_a_no_forgets_it() -> None:
     def edited() -> PermissionDialog:
         ask = PermissionAsk(BASH, PENDING, CommandDisplay("pytest -q && git push"))
-        opened = PermissionDialog(ask, Highlighter(), lambda text: text.split(" &&")[0] + "\n")
+        opened = PermissionDialog(ask, Highlighter(), lambda text, _: text.split(" &&")[0] + "\n")
         press(opened, "ctrl+g")
         return opened
 
@@ -102,7 +102,7 @@ async def test_an_editor_that_fails_or_changes_nothing_leaves_the_call_as_it_was
     outcomes: list[str | None] = [None, NEW]
     for outcome in outcomes:
 
-        def edited(_text: str, given: str | None = outcome) -> str | None:
+        def edited(_text: str, _name: str, given: str | None = outcome) -> str | None:
             return given
 
         ask = PermissionAsk(WRITE, replace(PENDING, parts=()), CHANGE)
