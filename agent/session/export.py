@@ -27,6 +27,15 @@ from agent.session.records import (
 )
 
 ExportFormat = Literal["markdown", "json", "html"]
+_FOR_THE_MODEL: Final = frozenset({"reminder", "hook", "continuation"})
+"""What the program told the model beside the conversation: no reader misses it."""
+_OWN_COMMAND: Final = re.compile(
+    r"<bash-input>(?P<command>.*?)</bash-input>\s*<bash-output>(?P<output>.*)</bash-output>"
+    r"(?:<bash-exit>.*</bash-exit>)?",
+    re.DOTALL,
+)
+"""How the model is told of a command that the person ran."""
+_INTERRUPTED: Final = "Interrupted."
 _FENCE = re.compile(r"^ {0,3}(`{3,})", re.MULTILINE)
 
 _STYLE: Final = """
@@ -43,7 +52,8 @@ details summary{cursor:pointer;opacity:.75}.notice{opacity:.7;font-size:.9rem}
 def export(path: Path, form: ExportFormat) -> str:
     """Return a session's whole conversation as text.
 
-    Everything that was said is in it, also what a compaction replaced for the model.
+    Everything that was said is in it, also what a compaction replaced for the model. JSON holds
+    every message; the forms for reading leave out the program's own notes for the model.
 
     Raises:
         SessionError: the file cannot be read.
@@ -114,6 +124,10 @@ def _markdown(records: Sequence[Record]) -> str:
     parts = [f"# {sanitize(_title(records))}"]
     for record in records:
         match record:
+            case MessageRecord() if record.message.origin in _FOR_THE_MODEL:
+                continue
+            case MessageRecord() if record.message.origin == "interruption":
+                parts.append(f"> {_INTERRUPTED}")
             case MessageRecord():
                 heading = _heading(record.message, record.agent_id)
                 body = [_block_markdown(block) for block in record.message.content]
@@ -130,7 +144,9 @@ def _markdown(records: Sequence[Record]) -> str:
 def _block_markdown(block: Block) -> str:
     match block.get("type"):
         case "text":
-            return sanitize(str(block.get("text", ""))).strip()
+            text = sanitize(str(block.get("text", ""))).strip()
+            own = _OWN_COMMAND.fullmatch(text)
+            return _fenced(f"$ {own['command']}\n{own['output']}", "console") if own else text
         case "thinking":
             text = sanitize(str(block.get("thinking", ""))).strip()
             return "\n".join(f"> {line}" for line in text.splitlines())
@@ -156,6 +172,10 @@ def _html(records: Sequence[Record]) -> str:
     ]
     for record in records:
         match record:
+            case MessageRecord() if record.message.origin in _FOR_THE_MODEL:
+                continue
+            case MessageRecord() if record.message.origin == "interruption":
+                parts.append(f"<p class=notice>{_INTERRUPTED}</p>")
             case MessageRecord():
                 heading = html.escape(_heading(record.message, record.agent_id))
                 body = "".join(_block_html(block) for block in record.message.content)
@@ -202,7 +222,10 @@ def _heading(message: Message, agent_id: str | None) -> str:
         "summary": "Summary",
     }
     name = names.get(message.origin, message.origin.capitalize())
-    return f"{name} (sub-agent {agent_id})" if agent_id else name
+    if agent_id is None:
+        return name
+    # Nobody but the agent itself writes to a sub-agent.
+    return f"{'Task' if message.origin == 'person' else name} (sub-agent {agent_id})"
 
 
 def _result_text(block: Block) -> str:

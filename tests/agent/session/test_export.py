@@ -64,6 +64,35 @@ def test_all_that_was_said_is_there_in_order(tmp_path: Path, form: ExportFormat)
     assert "WITHDRAWN" not in text
 
 
+@pytest.mark.parametrize("form", ["markdown", "html"])
+def test_a_form_for_reading_begins_with_the_person(tmp_path: Path, form: ExportFormat) -> None:
+    path = tmp_path / "s.jsonl"
+    with Transcript.create(path) as transcript:
+        for message in (
+            user_message("<system-reminder>NOTE</system-reminder>", origin="reminder"),
+            user_message("HOOKED", origin="hook"),
+            user_message("hello"),
+            user_message("[Request interrupted by user]", origin="interruption"),
+        ):
+            transcript.append(to_json(MessageRecord(message)))
+    text = export(path, form)
+    assert "NOTE" not in text
+    assert "HOOKED" not in text
+    assert "hello" in text
+    assert "Interrupted." in text
+    assert "NOTE" in export(path, "json")
+
+
+def test_a_command_of_the_person_reads_as_one(tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    note = "<bash-input>ls</bash-input>\n<bash-output>a.txt\n</bash-output>"
+    with Transcript.create(path) as transcript:
+        transcript.append(to_json(MessageRecord(user_message(note))))
+    text = export(path, "markdown")
+    assert "$ ls\na.txt" in text
+    assert "<bash" not in text.partition("\n")[2]
+
+
 def test_a_page_runs_nothing(tmp_path: Path) -> None:
     text = export(conversation(tmp_path / "s.jsonl"), "html")
     assert "<script" not in text
