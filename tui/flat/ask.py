@@ -51,17 +51,17 @@ class Asker:
         self._keep = keep
         self._one_at_a_time = asyncio.Lock()
 
-    async def ask(self, dialog: _AsksFor[AnswerT]) -> AnswerT:
+    async def ask(self, dialog: _AsksFor[AnswerT], label: str = "") -> AnswerT:
         """Say a dialog, take typed lines until it has its answer, and return that."""
         async with self._one_at_a_time:
-            typed = asyncio.ensure_future(self._answer(dialog))
+            typed = asyncio.ensure_future(self._answer(dialog, label))
             try:
                 return await dialog.wait()
             finally:
                 typed.cancel()
                 await asyncio.wait({typed})
 
-    async def _answer(self, dialog: Dialog) -> None:
+    async def _answer(self, dialog: Dialog, label: str) -> None:
         if is_to_read(dialog):
             self._voice.say(dialog_lines(dialog))
             dialog.press("escape", "", "confirm:no")
@@ -72,8 +72,10 @@ class Asker:
         while not dialog.is_done:
             lines = dialog_lines(dialog)
             if lines != said:
-                self._voice.say([*lines, HOW])
-                said = lines
+                # What was read already is not read again, unless all of it is new.
+                fresh = [line for line in lines if line not in said] if said else lines
+                self._voice.say([label + fresh[0], *fresh[1:], HOW] if fresh else [HOW])
+                said, label = lines, ""
             line = await self._reader.line(ANSWER_PROMPT)
             if line is None:
                 dialog.press("escape", "", "confirm:no")
@@ -102,7 +104,8 @@ class FlatContender:
         """Ask the person. Cancelled when somebody else was faster."""
         offers = tuple(self._suggest(request, pending))
         ask = PermissionAsk(request, pending, self._preview(request.tool_use_id), offers)
-        return await self._asker.ask(PermissionDialog(ask, Highlighter()))
+        dialog = PermissionDialog(ask, Highlighter())
+        return await self._asker.ask(dialog, "Permission required: ")
 
 
 class FlatPerson:

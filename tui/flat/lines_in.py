@@ -24,19 +24,22 @@ class LineReader:
 
     def __init__(self, history: Sequence[str] = ()) -> None:
         """Keep how the terminal is set; `history` is what Up brings back, the oldest first."""
-        self._loop = asyncio.get_running_loop()
         self._before: list[Any] | None = None
         with contextlib.suppress(termios.error, ValueError):
             self._before = termios.tcgetattr(sys.stdin.fileno())
         self._readline = _readline()
         self._waiting: asyncio.Future[str | None] | None = None
         self._is_reading = False
+        self._is_ended = False
         for text in history:
             self.remember(text)
 
     async def line(self, prompt: str) -> str | None:
         """Return the next line; None when the person ended the input."""
-        answer: asyncio.Future[str | None] = self._loop.create_future()
+        if self._is_ended:
+            return None
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[str | None] = loop.create_future()
         self._waiting = answer
         if self._is_reading:
             # Whoever waited before has gone; the line that is being typed is for this one.
@@ -45,7 +48,7 @@ class LineReader:
         else:
             self._is_reading = True
             threading.Thread(
-                target=self._read, args=(prompt,), name="typed-line", daemon=True
+                target=self._read, args=(prompt, loop), name="typed-line", daemon=True
             ).start()
         return await answer
 
@@ -55,13 +58,13 @@ class LineReader:
         if waiting is not None and not waiting.done():
             waiting.set_result(None)
 
-    def _read(self, prompt: str) -> None:
+    def _read(self, prompt: str, loop: asyncio.AbstractEventLoop) -> None:
         try:
             text: str | None = input(prompt)
         except (EOFError, OSError, ValueError):
             text = None
         with contextlib.suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(self._take, text)
+            loop.call_soon_threadsafe(self._take, text)
 
     def _take(self, text: str | None) -> None:
         self._is_reading = False
@@ -79,6 +82,8 @@ class LineReader:
             while select.select([descriptor], [], [], 0)[0]:
                 piece = os.read(descriptor, READ_BYTES)
                 if not piece:
+                    # Ctrl+D, which is for whoever reads next.
+                    self._is_ended = True
                     break
                 data += piece
         lines = data.decode("utf-8", "replace").splitlines()

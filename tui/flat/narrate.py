@@ -6,6 +6,7 @@ screen reader would spell out are words.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -32,6 +33,8 @@ from tui.components.diff_view import diff_texts
 from tui.shown import shown_display, shown_line
 
 MAX_RESULT_LINES: Final = 12
+_EMPHASIS: Final = re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1")
+"""Stars that stand for bold: read out, they are four words around each."""
 
 
 class Narrator:
@@ -42,7 +45,10 @@ class Narrator:
         self._cleaner = Sanitizer()
         self._rest = ""
         self._is_answering = False
+        self._is_code = False
         self._asked: set[str] = set()
+        self._heard: set[str] = set()
+        """Calls whose change was read when the person was asked."""
 
     def lines(self, event: AgentEvent) -> list[str]:
         """Return what an event has to say; most say nothing."""
@@ -62,9 +68,11 @@ class Narrator:
             case ToolDispatch():
                 yield f"{_who(event.agent_id)}tool: {shown_line(event.identifier)}"
             case ToolResult():
-                yield from _result(event)
+                yield from _result(event, was_heard=event.tool_use_id in self._heard)
+                self._heard.discard(event.tool_use_id)
             case PermissionRequested():
                 self._asked.add(event.request_id)
+                self._heard.add(event.tool_use_id)
             case PermissionResolved() if event.request_id in self._asked:
                 self._asked.discard(event.request_id)
                 decision = event.decision
@@ -100,7 +108,9 @@ class Narrator:
     def _answer(self, text: str) -> Iterator[str]:
         """Yield the lines that are whole; a screen reader should not meet half a word."""
         *whole, self._rest = (self._rest + text).split("\n")
-        for line in whole:
+        for raw in whole:
+            self._is_code ^= raw.lstrip().startswith("```")
+            line = raw if self._is_code else _EMPHASIS.sub(r"\2", raw)
             if line.strip():
                 yield line if self._is_answering else f"assistant: {line}"
                 self._is_answering = True
@@ -112,6 +122,7 @@ class Narrator:
     def _forget_answer(self) -> None:
         self._rest = ""
         self._is_answering = False
+        self._is_code = False
         self._cleaner = Sanitizer()
 
 
@@ -123,18 +134,24 @@ def _text(text: str) -> str:
     return " ".join(sanitize(text).split())
 
 
-def _result(event: ToolResult) -> Iterator[str]:
+def _result(event: ToolResult, *, was_heard: bool) -> Iterator[str]:
     """Yield how a call ended, then what it changed or printed."""
     who = _who(event.agent_id)
+    display = shown_display(event.display)
     if event.outcome != "ok":
         first = next(iter(sanitize(event.text).strip().splitlines()), "")
-        yield f"{who}result: {event.outcome}, {first}" if first else f"{who}result: {event.outcome}"
-    display = shown_display(event.display)
+        is_told = isinstance(display, CommandDisplay) and display.exit_code is not None
+        yield f"{who}result: {event.outcome}" + (f", {first}" if first and not is_told else "")
     lines = display_lines(display) if display is not None else []
+    if isinstance(display, DiffDisplay) and was_heard:
+        lines = lines[:1]
     if event.outcome == "ok" and not lines:
-        count = len(event.text.splitlines())
-        yield f"{who}result: {count} {'line' if count == 1 else 'lines'}"
+        yield f"{who}result: {_counted(len(event.text.splitlines()), 'line')}"
     yield from limited(lines)
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 def limited(lines: Sequence[str]) -> Iterator[str]:
@@ -166,7 +183,7 @@ def display_lines(display: Display) -> list[str]:
 def _change(display: DiffDisplay) -> Iterator[str]:
     diff = diff_texts(display.old, display.new, 0)
     what = "new file" if display.is_new else "change"
-    yield f"{what}: {display.path}, {diff.added} lines added, {diff.removed} removed"
+    yield f"{what}: {display.path}, {_counted(diff.added, 'line')} added, {diff.removed} removed"
     for hunk in diff.hunks:
         for line in hunk:
             match line.kind:

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from enum import Enum, auto
 from typing import Final
 
+from themes.theme import Role
 from tui.dialogs.dialog import Dialog, FooterRow
 from tui.text.ink import Row, Run
 
@@ -27,13 +28,19 @@ _SIGNS: Final = {
     "●": "current, ",
 }
 """Runs that are a sign and nothing else."""
+_DECORATION: Final = frozenset(
+    {Role.ACCENT, Role.SUCCESS, Role.WARNING, Role.MUTED, Role.FAINT, Role.DIFF_ADDED_SIGN}
+)
 _FIRST: Final = {"✓ ": "ok, ", "✗ ": "problem, ", "· ": "note, ", "☒ ": "done, ", "▸ ": "now, "}
 """How rows of plain text begin."""
-_COUNTS: Final = re.compile(r", (?:\+\d+)?(?: ?−\d+)?$")
-_CHANGED: Final = re.compile(r"(\d+) ([-+ ])(?: (.*))?")
+_COUNTS: Final = re.compile(r"  (?:\+\d+)?(?: ?−\d+)?$")
+_CHANGED: Final = re.compile(r" *(\d+) ([-+ ]) (.*)")
+_SELECTED: Final = " (selected)"
 _NUMBERED: Final = re.compile(r"\d+\. ")
 _CLOSING: Final = frozenset({"esc", "escape", "cancel", "close", "no", "n", "q"})
 _KEYS: Final = {
+    "yes": ("y", "y", "confirm:yes"),
+    "y": ("y", "y", "confirm:yes"),
     "space": ("space", " ", "confirm:toggle"),
     "mark": ("space", " ", "confirm:toggle"),
     "enter": ("enter", "", "confirm:yes"),
@@ -46,6 +53,7 @@ _KEYS: Final = {
     "right": ("right", "", None),
 }
 _CHORD: Final = re.compile(r"(ctrl|alt|shift)\+\w+")
+_REFUSAL: Final = re.compile(r"no[,:]? +(\S.*)", re.IGNORECASE | re.DOTALL)
 _ANSWER: Final = re.compile(r"(\d+)(?:[ ,.:]+(\S.*))?", re.DOTALL)
 
 
@@ -57,26 +65,27 @@ class Heard(Enum):
     """The dialog has no use for it."""
 
 
-def spoken(runs: Iterable[Run]) -> str:
-    """Return a row as it should be read: signs are words, the gaps of a table are commas.
+def spoken(runs: Iterable[Run], *, has_columns: bool = False) -> str:
+    """Return a row as it should be read: signs are words, what stands apart follows a comma.
 
-    What a run holds is never changed, for people decide by it.
+    Only decoration changes, told by its role; what people decide by is read as it is.
     """
     said = ""
-    for text, _ in runs:
+    for text, ink in runs:
         bare = text.strip()
-        if bare in _SIGNS:
+        if ink.role in _DECORATION and bare in _SIGNS:
             said += _SIGNS[bare]
-        elif not bare:
-            said += ", " if said and len(text) > 1 else text if said else ""
-        elif said and text.startswith("  "):
-            said += f", {text.lstrip()}"
+        elif has_columns and not bare and len(text) > 1 and said.strip():
+            said += ", "
+        elif ink.role in _DECORATION and said.strip() and text.startswith("  "):
+            said = f"{said.rstrip()}, {text.lstrip()}"
         else:
-            said += text if said else text.lstrip()
+            said += text
+    said = said.strip()
     for sign, word in _FIRST.items():
         if said.startswith(sign):
             said = word + said.removeprefix(sign)
-    return said.rstrip().removesuffix(",")
+    return said.removesuffix(",")
 
 
 def dialog_lines(dialog: Dialog) -> list[str]:
@@ -90,11 +99,11 @@ def dialog_lines(dialog: Dialog) -> list[str]:
 
 def _changed(row: Row) -> str:
     """Return a row of a diff in words, any other as it is."""
-    found = _CHANGED.fullmatch(row.text.strip(" ") if row.text.strip() else "")
+    found = _CHANGED.fullmatch(row.text)
     if found is None:
         return spoken(row.runs)
     kind = {"+": "added", "-": "removed", " ": "same"}[found[2]]
-    return f"line {found[1]} {kind}: {found[3] or ''}".rstrip()
+    return f"line {found[1]} {kind}: {found[3]}".rstrip()
 
 
 def is_to_read(dialog: Dialog) -> bool:
@@ -117,6 +126,9 @@ def answer(dialog: Dialog, line: str) -> Heard:
     found = _ANSWER.fullmatch(said)
     if found is not None and int(found[1]) - 1 in _choices(dialog):
         return _choose(dialog, int(found[1]) - 1, found[2] or "")
+    refused = _REFUSAL.fullmatch(said)
+    if refused is not None:
+        return _choose(dialog, _choices(dialog)[-1], refused[1])
     if word in _CLOSING:
         dialog.press("escape", "", "confirm:no")
     elif word in _KEYS:
@@ -135,9 +147,11 @@ def answer(dialog: Dialog, line: str) -> Heard:
 
 def _choose(dialog: Dialog, index: int, comment: str) -> Heard:
     if not comment:
+        before, was_selected = _unmarked(dialog), _selected(dialog) == index
         dialog.choose(index)
-        if not dialog.is_done and _selected(dialog) == index and not _has_field(dialog):
-            # The first click selects, as with a mouse; the second one decides.
+        is_open = not (dialog.is_done or was_selected or _has_field(dialog))
+        if is_open and _unmarked(dialog) == before:
+            # As with a mouse the first click may only select; then the second one decides.
             dialog.choose(index)
         return Heard.TAKEN
     for _ in _choices(dialog):
@@ -151,6 +165,10 @@ def _choose(dialog: Dialog, index: int, comment: str) -> Heard:
     dialog.paste(comment)
     dialog.press("enter", "", "confirm:yes")
     return Heard.TAKEN
+
+
+def _unmarked(dialog: Dialog) -> list[str]:
+    return [line.removesuffix(_SELECTED) for line in dialog_lines(dialog)]
 
 
 def _choices(dialog: Dialog) -> list[int]:
@@ -171,7 +189,7 @@ def _answers(rows: Iterable[FooterRow]) -> list[str]:
     lines: list[str] = []
     seen: set[int] = set()
     for row in rows:
-        text = spoken(row.row.runs)
+        text = spoken(row.row.runs, has_columns=True)
         if not text or (row.is_optional and row.choice is None):
             # Hints name keys of the drawn screen.
             continue
@@ -179,6 +197,6 @@ def _answers(rows: Iterable[FooterRow]) -> list[str]:
             lines.append(text)
             continue
         seen.add(row.choice)
-        mark = " (selected)" if row.is_selected else ""
+        mark = _SELECTED if row.is_selected else ""
         lines.append((text if _NUMBERED.match(text) else f"{row.choice + 1}. {text}") + mark)
     return lines

@@ -1,0 +1,122 @@
+"""Dialogs as lines, and typed lines as answers; the dialogs are those of the drawn screen."""
+
+from __future__ import annotations
+
+import pytest
+
+from permissions.decision import Behavior
+from permissions.request import PermissionRequest
+from tests.screens.test_screens import DIALOGS
+from tests.tui.components.samples import DIFF
+from tests.tui.dialogs.test_dialogs import BASH, OFFER, PENDING, QUESTIONS, permission
+from tui.dialogs.permission import PermissionAsk, PermissionDialog
+from tui.dialogs.question import QuestionDialog
+from tui.flat.read_dialog import Heard, answer, dialog_lines, is_to_read
+from tui.panels.list_panel import Item, ListPanel
+from tui.panels.text_panel import TextPanel, text_rows
+from tui.text.highlight import Highlighter
+
+DRAWN = set("─│┌┐└┘├┤╭╮╰╯═║❯◆•☑☐●▏█▌")
+
+
+async def test_a_permission_is_read_in_the_order_of_the_decision() -> None:
+    assert dialog_lines(permission()) == [
+        "Bash command:",
+        "pytest -q && git push",
+        "allow pytest -q, Bash(pytest *) — ~/.agent/settings.json:12",
+        "ask   git push, nothing matches",
+        "No rule covers git push, and manual mode asks.",
+        "Run this command?",
+        "1. Yes (selected)",
+        "2. Yes, and don't ask again for git push, stores Bash(git push) in "
+        ".agent/settings.local.json",
+        "3. No, ends the turn",
+    ]
+
+
+async def test_a_change_is_read_line_by_line() -> None:
+    lines = dialog_lines(PermissionDialog(PermissionAsk(BASH, PENDING, DIFF), Highlighter()))
+    assert lines[2:4] == [
+        "line 2 removed:     text = text.lower()",
+        "line 2 added:     text = normalise(text).lower()",
+    ]
+
+
+async def test_a_command_is_read_as_it_is() -> None:
+    command = "echo 'a  b' … ❯  •"
+    dialog = permission(request=PermissionRequest("Bash", {"command": command}))
+    assert command in dialog_lines(dialog)
+
+
+@pytest.mark.parametrize("name", DIALOGS)
+async def test_nothing_drawn_is_read(name: str) -> None:
+    lines = dialog_lines(DIALOGS[name]())
+    assert set("".join(lines)) & DRAWN == set()
+    assert any(line.startswith("1. ") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("line", "behavior", "feedback"),
+    [
+        ("1", Behavior.ALLOW, None),
+        ("yes", Behavior.ALLOW, None),
+        ("1 but only once", Behavior.ALLOW, "but only once"),
+        ("2", Behavior.ALLOW, None),
+        ("3", Behavior.DENY, None),
+        ("esc", Behavior.DENY, None),
+        ("no, use make", Behavior.DENY, "use make"),
+        ("3: use make", Behavior.DENY, "use make"),
+    ],
+)
+async def test_an_answer_decides(line: str, behavior: Behavior, feedback: str | None) -> None:
+    dialog = permission()
+    assert answer(dialog, line) is Heard.TAKEN
+    decision = await dialog.wait()
+    assert (decision.behavior, decision.feedback) == (behavior, feedback)
+    assert (decision.grant == OFFER.choice) is (line == "2")
+
+
+@pytest.mark.parametrize("line", ["", "   ", "fix the other test too", "yes please", "4", "0", "!"])
+async def test_what_was_meant_as_something_else_decides_nothing(line: str) -> None:
+    dialog = permission()
+    assert answer(dialog, line) is Heard.NO_ANSWER
+    assert not dialog.is_done
+
+
+async def test_the_trace_is_read_on_demand() -> None:
+    dialog = permission()
+    answer(dialog, "ctrl+y")
+    assert "How this came about" in dialog_lines(dialog)
+    assert not dialog.is_done
+
+
+async def test_a_form_is_filled_by_numbers_and_words() -> None:
+    dialog = QuestionDialog(QUESTIONS)
+    for line in ("3", "DuckDB", "1", "2", "enter"):
+        assert answer(dialog, line) is Heard.TAKEN
+    assert await dialog.wait() == {
+        "Which database?": "DuckDB",
+        "Which extras?": "Docs, Tests",
+    }
+
+
+async def test_a_comment_where_none_is_taken_decides_nothing() -> None:
+    dialog = DIALOGS["trust"]()
+    assert answer(dialog, "1 because") is Heard.NO_ANSWER
+    assert not dialog.is_done
+
+
+async def test_a_list_is_searched_by_text_and_picked_by_number() -> None:
+    panel = ListPanel("Model", [Item(f"model-{number}") for number in range(40)])
+    answer(panel, "model-37")
+    assert dialog_lines(panel)[1].startswith("38. model-37")
+    answer(panel, "38")
+    picked = await panel.wait()
+    assert picked is not None
+    assert picked.index == 37
+
+
+async def test_a_text_asks_nothing() -> None:
+    panel = TextPanel("Doctor", text_rows("✓ git: /usr/bin/git\n✗ bash: not found"))
+    assert is_to_read(panel)
+    assert dialog_lines(panel) == ["Doctor:", "ok, git: /usr/bin/git", "problem, bash: not found"]

@@ -1,0 +1,30 @@
+"""Flag, variables and setting decide whether lines are wanted, in this order."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agent.options import RunOptions
+from tui.flat.wish import wants_lines
+
+
+@pytest.mark.parametrize(
+    ("settings", "env", "wanted"),
+    [
+        ("", {}, False),
+        ('{"axScreenReader": true}', {}, True),
+        ('{"axScreenReader": "yes"}', {}, False),
+        ('{"axScreenReader": true}', {"CLAUDE_AX_SCREEN_READER": "0"}, False),
+        ("", {"CLAUDE_AX_SCREEN_READER": "1"}, True),
+        ("", {"AGENT_TUI_SCREEN_READER": "true"}, True),
+        ("[[[", {}, False),
+        ("[]", {}, False),
+    ],
+)
+def test_who_is_asked(tmp_path: Path, settings: str, env: dict[str, str], wanted: bool) -> None:
+    (tmp_path / "settings.json").write_text(settings)
+    given = {"AGENT_TUI_HOME": str(tmp_path), **env}
+    assert wants_lines(RunOptions(), given) is wanted
+    assert wants_lines(RunOptions(screen_reader=True), given)
