@@ -6,17 +6,16 @@ Nobody is asked: it is the person's own command, with the person's own rights.
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
 import time
 from codecs import getincrementaldecoder
 from collections.abc import AsyncIterator, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from agent.display import CommandDisplay
 from agent.events import AgentEvent, ToolDispatch, ToolProgress, ToolResult
+from agent.tools.process_session import MARK, ProcessFamily
 from tui.committed import SHELL_NOTE
 
 KEPT_CHARS: Final = 30_000
@@ -37,7 +36,8 @@ class ShellCommand:
         self._env = env
         self._key = key
         self._process: asyncio.subprocess.Process | None = None
-        self._is_killed = False
+        self.was_killed = False
+        """Whether the person ended it."""
 
     async def events(self) -> AsyncIterator[AgentEvent]:
         """Run it and yield the events of its card; ends with exactly one result."""
@@ -50,7 +50,7 @@ class ShellCommand:
                 "-c",
                 self.command,
                 cwd=self._cwd,
-                env=dict(self._env),
+                env={**self._env, MARK: self._key},
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.STDOUT,
@@ -74,7 +74,7 @@ class ShellCommand:
 
     def kill(self) -> None:
         """End it and everything it started."""
-        self._is_killed = True
+        self.was_killed = True
         self._kill_group()
 
     def note(self) -> str:
@@ -95,12 +95,15 @@ class ShellCommand:
             self.output or f"exit status {self.exit_code}",
             is_error,
             elapsed_s,
-            "interrupted" if self._is_killed else "failed" if is_error else "ok",
+            "interrupted" if self.was_killed else "failed" if is_error else "ok",
             identifier,
             display,
         )
 
     def _kill_group(self) -> None:
-        if self._process is not None and self._process.returncode is None:
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._process.pid, signal.SIGKILL)
+        if self._process is None:
+            return
+        if self._process.returncode is None:
+            self.was_killed = True
+        if self.was_killed:
+            ProcessFamily(self._process.pid, self._key).signal(signal.SIGKILL)

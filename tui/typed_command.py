@@ -20,7 +20,10 @@ class TypedCommands:
         on_start: Callable[[str], None],
         on_end: Callable[[str], None],
     ) -> None:
-        """`on_start` hears of the command; `on_end` gets the note that the model is sent."""
+        """`on_start` hears of the command; `on_end` gets the note that the model is sent.
+
+        A command that the person ended is not told: nothing goes out after an Esc.
+        """
         self._take = take
         self._on_start = on_start
         self._on_end = on_end
@@ -39,7 +42,8 @@ class TypedCommands:
                 await self._take(event)
         finally:
             self._running.remove(shell)
-        self._on_end(shell.note())
+        if not shell.was_killed:
+            self._on_end(shell.note())
 
     def kill_latest(self) -> bool:
         """End the command started last; False when none runs."""

@@ -10,12 +10,18 @@ import shutil
 import signal
 import tempfile
 import time
+import uuid
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from agent.errors import AgentError
-from agent.tools.process_session import session_members, signal_members, signal_session
+from agent.tools.process_session import (
+    MARK,
+    ProcessFamily,
+    session_members,
+    signal_members,
+)
 from agent.tools.shell_output import ShellOutput
 
 GRACE_S: Final = 2.0
@@ -95,6 +101,8 @@ class ShellProcess:
         self._task: asyncio.Task[None] | None = None
         self._stopping: asyncio.Task[None] | None = None
         self._process: asyncio.subprocess.Process | None = None
+        self.mark = uuid.uuid4().hex
+        """What its processes carry in their environment; see `ProcessFamily`."""
 
     @classmethod
     async def start(
@@ -135,7 +143,7 @@ class ShellProcess:
                 stdout=writing,
                 stderr=writing,
                 cwd=cwd,
-                env={**env, **prologue},
+                env={**env, **prologue, MARK: self.mark},
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:
@@ -199,7 +207,7 @@ class ShellProcess:
     def kill_now(self) -> None:
         """Send KILL without waiting; for a program that is about to end."""
         if self.is_running:
-            signal_session(self.pid, signal.SIGKILL)
+            ProcessFamily(self.pid, self.mark).signal(signal.SIGKILL)
 
     async def follow_leftovers(self) -> None:
         """Return when the processes that outlived the shell have ended too."""
@@ -234,15 +242,17 @@ class ShellProcess:
         self.was_stopped = True
         assert self._task is not None
         deadline = time.monotonic() + GRACE_S
-        told = set(session_members(self.pid))
-        signal_session(self.pid, signal.SIGTERM)
-        while (members := set(session_members(self.pid))) and time.monotonic() < deadline:
+        # What left the session (`setsid`, a daemon) was started by this command all the same.
+        family = ProcessFamily(self.pid, self.mark)
+        told = set(family.members())
+        family.signal(signal.SIGTERM)
+        while (members := set(family.members())) and time.monotonic() < deadline:
             # A shell caught between fork and exec starts its program all the same. Nobody else is
             # told twice: to some programs that means force.
             signal_members(members - told, signal.SIGTERM)
             told |= members
             await asyncio.sleep(0.02)
-        signal_session(self.pid, signal.SIGKILL)
+        family.signal(signal.SIGKILL)
         await asyncio.wait({self._task})
         self._finish()
 

@@ -219,8 +219,9 @@ async def test_a_shell_command_runs_at_once_and_the_model_hears_of_it(tmp_path: 
         ]
 
 
-async def test_escape_ends_a_shell_command(tmp_path: Path) -> None:
-    app = with_shell(played([]), tmp_path)
+async def test_escape_ends_a_shell_command_and_sends_nothing(tmp_path: Path) -> None:
+    conversation = played([])
+    app = with_shell(conversation, tmp_path)
     async with app.run_test(size=(60, 24)) as pilot:
         await send(pilot, "!echo started; sleep 60")
         while "started" not in transcript_of(app):
@@ -229,6 +230,7 @@ async def test_escape_ends_a_shell_command(tmp_path: Path) -> None:
         await app.workers.wait_for_complete()
         await settled(pilot)
         assert "Interrupted" in transcript_of(app)
+        assert conversation.received == []
 
 
 @pytest.mark.parametrize("theme", available_themes())

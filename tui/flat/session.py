@@ -221,7 +221,8 @@ class _FlatRun:
             command, self.conversation.cwd, child_environment(self._env, {}), new_uid()
         )
         await self.say_events(shell.events())
-        await self._run_prompt(shell.note())
+        if not shell.was_killed:
+            await self._run_prompt(shell.note())
 
     def _keep(self, lines: Sequence[str]) -> None:
         """Keep lines typed ahead as prompts of their own."""

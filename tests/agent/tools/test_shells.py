@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from agent.tools.builtin.bash import bash_tool
 from agent.tools.builtin.bash_output import bash_output_tool
 from agent.tools.builtin.task_stop import task_stop_tool
-from agent.tools.process_session import session_members
+from agent.tools.process_session import ProcessFamily, session_members
 from agent.tools.shell_output import MEMORY_CHARS, LineFolder, ShellOutput
 from agent.tools.shell_process import ShellProcess
 from agent.tools.shells import ShellRegistry
@@ -81,6 +81,16 @@ async def test_stop_ends_everything_it_started(bench: Bench) -> None:
     assert not session_members(shell.pid)
     assert "had already ended (killed)" in await bench.text(STOP, shell_id=shell.id)
     assert "stopped after" in await bench.text(OUTPUT, bash_id=shell.id)
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/environ"), reason="seen through /proc")
+async def test_stop_ends_what_left_the_session(bench: Bench) -> None:
+    shell = await started(bench, "setsid bash -c 'echo $$ >up; exec sleep 600' & sleep 600")
+    pid = int(await asyncio.to_thread((bench.root / "up").read_text))
+    assert pid not in {member.pid for member in session_members(shell.pid)}
+    assert pid in {member.pid for member in ProcessFamily(shell.pid, shell.mark).members()}
+    await shell.stop()
+    assert not ProcessFamily(shell.pid, shell.mark).members()
 
 
 async def test_systems_without_proc_stop_the_group(
