@@ -8,6 +8,7 @@ from pathlib import Path
 
 from hooks.config import HookConfig
 from hooks.events.surroundings import FileChanged
+from hooks.file_changes import file_changes
 
 Watch = Callable[[frozenset[Path], asyncio.Event], AsyncIterator[set[tuple[str, str]]]]
 """Yields sets of (`add`, `change` or `unlink`, path) for folders until the event is set."""
@@ -82,10 +83,9 @@ async def watch_folders(
     folders: frozenset[Path], stop: asyncio.Event
 ) -> AsyncIterator[set[tuple[str, str]]]:
     """Yield changes directly in some folders until `stop` is set."""
-    from watchfiles import Change, awatch  # only sessions that watch something need it
-
-    names = {Change.added: "add", Change.modified: "change", Change.deleted: "unlink"}
-    async for changes in awatch(
-        *folders, stop_event=stop, recursive=False, debounce=200, step=20, watch_filter=None
+    names = {1: "add", 2: "change", 3: "unlink"}
+    async for changes in file_changes(
+        *folders, stop=stop, recursive=False, debounce_ms=200, step_ms=20, watch_filter=None
     ):
-        yield {(names[kind], path) for kind, path in changes}
+        # What cannot be named is no file that a hook named.
+        yield {(names[kind], path) for kind, path in changes or ()}

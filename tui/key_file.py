@@ -31,15 +31,16 @@ async def follow_keys(
         _apply(text, path, defaults, use, tell)
     if not folder.is_dir():
         return
-    # Costs a native library; nothing is watched before the first frame.
-    from watchfiles import awatch
+    # After the first frame: what it imports is needed by nothing before that.
+    from hooks.file_changes import file_changes
 
-    async for _ in awatch(
+    async for _ in file_changes(
         folder,
         watch_filter=lambda _change, name: Path(name).name == FILE_NAME,
-        debounce=QUIET_MS,
-        step=QUIET_MS,
+        debounce_ms=QUIET_MS,
+        step_ms=QUIET_MS,
         recursive=False,
+        stop=asyncio.Event(),
     ):
         changed = await asyncio.to_thread(_read, path)
         if changed != text:

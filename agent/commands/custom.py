@@ -11,6 +11,7 @@ from typing import Final
 from agent.commands.command_file import Problem
 from agent.commands.discover import CommandFinder, CommandPlaces, Found, watched_folders
 from agent.commands.spec import Command
+from hooks.file_changes import file_changes
 
 QUIET_MS: Final = 300
 
@@ -64,24 +65,20 @@ class CustomCommands:
             self._watching = None
 
     async def _watch(self) -> None:
-        # Costs a native library; nothing is watched before the first frame.
-        from watchfiles import awatch
-
         while not self._stop.is_set():
             roots = self._roots()
             if not roots:
                 return
             with contextlib.suppress(OSError):
-                async for events in awatch(
+                async for events in file_changes(
                     *roots,
                     watch_filter=self._concerns,
-                    debounce=QUIET_MS,
-                    step=QUIET_MS,
+                    debounce_ms=QUIET_MS,
+                    step_ms=QUIET_MS,
                     recursive=True,
-                    stop_event=self._stop,
-                    ignore_permission_denied=True,
+                    stop=self._stop,
                 ):
-                    if events:
+                    if events is None or events:
                         await self.refresh()
                     if self._roots() != roots:
                         break

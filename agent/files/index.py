@@ -16,6 +16,7 @@ from typing import Final
 from agent.files.matcher import NameList, Search
 from agent.tools.base import ToolError
 from agent.tools.rg import file_selection, search
+from hooks.file_changes import file_changes
 
 MAX_FILES: Final = 1_000_000
 QUIET_MS: Final = 400
@@ -91,7 +92,7 @@ class FileIndex:
 
     async def _watch(self, on_change: Callable[[], None]) -> None:
         # Costs a native library; wanted with the first `@`, not at the start.
-        from watchfiles import Change, DefaultFilter, awatch
+        from watchfiles import Change, DefaultFilter
 
         class Appeared(DefaultFilter):
             def __call__(self, change: Change, path: str) -> bool:
@@ -99,13 +100,13 @@ class FileIndex:
 
         await self.ready()
         with contextlib.suppress(OSError):
-            async for _ in awatch(
+            async for _ in file_changes(
                 self.root,
                 watch_filter=Appeared(),
-                debounce=QUIET_MS,
-                step=QUIET_MS,
-                stop_event=self._stop,
-                ignore_permission_denied=True,
+                debounce_ms=QUIET_MS,
+                step_ms=QUIET_MS,
+                recursive=True,
+                stop=self._stop,
             ):
                 await self._load()
                 on_change()

@@ -10,6 +10,7 @@ from typing import Final
 
 from agent.errors import ConfigError
 from agent.settings.load import Settings
+from hooks.file_changes import file_changes
 
 POLL_MS: Final = 1_000
 """How often the watcher looks for events that the system queued; each look is a wake-up."""
@@ -63,21 +64,20 @@ async def watch_settings(
     poll_ms: int = POLL_MS,
 ) -> AsyncGenerator[SettingsChange, None]:
     """Yield each change of the settings' files until `stop` is set. Raises nothing of its own."""
-    # Costs a native library; nothing is watched before the first frame.
-    from watchfiles import awatch
-
     while not stop.is_set():
         folders = _folders(current.watched)
         wanted = _Filter(frozenset(str(path) for path in current.watched))
-        async for events in awatch(
+        async for events in file_changes(
             *folders,
             watch_filter=wanted,
-            step=poll_ms,
-            debounce=max(poll_ms, 50),
+            step_ms=poll_ms,
+            debounce_ms=max(poll_ms, 50),
             recursive=False,
-            stop_event=stop,
+            stop=stop,
         ):
-            changed = tuple(sorted(Path(path) for _, path in events if path in wanted.names))
+            # Where something changed that cannot be named, so may have any of the files.
+            names = wanted.names if events is None else {path for _, path in events}
+            changed = tuple(sorted(Path(path) for path in names & wanted.names))
             if changed:
                 change = reload(current, load, changed)
                 current = change.current
