@@ -29,9 +29,11 @@ from agent.hook_agent import HookAgent
 from agent.hook_dispatch import HookDispatch
 from agent.hook_setup import hook_config
 from agent.hook_sources import HookSources
+from agent.hook_start import StartHooks, listen
 from agent.live_settings import LiveSettings
 from agent.loop_ports import LoopPorts
 from agent.loop_setup import KeeperSetup, queue_taker, request_builder
+from agent.message_display import MessageDisplay
 from agent.model.anthropic import AnthropicClient
 from agent.model.endpoint import ModelSetup
 from agent.options import RunOptions
@@ -230,6 +232,15 @@ async def _build(
         )
     )
     services.skills = commands.skills
+    listen(
+        dispatch,
+        start,
+        recorder=recorder,
+        custom=commands.custom,
+        shells=services.shells,
+        background=background,
+    )
+    starting = StartHooks(start=start, dispatch=dispatch, sources=sources, model=lambda: used.model)
     built = build_system(
         prompt.context(),
         sections,
@@ -282,6 +293,7 @@ async def _build(
     services.subagents = SubagentRunner(subagents.build, side)
     gate.on_mode_change(lambda mode: setattr(hook_session, "permission_mode", str(mode)))
     gate.on_mode_change(gates.tell_stripped)
+    used.on_effort = lambda effort: setattr(hook_session, "effort", effort)
     learning = asyncio.ensure_future(used.learn_capabilities())
     conversation = Conversation(
         ConversationParts(
@@ -327,7 +339,8 @@ async def _build(
             messages=messages,
             is_resumed=resumed is not None,
             observe=observer.record,
-            on_start=sources.start,
+            on_start=starting.run,
+            display=MessageDisplay(dispatch, replaces=start.person.dialog is not None),
             checkpoints=checkpoints,
             costs=costs.costs,
             token_budget=start.settings.values.tokenBudget,

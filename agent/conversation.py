@@ -132,10 +132,7 @@ class Conversation(ConversationView):
 
     async def _start(self) -> None:
         self._session_started = True
-        source = "resume" if self._parts.is_resumed else "startup"
-        await self.hooks.session_start(source, self.model)
-        if self._parts.on_start is not None:
-            await self._parts.on_start()
+        await self._parts.on_start()
 
     async def run(self, prompt: Prompt) -> AsyncGenerator[AgentEvent, None]:
         """Work on one prompt and yield its events; `Terminal` is the last."""
@@ -160,7 +157,11 @@ class Conversation(ConversationView):
                     if text is not None:
                         yield Notice(turn_id, "warning", text)
                 parts.observe(event)
-                yield event
+                if not parts.display.is_active:
+                    yield event
+                    continue
+                async for shown in parts.display.shown(event, abort.signal):
+                    yield shown
         except Exception as error:  # noqa: BLE001 - isolation boundary: a defect ends the prompt, not the session
             if terminal is None:
                 yield ErrorEvent(turn_id, "internal", f"{type(error).__name__}: {error}")

@@ -15,6 +15,7 @@ from agent.events import AgentEvent
 from agent.expansion import PromptExpander
 from agent.hook_dispatch import HookDispatch
 from agent.loop_ports import LoopPorts
+from agent.message_display import MessageDisplay
 from agent.messages import Message
 from agent.model.client import Effort
 from agent.tools.shells import ShellRegistry
@@ -150,7 +151,10 @@ class ConversationParts:
     is_resumed: bool = False
     observe: Callable[[AgentEvent], None] = lambda _: None
     token_budget: int | None = None
-    on_start: Callable[[], Awaitable[None]] | None = None
+    on_start: Callable[[], Awaitable[None]]
+    """Fires the hooks of the start; the first prompt waits for it."""
+    display: MessageDisplay
+    """Lets hooks see text before it is shown."""
     checkpoints: Checkpoints | None = None
     """The files as they were before each prompt; None where nothing keeps them."""
     costs: Costs | None = None

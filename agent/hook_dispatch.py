@@ -58,6 +58,7 @@ class HookDispatch(CallEvents):
 
     _model: str = ""
     _start_context: tuple[str, ...] = ()
+    _untold: tuple[str, ...] = ()
     _first_message: str | None = None
 
     def for_subagent(self, agent_id: str, agent_type: str, turn_id: str) -> HookDispatch:
@@ -72,9 +73,12 @@ class HookDispatch(CallEvents):
         child._turn_id = turn_id
         return child
 
-    def start_context(self) -> list[str]:
-        """Return what Setup and SessionStart hooks add in front of the first prompt, once."""
-        texts, self._start_context = self._start_context, ()
+    def start_context(self, *, again: bool = False) -> list[str]:
+        """Return what Setup and SessionStart hooks add in front of the first prompt.
+
+        Told once, and `again` where the conversation was taken back to before it.
+        """
+        texts, self._untold = (self._start_context if again else self._untold), ()
         return list(texts)
 
     def take_first_message(self) -> str | None:
@@ -88,7 +92,7 @@ class HookDispatch(CallEvents):
         """Fire Setup, as the command line asked; its context waits for the first prompt."""
         outcome = await self._fire(Setup(trigger=trigger))
         if outcome is not None and outcome.additional_context:
-            self._start_context = (*self._start_context, outcome.additional_context)
+            self._add_start_context(outcome.additional_context)
 
     async def session_start(
         self,
@@ -97,7 +101,6 @@ class HookDispatch(CallEvents):
         *,
         title: str | None = None,
         context_tokens: int | None = None,
-        idle_s: float | None = None,
     ) -> EventOutcome | None:
         """Fire SessionStart; its context waits for the first prompt.
 
@@ -106,7 +109,6 @@ class HookDispatch(CallEvents):
             model: the one in use.
             title: the name a resumed session has.
             context_tokens: what a resumed session starts from.
-            idle_s: since a resumed session's last answer.
         """
         self._model = model
         outcome = await self._fire(
@@ -115,14 +117,17 @@ class HookDispatch(CallEvents):
                 model=model,
                 session_title=title,
                 context_tokens=context_tokens,
-                seconds_since_last_response=idle_s,
             )
         )
         if outcome is not None:
             if outcome.additional_context:
-                self._start_context = (*self._start_context, outcome.additional_context)
+                self._add_start_context(outcome.additional_context)
             self._first_message = outcome.initial_user_message
         return outcome
+
+    def _add_start_context(self, text: str) -> None:
+        self._start_context = (*self._start_context, text)
+        self._untold = (*self._untold, text)
 
     async def session_end(self, reason: str) -> None:
         """Fire SessionEnd; its answers count for nothing."""

@@ -95,6 +95,7 @@ class HookFiring:
         self._turn_id = turn_id
         self._session.prompt_id = prompt_id
         self._said.clear()
+        self._runner.begin_prompt()
 
     def notices(self) -> list[AgentEvent]:
         """Return events for the person since the last call; empties the list."""

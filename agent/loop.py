@@ -103,11 +103,6 @@ class AgentLoop:
             yield self._history.notice("warning", spent)
             yield self._history.terminal("budget_exceeded", state, spent)
             return
-        for text in self._ports.hooks.late_context():
-            yield self._history.commit(user_message(text, origin="hook"))
-        for text in self._ports.reports():
-            yield self._history.notice("info", text)
-            yield self._history.commit(user_message(text, origin="reminder"))
         if self._ports.context is not None:
             work = self._beside(
                 self._ports.context.before_request(self.messages, self._context_tokens, signal)
@@ -117,6 +112,12 @@ class AgentLoop:
             if work.result is not None:
                 for event in self._replaced(work.result):
                     yield event
+        # Behind a compaction: its hooks add what the summary cannot know.
+        for text in self._ports.hooks.late_context():
+            yield self._history.commit(user_message(text, origin="hook"))
+        for text in self._ports.reports():
+            yield self._history.notice("info", text)
+            yield self._history.commit(user_message(text, origin="reminder"))
         state = replace(state, messages=self.messages)
         self._step += 1
         turn = ModelTurn(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from agent.commands.turn_scope import ModelChoice
@@ -53,6 +54,8 @@ class ModelInUse:
         self.capabilities: ModelCapabilities = known_capabilities(model)
         self.totals = Totals(context_window=self.capabilities.context_window)
         """Of the conversation: its window is the model's."""
+        self.on_effort: Callable[[Effort | None], None] = lambda _: None
+        """Hears of every change."""
 
     async def set_model(self, model: str) -> None:
         """Use another model from the next request on."""
@@ -63,6 +66,7 @@ class ModelInUse:
     def set_effort(self, effort: Effort | None) -> None:
         """Ask for another effort from the next request on; None is the model's default."""
         self.effort = effort
+        self.on_effort(effort)
 
     async def learn_capabilities(self) -> None:
         """Ask the endpoint what the model can take; the table counts until it answers."""

@@ -8,6 +8,7 @@ from typing import Literal
 
 OutputFormat = Literal["text", "json", "stream-json"]
 InputFormat = Literal["text", "stream-json"]
+SetupTrigger = Literal["init", "maintenance"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,5 +41,11 @@ class RunOptions:
     trust: bool = False
     demo: bool = False
     debug: bool = False
+    after_clear: bool = False
+    """Whether the conversation before this one was cleared away."""
+    setup: SetupTrigger | None = None
+    """Fire Setup hooks first."""
+    setup_only: bool = False
+    """End when the hooks of the start have run."""
     screen_reader: bool = False
     """Labelled lines in place of a drawn screen."""

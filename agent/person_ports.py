@@ -17,6 +17,8 @@ class PersonPorts:
     ask: AskPerson | None = None
     notice: Callable[[str, str], None] | None = None
     """Shows a line outside of a turn; takes the text and its level, `info` or `warning`."""
+    terminal: Callable[[str], None] | None = None
+    """Writes a sequence that a hook asks for, of the few it may, to the terminal."""
 
     def tell(self, text: str, level: str) -> None:
         """Show a line, where there is somebody to see it."""

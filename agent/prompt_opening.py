@@ -57,6 +57,9 @@ async def open_prompt(
     new = [user_message(text, origin="reminder") for text in _notes(parts, state)]
     if outcome is not None and outcome.additional_context:
         new.append(user_message(outcome.additional_context, origin="hook"))
+    first = parts.hooks.take_first_message()
+    if first is not None:
+        new.append(user_message(first, origin="hook"))
     yield Opened((*new, *expanded.before, prompt.to_message()))
 
 
@@ -64,7 +67,8 @@ def _notes(parts: ConversationParts, state: ConversationState) -> list[str]:
     """Take what the model is told before this prompt."""
     notes: list[str] = []
     if not state.has_opening:
-        notes = [*parts.reminders.first(), *parts.hooks.start_context()]
+        notes.extend(parts.reminders.first())
+    notes.extend(parts.hooks.start_context(again=not state.has_opening))
     notes.extend(parts.reminders.before_prompt())
     notes.extend(note(text) for text in state.notes)
     state.notes.clear()

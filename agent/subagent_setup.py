@@ -48,7 +48,14 @@ class SubagentSetup:
         ports = replace(
             parent,
             recovery=replace(parent.recovery, policy=self.policy(RequestSource.SUB_AGENT)),
-            calls=replace(parent.calls, registry=tools, hooks=hooks, services=services, side=None),
+            calls=replace(
+                parent.calls,
+                registry=tools,
+                hooks=hooks,
+                services=services,
+                side=None,
+                agent_type=spec.agent_type,
+            ),
             hooks=hooks,
             request=request_builder(self.used, system, tools.to_wire(), model=spec.model),
             queued=_nothing_queued,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from dataclasses import replace
-from typing import Final
 
 from agent.abort import AbortSignal
 from agent.budget import BudgetTracker, ContinueBudget, check_token_budget
@@ -14,8 +13,6 @@ from agent.loop_ports import TurnHooks
 from agent.messages import user_message
 from agent.state import LoopState
 from hooks.outcome import EventOutcome
-
-MAX_STOP_HOOK_BLOCKS: Final = 8
 
 
 class TurnEnd:
@@ -61,7 +58,7 @@ class TurnEnd:
                 yield history.terminal("stop_hook_prevented", state, reason, turns=turns)
                 return
             feedback = _feedback(outcome)
-            if feedback and state.stop_hook_blocks < MAX_STOP_HOOK_BLOCKS:
+            if feedback and outcome.proceeds is False:
                 if turns >= self._max_turns:
                     yield history.terminal("max_turns", state, turns=turns)
                     return
@@ -70,12 +67,6 @@ class TurnEnd:
                 following = state.advance("stop_hook_blocking", note, detail=feedback[:200])
                 yield replace(following, turn_count=turns)
                 return
-            if feedback:
-                yield history.notice(
-                    "warning",
-                    f"Stop hooks asked to continue {MAX_STOP_HOOK_BLOCKS} times in a row; "
-                    "the turn ends here.",
-                )
         if self._budget is not None:
             verdict = check_token_budget(self._budget, output_tokens)
             if isinstance(verdict, ContinueBudget):
@@ -91,6 +82,9 @@ class TurnEnd:
 
 
 def _feedback(outcome: EventOutcome) -> str:
-    """Return what the model is to go on with; empty for nothing."""
+    """Return what the model is to go on with; empty for nothing.
+
+    How often in a row that happens is limited by the engine: then the stop proceeds.
+    """
     blocked = outcome.reason if outcome.decision in {"block", "deny"} else None
     return "\n".join(text for text in (blocked, outcome.additional_context) if text)

@@ -116,6 +116,10 @@ class HookRunner:
             finished_once=self._finished_once,
         )
 
+    def begin_prompt(self) -> None:
+        """Forget how often stop hooks kept the agent going: the person has said something new."""
+        self._stops.reset()
+
     def take_background(self) -> BackgroundDelivery:
         """Return what background handlers said since the last call, for the next model request."""
         return self.background.take()
@@ -139,7 +143,7 @@ class HookRunner:
         """
         event = payload.event_name
         if event == "UserPromptSubmit":
-            self._stops.reset()
+            self.begin_prompt()
         specs = self._config.handlers.get(event)
         if specs is None:
             if event in STOPS:

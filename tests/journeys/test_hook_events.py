@@ -72,3 +72,108 @@ async def test_the_classifier_sees_what_hooks_note_and_a_denied_call_may_be_trie
     shown = json.loads(question["messages"][0]["content"][0]["text"])
     assert shown["notes_of_hooks"] == ["the tests have passed"]
     assert "A hook says that you may try this call again." in str(journey.last_messages()[-1])
+
+
+async def test_a_start_says_why_and_its_context_reaches_the_model_each_time(
+    begin: Begin, fresh_home: Path, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    hooks = {"SessionStart": f"cat >> '{log}'; echo >> '{log}'; echo 'context of a hook'"}
+    configure(fresh_home, hooks)
+    first = await begin([replace(DONE, times=0)])
+    await first.send("one")
+    await first.conversation.aclose()
+    session_id = first.conversation.session_id
+    ways: list[dict[str, Any]] = [{}, {"fork_session": True}]
+    for times, options in enumerate(ways, start=2):
+        again = await begin(server=first.server, resume=session_id, **options)
+        await again.send("two")
+        assert str(again.last_messages()).count("context of a hook") == times
+        await again.conversation.aclose()
+    cleared = await begin(server=first.server, after_clear=True)
+    await cleared.send("three")
+    await cleared.conversation.aclose()
+    assert [payload["source"] for payload in heard(log)] == ["startup", "resume", "fork", "clear"]
+    assert heard(log)[1]["context_tokens"] > 0
+
+
+async def test_setup_hooks_run_before_the_start_and_inform_the_model(
+    begin: Begin, fresh_home: Path, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    setup = f"{log_to(log)}; {answer('Setup', additionalContext='installed')}"
+    configure(fresh_home, {"Setup": setup, "SessionStart": log_to(log)})
+    journey = await begin([DONE], setup="init")
+    await journey.send("go")
+    assert [(p["hook_event_name"], p.get("trigger")) for p in heard(log)] == [
+        ("Setup", "init"),
+        ("SessionStart", None),
+    ]
+    assert "installed" in str(journey.last_messages())
+
+
+async def test_a_hook_may_speak_first_without_a_screen(begin: Begin, fresh_home: Path) -> None:
+    configure(
+        fresh_home,
+        {"SessionStart": answer("SessionStart", initialUserMessage="Read TODAY.md first.")},
+    )
+    alone = await begin([replace(DONE, times=0)], has_person=False)
+    await alone.send("go")
+    assert "Read TODAY.md first." in str(alone.last_messages())
+    watched = await begin(server=alone.server)
+    events = await watched.send("go")
+    assert "Read TODAY.md first." not in str(watched.last_messages())
+    assert "initialUserMessage" in str([e for e in events if e.type == "notice"])
+
+
+async def test_a_hook_names_the_session(begin: Begin, fresh_home: Path) -> None:
+    configure(fresh_home, {"UserPromptSubmit": answer("UserPromptSubmit", sessionTitle="Parser")})
+    journey = await begin([DONE])
+    await journey.send("go")
+    await journey.conversation.aclose()
+    assert '"title":"Parser"' in journey.conversation.transcript_path.read_text().replace(" ", "")
+
+
+async def test_text_goes_through_display_hooks_and_stays_whole_for_the_model(
+    begin: Begin, fresh_home: Path
+) -> None:
+    hide = (
+        'jq \'{hookSpecificOutput: {hookEventName: "MessageDisplay", '
+        'displayContent: (.delta | gsub("hunter2"; "***"))}}\''
+    )
+    configure(fresh_home, {"MessageDisplay": hide})
+    said = Turn((Text("The password\nis hunter2."),))
+    journey = await begin([said, DONE])
+
+    events = await journey.send("what is it?")
+
+    shown = "".join(event.text for event in events if event.type == "text_delta")
+    assert shown == "The password\nis ***."
+    await journey.send("and now?")
+    assert "hunter2" in str(journey.last_messages())
+
+
+async def test_a_replaced_output_is_what_the_model_reads(begin: Begin, fresh_home: Path) -> None:
+    replaced = answer("PostToolUse", updatedToolOutput={"stdout": "clean", "stderr": ""})
+    configure(fresh_home, {"PostToolUse": replaced})
+    journey = await begin([bash("echo secret"), DONE])
+    await journey.send("go")
+    result = str(journey.last_messages()[-1])
+    assert "clean" in result
+    assert "secret" not in result
+
+
+async def test_stop_hooks_count_as_the_engine_does(
+    begin: Begin, fresh_home: Path, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    configure(fresh_home, {"Stop": f"{log_to(log)}; echo more >&2; exit 2"})
+    env = {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "10"}
+    journey = await begin([replace(DONE, times=0)], env=env)
+    events = await journey.send("go")
+    assert [p["stop_hook_active"] for p in heard(log)] == [False, *[True] * 10]
+    notices = [line for e in events if e.type == "hook_finished" for line in e.notices]
+    assert "continuation 1 of at most 10" in notices[0]
+    assert "kept the agent going 10 times in a row" in notices[-1]
+    await journey.send("again")
+    assert [p["stop_hook_active"] for p in heard(log)[11:13]] == [False, True]

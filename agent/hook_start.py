@@ -1,0 +1,82 @@
+"""What a start means for hooks: Setup and SessionStart, and who does what hooks ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from agent.background_tasks import BackgroundTasks
+from agent.commands.custom import CustomCommands
+from agent.hook_dispatch import HookDispatch
+from agent.hook_firing import HookListeners
+from agent.hook_sources import HookSources
+from agent.session.recorder import SessionRecorder
+from agent.start import Start
+from agent.tools.shells import ShellRegistry
+
+StartSource = Literal["startup", "resume", "clear", "fork"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartHooks:
+    """Fires the hooks of a start, once."""
+
+    start: Start
+    dispatch: HookDispatch
+    sources: HookSources
+    model: Callable[[], str]
+
+    async def run(self) -> None:
+        """Fire Setup where the command line asked, SessionStart, and what was loaded at start."""
+        options, resumed = self.start.options, self.start.resumed
+        if options.setup is not None:
+            await self.dispatch.setup(options.setup)
+        await self.dispatch.session_start(
+            start_source(self.start),
+            self.model(),
+            title=(resumed.title or None) if resumed is not None else None,
+            context_tokens=(resumed.context_tokens or None) if resumed is not None else None,
+        )
+        if not options.headless and self.dispatch.take_first_message() is not None:
+            self.dispatch.say("SessionStart: initialUserMessage has an effect only with -p")
+        await self.sources.start()
+
+
+def start_source(start: Start) -> StartSource:
+    """Return why the session starts, in the words of SessionStart."""
+    if start.resumed is not None:
+        return "fork" if start.options.fork_session else "resume"
+    return "clear" if start.options.after_clear else "startup"
+
+
+def listen(
+    dispatch: HookDispatch,
+    start: Start,
+    *,
+    recorder: SessionRecorder,
+    custom: CustomCommands,
+    shells: ShellRegistry,
+    background: BackgroundTasks,
+) -> None:
+    """Let those who can do it hear what hooks ask for."""
+
+    def soon(work: Callable[[], Awaitable[None]]) -> None:
+        background.start(work())
+
+    listeners: HookListeners = dispatch.listeners
+    listeners.session_title = lambda title: soon(lambda: recorder.title(title.strip()))
+    listeners.reload_skills = lambda: soon(custom.refresh)
+    listeners.background_tasks = lambda: running(shells)
+    listeners.tell = start.person.notice
+    if start.person.terminal is not None:
+        listeners.terminal = start.person.terminal
+
+
+def running(shells: ShellRegistry) -> list[dict[str, object]]:
+    """Return what still runs in the background, as stop hooks read it."""
+    return [
+        {"id": shell.id, "type": "shell", "status": "running", "command": shell.command}
+        for shell in shells.all()
+        if shell.is_running
+    ]
