@@ -288,7 +288,13 @@ async def _build(
         context=keepers.keeper(request, recovery, dispatch, system, tools),
     )
     subagents = SubagentSetup(
-        parent=ports, dispatch=dispatch, used=used, policy=policy, context=prompt.context
+        parent=ports,
+        dispatch=dispatch,
+        used=used,
+        policy=policy,
+        context=prompt.context,
+        instructions=prompt.instructions,
+        keepers=keepers,
     )
     services.subagents = SubagentRunner(subagents.build, side)
     gate.on_mode_change(lambda mode: setattr(hook_session, "permission_mode", str(mode)))

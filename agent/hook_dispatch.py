@@ -203,8 +203,13 @@ class HookDispatch(CallEvents):
         return await self._fire(PreCompact(trigger=trigger, custom_instructions=instructions))
 
     async def post_compact(self, trigger: str, summary: str) -> None:
-        """Fire PostCompact, then SessionStart: what its hooks add comes behind the summary."""
+        """Fire PostCompact, then SessionStart: what its hooks add comes behind the summary.
+
+        A sub-agent has no session of its own to start.
+        """
         await self._fire(PostCompact(trigger=trigger, compact_summary=summary))
+        if self._agent_id is not None:
+            return
         self._keep_for_model(await self._fire(SessionStart(source="compact", model=self._model)))
 
     async def cwd_changed(self, old: str, new: str) -> None:

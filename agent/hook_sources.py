@@ -8,18 +8,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Final
 
 from agent.hook_dispatch import HookDispatch
 from agent.messages import ToolUse
-from agent.prompt.instruction_files import InstructionFile, Instructions, render
-from agent.prompt.system import note
+from agent.path_instructions import PathInstructions
+from agent.prompt.instruction_files import InstructionFile, Instructions
 from agent.tools.call import CallOutcome
 from hooks.events import FileChanged
 from hooks.watch import FileWatch, static_names
-
-FILE_TOOLS: Final = frozenset({"Read", "Edit", "MultiEdit", "Write", "NotebookEdit"})
-LOADED: Final = "Instructions for files you are using now:\n\n"
 
 
 class HookSources:
@@ -34,7 +30,7 @@ class HookSources:
     ) -> None:
         """`at_start` was loaded before there was anybody to tell; `cwd` is the shell's."""
         self._hooks = hooks
-        self._instructions = instructions
+        self._instructions = PathInstructions(hooks, instructions, cwd)
         self._at_start = tuple(at_start)
         self._cwd = cwd
         self._known_cwd = cwd()
@@ -51,16 +47,7 @@ class HookSources:
     async def after_calls(self, outcomes: Sequence[tuple[ToolUse, CallOutcome]]) -> list[str]:
         """Return what the model is told after these calls; usually nothing."""
         await self._moved()
-        found: list[InstructionFile] = []
-        for use, outcome in outcomes:
-            path = use.input.get("file_path") or use.input.get("notebook_path")
-            if outcome.outcome == "ok" and use.name in FILE_TOOLS and isinstance(path, str):
-                used = self._cwd() / path
-                loaded = await asyncio.to_thread(self._instructions.for_path, used)
-                await self._tell(loaded, trigger=str(used))
-                found += loaded
-        text = render(found)
-        return [note(f"{LOADED}{text}")] if text else []
+        return await self._instructions.after_calls(outcomes)
 
     async def aclose(self) -> None:
         """Stop watching."""

@@ -14,6 +14,7 @@ from agent.memory.estimate import prefix_tokens
 from agent.memory.keeper import ContextKeeper, KeeperPorts
 from agent.memory.summariser import ModelSummariser
 from agent.messages import Block, Message
+from agent.model.capabilities import known_capabilities
 from agent.model.client import ModelClient, ModelRequest
 from agent.model_in_use import ModelInUse
 from agent.recovery.retry import RequestSource, RetryPolicy
@@ -77,14 +78,24 @@ class KeeperSetup:
         dispatch: HookDispatch,
         system: tuple[Block, ...],
         tools: Sequence[dict[str, Any]],
+        *,
+        model: str | None = None,
+        agent_id: str | None = None,
     ) -> ContextKeeper:
-        """Return what keeps one agent's history inside the model's window."""
+        """Return what keeps one agent's history inside the model's window.
+
+        `model` and `agent_id` are for a sub-agent; its model may be another one.
+        """
         prefix = prefix_tokens(system, tools)
+        own = known_capabilities(model) if model is not None else None
+
+        def budget() -> ContextBudget:
+            can = own or self.used.capabilities
+            return ContextBudget(can.context_window, can.max_output_tokens)
+
         return ContextKeeper(
             KeeperPorts(
-                budget=lambda: ContextBudget(
-                    self.used.capabilities.context_window, self.used.capabilities.max_output_tokens
-                ),
+                budget=budget,
                 prefix_tokens=lambda: prefix,
                 turn_id=dispatch.turn_id,
                 summary=ModelSummariser(
@@ -97,7 +108,8 @@ class KeeperSetup:
                 ),
                 hooks=dispatch,
                 is_automatic=self.is_automatic,
-            )
+            ),
+            agent_id=agent_id,
         )
 
 

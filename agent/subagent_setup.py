@@ -8,11 +8,14 @@ from typing import Final
 
 from agent.hook_dispatch import HookDispatch
 from agent.loop_ports import LoopPorts
-from agent.loop_setup import request_builder
+from agent.loop_setup import KeeperSetup, request_builder
 from agent.messages import Message
+from agent.model.endpoint import expand_alias
 from agent.model_in_use import ModelInUse
+from agent.path_instructions import PathInstructions
 from agent.prompt.builtin import builtin_registry
 from agent.prompt.context import PromptContext
+from agent.prompt.instruction_files import Instructions
 from agent.prompt.system import PromptConfig, build_system
 from agent.recovery.retry import RequestSource, RetryPolicy
 from agent.subagent import BuiltSubagent, SubagentSpec
@@ -34,6 +37,8 @@ class SubagentSetup:
     used: ModelInUse
     policy: Callable[[RequestSource], RetryPolicy]
     context: Callable[[], PromptContext]
+    instructions: Instructions
+    keepers: KeeperSetup
 
     def build(self, spec: SubagentSpec) -> BuiltSubagent:
         """Return one sub-agent, ready to run."""
@@ -45,9 +50,16 @@ class SubagentSetup:
         )
         hooks = self.dispatch.for_subagent(spec.agent_id, spec.agent_type, "")
         system = build_system(self.context(), builtin_registry(), PromptConfig(append_tail=_PROMPT))
+        wire = tools.to_wire()
+        model = expand_alias(spec.model) if spec.model else None
+        request = request_builder(self.used, system, wire, model=model)
+        recovery = replace(parent.recovery, policy=self.policy(RequestSource.SUB_AGENT))
+        nested = PathInstructions(
+            hooks, self.instructions.for_another_agent(), lambda: services.cwd
+        )
         ports = replace(
             parent,
-            recovery=replace(parent.recovery, policy=self.policy(RequestSource.SUB_AGENT)),
+            recovery=recovery,
             calls=replace(
                 parent.calls,
                 registry=tools,
@@ -57,11 +69,13 @@ class SubagentSetup:
                 agent_type=spec.agent_type,
             ),
             hooks=hooks,
-            request=request_builder(self.used, system, tools.to_wire(), model=spec.model),
+            request=request,
             queued=_nothing_queued,
             reports=list,
-            context=None,
-            after_calls=None,
+            context=self.keepers.keeper(
+                request, recovery, hooks, system, wire, model=model, agent_id=spec.agent_id
+            ),
+            after_calls=nested.after_calls,
         )
         return BuiltSubagent(ports, hooks)
 

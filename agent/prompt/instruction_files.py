@@ -77,6 +77,7 @@ class Instructions:
         self._seen: set[str] = set()
         self._left = MAX_TOTAL_BYTES
         self._rules: list[InstructionFile] = []
+        self._started: Instructions | None = None
         self.warnings: list[str] = []
         """What was refused or cut, for people; grows while files are loaded."""
 
@@ -90,7 +91,17 @@ class Instructions:
             found += self._load_rules(folder, "User", within=None)
         for folder in self._folders_to(places.launch_dir):
             found += self._load_folder(folder, "session_start")
+        self._started = self._copy()
         return tuple(found)
+
+    def for_another_agent(self) -> Instructions:
+        """Return them as they were after the start: a fresh history knows of nothing else."""
+        return self._started._copy() if self._started is not None else Instructions(self._places)
+
+    def _copy(self) -> Instructions:
+        copy = Instructions(self._places)
+        copy._seen, copy._rules, copy._left = set(self._seen), list(self._rules), self._left
+        return copy
 
     def for_path(self, path: Path) -> tuple[InstructionFile, ...]:
         """Load what a file in use brings in: folders below the launch folder, rules for it."""

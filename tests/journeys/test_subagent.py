@@ -5,8 +5,16 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from agent.events import AgentEvent, PermissionRequested, Terminal, ToolProgress, ToolResult
-from agent.model.scripted.scenario import Scenario, Text, ToolCall, Turn, When
+from agent.events import (
+    AgentEvent,
+    Compacted,
+    PermissionRequested,
+    Terminal,
+    ToolProgress,
+    ToolResult,
+)
+from agent.model.scripted.record import RecordedRequest
+from agent.model.scripted.scenario import ModelInfo, Scenario, Text, ToolCall, Turn, When
 from tests.journeys.conftest import Begin, results, terminal
 
 INSIDE = When(system="You work for another agent")
@@ -15,6 +23,7 @@ ASK = ToolCall(
     "Agent",
     {"description": "look", "prompt": "Find the secret word.", "subagent_type": "general-purpose"},
 )
+DONE_INSIDE = Turn((Text("Reported."),))
 DONE = Turn((Text("Thanks."),), when=OUTSIDE, times=0)
 
 
@@ -45,6 +54,44 @@ async def test_only_the_report_comes_back(begin: Begin) -> None:
     assert "delegate this" not in str(first_inside.body["messages"])
     names = {tool["name"] for tool in first_inside.body["tools"]}
     assert not names & {"Agent", "AskUserQuestion", "ExitPlanMode"}
+
+
+async def test_a_folder_it_works_in_brings_its_instructions(begin: Begin) -> None:
+    read = ToolCall("Read", {"file_path": "${cwd}/inner/word.txt"})
+    journey = await begin(scenario=scenario(inside(read), inside(Text("plum"))))
+    (journey.project / "inner").mkdir()
+    (journey.project / "inner" / "word.txt").write_text("plum\n")
+    (journey.project / "inner" / "AGENTS.md").write_text("Fruit is written in capitals.")
+
+    await journey.send("delegate this")
+
+    asked = [r for r in journey.server.requests if "another agent" in json.dumps(r.body["system"])]
+    assert "capitals" not in json.dumps(asked[0].body["messages"])
+    assert "capitals" in json.dumps(asked[1].body["messages"])
+
+
+async def test_a_full_window_is_compacted_and_it_goes_on(begin: Begin) -> None:
+    read = ToolCall("Read", {"file_path": "${cwd}/long.txt"})
+
+    def respond(request: RecordedRequest) -> Turn | None:
+        if "another agent" not in json.dumps(request.body["system"]):
+            return None
+        if "about to be compacted" in json.dumps(request.body["messages"][-1]):
+            return Turn((Text("So far: the word is plum."),))
+        results = json.dumps(request.body["messages"]).count("tool_result")
+        return Turn((read,)) if results < 9 and "So far" not in str(request.body) else DONE_INSIDE
+
+    models = (ModelInfo("claude-opus-5-5", max_input_tokens=60_000),)
+    outside = Scenario(turns=(Turn((ASK,), when=OUTSIDE), DONE), models=models)
+    journey = await begin(scenario=outside, respond=respond)
+    (journey.project / "long.txt").write_text("all the words of a long file\n" * 1_500)
+
+    events = await journey.send("delegate this")
+
+    assert any(isinstance(event, Compacted) and event.agent_id for event in events)
+    report = next(r for r in results(events) if r.name == "Agent")
+    assert "Reported." in report.text
+    assert "long file" not in str(journey.last_messages())
 
 
 async def test_its_calls_are_asked_about_and_named(begin: Begin) -> None:
