@@ -14,6 +14,11 @@ _SHIPPED: Final = Path(__file__).parent
 _MAX_FILE_BYTES: Final = 64 * 1024
 
 
+_OTHER_NAMES: Final = {"dark-ansi": "ansi16", "light-ansi": "ansi16-light"}
+"""Names that other programs give to what is here."""
+_OWN_PREFIX: Final = "custom:"
+
+
 def available_themes(user_dir: Path | None = None) -> tuple[str, ...]:
     """Return theme names, shipped ones first, each group sorted; user files may replace them."""
     shipped = sorted(path.stem for path in _SHIPPED.glob("*.toml"))
@@ -30,7 +35,9 @@ def load_theme(name: str, *, user_dir: Path | None = None) -> tuple[Theme, tuple
     Raises:
         ThemeError: no such theme, an unreadable file, or a file that is not a theme.
     """
-    return _load(name, user_dir, seen=())
+    name = name.removeprefix(_OWN_PREFIX)
+    has_own = user_dir is not None and (user_dir / f"{name}.toml").is_file()
+    return _load(name if has_own else _OTHER_NAMES.get(name, name), user_dir, seen=())
 
 
 def _load(

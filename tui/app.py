@@ -19,6 +19,7 @@ from textual.screen import Screen
 from agent.user_prompt import Prompt
 from tui.app_options import AppOptions, ExitReport
 from tui.attention import Attention
+from tui.background import ASK, FOLLOW, UNFOLLOW, dark_from_reply, says_changed
 from tui.command_facade import CommandFacade
 from tui.commands import candidates, run_command
 from tui.components.activity_line import FRAME_S, ActivityLine
@@ -36,9 +37,11 @@ from tui.editing import Editing
 from tui.events_shown import EventsShown
 from tui.hint import Hint
 from tui.input.dispatch import Handler
+from tui.input.driver import InputDriver
 from tui.input.event import Phase, RoutedEvent
 from tui.input.keymap import ChordReader
 from tui.input.priority import EventKind
+from tui.input.reply import TerminalReply
 from tui.input.routed import RoutedApp
 from tui.keyboard import Keyboard
 from tui.lines import Lines
@@ -48,9 +51,11 @@ from tui.prompt_runner import PromptRunner
 from tui.screen.direct import DirectOutput
 from tui.text.highlight import Highlighter
 from tui.theme import Palette, textual_theme
+from tui.theme_choice import ThemeChoice
 from tui.typed_command import TypedCommands
 from tui.typed_prompts import TypedPrompts
 from tui.waiting_notice import WaitingNotice
+from tui.window import Window
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -93,6 +98,15 @@ class AgentApp(DirectOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
         self.palette = Palette(options.theme, no_color=options.no_color)
         self.register_theme(textual_theme(options.theme))
         self.theme = f"agent-{options.theme.name}"
+        self.themes = ThemeChoice(
+            options.wanted_theme or options.theme.name,
+            options.theme,
+            themes_dir=options.themes_dir,
+            is_dark=options.is_dark,
+            use=self.use_theme,
+            tell=self.warn,
+        )
+        self.window = Window(self._write_raw, options.env)
         self._suggest_grants = suggest_grants
         self._clock = clock
         self.document = Document()
@@ -165,6 +179,7 @@ class AgentApp(DirectOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
         for phase, handler, kinds in self._listeners():
             self.router.listen(self, phase, handler, kinds)
         self.shows_caret = True
+        self._ask_the_terminal()
         self.show_header()
         for notice in self.options.notices:
             self.document.add_notice("warning", notice)
@@ -223,6 +238,17 @@ class AgentApp(DirectOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
             self.start_worker(
                 follow_keys(self.options.agent_home, defaults, self.use_keys, self.notice_of_level)
             )
+            if self.options.themes_dir is not None:
+                from tui.theme_files import follow_themes  # after the first frame
+
+                self.start_worker(
+                    follow_themes(
+                        self.options.agent_home,
+                        self.options.themes_dir,
+                        reload=self.themes.reload,
+                        choose=self.themes.choose,
+                    )
+                )
 
     def _on_conversation(self) -> None:
         """Show the conversation there is now, or that there is none."""
@@ -236,6 +262,7 @@ class AgentApp(DirectOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
         if center is None or agent_home is None:
             return
         context = center.context
+        self.window.wants_progress(context.settings().values.terminalProgressBarEnabled)
         await self.typed_prompts.open(
             agent_home, context.settings().project_root, context.session.session_id
         )
@@ -335,7 +362,22 @@ class AgentApp(DirectOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
         """Say that marked text is on the clipboard."""
         self.hint(f"copied {len(message.text)} characters")
 
-    # Output beside the frames
+    # Output beside the frames, and answers to it
+
+    def _ask_the_terminal(self) -> None:
+        """Ask what suits the background, and have the window be given back as it was."""
+        if isinstance(self._driver, InputDriver):
+            self._driver.at_start = lambda: self.window.at_start + FOLLOW
+            self._driver.at_stop = lambda: self.window.at_stop + UNFOLLOW
+        self._write_raw(ASK + FOLLOW)
+
+    def on_terminal_reply(self, message: TerminalReply) -> None:
+        """Take what the terminal says of its background."""
+        is_dark = dark_from_reply(message.text)
+        if is_dark is not None:
+            self.themes.background(is_dark)
+        elif says_changed(message.text):
+            self._write_raw(ASK)
 
     def _write_raw(self, text: str) -> None:
         """Write what moves no cursor: a title, a bell."""

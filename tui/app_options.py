@@ -15,6 +15,13 @@ class AppOptions:
     """What the entry point knows before the first frame."""
 
     theme: Theme
+    """What the first frame is drawn in."""
+    wanted_theme: str = ""
+    """The theme's name in the settings, `auto` for what suits the background; empty: as given."""
+    is_dark: bool | None = None
+    """What is known of the terminal's background before it was asked."""
+    env: Mapping[str, str] = field(default_factory=dict)
+    """Tells which terminal this is."""
     version: str = ""
     folder: Path = field(default_factory=Path)
     home: Path = field(default_factory=Path)

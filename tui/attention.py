@@ -1,4 +1,4 @@
-"""Calls for a person who looks elsewhere: title, bell or notification, and only when unfocused.
+"""Calls for a person who looks elsewhere: bell or notification, and only when unfocused.
 
 Text that goes to the terminal is cleaned: a folder's name cannot become a command of it.
 """
@@ -13,7 +13,6 @@ from agent.sanitize import sanitize
 MAX_CHARS: Final = 120
 _BELL: Final = "\x07"
 _NOTIFICATION: Final = "\x1b]9;{}\x1b\\"
-_TITLE: Final = "\x1b]2;{}\x1b\\"
 
 
 class Attention:
@@ -24,18 +23,10 @@ class Attention:
         self._write = write
         self._channel = channel
         self._is_focused = True
-        self._title = ""
 
     def focused(self, is_focused: bool) -> None:
         """Take over what the terminal says; terminals that say nothing count as looked at."""
         self._is_focused = is_focused
-
-    def title(self, text: str) -> None:
-        """Name the window, once per change."""
-        cleaned = _one_line(text)
-        if cleaned != self._title:
-            self._title = cleaned
-            self._write(_TITLE.format(cleaned))
 
     def call(self, text: str) -> bool:
         """Ask for attention; return whether anything was sent."""

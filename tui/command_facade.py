@@ -28,6 +28,8 @@ from tui.keyboard import Keyboard
 from tui.lines import Lines
 from tui.prompt_runner import PromptRunner
 from tui.theme import Palette, textual_theme
+from tui.theme_choice import ThemeChoice
+from tui.window import Window
 
 if TYPE_CHECKING:
     from agent.commands.center import CommandCenter
@@ -48,6 +50,8 @@ class CommandFacade(App[ExitReport]):
     transcript: Transcript
     dialogs: DialogHost
     lines: Lines
+    themes: ThemeChoice
+    window: Window
     hint_text: Hint
     editing: Editing
     keyboard: Keyboard
@@ -187,7 +191,17 @@ class CommandFacade(App[ExitReport]):
     def show_header(self) -> None:
         """Show the first lines of the transcript: what this is, and where."""
         folder = self.display_path(self.options.folder)
+        self.window.name(self.options.folder.name or folder)
         self.transcript.set_header(welcome_rows(self.options.version, folder))
+
+    def choose_theme(self, name: str) -> None:
+        """Use the named theme from now on; `auto` follows the terminal's background."""
+        self.themes.choose(name)
+
+    @property
+    def wanted_theme(self) -> str:
+        """What was chosen: a theme's name, or `auto`."""
+        return self.themes.wanted
 
     def use_theme(self, theme: Theme) -> None:
         """Draw everything in another theme."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from textual.geometry import Size
 from textual.timer import Timer
@@ -23,8 +23,14 @@ from tui.folder_name import from_home, short_folder
 from tui.hint import Hint
 from tui.own_status import OwnStatus
 from tui.prompt_runner import PromptRunner
+from tui.window import Window
+
+if TYPE_CHECKING:
+    from agent.commands.center import CommandCenter
 
 LOW_SCREEN_ROWS: Final = 10
+STILL_S: Final = 1.0
+"""How often the seconds are told where nothing is to move."""
 
 
 class LinesHost(Protocol):
@@ -41,9 +47,12 @@ class LinesHost(Protocol):
     status_line: StatusLine
     hint_text: Hint
     own_status: OwnStatus
+    window: Window
 
     @property
     def conversation(self) -> ConversationPort | None: ...
+    @property
+    def commands(self) -> CommandCenter | None: ...
     @property
     def is_live(self) -> bool: ...
     @property
@@ -87,6 +96,8 @@ class Lines:
         if not host.is_live:
             return
         is_asking = host.dialogs.open_count > 0
+        is_working = host.document.activity.is_working
+        host.window.show("asking" if is_asking else "working" if is_working else "idle")
         host.activity.display = not is_asking
         host.activity.show(
             ActivityView(
@@ -105,7 +116,7 @@ class Lines:
         conversation = host.conversation
         mode = conversation.mode if conversation is not None else Mode.DEFAULT
         host.composer.set_mode_role(Role.FAINT if mode is Mode.DEFAULT else MODE_ROLES[mode])
-        self._turn_while(host.document.activity.is_working and not is_asking)
+        self._turn_while(is_working and not is_asking)
 
     def _status(self) -> Status:
         host = self._host
@@ -131,13 +142,20 @@ class Lines:
 
     def _turn_while(self, is_working: bool) -> None:
         if is_working and self._spinner is None:
-            self._spinner = self._set_interval(FRAME_S, self.turn)
+            self._spinner = self._set_interval(STILL_S if self._is_still else FRAME_S, self.turn)
         elif not is_working and self._spinner is not None:
             self._spinner.stop()
             self._spinner = None
 
+    @property
+    def _is_still(self) -> bool:
+        """Whether the person wants nothing to move: the seconds are told, the sign stands."""
+        center = self._host.commands
+        values = center.context.settings().values if center is not None else None
+        return bool(values and (values.reducedMotion or values.prefersReducedMotion))
+
     def turn(self) -> None:
         """Turn the spinner by one step, unless the line is slow."""
-        if not self._host.output_is_slow:
+        if not (self._host.output_is_slow or self._is_still):
             self._spinner_frame += 1
         self.show()

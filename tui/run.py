@@ -7,7 +7,6 @@ frame; keys typed meanwhile are kept by the app.
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import signal
 import sys
@@ -22,8 +21,11 @@ from themes.registry import DEFAULT_THEME, load_theme
 from themes.theme import ThemeError
 from tui.app import AgentApp
 from tui.app_options import AppOptions, ExitReport
+from tui.background import dark_from_environment
 from tui.conversation_maker import ConversationMaker
 from tui.external_editor import edit_file, edit_text, editor_command
+from tui.theme_choice import AUTO, theme_for
+from tui.theme_files import named_theme
 from tui.version import version
 
 if TYPE_CHECKING:
@@ -76,18 +78,23 @@ class _ScreenRun:
         """Exit status, once the goodbye was said."""
         home = Path(env.get("HOME") or "/")
         agent_home = Path(env["AGENT_TUI_HOME"]) if env.get("AGENT_TUI_HOME") else home / ".agent"
-        theme_name, notices = _theme_name(agent_home)
         themes_dir = agent_home / "themes"
+        wanted = named_theme(agent_home) or AUTO
+        is_dark = dark_from_environment(env)
+        notices: tuple[str, ...] = ()
         try:
-            theme, theme_notices = load_theme(theme_name, user_dir=themes_dir)
+            theme, theme_notices = load_theme(theme_for(wanted, is_dark), user_dir=themes_dir)
         except ThemeError as error:
             theme, theme_notices = load_theme(DEFAULT_THEME)
-            notices = (*notices, f"theme: {error}")
+            notices = (f"theme: {error}",)
         editor = editor_command(env)
         self.app = AgentApp(
             self.maker.make,
             AppOptions(
                 theme=theme,
+                wanted_theme=wanted,
+                is_dark=is_dark,
+                env=env,
                 version=version(),
                 folder=launch_dir,
                 home=home,
@@ -112,6 +119,8 @@ class _ScreenRun:
             await self._close_patiently()
         try:
             self.status = self._say_goodbye(report)
+            for line in self.maker.last_words():
+                sys.stderr.write(f"agent-tui: {line}\n")
         except OSError:
             # The terminal is gone, and with it whoever would read.
             self.status = self.app.return_code or EXIT_HANGUP
@@ -163,18 +172,10 @@ class _ScreenRun:
         self.app.composer.insert(text)
         return True
 
+    def pass_on(self, sequence: str) -> None:
+        """Write what a hook asks for to the terminal."""
+        self.app.pass_on(sequence)
+
     async def show_event(self, event: AgentEvent) -> None:
         """Show an event that belongs to no prompt."""
         await self.app.bridge.put(event)
-
-
-def _theme_name(agent_home: Path) -> tuple[str, tuple[str, ...]]:
-    """Return the theme that the person's settings name; the full settings are read later."""
-    try:
-        data = json.loads((agent_home / "settings.json").read_text("utf-8"))
-    except (OSError, ValueError):
-        return DEFAULT_THEME, ()
-    name = data.get("theme") if isinstance(data, dict) else None
-    if not isinstance(name, str) or not name or name == "auto":
-        return DEFAULT_THEME, ()
-    return name, ()

@@ -120,6 +120,7 @@ class SettingsFile(_Section):
     sandbox: dict[str, Any] | None = None
     verbose: bool | None = None
     reducedMotion: bool | None = None
+    terminalProgressBarEnabled: bool | None = None
     prefersReducedMotion: bool | None = None
     axScreenReader: bool | None = None
     preferredNotifChannel: Literal["auto", "terminal_bell", "notifications_disabled"] | None = None
@@ -153,7 +154,6 @@ ACCEPTED_ELSEWHERE: Final = frozenset(
         "strictKnownMarketplaces",
         "strictPluginOnlyCustomization",
         "teammateMode",
-        "terminalProgressBarEnabled",
         "worktree",
     }
 )

@@ -1,4 +1,4 @@
-"""The window's title, and calls when nobody looks."""
+"""Calls when nobody looks."""
 
 from __future__ import annotations
 
@@ -32,6 +32,6 @@ def test_channels(channel: str, sent: list[str]) -> None:
 def test_text_cannot_become_a_command_of_the_terminal() -> None:
     written: list[str] = []
     attention = Attention(written.append, lambda: "auto")
-    attention.title("a\x1b]52;c;evil\x07b\nc")
-    attention.title("a\x1b]52;c;evil\x07b\nc")
-    assert written == ["\x1b]2;ab c\x1b\\"]
+    attention.focused(False)
+    attention.call("a\x1b]52;c;evil\x07b\nc")
+    assert written == ["\x1b]9;ab c\x1b\\\x07"]

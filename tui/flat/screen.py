@@ -152,6 +152,14 @@ class FlatScreen:
         """Say where the file is: what an editor draws is the person's choice."""
         self._talk.notice(f"open this file in your editor: {path}")
 
+    @property
+    def wanted_theme(self) -> str:
+        """Nothing is coloured."""
+        return "none"
+
+    def choose_theme(self, name: str) -> None:
+        """Nothing is coloured; the drawn screen will be."""
+
     def use_theme(self, theme: Theme) -> None:
         """Nothing is coloured."""
 

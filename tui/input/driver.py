@@ -14,7 +14,7 @@ import signal
 import sys
 import termios
 from codecs import getincrementaldecoder
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any, Final
 
@@ -26,6 +26,7 @@ from textual.message import Message
 
 from tui.input.bus import InputBus
 from tui.input.byte_filter import ByteFilter, ForParser, InputItem, PastedText, Reply, TypedKey
+from tui.input.reply import ASKED_FOR, TerminalReply
 from tui.screen.output import TerminalOutput
 
 PRIVATE_NAMES: Final = {
@@ -73,6 +74,10 @@ class InputDriver(LinuxDriver):
         self._is_active = False
         self._wake_pipe: tuple[int, int] | None = None
         self._is_lost = False
+        self.at_start: Callable[[], str] = str
+        """What else is written once the terminal is taken, also after a suspend."""
+        self.at_stop: Callable[[], str] = str
+        """What else is written before the terminal is given back; moves no cursor."""
 
     # Output
 
@@ -110,10 +115,13 @@ class InputDriver(LinuxDriver):
                 self._loop.add_signal_handler(number, self._end_by_signal, number)
         if not self._is_active:
             atexit.register(self._restore_terminal)
+        self.write(self.at_start())
         self._is_active = True
 
     def stop_application_mode(self) -> None:
         """Give the terminal back."""
+        if self._is_active:
+            self.write(self.at_stop())
         super().stop_application_mode()
         if self._is_active:
             self._is_active = False
@@ -135,7 +143,7 @@ class InputDriver(LinuxDriver):
     def _restore_terminal(self) -> None:
         """Give the terminal back at the interpreter's end, if nobody did."""
         with suppress(OSError, ValueError):
-            os.write(self._output_fileno, _RESTORE.encode())
+            os.write(self._output_fileno, (self.at_stop() + _RESTORE).encode())
         if self.attrs_before is not None:
             with suppress(termios.error):
                 termios.tcsetattr(self.fileno, termios.TCSANOW, self.attrs_before)
@@ -221,6 +229,8 @@ class _Reader:
                     messages.append(events.Key(key, character))
                 case PastedText(text):
                     messages.append(events.Paste(text))
+                case Reply(text) if text.startswith(ASKED_FOR):
+                    messages.append(TerminalReply(text))
                 case Reply(text):
                     log.debug(f"terminal says {text!r}")
         return messages

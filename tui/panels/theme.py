@@ -6,34 +6,37 @@ from themes.registry import available_themes, load_theme
 from themes.theme import Theme, ThemeError
 from tui.command_screen import CommandScreen
 from tui.panels.list_panel import Item, ListPanel
+from tui.theme_choice import AUTO
 
 
 async def open_panel(screen: CommandScreen, argument: str) -> None:
     """Use the named theme, or let the person choose with everything already in it."""
     if argument:
-        theme = _load(screen, argument)
-        if theme is not None:
-            screen.use_theme(theme)
-            await screen.keep_setting("theme", theme.name)
+        if argument == AUTO or _load(screen, argument) is not None:
+            screen.choose_theme(argument)
+            await screen.keep_setting("theme", argument)
         return
-    names = available_themes(screen.themes_dir)
-    before = _load(screen, screen.theme_name)
-    current = names.index(screen.theme_name) if screen.theme_name in names else 0
+    loaded = {name: _load(screen, name) for name in available_themes(screen.themes_dir)}
+    themes = {name: theme for name, theme in loaded.items() if theme is not None}
+    names = [AUTO, *themes]
+    wanted = screen.wanted_theme
+    current = names.index(wanted) if wanted in names else 0
 
     def show(index: int) -> None:
-        theme = _load(screen, names[index])
-        if theme is not None:
+        if theme := themes.get(names[index]):
             screen.use_theme(theme)
 
-    items = [Item(name, is_current=name == screen.theme_name) for name in names]
+    items = [Item(name, _detail(themes.get(name)), is_current=name == wanted) for name in names]
     picked = await screen.show_dialog(
         ListPanel("Theme", items, selected=current, on_move=show, hint="↑↓ look · enter keep · esc")
     )
+    screen.choose_theme(names[picked.index] if picked is not None else wanted)
     if picked is not None:
-        show(picked.index)
         await screen.keep_setting("theme", names[picked.index])
-    elif before is not None:
-        screen.use_theme(before)
+
+
+def _detail(theme: Theme | None) -> str:
+    return theme.label if theme is not None else "dark or light, as the terminal's background"
 
 
 def _load(screen: CommandScreen, name: str) -> Theme | None:

@@ -1,0 +1,138 @@
+"""Dark or light as the terminal says, and themes that are read again when they are saved."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+
+from themes.registry import load_theme
+from themes.theme import Role, Theme
+from tui.background import dark_from_environment, dark_from_reply, says_changed
+from tui.theme_choice import ThemeChoice
+from tui.theme_files import follow_themes, named_theme
+
+
+@pytest.mark.parametrize(
+    ("reply", "dark"),
+    [
+        ("\x1b]11;rgb:1111/1111/1111\x1b\\", True),
+        ("\x1b]11;rgb:ffff/fbfb/f7f7\x07", False),
+        ("\x1b]11;rgb:00/2b/36\x1b\\", True),
+        ("\x1b]11;rgba:fd/f6/e3/ff\x1b\\", False),
+        ("\x1b]11;rgb:0/0/f\x07", True),
+        ("\x1b]10;rgb:ffff/ffff/ffff\x1b\\", None),
+        ("\x1b]11;?\x1b\\", None),
+        ("\x1b]11;rgb:zz/00/00\x1b\\", None),
+    ],
+)
+def test_what_an_answer_says(reply: str, dark: bool | None) -> None:
+    assert dark_from_reply(reply) is dark
+
+
+def test_a_change_of_colours_is_heard() -> None:
+    assert says_changed("\x1b[?997;1n")
+    assert not says_changed("\x1b[?62;22c")
+
+
+@pytest.mark.parametrize(
+    ("value", "dark"), [("15;0", True), ("0;15", False), ("12;default;0", True), ("", None)]
+)
+def test_what_the_variable_says(value: str, dark: bool | None) -> None:
+    assert dark_from_environment({"COLORFGBG": value}) is dark
+
+
+def choice(
+    wanted: str, themes_dir: Path | None = None
+) -> tuple[ThemeChoice, list[Theme], list[str]]:
+    used: list[Theme] = []
+    told: list[str] = []
+    made = ThemeChoice(
+        wanted,
+        load_theme("dark")[0],
+        themes_dir=themes_dir,
+        use=used.append,
+        tell=told.append,
+    )
+    return made, used, told
+
+
+def test_auto_follows_the_background() -> None:
+    themes, used, _ = choice("auto")
+    themes.background(False)
+    themes.background(False)
+    themes.background(True)
+    assert [theme.name for theme in used] == ["light", "dark"]
+
+
+def test_a_chosen_theme_stays_whatever_the_background() -> None:
+    themes, used, _ = choice("high-contrast")
+    themes.background(False)
+    assert used == []
+    themes.choose("auto")
+    assert [theme.name for theme in used] == ["light"]
+
+
+def test_a_theme_that_breaks_leaves_the_last_one(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text('[roles]\naccent = "#ff0000"\n')
+    themes, used, told = choice("mine", tmp_path)
+    themes.reload()
+    file.write_text("[roles\n")
+    themes.reload()
+    file.write_text('[roles]\naccent = "#00ff00"\nno_such_role = "#fff"\n')
+    themes.reload()
+    assert [theme.roles[Role.ACCENT] for theme in used] == ["#ff0000", "#00ff00"]
+    assert len(told) == 2
+    assert "mine.toml" in told[0]
+    assert "no_such_role" in told[1]
+
+
+async def test_a_saved_theme_and_a_changed_setting_are_noticed(tmp_path: Path) -> None:
+    heard: asyncio.Queue[str] = asyncio.Queue()
+    themes_dir = tmp_path / "themes"
+    following = asyncio.ensure_future(
+        follow_themes(
+            tmp_path,
+            themes_dir,
+            reload=lambda: heard.put_nowait("reload"),
+            choose=heard.put_nowait,
+        )
+    )
+    try:
+        # The watch begins at some moment: touched until it is heard.
+        async def heard_after(write: object) -> str:
+            while True:
+                write()  # type: ignore[operator]
+                try:
+                    return await asyncio.wait_for(heard.get(), 1)
+                except TimeoutError:
+                    continue
+
+        def name_one() -> None:
+            (tmp_path / "settings.json").write_text(json.dumps({"theme": "light"}))
+
+        def save_one() -> None:
+            themes_dir.mkdir(exist_ok=True)
+            (themes_dir / "mine.toml").write_text("[roles]\n")
+
+        def name_another() -> None:
+            (tmp_path / "settings.json").write_text(json.dumps({"theme": "dark"}))
+
+        assert await heard_after(save_one) == "reload"
+        name_one()
+        found = ""
+        while found != "dark":
+            found = await heard_after(name_another)
+        assert named_theme(tmp_path) == "dark"
+    finally:
+        following.cancel()
+        await asyncio.wait({following})
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"theme": 3}', '{"theme": ""}', "{"])
+def test_settings_that_name_no_theme(tmp_path: Path, text: str) -> None:
+    (tmp_path / "settings.json").write_text(text)
+    assert named_theme(tmp_path) is None

@@ -1,0 +1,47 @@
+"""Whether the terminal's background is dark: asked, told by a variable, or remembered. Pure.
+
+Forms: the answer to OSC 11 as xterm gives it; the colour scheme report of mode 2031 (contour,
+kitty, Ghostty, VTE), which only says that something changed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+ASK: Final = "\x1b]11;?\x1b\\"
+FOLLOW: Final = "\x1b[?2031h"
+"""Have the terminal say when its colours change."""
+UNFOLLOW: Final = "\x1b[?2031l"
+_CHANGED: Final = re.compile(r"\x1b\[\?997;[12]n")
+_COLOUR: Final = re.compile(
+    r"\x1b\]11;rgba?:([0-9a-f]{1,4})/([0-9a-f]{1,4})/([0-9a-f]{1,4})(?:/[0-9a-f]{1,4})?"
+    r"(?:\x1b\\|\x07)",
+    re.IGNORECASE,
+)
+_MIDDLE: Final = 0.5
+_DARK_INDEXES: Final = frozenset({"0", "1", "2", "3", "4", "5", "6", "8"})
+"""Of the sixteen colours those that a light text is read on; from vim's and Emacs's reading."""
+
+
+def dark_from_reply(text: str) -> bool | None:
+    """Return what an answer of the terminal says; None for other answers."""
+    found = _COLOUR.fullmatch(text)
+    if found is None:
+        return None
+    red, green, blue = (int(part, 16) / (int("f" * len(part), 16)) for part in found.groups())
+    return 0.299 * red + 0.587 * green + 0.114 * blue < _MIDDLE
+
+
+def says_changed(text: str) -> bool:
+    """Whether an answer says that the colours have changed since."""
+    return _CHANGED.fullmatch(text) is not None
+
+
+def dark_from_environment(env: Mapping[str, str]) -> bool | None:
+    """Return what `COLORFGBG` says (`15;0` is light on dark); None where it says nothing."""
+    _, _, background = env.get("COLORFGBG", "").rpartition(";")
+    if not background.isdecimal():
+        return None
+    return background in _DARK_INDEXES

@@ -1,0 +1,19 @@
+"""What the terminal says about itself, for whoever asked it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from textual.message import Message
+
+ASKED_FOR: Final = ("\x1b]11;", "\x1b[?997;")
+"""How answers begin that somebody waits for: the background's colour, and that it changed."""
+
+
+class TerminalReply(Message, bubble=False):
+    """An answer to a query, as it came; never input."""
+
+    def __init__(self, text: str) -> None:
+        """Take the whole sequence."""
+        super().__init__()
+        self.text = text

@@ -1,0 +1,71 @@
+"""The person's own themes, read again whenever one is saved; and the setting that names one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+SETTINGS: Final = "settings.json"
+QUIET_MS: Final = 200
+
+
+def named_theme(agent_home: Path) -> str | None:
+    """Return what the person's settings name; None where they name none.
+
+    Only the one value is read: the settings as a whole come after the first frame.
+    """
+    try:
+        data = json.loads((agent_home / SETTINGS).read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return None
+    name = data.get("theme") if isinstance(data, dict) else None
+    return name if isinstance(name, str) and name else None
+
+
+async def follow_themes(
+    agent_home: Path,
+    themes_dir: Path,
+    *,
+    reload: Callable[[], None],
+    choose: Callable[[str], None],
+) -> None:
+    """Call `reload` when a theme file changed and `choose` when the settings name another theme.
+
+    Runs until it is cancelled; without a folder of the person's own it ends at once.
+    """
+    if not agent_home.is_dir():
+        return
+    # Costs a native library; nothing is watched before the first frame.
+    from watchfiles import awatch
+
+    named = named_theme(agent_home)
+    while True:
+        had_themes = themes_dir.is_dir()
+        places = [agent_home, themes_dir] if had_themes else [agent_home]
+        async for changes in awatch(
+            *places,
+            watch_filter=lambda _change, name: _matters(Path(name), agent_home, themes_dir),
+            debounce=QUIET_MS,
+            step=QUIET_MS,
+            recursive=False,
+        ):
+            paths = {Path(name) for _, name in changes}
+            now_named = named_theme(agent_home)
+            if now_named != named and now_named is not None:
+                choose(now_named)
+            elif any(path.suffix == ".toml" for path in paths):
+                reload()
+            named = now_named
+            if themes_dir.is_dir() is not had_themes:
+                reload()
+                break
+
+
+def _matters(path: Path, agent_home: Path, themes_dir: Path) -> bool:
+    return (
+        path == themes_dir
+        or path == agent_home / SETTINGS
+        or (path.parent == themes_dir and path.suffix == ".toml")
+    )
