@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TextIO
 
@@ -39,6 +39,7 @@ from agent.exit_status import (
     EXIT_REFUSAL,
 )
 from agent.options import OutputFormat
+from agent.sanitize import sanitize
 from agent.user_prompt import Prompt
 from permissions.decision import Behavior, DecisionSource
 
@@ -71,6 +72,22 @@ class _Run:
     asked: set[str] = field(default_factory=set)
     error: str = ""
     terminal: Terminal | None = None
+
+
+async def run_start(conversation: Conversation, *, err: TextIO) -> int:
+    """Run the hooks of the start and nothing else; return the exit status."""
+    say_hooks(await conversation.start(), err)
+    return EXIT_COMPLETED
+
+
+def say_hooks(events: Sequence[AgentEvent], err: TextIO) -> None:
+    """Write what hooks had to say outside of a prompt."""
+    for event in events:
+        if isinstance(event, HookFinished):
+            for notice in event.notices:
+                err.write(f"agent-tui: hook: {sanitize(notice)}\n")
+        elif isinstance(event, Notice):
+            err.write(f"agent-tui: {event.level}: {sanitize(event.text)}\n")
 
 
 class HeadlessOutput:

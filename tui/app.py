@@ -379,6 +379,10 @@ class AgentApp(DirectOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
         elif says_changed(message.text):
             self._write_raw(ASK)
 
+    def pass_on(self, sequence: str) -> None:
+        """Write a bell, a title or a notification that a hook asks for."""
+        self._write_raw(sequence)
+
     def _write_raw(self, text: str) -> None:
         """Write what moves no cursor: a title, a bell."""
         if self._driver is not None and not self.is_headless:

@@ -35,7 +35,13 @@ SECTIONS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         ),
     ),
     ("Settings", ("settings_file", "mcp_config", "system_prompt", "append_system_prompt")),
-    ("With -p", ("output_format", "input_format", "include_partial_messages")),
+    (
+        "With -p",
+        (
+            "output_format", "input_format", "include_partial_messages", "init", "maintenance",
+            "init_only",
+        ),
+    ),
 )  # fmt: skip
 """The options by topic; names are those of the parameters."""
 
@@ -170,6 +176,9 @@ class _InSections(click.Command):
     "--input-format", type=click.Choice(("text", "stream-json")), default="text",
     metavar="FORM", help="text (the default) or stream-json.",
 )  # fmt: skip
+@click.option("--init", "init", is_flag=True, help="Run the Setup hooks for a new checkout first.")
+@click.option("--maintenance", is_flag=True, help="Run the Setup hooks for maintenance first.")
+@click.option("--init-only", is_flag=True, help="Run the hooks of the start (--init), and end.")
 @click.option("--include-partial-messages", is_flag=True, help="Add stream_event lines.")
 @click.option("--system-prompt", metavar="TEXT", help="Replace the system prompt.")
 @click.option("--append-system-prompt", metavar="TEXT", help="Add to the system prompt.")
@@ -196,6 +205,13 @@ def run(**given: Any) -> int:
     if given.pop("dangerously_skip_permissions"):
         given["allow_bypass"] = True
         given["permission_mode"] = given["permission_mode"] or "bypassPermissions"
+    is_init, is_maintenance = given.pop("init"), given.pop("maintenance")
+    if given.pop("init_only"):
+        given |= {"headless": True, "setup": "init", "setup_only": True}
+    elif is_init or is_maintenance:
+        if not given["headless"]:
+            raise click.UsageError("--init and --maintenance go with -p; alone: --init-only")
+        given["setup"] = "init" if is_init else "maintenance"
     options = RunOptions(**given)
     # The run's own modules come only now: help and version need none of them.
     from tui.start import start

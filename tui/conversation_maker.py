@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from agent.options import RunOptions
+from agent.sanitize import sanitize
 from tui.conversation_port import ScreenPorts
 from tui.start_collector import resume_collection
 from tui.version import version
@@ -46,6 +47,10 @@ class Front(Protocol):
         """Take what was typed before and not sent; False where it has no place now."""
         ...
 
+    def pass_on(self, sequence: str) -> None:
+        """Write a bell, a title or a notification that a hook asks for to the terminal."""
+        ...
+
     async def show_event(self, event: AgentEvent) -> None:
         """Show an event that belongs to no prompt."""
         ...
@@ -75,7 +80,10 @@ class ConversationMaker:
         around = assembly.surroundings_from(self._env, self._launch_dir, version=version())
         settings, setup, around = await self._settle(ports, around)
         person = assembly.PersonPorts(
-            dialog=ports.contender, ask=ports.person, notice=self._front.notice
+            dialog=ports.contender,
+            ask=ports.person,
+            notice=self._front.notice,
+            terminal=self._front.pass_on,
         )
         is_demo = setup.origin == "embedded demo"
         self.assembled = await assembly.assemble(
@@ -95,6 +103,8 @@ class ConversationMaker:
         """End the conversation; the next one made is this session, or a new one."""
         if self.assembled is not None:
             await self.assembled.conversation.aclose("clear" if session_id is None else "resume")
+            for line in self.last_words():
+                self._front.notice(line, "warning")
             self.assembled = None
         self.options = replace(
             self.options,
@@ -102,6 +112,8 @@ class ConversationMaker:
             resume=session_id,
             continue_latest=False,
             fork_session=False,
+            after_clear=session_id is None,
+            setup=None,
         )
 
     async def aclose(self) -> None:
@@ -117,6 +129,13 @@ class ConversationMaker:
         if conversation is None or not conversation.messages or conversation.is_demo:
             return ""
         return f"Continue with: agent-tui -r {conversation.session_id}\n"
+
+    def last_words(self) -> Sequence[str]:
+        """Return what hooks of the end had to say, once everything is closed."""
+        if self.assembled is None:
+            return ()
+        events = self.assembled.conversation.hooks.notices()
+        return [sanitize(line) for e in events if e.type == "hook_finished" for line in e.notices]
 
     def suggest_grants(
         self, request: PermissionRequest, decision: Decision

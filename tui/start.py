@@ -78,7 +78,7 @@ def _without_terminal(options: RunOptions, launch_dir: Path) -> int:
 
 
 def _headless(options: RunOptions, launch_dir: Path) -> int:
-    prompts = _prompts(options, sys.stdin)
+    prompts = [] if options.setup_only else _prompts(options, sys.stdin)
     return asyncio.run(_run_headless(options, launch_dir, prompts))
 
 
@@ -112,7 +112,7 @@ async def _run_headless(options: RunOptions, launch_dir: Path, texts: list[str] 
 
     when_loaded(resume_collection)
     from agent.assemble import PersonPorts, assemble, settings_for, surroundings_from
-    from agent.headless import prompt_from_json_line, run_headless
+    from agent.headless import prompt_from_json_line, run_headless, run_start, say_hooks
     from agent.user_prompt import Prompt
     from tui.model_choice import Closer, close_all, demo_model, real_model
 
@@ -160,6 +160,8 @@ async def _run_headless(options: RunOptions, launch_dir: Path, texts: list[str] 
                 raise UsageError(f"input line: {error}") from error
 
     try:
+        if options.setup_only:
+            return await run_start(conversation, err=sys.stderr)
         return await run_headless(
             conversation,
             prompts(),
@@ -171,6 +173,7 @@ async def _run_headless(options: RunOptions, launch_dir: Path, texts: list[str] 
         )
     finally:
         await conversation.aclose()
+        say_hooks(conversation.hooks.notices(), sys.stderr)
         await close_all(closers)
 
 

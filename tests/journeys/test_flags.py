@@ -174,3 +174,43 @@ async def test_two_dashes_force_a_prompt(
     status, out, _ = await run("-p", "--", "doctor", cwd=project, env=env)
     assert (status, out) == (0, "Hello.\n")
     assert "doctor" in str(hello.requests[-1].body["messages"])
+
+
+@pytest.mark.parametrize(
+    ("flags", "fired", "requests"),
+    [
+        (["--init-only"], ["Setup init", "SessionStart", "SessionEnd"], 0),
+        (["-p", "hi", "--init"], ["Setup init", "SessionStart", "SessionEnd"], 1),
+        (["-p", "hi", "--maintenance"], ["Setup maintenance", "SessionStart", "SessionEnd"], 1),
+        (["-p", "hi"], ["SessionStart", "SessionEnd"], 1),
+    ],
+    ids=["init-only", "init", "maintenance", "neither"],
+)
+async def test_setup_hooks_run_when_asked_for(
+    hello: ScriptedServer,
+    project: Path,
+    fresh_home: Path,
+    flags: list[str],
+    fired: list[str],
+    requests: int,
+) -> None:
+    log = project / "log"
+    names = "jq -r '[.hook_event_name, .trigger // empty] | join(\" \")'"
+    hook = {"hooks": [{"type": "command", "command": f"{names} >> '{log}'; exit 7"}]}
+    settings = fresh_home / ".agent" / "settings.json"
+    settings.parent.mkdir()
+    events = ("Setup", "SessionStart", "SessionEnd")
+    settings.write_text(json.dumps({"hooks": {event: [hook] for event in events}}))
+
+    status, _, err = await run(*flags, cwd=project, env=environment(fresh_home, hello.base_url))
+
+    assert status == 0, err
+    assert log.read_text().splitlines() == fired
+    assert len(hello.requests) == requests
+    assert err.count("exit status 7") == len(fired)
+
+
+async def test_setup_flags_belong_to_runs_without_a_screen(project: Path, fresh_home: Path) -> None:
+    status, _, err = await run("--init", cwd=project, env=environment(fresh_home))
+    assert status == 2
+    assert "--init-only" in err

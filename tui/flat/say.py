@@ -29,7 +29,7 @@ class Voice:
             self._write(sanitize(line) + "\n")
 
     def mark(self, sign: str) -> None:
-        """Write one of the marks above, or the bell."""
+        """Write one of the marks above, the bell, or another sequence that moves nothing."""
         if self._has_marks or sign == BELL:
             self._write(sign)
 

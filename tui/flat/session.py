@@ -84,6 +84,7 @@ class _FlatRun:
             farewell = self._maker.how_to_continue()
             await self._maker.aclose()
             self.reader.close()
+        self.voice.say([f"warning: {line}" for line in self._maker.last_words()])
         if farewell:
             self.voice.say([farewell.rstrip()])
         return self._status or 0
@@ -135,6 +136,10 @@ class _FlatRun:
         self.reader.remember(text)
         self.notice("what was typed and not sent is in the history: press Up")
         return True
+
+    def pass_on(self, sequence: str) -> None:
+        """Write what a hook asks for to the terminal, where it is one."""
+        self.voice.mark(sequence)
 
     async def show_event(self, event: AgentEvent) -> None:
         """Say an event."""
