@@ -26,6 +26,8 @@ class DiffDisplay:
     """Empty for a new file (see `is_new`)."""
     new: str
     is_new: bool = False
+    first_line: int = 1
+    """Number of the line both texts begin with; more than 1 for a piece of a file."""
     type: Literal["diff"] = "diff"
 
 

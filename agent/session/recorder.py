@@ -13,7 +13,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from agent.display import TodoItem
+from agent.display import Display, TodoItem
 from agent.errors import SessionError
 from agent.events import (
     AgentEvent,
@@ -26,6 +26,7 @@ from agent.events import (
     UsageUpdate,
 )
 from agent.messages import Block, Message, ToolUse
+from agent.session.kept_diff import diff_to_json
 from agent.session.records import (
     DURABLE,
     LAST_ONE_COUNTS,
@@ -146,12 +147,20 @@ class SessionRecorder:
 
     async def tool_ended(
         self, call: ToolUse, block: Block, outcome: str, elapsed_s: float, identifier: str,
-        agent_id: str | None,
+        agent_id: str | None, display: Display | None = None,
     ) -> None:  # fmt: skip
         """Record a call's result, on the disk."""
         await self.write(
             ToolEnd(
-                call.id, call.name, block, outcome, self._turn_id, elapsed_s, identifier, agent_id
+                call.id,
+                call.name,
+                block,
+                outcome,
+                self._turn_id,
+                elapsed_s,
+                identifier,
+                agent_id,
+                diff_to_json(display) if outcome == "ok" else None,
             )
         )
 

@@ -84,6 +84,8 @@ class ToolEnd:
     elapsed_s: float = 0.0
     identifier: str = ""
     agent_id: str | None = None
+    change: Mapping[str, Any] | None = None
+    """What it changed in a file, for the picture after a resume; see `agent.session.kept_diff`."""
     kind: Literal["tool_end"] = "tool_end"
 
 

@@ -88,6 +88,7 @@ class CallRecorder(Protocol):
         elapsed_s: float,
         identifier: str,
         agent_id: str | None,
+        display: Display | None = None,
     ) -> None:
         """Record durably what the model will be told."""
         ...
@@ -175,6 +176,8 @@ class Call:
     was_asked: bool = False
     has_started: bool = False
     aborts_siblings: bool = False
+    display: Display | None = None
+    """What its result shows; None before, and where that is only text."""
 
     @classmethod
     def begin(cls, use: ToolUse, ports: CallPorts, emitter: Emitter, abort: AbortSignal) -> Call:

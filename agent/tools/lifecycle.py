@@ -43,6 +43,7 @@ async def run_call(
             time.monotonic() - started,
             call.identifier,
             emitter.agent_id,
+            call.display,
         )
     return outcome
 
@@ -224,6 +225,7 @@ def _result(
     structured: Mapping[str, Any] | None = None,
     name: str | None = None,
 ) -> None:
+    call.display = display
     call.emitter.emit(
         ToolResult(
             call.emitter.turn_id,

@@ -86,13 +86,23 @@ def diff_rows(
     language = language_of(display.path)
     old_lines = highlighter.block(display.old, language)
     new_lines = highlighter.block(display.new, language)
-    digits = len(str(_highest_number(diff)))
+    digits = len(str(_highest_number(diff) + display.first_line - 1))
     rows: list[Row] = []
     for position, hunk in enumerate(diff.hunks):
         if position:
             rows.append(row((" " * indent + " " * digits + " ⋯", FAINT), is_copied=False))
         for line in hunk:
-            rows.extend(diff_line_rows(line, old_lines, new_lines, digits, width_cells, indent))
+            rows.extend(
+                diff_line_rows(
+                    line,
+                    old_lines,
+                    new_lines,
+                    digits,
+                    width_cells,
+                    indent,
+                    first_line=display.first_line,
+                )
+            )
     if max_rows is not None and len(rows) > max_rows:
         hidden = len(rows) - max_rows + 1
         rows = rows[: max_rows - 1]
@@ -119,8 +129,13 @@ def diff_line_rows(
     digits: int,
     width_cells: int,
     indent: int,
+    *,
+    first_line: int = 1,
 ) -> Iterator[Row]:
-    """Yield the rows of one line; `digits` is the width of line numbers, the lists are coloured."""
+    """Yield the rows of one line; `digits` is the width of line numbers, the lists are coloured.
+
+    `first_line` is the number of the texts' first line.
+    """
     sign, ground, word_ground, sign_role = _LOOKS[line.kind]
     source, number = (
         (old_lines, line.old_number) if line.kind == "removed" else (new_lines, line.new_number)
@@ -132,7 +147,7 @@ def diff_line_rows(
             coloured = candidate
     marked = _mark(coloured, line.changed, word_ground)
     gutter = indent + digits + 3
-    label = f"{number or '':>{digits}}"
+    label = f"{'' if number is None else number + first_line - 1:>{digits}}"
     for position, part in enumerate(chop(marked, width_cells - gutter - 1)):
         head: tuple[Run, ...] = (
             (" " * indent, MUTED),
