@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
-from permissions.bash_pattern import WORD_END, BashPattern
+from permissions.bash_pattern import WORD_END
+from permissions.context import PermissionContext
 from permissions.decision import Behavior, Reason
 from permissions.grammar import PathPattern
 from permissions.judge import Part
@@ -18,7 +20,9 @@ from permissions.match_bash import (
 )
 from permissions.match_domain import host_of
 from permissions.match_path import could_share, last_component
+from permissions.match_raw import first_raw_match
 from permissions.match_tool import Anchors, Call, first_match
+from permissions.mode import Mode
 from permissions.rule_set import SOURCE_ORDER, Rule, RuleBehavior, RuleSet
 from permissions.scope import Floor, Scope, check_host, strictest
 from permissions.shell.access import AccessKind
@@ -33,24 +37,35 @@ from permissions.shell.unwrap import SUPPLIED
 from permissions.touch import Touch, touch_of
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Bash:
-    """What the parts of one call share."""
+    """What the parts of one call share. Folders are resolved only when a part names a file."""
 
-    scope: Scope
+    context: PermissionContext
+    mode: Mode
     rules: RuleSet
-    anchors: Anchors
+    base: str
+    """The shell's current folder, absolute."""
     tool_input: Mapping[str, object]
     budget: Floor | None
-    blocked_hosts: frozenset[str] = frozenset()
+
+    @cached_property
+    def scope(self) -> Scope:
+        """The working directories."""
+        return Scope.of(self.context, self.mode)
+
+    @cached_property
+    def anchors(self) -> Anchors:
+        """Where path patterns start."""
+        return Anchors.of(self.context, self.base)
 
 
-def bash_parts(bash: Bash, base: str) -> list[Part]:
+def bash_parts(bash: Bash) -> list[Part]:
     """Return the parts in source order; exactly one for a command that is not understood."""
     command = bash.tool_input.get("command")
     if not isinstance(command, str):
         return [_not_understood(bash, "", "the command is not a text")]
-    facts = analyse(command, base, bash.scope.home)
+    facts = analyse(command, bash.base, str(bash.context.home))
     if isinstance(facts, Unparsable):
         return [_not_understood(bash, command, str(facts))]
     parts: list[Part] = []
@@ -75,7 +90,7 @@ def _not_understood(bash: Bash, command: str, why: str) -> Part:
         if behavior is RuleBehavior.ALLOW:
             return None
         call = Call("Bash", bash.tool_input)
-        return first_match(bash.rules, behavior, call, bash.anchors) or _raw_match(
+        return first_match(bash.rules, behavior, call, bash.anchors) or first_raw_match(
             bash.rules, behavior, command
         )
 
@@ -86,21 +101,6 @@ def _not_understood(bash: Bash, command: str, why: str) -> Part:
         floor=strictest((bash.budget, floor)),
         is_read_only=False,
     )
-
-
-def _raw_match(rules: RuleSet, behavior: RuleBehavior, command: str) -> Rule | None:
-    """Match a text that is not understood as it stands, so that a deny still denies."""
-    words = command[:20_000].split()
-    if not words:
-        return None
-    spaced = " ".join(words)
-    index = rules.index(behavior)
-    found = [
-        (place, rule)
-        for place, rule in index.for_program(words[0].rpartition("/")[2])
-        if isinstance(rule.specifier, BashPattern) and rule.specifier.matches_spaced(spaced)
-    ]
-    return min(found, key=lambda item: item[0])[1] if found else None
 
 
 def _empty(bash: Bash, command: str) -> Part:
@@ -133,7 +133,7 @@ def _command_part(bash: Bash, facts: CommandFacts) -> Part:
                 )
             )
     floors.append(_possible_path_rule(bash, facts))
-    floors.extend(check_host(bash.blocked_hosts, host) for host in _hosts(bash, facts))
+    floors.extend(check_host(bash.context.blocked_hosts, host) for host in _hosts(bash, facts))
 
     def find(behavior: RuleBehavior) -> Rule | None:
         if behavior is RuleBehavior.ALLOW:
@@ -169,7 +169,7 @@ def _command_part(bash: Bash, facts: CommandFacts) -> Part:
 
 def _hosts(bash: Bash, facts: CommandFacts) -> list[str]:
     """Return the hosts that the command names, as far as they are written out."""
-    if not bash.blocked_hosts:
+    if not bash.context.blocked_hosts:
         return []
     found: list[str] = []
     for one in (facts, *_inner(facts)):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from permissions.glob_text import StarPattern
+from permissions.glob_text import UNKNOWN, StarPattern
 
 WORD_END = "\x1f"
 """Separates the words of a command in the text that patterns are matched against.
@@ -53,8 +53,10 @@ class BashPattern:
 
     def may_match(self, joined: str) -> bool:
         """Could the words fit for some value of what is unknown in them?"""
-        return self.full.may_match(joined) or (
-            self.bare is not None and self.bare.may_match(joined)
+        # A word of which nothing is known may also vanish (`git push $EMPTY`), its separator too.
+        open_ended = joined.replace(WORD_END + UNKNOWN, UNKNOWN)
+        return self.full.may_match(open_ended) or (
+            self.bare is not None and self.bare.may_match(open_ended)
         )
 
     def subsumes(self, other: BashPattern) -> bool:

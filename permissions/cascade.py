@@ -12,11 +12,10 @@ from permissions.context import PermissionContext
 from permissions.decision import Behavior, Decision, DecisionWarning, PartVerdict, TraceEntry
 from permissions.effective import effective
 from permissions.judge import Part, judge, strictest_first
-from permissions.match_tool import Anchors
 from permissions.mode import Mode
 from permissions.request import PermissionRequest
 from permissions.rule_set import RuleSet
-from permissions.scope import Scope, check_budget
+from permissions.scope import check_budget
 from permissions.tool_part import tool_part
 from permissions.tools import canonical_tool
 
@@ -94,12 +93,5 @@ def _parts(
     tool = canonical_tool(request.tool)
     if tool != "Bash":
         return [tool_part(request, tool, context, mode, rules, base)]
-    bash = Bash(
-        scope=Scope.of(context, mode),
-        rules=rules,
-        anchors=Anchors.of(context, base),
-        tool_input=request.tool_input,
-        budget=check_budget(context),
-        blocked_hosts=context.blocked_hosts,
-    )
-    return bash_parts(bash, base)
+    bash = Bash(context, mode, rules, base, request.tool_input, check_budget(context))
+    return bash_parts(bash)

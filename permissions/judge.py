@@ -49,14 +49,13 @@ def judge(part: Part, mode: Mode) -> tuple[PartVerdict, list[TraceEntry]]:
     """Return the verdict on one part and what each step answered. Pure."""
     trace: list[TraceEntry] = []
     floor = part.floor
+    # The one part of another tool is the whole call.
+    name = None if part.kind == "tool" else part.text
 
     def note(
         step: TraceStep, answer: Behavior | None, source: str | None = None, rule: str | None = None
     ) -> None:
-        text = "none" if answer is None else str(answer)
-        # The one part of another tool is the whole call.
-        name = None if part.kind == "tool" else part.text
-        trace.append(TraceEntry(step, text, source, rule, name))
+        trace.append(TraceEntry(step, answer or "none", source, rule, name))
 
     note(
         TraceStep.SCOPE,

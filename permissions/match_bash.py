@@ -7,14 +7,14 @@ value is not known yet could turn out to be meant.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from permissions.bash_pattern import BashPattern
 from permissions.glob_text import UNKNOWN
 from permissions.grammar import ParameterPattern, RuleBehavior, WholeTool
 from permissions.match_tool import matches_parameter
 from permissions.rule_set import Rule, RuleSet
-from permissions.shell.analyse import CommandFacts
+from permissions.shell.analyse import CommandFacts, Form
 
 _OPERATORS = frozenset("|;&<>$`\n")
 
@@ -53,10 +53,9 @@ def possible_restriction(rules: RuleSet, facts: CommandFacts) -> Rule | None:
 
 def has_scoped_restriction(rules: RuleSet) -> bool:
     """Is there a deny or ask rule about some Bash commands?"""
-    return any(
-        index.bash_by_head
-        or any(not isinstance(rule.specifier, ParameterPattern) for _, rule in index.bash_open)
-        for index in (rules.index(RuleBehavior.DENY), rules.index(RuleBehavior.ASK))
+    return (
+        rules.index(RuleBehavior.DENY).has_command_rules
+        or rules.index(RuleBehavior.ASK).has_command_rules
     )
 
 
@@ -65,10 +64,11 @@ def first_allow(rules: RuleSet, facts: CommandFacts) -> Rule | None:
     index = rules.index(RuleBehavior.ALLOW)
     is_clear = facts.has_literal_program and not facts.hidden
     best: tuple[int, Rule] | None = None
-    heads = dict.fromkeys(form.head for form in facts.allow_forms)
     candidates = [*index.bash_open]
-    for head in heads:
+    for head in _heads(facts.allow_forms):
         candidates.extend(index.bash_by_head.get(head, ()))
+    if not candidates:
+        return None
     blanket_covers = is_clear or not has_scoped_restriction(rules)
     for place, rule in candidates:
         if best is not None and place >= best[0]:
@@ -95,8 +95,14 @@ def _candidates(
     yield from index.bash_open
     if not index.bash_by_head:
         return
-    for head in dict.fromkeys(form.head for form in facts.deny_forms):
+    for head in _heads(facts.deny_forms):
         yield from index.bash_by_head.get(head, ())
+
+
+def _heads(forms: tuple[Form, ...]) -> Iterable[str]:
+    if len(forms) == 1:
+        return (forms[0].head,)
+    return dict.fromkeys([form.head for form in forms])
 
 
 def _restricts(rule: Rule, facts: CommandFacts, tool_input: Mapping[str, object]) -> bool:

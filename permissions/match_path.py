@@ -33,7 +33,9 @@ def matches_any(pattern: PathPattern, target: Target, anchors: Iterable[str]) ->
 
 def matches_all(pattern: PathPattern, target: Target, anchors: Iterable[str]) -> bool:
     """Does every spelling fit (allow)?"""
-    regex = compiled_pattern(pattern.pattern, floats(pattern.pattern, strict=False))
+    # A bare name fits at any depth; behind an anchor (`/x`, `//x`, `~/x`) it means that one place.
+    floating = pattern.anchor is Anchor.CURRENT and floats(pattern.pattern, strict=False)
+    regex = compiled_pattern(pattern.pattern, floating)
     places = tuple(anchors)
     for spelling in target.spellings:
         below = (relative_to(spelling, anchor) for anchor in places)
@@ -53,6 +55,24 @@ def covers_something_below(pattern: PathPattern, target: Target, anchors: Iterab
         for anchor in anchors
         for spelling in target.spellings
     )
+
+
+def fits_everything(pattern: PathPattern) -> bool:
+    """Does a deny or ask pattern fit every path there is?"""
+    return pattern.anchor in (Anchor.CURRENT, Anchor.ROOT) and not pattern.pattern.strip("*/")
+
+
+def first_component(pattern: PathPattern) -> str | None:
+    """Return the name that every path below the anchor must start with for the pattern to fit.
+
+    None when there is no single one: a wildcard, or a pattern that fits at any depth.
+    """
+    if pattern.anchor is Anchor.CURRENT and floats(pattern.pattern, strict=True):
+        return None
+    components = [part for part in pattern.pattern.split("/") if part not in ("", ".")]
+    if not components or any(mark in components[0] for mark in "*?[\\"):
+        return None
+    return components[0]
 
 
 def literal_base(pattern: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,9 +25,14 @@ from permissions.grammar import (
     WholeTool,
 )
 from permissions.match_domain import matches_host
-from permissions.match_path import covers_something_below, matches_all, matches_any
-from permissions.paths import Target
-from permissions.rule_set import SOURCE_ORDER, Rule, RuleSet, RuleSource
+from permissions.match_path import (
+    covers_something_below,
+    fits_everything,
+    matches_all,
+    matches_any,
+)
+from permissions.paths import Target, relative_to
+from permissions.rule_set import SOURCE_ORDER, Rule, RuleIndex, RuleSet, RuleSource
 from permissions.tools import EDIT_TOOLS, READ_TOOLS
 
 
@@ -73,17 +78,17 @@ class Anchors:
             current=launch if cwd is None else tuple(dict.fromkeys((*launch, *spelled(cwd)))),
         )
 
-    def of_pattern(self, rule: Rule, pattern: PathPattern) -> tuple[str, ...]:
-        """Return where `pattern` of `rule` starts."""
-        match pattern.anchor:
+    def places(self, anchor: Anchor, source: RuleSource, behavior: RuleBehavior) -> tuple[str, ...]:
+        """Return where a pattern with `anchor` in a rule of `source` starts."""
+        match anchor:
             case Anchor.ROOT:
                 return ("/",)
             case Anchor.HOME:
                 return self.home
             case Anchor.SOURCE:
-                return self.by_source[rule.source]
+                return self.by_source[source]
             case Anchor.CURRENT:
-                return self.launch if rule.behavior is RuleBehavior.ALLOW else self.current
+                return self.launch if behavior is RuleBehavior.ALLOW else self.current
 
 
 def _spellings(folder: str, files: FileView) -> tuple[str, ...]:
@@ -99,7 +104,7 @@ def first_match(
     index = rules.index(behavior)
     best: Rule | None = None
     for governor in _governors(behavior, call.tool):
-        for rule in index.for_tool(governor):
+        for rule in _candidates(index, behavior, governor, call, anchors):
             if best is not None and SOURCE_ORDER[rule.source] >= SOURCE_ORDER[best.source]:
                 break
             if governor != call.tool and not _crosses(rule, governor, call.tool):
@@ -108,6 +113,28 @@ def first_match(
                 best = rule
                 break
     return best
+
+
+def _candidates(
+    index: RuleIndex, behavior: RuleBehavior, governor: str, call: Call, anchors: Anchors
+) -> Iterable[Rule]:
+    """Return the rules of `governor` that may be about `call`, in order of source."""
+    by_path = index.paths.get(governor)
+    if by_path is None or call.target is None or call.takes_tree or index.has_glob_for(governor):
+        return index.for_tool(governor)
+    found = list(by_path.open)
+    spellings = call.target.spellings
+    for group in by_path.groups:
+        places = anchors.places(group.anchor, group.source, behavior)
+        below = {relative_to(spelling, place) for spelling in spellings for place in places}
+        for first in {path.partition("/")[0] for path in below if path}:
+            found.extend(group.by_first.get(first, ()))
+    found.sort(key=_place)
+    return [rule for _, rule in found]
+
+
+def _place(found: tuple[int, Rule]) -> int:
+    return found[0]
 
 
 def rule_matches(rule: Rule, call: Call, anchors: Anchors) -> bool:
@@ -154,8 +181,9 @@ def names_of(call: Call) -> Iterator[str]:
 
 def _matches_path(rule: Rule, pattern: PathPattern, call: Call, anchors: Anchors) -> bool:
     if call.target is None:
-        return False
-    places = anchors.of_pattern(rule, pattern)
+        # Where it leads is not known, but there are patterns that nothing escapes.
+        return rule.behavior is not RuleBehavior.ALLOW and fits_everything(pattern)
+    places = anchors.places(pattern.anchor, rule.source, rule.behavior)
     if rule.behavior is RuleBehavior.ALLOW:
         return matches_all(pattern, call.target, places)
     if matches_any(pattern, call.target, places):

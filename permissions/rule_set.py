@@ -9,13 +9,17 @@ from enum import StrEnum
 from permissions.bash_pattern import BashPattern
 from permissions.decision import DecisionWarning, RuleRef, WarningType
 from permissions.grammar import (
+    Anchor,
     MalformedRule,
+    ParameterPattern,
+    PathPattern,
     RuleBehavior,
     Specifier,
     ToolPattern,
     WholeTool,
     parse_rule,
 )
+from permissions.match_path import first_component
 from permissions.tools import EDIT_TOOLS, KNOWN_TOOLS
 
 __all__ = [
@@ -92,6 +96,25 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
+class PathGroup:
+    """Rules whose path patterns start at one place and name what comes first below it."""
+
+    anchor: Anchor
+    source: RuleSource
+    """Whose `/x` it is; of the others any source will do."""
+    by_first: Mapping[str, tuple[tuple[int, Rule], ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class PathIndex:
+    """The rules of one tool; the number is the place in order of source."""
+
+    open: tuple[tuple[int, Rule], ...]
+    """Rules that may be about any path, or that are not about paths."""
+    groups: tuple[PathGroup, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RuleIndex:
     """The rules of one behaviour, found by tool and, for Bash, by program."""
 
@@ -99,10 +122,18 @@ class RuleIndex:
     """Rules with a literal tool name, in order of source."""
     by_glob: tuple[Rule, ...]
     """Rules with a wildcard in the tool name, `mcp__server` included."""
+    paths: Mapping[str, PathIndex]
+    """The rules of `by_tool` again, found by where a path leads."""
     bash_by_head: Mapping[str, tuple[tuple[int, Rule], ...]]
     """Bash patterns whose program is literal; the number is the place in order of source."""
     bash_open: tuple[tuple[int, Rule], ...]
     """Other Bash rules: whole tool, parameter, program with a wildcard."""
+    has_command_rules: bool
+    """Is there a Bash rule about what is run, not only about a parameter?"""
+
+    def has_glob_for(self, tool: str) -> bool:
+        """Is there a rule whose tool name has a wildcard that fits `tool`?"""
+        return any(rule.tool.matches(tool) for rule in self.by_glob)
 
     def for_tool(self, tool: str) -> tuple[Rule, ...]:
         """Return the rules that may be about a call of the canonical name `tool`, in order."""
@@ -170,7 +201,7 @@ class RuleSet:
         return cls(rules, warnings, texts, indexes)
 
 
-_EMPTY_INDEX = RuleIndex({}, (), {}, ())
+_EMPTY_INDEX = RuleIndex({}, (), {}, {}, (), False)
 
 
 def _rank(rule: Rule) -> int:
@@ -197,8 +228,35 @@ def _index(rules: list[Rule]) -> RuleIndex:
     return RuleIndex(
         {tool: tuple(found) for tool, found in by_tool.items()},
         tuple(globs),
+        {tool: _path_index(found) for tool, found in by_tool.items()},
         {head: tuple(found) for head, found in by_head.items()},
         tuple(bash_open),
+        bool(by_head)
+        or any(not isinstance(rule.specifier, ParameterPattern) for _, rule in bash_open),
+    )
+
+
+def _path_index(rules: list[Rule]) -> PathIndex:
+    still_open: list[tuple[int, Rule]] = []
+    groups: dict[tuple[Anchor, RuleSource | None], dict[str, list[tuple[int, Rule]]]] = {}
+    for place, rule in enumerate(rules):
+        pattern = rule.specifier
+        first = first_component(pattern) if isinstance(pattern, PathPattern) else None
+        if first is None or not isinstance(pattern, PathPattern):
+            still_open.append((place, rule))
+            continue
+        key = pattern.anchor, rule.source if pattern.anchor is Anchor.SOURCE else None
+        groups.setdefault(key, {}).setdefault(first, []).append((place, rule))
+    return PathIndex(
+        tuple(still_open),
+        tuple(
+            PathGroup(
+                anchor,
+                source or RuleSource.SESSION,
+                {first: tuple(found) for first, found in by_first.items()},
+            )
+            for (anchor, source), by_first in groups.items()
+        ),
     )
 
 

@@ -11,8 +11,7 @@ from permissions.paths import Target, resolve_literal
 from permissions.protected import ALL_NAMES
 from permissions.scope import Floor, Scope, strictest
 from permissions.shell.access import AccessKind
-from permissions.shell.analyse import UNKNOWN_FOLDER
-from permissions.shell.flow import Folders
+from permissions.shell.flow import UNKNOWN_FOLDER, Folders
 from permissions.shell.syntax import GLOB_MARKS, PIPE_MARK, Word
 
 MAX_GLOB_TARGETS = 200
@@ -34,16 +33,20 @@ class Touch:
     written: str
 
     def calls(self) -> list[Call]:
-        """Return the access as calls of the tools whose rules govern it."""
+        """Return the access as calls of the tools whose rules govern it.
+
+        One without a target where that is not known: rules about a whole tool are about it still.
+        """
+        targets = self.targets or (None,)
         match self.kind:
             case AccessKind.READ:
-                return [Call("Read", {}, target) for target in self.targets]
+                return [Call("Read", {}, target) for target in targets]
             case AccessKind.CHANGE_DIR:
-                return [Call("Cd", {}, target) for target in self.targets]
+                return [Call("Cd", {}, target) for target in targets]
             case AccessKind.WRITE:
-                return [Call("Edit", {}, target) for target in self.targets]
+                return [Call("Edit", {}, target) for target in targets]
             case AccessKind.REMOVE:
-                return [Call("Edit", {}, target, takes_tree=True) for target in self.targets]
+                return [Call("Edit", {}, target, takes_tree=True) for target in targets]
             case AccessKind.PLACE:
                 return []
 
@@ -57,11 +60,12 @@ def touch_of(scope: Scope, kind: AccessKind, word: Word, folders: Folders) -> To
     if PIPE_MARK in word.text and is_read:
         return None
     targets = _targets(scope, word, folders, is_read=is_read)
-    if word.guess:
-        # The likely value may make the answer stricter than an unknown one, never looser.
-        guessed = _targets(scope, Word(word.raw, word.guess), folders, is_read=is_read)
-    else:
-        guessed = None
+    guessed = None
+    known = folders - {UNKNOWN_FOLDER}
+    if targets is None and known and (word.guess or known != folders):
+        # A likely place may make the answer stricter than an unknown one, never looser.
+        likely = Word(word.raw, word.guess) if word.guess else word
+        guessed = _targets(scope, likely, known, is_read=is_read)
     check = {
         AccessKind.READ: scope.check_read,
         AccessKind.CHANGE_DIR: scope.check_read,
@@ -83,7 +87,7 @@ def _targets(
     if word.splits or UNKNOWN in text or PIPE_MARK in text or not text:
         return None if text or word.splits else ()
     places = {"/"} if text.startswith("/") else folders
-    if places is None or UNKNOWN_FOLDER in places:
+    if UNKNOWN_FOLDER in places:
         return None
     found: list[Target] = []
     for place in sorted(places):

@@ -141,10 +141,16 @@ def _transfer(words: Sequence[Word], source: AccessKind) -> list[Access]:
         return each(AccessKind.WRITE, found.operands)
     return [
         *each(source, found.operands[:-1]),
-        *each(AccessKind.WRITE, found.operands[-1:]),
+        *each(AccessKind.WRITE, _destinations(found.operands)),
         # Into a folder, the copy keeps the name of its source.
         *_into(found.operands[:-1], found.operands[-1]),
     ]
+
+
+def _destinations(operands: Sequence[Word]) -> Sequence[Word]:
+    """Return the last operand, and the one before it where the last may turn out empty."""
+    count = 2 if len(operands) > 2 and operands[-1].splits else 1
+    return operands[-count:]
 
 
 def _into(sources: Sequence[Word], folder: Word) -> list[Access]:
@@ -169,7 +175,9 @@ def _link(words: Sequence[Word]) -> list[Access]:
     is_symbolic = found.has("-s", "--symbolic")
     targets = found.values("-t", "--target-directory")
     operands = found.operands
-    sources, places = (operands[:-1], operands[-1:]) if len(operands) > 1 else (operands, (HERE,))
+    sources, places = operands[:-1], _destinations(operands)
+    if len(operands) < 2:
+        sources, places = operands, (HERE,)
     if targets:
         sources, places = operands, targets
     # A second name for a file lets it be changed from here.

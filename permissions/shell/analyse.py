@@ -11,13 +11,14 @@ from permissions.glob_text import UNKNOWN
 from permissions.shell.access import Access
 from permissions.shell.accesses import accesses, sed_arguments
 from permissions.shell.arguments import split_arguments
-from permissions.shell.flow import Folders, Placed, place
+from permissions.shell.flow import UNKNOWN_FOLDER, Folders, Placed, place
 from permissions.shell.parse import parse
 from permissions.shell.read_only import is_read_only
 from permissions.shell.risky_options import risk_of
 from permissions.shell.sed_script import sed_script_risk
 from permissions.shell.syntax import (
     HOME_MARK,
+    PIPE_MARK,
     PWD_MARK,
     Redirect,
     Script,
@@ -120,8 +121,8 @@ def _facts_of(script: Script, folder: str, home: str, depth: int) -> list[Comman
     if len(placed) > MAX_PARTS:
         raise Unparsable("the command has too many parts")
     found = [_facts(one, script, home, depth) for one in placed]
-    if depth == 0 and len(found) > 1:
-        # Deny and ask rules may spell out a whole compound, as in `curl * | sh`.
+    if depth == 0 and (len(found) > 1 or (found and "$" in script.raw)):
+        # Deny and ask rules may spell out a whole compound, as in `curl * | sh`, or a variable.
         whole = " ".join(script.raw.split())
         extra = Form(found[0].deny_forms[0].head if found[0].deny_forms else "", "", whole)
         first = replace(found[0], deny_forms=(*found[0].deny_forms, extra))
@@ -132,8 +133,12 @@ def _facts_of(script: Script, folder: str, home: str, depth: int) -> list[Comman
 def _facts(placed: Placed, script: Script, home: str, depth: int) -> CommandFacts:
     simple = placed.simple
     folders = placed.folders
-    folder = next(iter(folders)) if folders is not None and len(folders) == 1 else None
-    words = tuple(_known(word, script, home, folder) for word in simple.words)
+    folder = next(iter(folders)) if len(folders) == 1 else None
+    if folder == UNKNOWN_FOLDER:
+        folder = None
+    words = simple.words
+    if not all(word.text.isascii() for word in words):
+        words = tuple(_known(word, script, home, folder) for word in words)
     unwrapped = unwrap(words)
     unsafe = [item.name for item in simple.assignments if not _is_safe(item.name, item.value)]
     hidden = script.hides or unwrapped.hidden
@@ -148,6 +153,7 @@ def _facts(placed: Placed, script: Script, home: str, depth: int) -> CommandFact
             continue
         inner.extend(_nested(nested, folders, home, depth + 1))
     layers = [layer for layer in unwrapped.layers if layer.words]
+    forms = [_join(layer.words) for layer in layers]
     last = layers[-1] if layers else None
     is_plain = len(layers) == 1 or all(layer.is_open_to_allow for layer in layers)
     clean = not unsafe and not hidden and not inner and bool(words) and is_plain
@@ -164,9 +170,9 @@ def _facts(placed: Placed, script: Script, home: str, depth: int) -> CommandFact
     return CommandFacts(
         text=simple.raw or " ".join(redirect.raw for redirect in simple.redirects),
         folders=folders,
-        allow_forms=_allow_forms(simple, layers, unsafe),
+        allow_forms=_allow_forms(simple, layers, forms, unsafe),
         wide_forms=_wide_forms(layers, unsafe),
-        deny_forms=_deny_forms(simple, layers),
+        deny_forms=_deny_forms(simple, layers, forms),
         has_literal_program=all(layer.words[0].is_literal for layer in layers),
         hidden=hidden,
         risk=risk,
@@ -188,18 +194,7 @@ def _facts(placed: Placed, script: Script, home: str, depth: int) -> CommandFact
 
 
 def _nested(script: Script, folders: Folders, home: str, depth: int) -> list[CommandFacts]:
-    if folders is None:
-        # Without a known folder, one that no relative path can be judged in.
-        found = _facts_of(script, UNKNOWN_FOLDER, home, depth)
-    else:
-        found = [
-            fact for folder in sorted(folders) for fact in _facts_of(script, folder, home, depth)
-        ]
-    return found
-
-
-UNKNOWN_FOLDER = f"/{UNKNOWN}"
-"""Stands for a current folder that is not known."""
+    return [fact for folder in sorted(folders) for fact in _facts_of(script, folder, home, depth)]
 
 
 def _known(word: Word, script: Script, home: str, folder: str | None) -> Word:
@@ -230,7 +225,9 @@ def _join(words: tuple[Word, ...], program: str | None = None) -> Form:
     return Form(texts[0], WORD_END.join(texts), " ".join(texts))
 
 
-def _allow_forms(simple: Simple, layers: list[Layer], unsafe: list[str]) -> tuple[Form, ...]:
+def _allow_forms(
+    simple: Simple, layers: list[Layer], layer_forms: list[Form], unsafe: list[str]
+) -> tuple[Form, ...]:
     forms: list[Form] = []
     if not simple.words:
         texts = [item.raw for item in simple.assignments]
@@ -244,10 +241,10 @@ def _allow_forms(simple: Simple, layers: list[Layer], unsafe: list[str]) -> tupl
         forms.append(Form(texts[0], WORD_END.join(texts), " ".join(texts)))
     if unsafe:
         return tuple(forms)
-    for layer in layers:
+    for layer, form in zip(layers, layer_forms, strict=True):
         if not layer.is_open_to_allow or layer.assignments:
             break
-        forms.append(_join(layer.words))
+        forms.append(form)
     return tuple(forms)
 
 
@@ -267,7 +264,7 @@ def _wide_forms(layers: list[Layer], unsafe: list[str]) -> tuple[Form, ...]:
     return tuple(found)
 
 
-def _deny_forms(simple: Simple, layers: list[Layer]) -> tuple[Form, ...]:
+def _deny_forms(simple: Simple, layers: list[Layer], layer_forms: list[Form]) -> tuple[Form, ...]:
     forms: dict[str, Form] = {}
 
     def add(form: Form) -> None:
@@ -277,9 +274,13 @@ def _deny_forms(simple: Simple, layers: list[Layer]) -> tuple[Form, ...]:
         texts = [item.raw for item in simple.assignments]
         texts.extend(word.plain for word in simple.words)
         add(Form(texts[0], WORD_END.join(texts), " ".join(texts)))
-    for layer in layers:
+    for layer, form in zip(layers, layer_forms, strict=True):
         words = layer.words
-        add(_join(words))
+        add(form)
+        kept = tuple(word for word in words if not _may_vanish(word))
+        if kept and len(kept) < len(words):
+            # A rule about the bare command is about it with an empty expansion behind it too.
+            add(_join(kept))
         if any(word.guess for word in words):
             add(_join(tuple(replace(word, text=word.guess or word.text) for word in words)))
         program = program_of(words[0])
@@ -289,6 +290,15 @@ def _deny_forms(simple: Simple, layers: list[Layer]) -> tuple[Form, ...]:
             add(_join(shortened, program))
     return tuple(forms.values())
 
+
+def _may_vanish(word: Word) -> bool:
+    """Is the word nothing but an expansion that may be empty, or but a substitution?"""
+    return (
+        not word.text.strip(_EXPANDED) and bool(word.text) and (word.splits or bool(word.scripts))
+    )
+
+
+_EXPANDED = UNKNOWN + PIPE_MARK
 
 _GLOBAL_VALUED = {
     "git": "cC",

@@ -1,8 +1,8 @@
 """Places every simple command of a script with the folders in which it may run.
 
 `cd` is followed through lists, pipelines, subshells, branches and loops. Where a `cd` may or may
-not have happened a command has several folders and all of them count; where it cannot be known it
-has none.
+not have happened a command has several folders and all of them count; where it may be anywhere
+`UNKNOWN_FOLDER` is one of them.
 """
 
 from __future__ import annotations
@@ -29,13 +29,18 @@ from permissions.shell.syntax import (
 )
 
 MAX_FOLDERS = 4
-"""Folders that are followed at once; beyond it the folder counts as unknown."""
+"""Folders that are followed at once; beyond it the folder counts as unknown, too."""
 
 _NESTED_LOOPS = 2
 """Loops inside loops that are followed exactly; the work grows with each level."""
 
-Folders = frozenset[str] | None
-"""Absolute paths a command may run in; None when that is not known."""
+UNKNOWN_FOLDER = f"/{UNKNOWN}"
+"""Stands for a folder that is not known. What is known beside it can still make a call stricter."""
+
+Folders = frozenset[str]
+"""Absolute paths a command may run in; never empty."""
+
+_ANYWHERE: Folders = frozenset({UNKNOWN_FOLDER})
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +72,12 @@ def place(script: Script, folder: str, home: str) -> list[Placed]:
 
 
 def _union(left: Folders, right: Folders) -> Folders:
-    if left is None or right is None:
-        return None
     both = left | right
-    return both if len(both) <= MAX_FOLDERS else None
+    if len(both - _ANYWHERE) <= MAX_FOLDERS:
+        return both
+    # Those nearest the root are the ones that `..` leads out of first.
+    nearest = sorted(both - _ANYWHERE, key=lambda path: (path.count("/"), path))
+    return frozenset(nearest[:MAX_FOLDERS]) | _ANYWHERE
 
 
 class _Walker:
@@ -99,7 +106,7 @@ class _Walker:
             case Branches():
                 return self._branches(node, folders)
             case FunctionBody():
-                self.walk(node.body, None if self._moving else folders)
+                self.walk(node.body, folders | _ANYWHERE if self._moving else folders)
                 return _Exit(folders, folders)
             case Redirected():
                 exits = self.walk(node.body, folders)
@@ -136,11 +143,11 @@ class _Walker:
             return _Exit(folders, folders)
         name = words[0]
         if not name.is_literal or name.text in _OPAQUE_BUILTINS or name.text in self._moving:
-            return _Exit(None, None)
+            return _Exit(folders | _ANYWHERE, folders | _ANYWHERE)
         if name.text in ("cd", "pushd"):
             return _Exit(self._destination(words[1:], folders), folders)
         if name.text == "popd":
-            return _Exit(None, folders)
+            return _Exit(_ANYWHERE, folders)
         return _Exit(folders, folders)
 
     def _destination(self, words: tuple[Word, ...], folders: Folders) -> Folders:
@@ -150,20 +157,21 @@ class _Walker:
         word = operands[0]
         text = word.text.replace(HOME_MARK, self._home)
         if len(operands) > 1 or text.startswith("-") or word.splits or word.has_glob:
-            return None
+            return _ANYWHERE
         if PWD_MARK in text:
-            if folders is None or len(folders) != 1:
-                return None
+            if len(folders) != 1:
+                return _ANYWHERE
             text = text.replace(PWD_MARK, next(iter(folders)))
         if UNKNOWN in text or not Word("", text).is_literal:
-            return None
+            return _ANYWHERE
         if text.startswith("/"):
             return self._spellings(text)
-        if folders is None:
-            return None
         found: Folders = frozenset()
         for folder in folders:
-            found = _union(found, self._spellings(f"{folder}/{text}"))
+            found = _union(
+                found,
+                _ANYWHERE if folder == UNKNOWN_FOLDER else self._spellings(f"{folder}/{text}"),
+            )
         return found
 
     @staticmethod
@@ -201,7 +209,7 @@ class _Walker:
         if not self._moves:
             return folders
         if self._silent >= _NESTED_LOOPS:
-            return None
+            return folders | _ANYWHERE
         self._silent += 1
         current = folders
         for _ in range(MAX_FOLDERS):
@@ -210,7 +218,7 @@ class _Walker:
                 break
             current = following
         else:
-            current = None
+            current = current | _ANYWHERE
         self._silent -= 1
         return current
 

@@ -7,6 +7,7 @@ makes the command unparsable, which is never allowed.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 from permissions.shell.syntax import Unparsable
@@ -19,6 +20,8 @@ _SPECIAL = frozenset("0123456789@*#?$!-")
 _OPERATORS = frozenset(";&|<>()\n")
 _BLANK = frozenset(" \t")
 _WORD_BREAK = _OPERATORS | _BLANK
+_PLAIN_RUN = re.compile(r"""[^\\'"$`<>();&|\n \t]+""")
+"""Characters that mean nothing to the shell behind the start of a word."""
 
 
 @dataclass(slots=True)
@@ -123,9 +126,12 @@ class Lexer:
         elif character in _OPERATORS:
             self._operator()
             return True
-        else:
+        elif character in _BLANK:
             self._at += 1
-            return character in _BLANK
+            return True
+        else:
+            run = _PLAIN_RUN.match(self._text, self._at)
+            self._at = self._at + 1 if run is None else run.end()
         return False
 
     def _operator(self) -> None:

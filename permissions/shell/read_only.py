@@ -172,15 +172,13 @@ _GIT: dict[str, frozenset[str] | None] = {
 
 def is_read_only(program: str, words: Sequence[Word]) -> bool:
     """Does the command provably only read? Where it reads is judged elsewhere."""
-    if risk_of(program, words):
+    entry = _TABLE.get(program)
+    if (entry is None and program != "git") or risk_of(program, words):
         return False
-    if program == "git":
-        return _git(words)
     if program == "find":
         return _find(words)
-    entry = _TABLE.get(program)
     if entry is None:
-        return False
+        return _git(words)
     letters, valued, long = entry
     if letters == "*":
         return not any("[" in word.plain and word.is_unknown for word in words)

@@ -260,7 +260,7 @@ class StatementReader:
             read.extend(self._words.expand(pieces))
         self._words.note_command(read)
         return Simple(
-            self._without_redirects(node),
+            self._without_redirects(node) if redirects else self._raw(node).strip(),
             tuple(assignments),
             tuple(read),
             (*redirects, *extra),

@@ -42,7 +42,7 @@ class Word:
     @property
     def plain(self) -> str:
         """Return the text with pattern characters as they are written."""
-        return self.text.translate(_PLAIN)
+        return self.text if self.text.isascii() else self.text.translate(_PLAIN)
 
     @property
     def is_literal(self) -> bool:

@@ -106,7 +106,11 @@ def _check_gaps(node: TreeNode, kind: str, children: list[TreeNode], source: byt
     allowed = _BLANKS if kind in _TIGHT else _LINES
     position = node.start_byte
     for child in children:
-        gap = source[position : child.start_byte]
+        start = child.start_byte
+        if start == position or source[position:start] == b" ":
+            position = max(position, child.end_byte)
+            continue
+        gap = source[position:start]
         at_document = kind == "redirected_statement" and child.type == "heredoc_redirect"
         if gap and not allowed.fullmatch(gap) and not (at_document and is_lost_dash(gap)):
             raise Unparsable("part of it is not understood")

@@ -34,6 +34,7 @@ _ASSIGNING_EXPANSION = re.compile(r"^\$\{[A-Za-z_][A-Za-z0-9_]*:?=")
 _RANGE = re.compile(r"(-?\d{1,6}|[A-Za-z])\.\.(-?\d{1,6}|[A-Za-z])")
 _NUMERIC = frozenset({"$?", "$#", "$$", "$!"})
 _TRACKED = frozenset({"HOME", "PWD", "OLDPWD", "CDPATH", "IFS"})
+_PLAIN_WORD = re.compile(rb"[A-Za-z0-9_./:@%+=^-]+")
 _PLAIN_VALUE = re.compile(r"[A-Za-z0-9_./:@%+=,~ \n-]*")
 _ANSI = re.compile(
     r"\\(?:x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|([0-7]{1,3})|c(.)|(.))",
@@ -86,6 +87,12 @@ class WordReader:
     def expand(self, nodes: Sequence[TreeNode]) -> list[Word]:
         """Read nodes that touch as one word, and expand its braces."""
         first, last = nodes[0], nodes[-1]
+        if first is last and first.type == "word":
+            # Most words are plain, and nothing in them needs reading.
+            word = self._source[first.start_byte : first.end_byte]
+            if _PLAIN_WORD.fullmatch(word):
+                text = word.decode("ascii")
+                return [Word(text, text)]
         raw = self._source[first.start_byte : last.end_byte].decode("utf-8", "replace")
         pieces = [self._piece(node, at_start=node is first) for node in nodes]
         joined = join_words(raw, pieces)

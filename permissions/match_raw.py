@@ -1,0 +1,52 @@
+"""Deny and ask rules on a command that is not understood: a limit must not soften a deny.
+
+The text is cut at everything that could separate commands, whether quoted or not, and each piece
+is compared with the rules. That finds too much rather than too little; the answer is never allow.
+"""
+
+from __future__ import annotations
+
+import re
+
+from permissions.bash_pattern import BashPattern
+from permissions.grammar import RuleBehavior
+from permissions.rule_set import Rule, RuleSet
+
+_BREAKS = re.compile(r"[\n\r\x00;&|()`{}<>]+")
+_QUOTES = str.maketrans("", "", "\"'\\")
+_LEADING = re.compile(
+    r"(?:(?:then|do|else|elif|if|while|until|time|!|\$|[A-Za-z_]\w*\+?=\S*"
+    r"|(?:sudo|doas|env|nohup|nice|command|builtin|exec|setsid|xargs)(?: -\S+)*)(?: |$))*"
+)
+
+
+def first_raw_match(rules: RuleSet, behavior: RuleBehavior, command: str) -> Rule | None:
+    """Return the first Bash rule of `behavior` that some piece of the text fits. Linear in both."""
+    index = rules.index(behavior)
+    if not index.has_command_rules:
+        return None
+    best: tuple[int, Rule] | None = None
+    for piece in {command, *_BREAKS.split(command)}:
+        spaced = " ".join(piece.split())
+        for text in dict.fromkeys((spaced, _without_prefix(spaced))):
+            word, space, arguments = text.partition(" ")
+            program = word.rpartition("/")[2]
+            if not program:
+                continue
+            for place, rule in index.for_program(program):
+                if best is not None and place >= best[0]:
+                    continue
+                pattern = rule.specifier
+                if isinstance(pattern, BashPattern) and (
+                    pattern.matches_spaced(text)
+                    or pattern.matches_spaced(f"{program}{space}{arguments}")
+                ):
+                    best = (place, rule)
+    return None if best is None else best[1]
+
+
+def _without_prefix(spaced: str) -> str:
+    """Return the piece without quotes, and without keywords and assignments before the program."""
+    plain = spaced.translate(_QUOTES)
+    prefix = _LEADING.match(plain)
+    return plain if prefix is None else plain[prefix.end() :]
