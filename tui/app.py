@@ -28,6 +28,7 @@ from tui.components.composer import Composer
 from tui.components.status_line import StatusLine
 from tui.components.todo_panel import TodoPanel
 from tui.components.transcript import Transcript
+from tui.components.transcript_bar import TranscriptBar
 from tui.conversation_holder import ConversationHolder
 from tui.conversation_port import MakeConversation, Release, ScreenPorts
 from tui.dialogs.host import DialogHost
@@ -132,6 +133,7 @@ class AgentApp(DirectOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
         self.activity = ActivityLine(id="activity")
         self.todo_panel = TodoPanel(id="todos")
         self.composer = Composer(self._on_text, id="composer")
+        self.transcript_bar = TranscriptBar(id="reading")
         self.menu = CompletionMenu(id="menu")
         self.status_line = StatusLine(id="status")
         self.lines = Lines(self, clock, self.set_interval)
@@ -169,6 +171,7 @@ class AgentApp(DirectOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
         yield self.activity
         yield self.todo_panel
         yield self.composer
+        yield self.transcript_bar
         yield self.menu
         yield self.status_line
 
@@ -335,10 +338,21 @@ class AgentApp(DirectOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
         self.lines.show()
         if not self.is_live:
             return
-        if not self.dialogs.open_count:
+        self._choose_caret()
+
+    def on_reading(self) -> None:
+        """Show the prompt, or what stands in its place while the transcript is read."""
+        self.lines.show()
+        self._choose_caret()
+
+    def _choose_caret(self) -> None:
+        if self.dialogs.open_count:
+            self.shows_caret = self.dialogs.has_caret
+            return
+        self.shows_caret = not self.transcript_bar.is_open
+        if self.shows_caret:
             self.composer.focus()
             self.call_after_refresh(self.composer.refresh_text)
-        self.shows_caret = not self.dialogs.open_count or self.dialogs.has_caret
 
     # Input
 

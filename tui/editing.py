@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -51,6 +52,14 @@ class Editing:
             return None
         finally:
             self._screen.invalidate_screen()
+
+    def to_terminal(self, text: str) -> None:
+        """Write a text on the terminal's own screen, where its scrollback keeps it."""
+        with self._screen.suspend():
+            sys.stdout.write(text + "\n\n[Enter goes back] ")
+            sys.stdout.flush()
+            sys.stdin.readline()
+        self._screen.invalidate_screen()
 
     def file(self, path: Path) -> None:
         """Open a file; the screen is the editor's until it ends."""

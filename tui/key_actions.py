@@ -11,6 +11,7 @@ from tui.input.actions import Context
 from tui.input.event import RoutedEvent
 from tui.input.keymap import ChordReader, Match, Pending
 from tui.prompt_offers import PromptOffers
+from tui.transcript_view import TranscriptView
 
 CONTEXTS = (Context.CHAT, Context.TASK, Context.SCROLL)
 
@@ -22,6 +23,7 @@ class KeyActions:
         self,
         chords: ChordReader,
         actions: Mapping[str, Callable[[], object]],
+        reading: TranscriptView,
         search: HistorySearch,
         menu: CompletionMenu,
         offers: PromptOffers,
@@ -34,6 +36,7 @@ class KeyActions:
         """
         self._chords = chords
         self._actions = actions
+        self._reading = reading
         self._search = search
         self._menu = menu
         self._offers = offers
@@ -43,6 +46,10 @@ class KeyActions:
     def on_key(self, event: RoutedEvent) -> None:
         """Do what a key stands for; claim it when it stood for something."""
         if self._is_covered():
+            return
+        if self._reading.is_open:
+            event.claim()
+            self._reading.press(event)
             return
         if self._search.is_open:
             event.claim()

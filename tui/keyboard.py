@@ -11,6 +11,7 @@ from tui.app_options import AppOptions
 from tui.components.completion_menu import CompletionMenu
 from tui.components.composer import Composer
 from tui.components.transcript import Transcript
+from tui.components.transcript_bar import TranscriptBar
 from tui.conversation_holder import ConversationHolder
 from tui.dialogs.host import DialogHost
 from tui.document import Document
@@ -28,6 +29,7 @@ from tui.prompt_history import PromptHistory
 from tui.prompt_keys import PromptKeys
 from tui.prompt_offers import PromptOffers
 from tui.prompt_runner import PromptRunner
+from tui.transcript_view import TranscriptView
 from tui.typed_command import TypedCommands
 from tui.typed_prompts import TypedPrompts
 
@@ -46,6 +48,7 @@ class KeyboardHost(Protocol):
     runner: PromptRunner
     conversations: ConversationHolder
     transcript: Transcript
+    transcript_bar: TranscriptBar
     dialogs: DialogHost
     composer: Composer
     menu: CompletionMenu
@@ -64,6 +67,7 @@ class KeyboardHost(Protocol):
     def is_covered(self) -> bool: ...
     @property
     def is_live(self) -> bool: ...
+    def on_reading(self) -> None: ...
     def submit(self, text: str) -> None: ...
     def leave(self) -> None: ...
     def notice(self, text: str, level: str = "info") -> None: ...
@@ -80,7 +84,9 @@ class Keyboard:
     def __init__(self, host: KeyboardHost, clock: Callable[[], float]) -> None:
         """Make what takes keys out of the parts of the screen."""
         self._host = host
-        self._is_detailed = False
+        self.reading = TranscriptView(
+            host.transcript, host.transcript_bar, host.chords, host.editing, host.on_reading
+        )
         self.search = HistorySearch(
             host.history,
             host.composer,
@@ -113,6 +119,7 @@ class Keyboard:
             host.runner,
             host.typed_commands,
             host.hint_text,
+            self.reading,
             clock,
             host.copy_to_clipboard,
             host.leave,
@@ -122,6 +129,7 @@ class Keyboard:
         self.keys = KeyActions(
             host.chords,
             self.actions,
+            self.reading,
             self.search,
             host.menu,
             self.offers,
@@ -164,7 +172,7 @@ class Keyboard:
             "history:previous": prompt.previous,
             "history:next": prompt.next,
             "history:search": self.search.open,
-            "app:toggleTranscript": self._toggle_detail,
+            "app:toggleTranscript": self.reading.open,
             "app:toggleTodos": self._toggle_todos,
             "app:suspend": host.action_suspend_process,
             "scroll:lineUp": partial(transcript.scroll_rows, -1),
@@ -205,10 +213,6 @@ class Keyboard:
             return False
         self._host.hint_text.say("goes on in the background: /tasks")
         return True
-
-    def _toggle_detail(self) -> None:
-        self._is_detailed = not self._is_detailed
-        self._host.transcript.set_detailed(self._is_detailed)
 
     def _toggle_todos(self) -> None:
         if not self._host.lines.toggle_todos():

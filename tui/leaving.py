@@ -13,6 +13,7 @@ from tui.history_search import HistorySearch
 from tui.input.event import RoutedEvent
 from tui.prompt_history import PromptHistory
 from tui.prompt_runner import PromptRunner
+from tui.transcript_view import TranscriptView
 from tui.typed_command import TypedCommands
 
 LEAVE_S: Final = 2.0
@@ -32,6 +33,7 @@ class Leaving:
         runner: PromptRunner,
         shells: TypedCommands,
         hint: Hint,
+        reading: TranscriptView,
         clock: Callable[[], float],
         copy: Callable[[str], None],
         leave: Callable[[], None],
@@ -45,6 +47,7 @@ class Leaving:
         self._runner = runner
         self._shells = shells
         self._hint = hint
+        self._reading = reading
         self._clock = clock
         self._copy = copy
         self._leave = leave
@@ -54,7 +57,9 @@ class Leaving:
     def on_ctrl_c(self, event: RoutedEvent) -> None:
         """Close, copy, stop, clear; leave on the second press."""
         event.claim()
-        if self._search.is_open:
+        if self._reading.is_open:
+            self._reading.close()
+        elif self._search.is_open:
             self._search.close()
         elif text := self._transcript.marked_text:
             self._copy(text)

@@ -16,6 +16,7 @@ from tui.components.completion_menu import CompletionMenu
 from tui.components.composer import Composer
 from tui.components.status_line import MODE_ROLES, Status, StatusLine
 from tui.components.todo_panel import TodoPanel
+from tui.components.transcript_bar import TranscriptBar
 from tui.conversation_port import ConversationPort
 from tui.dialogs.host import DialogHost
 from tui.document import Document
@@ -45,6 +46,7 @@ class LinesHost(Protocol):
     composer: Composer
     menu: CompletionMenu
     status_line: StatusLine
+    transcript_bar: TranscriptBar
     hint_text: Hint
     own_status: OwnStatus
     window: Window
@@ -108,7 +110,9 @@ class Lines:
                 host.runner.is_interrupting,
             )
         )
-        host.composer.display = host.menu.display = not is_asking
+        host.transcript_bar.display = not is_asking
+        is_prompting = not is_asking and not host.transcript_bar.is_open
+        host.composer.display = host.menu.display = is_prompting
         # Every row of a low window is needed for the question.
         host.status_line.display = not is_asking or host.size.height > LOW_SCREEN_ROWS
         host.todo_panel.show(host.document.todos if self._shows_todos else ())

@@ -17,6 +17,7 @@ from textual.strip import Strip
 
 from themes.theme import Role
 from tui.components.rows_widget import PaletteHost
+from tui.components.search_marks import row_with_hits
 from tui.components.selection import Mark, marked_row, marked_text
 from tui.components.viewport import Place, Viewport
 from tui.input.dispatch import Handler
@@ -58,6 +59,7 @@ class Transcript(Listens, LaidOutOnce):
         self._painted_size = (0, 0)
         self._strips: dict[int, tuple[Row, Strip]] = {}
         self._mark: Mark | None = None
+        self._needle = ""
         self._header: Sequence[Row] = ()
 
     @property
@@ -146,12 +148,30 @@ class Transcript(Listens, LaidOutOnce):
         self.viewport.to_prompt(direction)
         self.update_rows()
 
+    def to_place(self, place: Place) -> None:
+        """Show a row, a third of the height below the top where there is that much above it."""
+        self.viewport.to_place(place)
+        self.update_rows()
+
+    def set_search(self, needle: str) -> None:
+        """Set occurrences of a casefolded text apart; an empty one ends that."""
+        self._needle = needle
+        self.update_rows()
+
     # Marking and copying
 
     @property
     def marked_text(self) -> str:
         """What the person has marked, as logical lines; empty when nothing is."""
         return marked_text(self.viewport, self._mark) if self._mark is not None else ""
+
+    def whole_text(self) -> str:
+        """Return everything as logical lines; lays out every block once."""
+        last = len(self.viewport.entries) - 1
+        if last < 0:
+            return ""
+        end = Place(last, self.viewport.height_of(last) - 1)
+        return marked_text(self.viewport, Mark(Place(0, 0), 0, end, self.size.width + 1))
 
     def clear_mark(self) -> None:
         """Unmark."""
@@ -267,7 +287,9 @@ class Transcript(Listens, LaidOutOnce):
             return [(None, line) for line in self._header[:height]]
         rows: list[tuple[Place | None, Row]] = []
         for place, line in self.viewport.visible():
-            shown = marked_row(line, place, self._mark) if self._mark is not None else line
+            shown = row_with_hits(line, self._needle) if self._needle else line
+            if self._mark is not None:
+                shown = marked_row(shown, place, self._mark)
             rows.append((place, shown))
         if self.viewport.is_following or len(rows) < 2:
             return rows

@@ -177,6 +177,19 @@ class Viewport:
                 return
             index += direction
 
+    def to_place(self, place: Place) -> None:
+        """Put a row on the screen, where possible with a third of the height above it."""
+        block = max(0, min(place.block, len(self._entries) - 1))
+        if not self._entries:
+            return
+        self._set_following(False)
+        self.top = Place(block, max(0, min(place.line, self.height_of(block) - 1)))
+        self.scroll(-(self.height_rows // 3))
+        end = self._last_top()
+        if (end.block, end.line) <= (self.top.block, self.top.line):
+            self.top = end
+            self._set_following(True)
+
     def thumb(self, height_rows: int) -> tuple[int, int]:
         """Return start and length of a scrollbar's thumb, from estimated heights."""
         total = before = 0

@@ -132,6 +132,12 @@ ACTIONS: Final[tuple[Action, ...]] = (
         ("transcript:nextPrompt*", "Next prompt", "}"),
         ("transcript:dump*", "Write it to the terminal's own scrollback", "["),
         ("transcript:editor*", "Open it in $EDITOR", "v"),
+        ("transcript:lineUp*", "One line up", "k, up"),
+        ("transcript:lineDown*", "One line down", "j, down"),
+        ("transcript:pageUp*", "One page up", "b, ctrl+b"),
+        ("transcript:pageDown*", "One page down", "space, ctrl+f"),
+        ("transcript:top*", "To the start", "g, home"),
+        ("transcript:bottom*", "To the end", "G, end"),
     ),
     *_actions(
         Context.HISTORY_SEARCH,

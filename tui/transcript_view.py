@@ -1,0 +1,211 @@
+"""Reading the transcript: everything unfolded, searched by words, gone through by prompts.
+
+While it is open it has the keyboard, and its line stands where the prompt was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Final, Protocol
+
+from tui.components.transcript import Transcript
+from tui.components.transcript_bar import TranscriptBar
+from tui.components.viewport import Place
+from tui.input.actions import Context
+from tui.input.event import RoutedEvent
+from tui.input.keymap import ChordReader, Match
+from tui.transcript_search import TranscriptSearch
+
+CONTEXTS: Final = (Context.TRANSCRIPT, Context.SCROLL)
+
+
+class TranscriptReader(Protocol):
+    """Where a whole transcript can go."""
+
+    def to_terminal(self, text: str) -> None: ...
+    def text(self, text: str, name: str) -> object: ...
+
+
+class TranscriptView:
+    """Open between `open` and `close`; the detail is remembered until the next time."""
+
+    def __init__(
+        self,
+        transcript: Transcript,
+        bar: TranscriptBar,
+        chords: ChordReader,
+        reader: TranscriptReader,
+        on_change: Callable[[], None],
+    ) -> None:
+        """`on_change` hears of opening and closing: the prompt comes and goes."""
+        self._transcript = transcript
+        self._bar = bar
+        self._chords = chords
+        self._reader = reader
+        self._on_change = on_change
+        self._query: str | None = None
+        self._search = TranscriptSearch("", ())
+        self._is_unfolded = True
+        self.is_open = False
+        self.here: Place | None = None
+        """The hit that was gone to last."""
+        self._actions = self._action_table()
+
+    @property
+    def action_ids(self) -> frozenset[str]:
+        """What its keys can do."""
+        return frozenset(self._actions)
+
+    def open(self) -> None:
+        """Unfold everything and take the keyboard."""
+        self.is_open = True
+        self._is_unfolded = True
+        self._transcript.set_detailed(True)
+        self._show()
+        self._on_change()
+
+    def close(self) -> None:
+        """Fold again, forget the search, give the keyboard back."""
+        self.is_open = False
+        self._query = None
+        self._find("")
+        self._bar.close()
+        self._transcript.set_detailed(False)
+        self._on_change()
+
+    def press(self, event: RoutedEvent) -> None:
+        """Take a key."""
+        if self._query is not None:
+            self._press_in_query(event, self._query)
+        else:
+            key = event.key if len(event.key) > 1 else event.text or event.key
+            match self._chords.press(key, CONTEXTS):
+                case Match(action_id=action_id):
+                    self._actions.get(action_id, lambda: None)()
+                case _:
+                    return
+        if self.is_open:
+            self._show()
+
+    def paste(self, text: str) -> bool:
+        """Search for what was pasted; False where nothing is being searched."""
+        if self._query is None:
+            return False
+        self._type(self._query + " ".join(text.split()))
+        self._show()
+        return True
+
+    # Search
+
+    def _press_in_query(self, event: RoutedEvent, query: str) -> None:
+        match event.key:
+            case "enter":
+                self._query = None
+            case "escape":
+                self._query = None
+                self._find("")
+            case "backspace" | "ctrl+h":
+                self._type(query[:-1])
+            case "ctrl+u":
+                self._type("")
+            case "ctrl+w":
+                self._type(query.rstrip().rpartition(" ")[0])
+            case "down" | "ctrl+n":
+                self._go(1)
+            case "up" | "ctrl+p":
+                self._go(-1)
+            case _ if event.text and event.text.isprintable():
+                self._type(query + event.text)
+            case _:
+                pass
+
+    def _type(self, query: str) -> None:
+        self._query = query
+        self._find(query)
+        if self._search.blocks:
+            # The newest hit first: most people look for what has just gone by.
+            viewport = self._transcript.viewport
+            found = self._search.previous(viewport, Place(len(viewport.entries), 0))
+            self._to(found)
+
+    def _find(self, query: str) -> None:
+        entries = self._transcript.viewport.entries
+        self._search = TranscriptSearch(query, [entry.block for entry in entries])
+        self.here = None
+        self._transcript.set_search(self._search.needle)
+
+    def _go(self, step: int) -> None:
+        viewport = self._transcript.viewport
+        here = self.here or (Place(-1, 0) if step > 0 else Place(len(viewport.entries), 0))
+        search = self._search.next if step > 0 else self._search.previous
+        self._to(search(viewport, here))
+
+    def _to(self, place: Place | None) -> None:
+        if place is not None:
+            self.here = place
+            self._transcript.to_place(place)
+
+    # Keys
+
+    def _action_table(self) -> Mapping[str, Callable[[], None]]:
+        transcript = self._transcript
+        return {
+            "transcript:exit": self.close,
+            "app:toggleTranscript": self.close,
+            "transcript:toggleShowAll": self._toggle_folding,
+            "transcript:search": partial(self._type, ""),
+            "transcript:searchNext": partial(self._go, 1),
+            "transcript:searchPrevious": partial(self._go, -1),
+            "transcript:previousPrompt": partial(transcript.to_prompt, -1),
+            "transcript:nextPrompt": partial(transcript.to_prompt, 1),
+            "transcript:dump": lambda: self._reader.to_terminal(transcript.whole_text()),
+            "transcript:editor": self._open_editor,
+            "transcript:lineUp": partial(transcript.scroll_rows, -1),
+            "transcript:lineDown": partial(transcript.scroll_rows, 1),
+            "transcript:pageUp": partial(transcript.scroll_pages, -1.0),
+            "transcript:pageDown": partial(transcript.scroll_pages, 1.0),
+            "transcript:top": transcript.to_start,
+            "transcript:bottom": transcript.to_end,
+            "scroll:lineUp": partial(transcript.scroll_rows, -1),
+            "scroll:lineDown": partial(transcript.scroll_rows, 1),
+            "scroll:pageUp": partial(transcript.scroll_pages, -1.0),
+            "scroll:pageDown": partial(transcript.scroll_pages, 1.0),
+            "scroll:fullPageUp": partial(transcript.scroll_pages, -1.0),
+            "scroll:fullPageDown": partial(transcript.scroll_pages, 1.0),
+            "scroll:halfPageUp": partial(transcript.scroll_pages, -0.5),
+            "scroll:halfPageDown": partial(transcript.scroll_pages, 0.5),
+            "scroll:top": transcript.to_start,
+            "scroll:bottom": transcript.to_end,
+        }
+
+    def _toggle_folding(self) -> None:
+        self._is_unfolded = not self._is_unfolded
+        self._transcript.set_detailed(self._is_unfolded)
+
+    def _open_editor(self) -> None:
+        self._reader.text(self._transcript.whole_text(), "transcript.md")
+
+    def _show(self) -> None:
+        display = self._chords.keymap.display
+        found = ""
+        if self._search.needle:
+            count = self._search.count
+            found = f"{count} hit{'' if count == 1 else 's'}" if count else "nothing found"
+        if self._query is not None:
+            keys = "enter keep · ↑↓ hits · esc close"
+        else:
+            fold = "fold" if self._is_unfolded else "unfold"
+            keys = " · ".join(
+                f"{display(action_id)} {name}"
+                for action_id, name in (
+                    ("transcript:search", "search"),
+                    ("transcript:searchNext", "next"),
+                    ("transcript:previousPrompt", "prompts"),
+                    ("transcript:toggleShowAll", fold),
+                    ("transcript:editor", "editor"),
+                    ("transcript:exit", "back"),
+                )
+                if display(action_id)
+            )
+        self._bar.show(self._query, found, keys)
