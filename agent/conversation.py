@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,7 +23,7 @@ from agent.loop import AgentLoop
 from agent.memory.picture import ContextPicture, picture
 from agent.messages import Message
 from agent.model.client import Effort
-from agent.prompt_opening import Opened, open_prompt
+from agent.prompt_opening import Opened, open_prompt, open_wake
 from agent.rewinding import Rewinding
 from agent.session.rewind import RewindPoint
 from agent.side_work import SideWork
@@ -134,8 +134,24 @@ class Conversation(ConversationView):
         self._session_started = True
         await self._parts.on_start()
 
-    async def run(self, prompt: Prompt) -> AsyncGenerator[AgentEvent, None]:
+    def listen_for_wake(self, on_wake: Callable[[], None]) -> None:
+        """Say who is told when a background hook wants the model to go on."""
+        self.hooks.runner.background.on_wake = on_wake
+
+    @property
+    def is_woken(self) -> bool:
+        """Whether a background hook wants the model to go on, which it has not yet."""
+        return self.hooks.runner.background.has_wake
+
+    def wake(self) -> AsyncGenerator[AgentEvent, None]:
+        """Let the model hear what background hooks brought, as a prompt that nobody typed."""
+        return self._work(None)
+
+    def run(self, prompt: Prompt) -> AsyncGenerator[AgentEvent, None]:
         """Work on one prompt and yield its events; `Terminal` is the last."""
+        return self._work(prompt)
+
+    async def _work(self, prompt: Prompt | None) -> AsyncGenerator[AgentEvent, None]:
         if self.is_running:
             raise RuntimeError("a prompt is running; queue this one")
         parts, recorder = self._parts, self._parts.recorder
@@ -145,7 +161,8 @@ class Conversation(ConversationView):
         self.recovery.fallen_back_to = None
         terminal: Terminal | None = None
         try:
-            await recorder.prompt(turn_id, prompt.text)
+            if prompt is not None:
+                await recorder.prompt(turn_id, prompt.text)
             events = self._events = self._run(prompt, turn_id, abort)
             async for event in events:
                 if isinstance(event, Terminal) and event.agent_id is None:
@@ -174,13 +191,17 @@ class Conversation(ConversationView):
             self._state.abort = None
 
     async def _run(
-        self, prompt: Prompt, turn_id: str, abort: AbortController
+        self, prompt: Prompt | None, turn_id: str, abort: AbortController
     ) -> AsyncGenerator[AgentEvent, None]:
         for event in await self.start():
             yield event
-        self.hooks.begin_turn(turn_id, prompt.uid)
+        self.hooks.begin_turn(turn_id, prompt.uid if prompt is not None else None)
         new: tuple[Message, ...] | None = None
-        opening = open_prompt(self._parts, self._state, prompt, abort.signal)
+        opening = (
+            open_prompt(self._parts, self._state, prompt, abort.signal)
+            if prompt is not None
+            else open_wake(self._parts, turn_id)
+        )
         async with aclosing(opening) as items:
             async for item in items:
                 if isinstance(item, Opened):

@@ -90,10 +90,11 @@ class HookFiring:
         """Return the turn that events belong to now."""
         return self._turn_id
 
-    def begin_turn(self, turn_id: str, prompt_id: str) -> None:
-        """Name the turn that the next events belong to."""
+    def begin_turn(self, turn_id: str, prompt_id: str | None) -> None:
+        """Name the turn that the next events belong to; None goes on with the prompt before."""
         self._turn_id = turn_id
-        self._session.prompt_id = prompt_id
+        if prompt_id is not None:
+            self._session.prompt_id = prompt_id
         self._said.clear()
         self._runner.begin_prompt()
 

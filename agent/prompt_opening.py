@@ -16,6 +16,7 @@ from agent.expansion import Expanded
 from agent.messages import Message, user_message
 from agent.prompt.system import note
 from agent.user_prompt import Prompt
+from hooks.response import first_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,20 @@ async def open_prompt(
     if first is not None:
         new.append(user_message(first, origin="hook"))
     yield Opened((*new, *expanded.before, prompt.to_message()))
+
+
+async def open_wake(
+    parts: ConversationParts, turn_id: str
+) -> AsyncGenerator[AgentEvent | Opened, None]:
+    """Yield what background hooks have to show, then `Opened` with what the model is to hear."""
+    texts = parts.hooks.late_context()
+    for event in parts.hooks.notices():
+        yield event
+    if not texts:
+        yield Terminal(turn_id, "completed")
+        return
+    yield Notice(turn_id, "info", f"A background hook goes on: {first_line(texts[-1])}")
+    yield Opened(tuple(user_message(text, origin="hook") for text in texts))
 
 
 def _notes(parts: ConversationParts, state: ConversationState) -> list[str]:

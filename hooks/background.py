@@ -40,6 +40,13 @@ class Background:
         self._running: dict[asyncio.Task[HandlerResult], _Owned] = {}
         self._ended: list[HandlerResult] = []
         self._arrived = asyncio.Event()
+        self.on_wake: Callable[[], None] = lambda: None
+        """Called when a handler ended that wants the model to go on."""
+
+    @property
+    def has_wake(self) -> bool:
+        """Whether `take` will return something that the model is to hear now."""
+        return any(_wake_text(result) for result in self._ended)
 
     @property
     def running(self) -> int:
@@ -92,6 +99,8 @@ class Background:
         owned.on_end(result)
         self._ended.append(result)
         self._arrived.set()
+        if _wake_text(result):
+            self.on_wake()
 
 
 def _wake_text(result: HandlerResult) -> str | None:

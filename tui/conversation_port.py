@@ -99,6 +99,19 @@ class ConversationPort(ConversationFacts, Protocol):
         """Summarise the history now."""
         ...
 
+    def listen_for_wake(self, on_wake: Callable[[], None]) -> None:
+        """Say who is told when a background hook wants the model to go on."""
+        ...
+
+    @property
+    def is_woken(self) -> bool:
+        """Whether one does, and the model has not yet."""
+        ...
+
+    def wake(self) -> AsyncIterator[AgentEvent]:
+        """Let the model hear what background hooks brought; `Terminal` is the last event."""
+        ...
+
     def preview_of(self, tool_use_id: str) -> Display | None:
         """Return what a waiting call would do."""
         ...

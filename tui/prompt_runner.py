@@ -52,6 +52,7 @@ class PromptRunner:
     def attach(self, conversation: ConversationPort) -> None:
         """Take the conversation; prompts sent meanwhile start."""
         self._conversation = conversation
+        conversation.listen_for_wake(self._on_wake)
         early, self._early = self._early, []
         for prompt in early:
             self.submit(prompt)
@@ -94,14 +95,26 @@ class PromptRunner:
 
     async def _work(self, conversation: ConversationPort, prompt: Prompt | None) -> None:
         try:
-            while prompt is not None:
+            while prompt is not None or self._is_woken(conversation):
                 self.is_interrupting = False
-                self._on_start(prompt)
-                async for event in conversation.run(prompt):
+                if prompt is not None:
+                    self._on_start(prompt)
+                events = conversation.run(prompt) if prompt is not None else conversation.wake()
+                async for event in events:
                     await self._take(event)
                 prompt = conversation.next_queued()
         finally:
             self._end()
+
+    def _on_wake(self) -> None:
+        """Let the model go on with what a hook found out, if nothing else is under way."""
+        if self._conversation is not None and not self._is_running:
+            self._is_running = True
+            self._start_worker(self._work(self._conversation, None))
+
+    def _is_woken(self, conversation: ConversationPort) -> bool:
+        # After an interruption the person has the word.
+        return conversation.is_woken and not self.is_interrupting
 
     async def _show(self, events: AsyncIterator[AgentEvent]) -> None:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Mapping
 from dataclasses import replace
@@ -10,7 +11,7 @@ from typing import Any
 
 from agent.model.scripted.scenario import Text, ToolCall, Turn, When
 from permissions.mode import Mode
-from tests.journeys.conftest import Begin
+from tests.journeys.conftest import Begin, terminal
 
 DONE = Turn((Text("Done."),))
 
@@ -177,3 +178,37 @@ async def test_stop_hooks_count_as_the_engine_does(
     assert "kept the agent going 10 times in a row" in notices[-1]
     await journey.send("again")
     assert [p["stop_hook_active"] for p in heard(log)[11:13]] == [False, True]
+
+
+async def test_a_background_hook_wakes_an_idle_agent(
+    begin: Begin, fresh_home: Path, tmp_path: Path
+) -> None:
+    go = tmp_path / "go"
+    wait = f"while [ ! -e '{go}' ]; do sleep 0.01; done; echo 'The build broke.' >&2; exit 2"
+    settings = fresh_home / ".agent" / "settings.json"
+    settings.parent.mkdir(parents=True)
+    handler = {"type": "command", "command": wait, "asyncRewake": True}
+    settings.write_text(json.dumps({"hooks": {"UserPromptSubmit": [{"hooks": [handler]}]}}))
+    journey = await begin([replace(DONE, times=0)])
+    woken = asyncio.Event()
+    journey.conversation.listen_for_wake(woken.set)
+    await journey.send("go")
+    before = journey.conversation.is_woken
+    go.touch()
+    await woken.wait()
+    assert (before, journey.conversation.is_woken) == (False, True)
+    events = [event async for event in journey.conversation.wake()]
+    assert terminal(events).reason == "completed"
+    assert "The build broke." in str(journey.last_messages()[-1])
+    nothing = [event async for event in journey.conversation.wake()]
+    assert [event.type for event in nothing] == ["terminal"]
+
+
+async def test_an_added_folder_is_told_of_with_the_next_turn(
+    begin: Begin, fresh_home: Path
+) -> None:
+    configure(fresh_home, {"DirectoryAdded": 'echo \'{"systemMessage": "It is a Go module."}\''})
+    journey = await begin([DONE])
+    await journey.conversation.hooks.directory_added("/x", "slash_command")
+    await journey.send("go")
+    assert "It is a Go module." in str(journey.last_messages())

@@ -169,6 +169,17 @@ class RecordedConversation:
     def preview_of(self, tool_use_id: str) -> Display | None:
         return self.previews.get(tool_use_id)
 
+    is_woken: bool = False
+    on_wake: Callable[[], None] = lambda: None
+
+    def listen_for_wake(self, on_wake: Callable[[], None]) -> None:
+        self.on_wake = on_wake
+
+    async def wake(self) -> AsyncIterator[AgentEvent]:
+        self.is_woken = False
+        self.received.append("(woken)")
+        yield Terminal("t1", "completed")
+
     async def notify(self, kind: str, message: str) -> None:
         self.notified.append(kind)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from hooks.config import HookLayer, build_config
 from hooks.dry_run import payload_of
 from hooks.spec import HookSource
-from tests.tui.recorded import make_app
+from tests.tui.recorded import RecordedConversation, make_app
 from tests.tui.test_app_keys import settled, text_of
 from tests.tui.test_panels import opened, shown
 from tui.app import AgentApp
@@ -104,3 +104,16 @@ async def test_a_line_is_typed_and_taken_back() -> None:
     assert all(len(line) < 20 for line in shown(entry.view(20)).splitlines())
     entry.press("enter", "", None)
     assert await entry.wait() == "abx y"
+
+
+async def test_a_background_hook_wakes_an_idle_screen() -> None:
+    app = make_app()
+    async with app.run_test(size=(80, 30)) as pilot:
+        await settled(pilot)
+        conversation = app.conversation
+        assert isinstance(conversation, RecordedConversation)
+        conversation.is_woken = True
+        conversation.on_wake()
+        await settled(pilot)
+        assert conversation.received == ["(woken)"]
+        assert not app.runner.is_running
