@@ -11,11 +11,12 @@ import importlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from agent.options import RunOptions
 from agent.sanitize import sanitize
 from tui.conversation_port import ScreenPorts
+from tui.resumed_file import session_to_resume
 from tui.start_collector import resume_collection
 from tui.version import version
 
@@ -51,9 +52,17 @@ class Front(Protocol):
         """Write a bell, a title or a notification that a hook asks for to the terminal."""
         ...
 
+    async def show_past(self, path: Path) -> None:
+        """Show how the session ended that is resumed, before its conversation is rebuilt."""
+        ...
+
     async def show_event(self, event: AgentEvent) -> None:
         """Show an event that belongs to no prompt."""
         ...
+
+
+SDK_AFTER_S: Final = 0.5
+"""How long after the conversation is there the SDK is loaded, seconds."""
 
 
 class ConversationMaker:
@@ -73,10 +82,12 @@ class ConversationMaker:
 
     async def make(self, ports: ScreenPorts) -> Conversation:
         """Make the conversation; what it raises ends the program."""
+        await self._show_past()
         # In a thread: the import takes longer than a frame, and keys must echo meanwhile.
         assembly = await asyncio.to_thread(importlib.import_module, "agent.assemble")
         sdk = importlib.import_module("agent.model.sdk")
-        sdk.preload(then=resume_collection)
+        if sdk.loaded_sdk() is None:
+            sdk.when_loaded(resume_collection)
         around = assembly.surroundings_from(self._env, self._launch_dir, version=version())
         settings, setup, around = await self._settle(ports, around)
         person = assembly.PersonPorts(
@@ -97,6 +108,8 @@ class ConversationMaker:
             # They are in the prompt now: the next resume must not bring them once more.
             conversation.forget_queue()
         self._background.add(asyncio.ensure_future(self._greet(conversation)))
+        # A prompt that is there already leaves first, and brings the SDK itself.
+        asyncio.get_running_loop().call_later(SDK_AFTER_S, sdk.preload)
         return conversation
 
     async def release(self, session_id: str | None) -> None:
@@ -157,6 +170,15 @@ class ConversationMaker:
             for grant in found
             if grant.destination is not None
         )
+
+    async def _show_past(self) -> None:
+        """Show the end of the session to resume: seconds before a large one is rebuilt."""
+        options = self.options
+        if options.demo or not (options.resume or options.continue_latest):
+            return
+        path = await asyncio.to_thread(session_to_resume, options, self._env, self._launch_dir)
+        if path is not None:
+            await self._front.show_past(path)
 
     async def _greet(self, conversation: Conversation) -> None:
         """Fire SessionStart behind the screen; the first prompt waits for it, typing does not."""
