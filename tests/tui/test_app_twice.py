@@ -135,6 +135,7 @@ async def test_every_frame_of_the_app_equals_textuals_own(seed: int) -> None:
         for _ in range(60):
             await act(app, pilot, dice, gate)
             await pilot.pause()
+            app.compare_now()
             assert app.differences == []
     assert app.frames > 30
     assert app.renderer_error is None

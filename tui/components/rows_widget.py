@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol, cast
 
-from textual.geometry import Region, Size
+from textual.geometry import Size
 from textual.strip import Strip
 
-from tui.screen.frames import LaidOutOnce
+from tui.components.strip_cache import StripCache
+from tui.screen.direct import DrawsRows
 from tui.text.ink import BLANK, Row
 from tui.theme import Palette
 
@@ -22,7 +23,7 @@ class PaletteHost(Protocol):
         ...
 
 
-class RowsWidget(LaidOutOnce):
+class RowsWidget(DrawsRows):
     """As high as its rows. Call `rows_changed` when `make_rows` would return something else."""
 
     ALLOW_SELECT = False
@@ -35,6 +36,7 @@ class RowsWidget(LaidOutOnce):
         super().__init__(id=id, classes=classes)
         self._rows: Sequence[Row] = ()
         self._rows_width = -1
+        self._strips = StripCache()
 
     def make_rows(self, width_cells: int) -> Sequence[Row]:
         """Return the rows for a width, none of them wider; nothing by default."""
@@ -54,13 +56,13 @@ class RowsWidget(LaidOutOnce):
         if len(old) != len(self._rows):
             self.refresh(layout=True)
             return
-        regions = [
-            Region(0, y, self._rows_width, 1)
-            for y, (before, after) in enumerate(zip(old, self._rows, strict=True))
-            if before != after
-        ]
-        if regions:
-            self.refresh(*regions)
+        self.repaint_rows(
+            [
+                y
+                for y, (before, after) in enumerate(zip(old, self._rows, strict=True))
+                if before is not after and before != after
+            ]
+        )
 
     def get_content_width(self, container: Size, viewport: Size) -> int:
         """Take all there is."""
@@ -74,7 +76,8 @@ class RowsWidget(LaidOutOnce):
         """Paint one row."""
         width = self.size.width
         rows = self._rows_for(width)
-        return self.palette.strip(rows[y] if y < len(rows) else BLANK, width)
+        line = rows[y] if y < len(rows) else BLANK
+        return self._strips.strip(line, width, self.palette, limit=4 * len(rows) + 16)
 
     def _rows_for(self, width: int) -> Sequence[Row]:
         if width != self._rows_width:

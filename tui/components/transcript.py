@@ -7,11 +7,11 @@ Next: `viewport` (what is visible), `selection` (what is marked).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from itertools import zip_longest
 from typing import Final, cast
 
 from textual import events
-from textual.geometry import Region
 from textual.message import Message
 from textual.strip import Strip
 
@@ -19,12 +19,13 @@ from themes.theme import Role
 from tui.components.rows_widget import PaletteHost
 from tui.components.search_marks import row_with_hits
 from tui.components.selection import Mark, marked_row, marked_text
+from tui.components.strip_cache import StripCache
 from tui.components.viewport import Place, Viewport
 from tui.input.dispatch import Handler
 from tui.input.event import Phase, RoutedEvent
 from tui.input.listens import Listens
 from tui.input.priority import EventKind
-from tui.screen.frames import LaidOutOnce
+from tui.screen.direct import DrawsRows
 from tui.text.highlight import Highlighter
 from tui.text.ink import BLANK, FAINT, MUTED, Ink, Row
 from tui.text.wrap import runs_width
@@ -32,9 +33,10 @@ from tui.theme import Palette
 from tui.view import Block
 
 WHEEL_ROWS: Final = 3
+NEAR_START_BLOCKS: Final = 20
 
 
-class Transcript(Listens, LaidOutOnce):
+class Transcript(Listens, DrawsRows):
     """All blocks of the conversation."""
 
     ALLOW_SELECT = False
@@ -57,7 +59,9 @@ class Transcript(Listens, LaidOutOnce):
         self.viewport = Viewport(highlighter)
         self._painted: list[tuple[Place | None, Row]] = []
         self._painted_size = (0, 0)
-        self._strips: dict[int, tuple[Row, Strip]] = {}
+        self.near_start: Callable[[], None] = lambda: None
+        """Called while the person looks at what is nearly the first block: there may be more."""
+        self._strips = StripCache()
         self._mark: Mark | None = None
         self._needle = ""
         self._header: Sequence[Row] = ()
@@ -81,6 +85,11 @@ class Transcript(Listens, LaidOutOnce):
             self._mark = None
         self.update_rows()
 
+    def add_before(self, blocks: Sequence[Block]) -> None:
+        """Take blocks that come before all others; the rows in view stay where they are."""
+        self._mark = None
+        self.viewport.add_before(blocks)
+
     def set_detailed(self, is_detailed: bool) -> None:
         """Unfold or fold everything."""
         self._mark = None
@@ -94,7 +103,6 @@ class Transcript(Listens, LaidOutOnce):
 
     def palette_changed(self) -> None:
         """Paint everything in the new colours."""
-        self._strips.clear()
         self._painted = []
         self.update_rows()
 
@@ -105,21 +113,16 @@ class Transcript(Listens, LaidOutOnce):
         self._take_size()
         before, now = self._painted, self._screen_rows()
         self._painted = now
-        width = self.size.width
-        if len(before) != len(now):
+        if not self.viewport.is_following and self.viewport.top.block < NEAR_START_BLOCKS:
+            self.near_start()
+        if not before or not now:
             self.refresh()
             return
-        changed = [
-            y
-            for y, (old, new) in enumerate(zip(before, now, strict=True))
-            if old[1] is not new[1] and old[1] != new[1]
-        ]
-        if changed:
-            first, last = changed[0], changed[-1]
-            if len(changed) > 8:
-                self.refresh(Region(0, first, width, last - first + 1))
-            else:
-                self.refresh(*(Region(0, y, width, 1) for y in changed))
+        # Rows that are there no more, or not yet, are blank.
+        pairs = zip_longest(before, now, fillvalue=(None, BLANK))
+        self.repaint_rows(
+            [y for y, (old, new) in enumerate(pairs) if old[1] is not new[1] and old[1] != new[1]]
+        )
 
     # Scrolling
 
@@ -261,7 +264,6 @@ class Transcript(Listens, LaidOutOnce):
             return False
         self._painted_size = (width, height)
         self.viewport.resize(width, height)
-        self._strips.clear()
         self._painted = self._screen_rows()
         return True
 
@@ -272,14 +274,8 @@ class Transcript(Listens, LaidOutOnce):
             self._painted = self._screen_rows()
         width = self.size.width
         line = self._painted[y][1] if y < len(self._painted) else BLANK
-        known = self._strips.get(id(line))
-        if known is not None and known[0] is line:
-            return known[1]
-        strip = self.palette.strip(line, width)
-        if len(self._strips) > 4 * max(1, self.size.height):
-            self._strips.clear()
-        self._strips[id(line)] = (line, strip)
-        return strip
+        limit = 4 * max(1, self.size.height)
+        return self._strips.strip(line, width, self.palette, limit=limit)
 
     def _screen_rows(self) -> list[tuple[Place | None, Row]]:
         height = self.size.height

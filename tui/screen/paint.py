@@ -26,19 +26,19 @@ def paint_update(
                 x = region.x
                 for strip in line:
                     width = strip.cell_length
-                    _paint(strip, width, y, x, buffer, styles, maker)
+                    paint_strip(strip, width, y, x, buffer, styles, maker)
                     x += width
         case ChopsUpdate(chops=chops, spans=spans, chop_ends=chop_ends):
             for y, x1, x2 in spans:
                 for end, (x, chop) in zip(chop_ends[y], chops[y].items(), strict=False):
                     # Textual paints a chop from its start even where the span begins within it.
                     if chop is not None and x < x2 and end > x1:
-                        _paint(chop, min(end, x2) - x, y, x, buffer, styles, maker)
+                        paint_strip(chop, min(end, x2) - x, y, x, buffer, styles, maker)
         case _:
             raise TypeError(f"cannot paint {type(update).__name__}")
 
 
-def _paint(
+def paint_strip(
     segments: Iterable[Segment],
     width: int,
     y: int,

@@ -137,17 +137,30 @@ class CellOutput(CrashReport[ReturnType], Generic[ReturnType]):
             super()._display(screen, renderable)
             return
         try:
-            if not self._batch_count and self._running and not self._closed:
+            if self._may_write():
                 self._paint(screen, renderable)
                 self._present()
         except Exception as error:  # noqa: BLE001 - a wrong picture must not end a session
-            log.error(f"cell output failed, leaving it to Textual: {error!r}")
-            self.renderer_error = error
-            self._uses_cells = False
+            self.leave_to_textual(error)
             super()._display(screen, renderable)
             screen.refresh()
         else:
             self.post_display_hook()
+
+    def present_safely(self, screen: Screen[Any]) -> bool:
+        """Write what was painted into the frame; False when the output is Textual's from now on."""
+        try:
+            self._present()
+        except Exception as error:  # noqa: BLE001 - a wrong picture must not end a session
+            self.leave_to_textual(error)
+            screen.refresh()
+        return self._uses_cells
+
+    def leave_to_textual(self, error: Exception) -> None:
+        """Write no more cells in this session: something failed that must not end it."""
+        log.error(f"cell output failed, leaving it to Textual: {error!r}")
+        self.renderer_error = error
+        self._uses_cells = False
 
     def _takes(self, renderable: object) -> bool:
         driver = self._driver

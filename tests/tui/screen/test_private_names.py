@@ -17,9 +17,9 @@ from textual.geometry import Region
 from textual.strip import Strip
 
 from tui.input import byte_filter, driver, routed
-from tui.screen import crash, frames, presenter
+from tui.screen import crash, direct, frames, presenter
 
-MODULES = (presenter, crash, frames, byte_filter, driver, routed)
+MODULES = (presenter, crash, direct, frames, byte_filter, driver, routed)
 USED = [
     (owner, name)
     for module in MODULES

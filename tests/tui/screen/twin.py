@@ -19,6 +19,7 @@ from textual.strip import Strip
 from textual.widgets import Input, Static
 
 from tui.input.routed import RoutedApp
+from tui.screen.direct import DirectOutput, is_settling
 from tui.screen.presenter import CellOutput
 
 
@@ -86,9 +87,30 @@ class RendersTwice(CellOutput[ReturnType], Generic[ReturnType]):
         self.stock_bytes += len(self._stock_text.encode())
         self._stock_text = ""
         self.cell_bytes += len(data.encode())
+        if isinstance(self, DirectOutput):
+            self._show_whole(stock)
         if self._is_comparable:
             self._compare(stock, ours)
         return data
+
+    def _show_whole(self, stock: pyte.Screen) -> None:
+        """Show everything as Textual would: rows painted past it are in none of its updates."""
+        screen = self.screen
+        if screen.size != self.size or is_settling(screen):
+            self._is_comparable = False
+            return
+        strips = screen._compositor.render_strips()
+        whole = LayoutUpdate([[strip] for strip in strips], self.size.region)
+        pyte.Stream(stock).feed(whole.render_segments(self.console))
+        self._is_comparable = True
+
+    def compare_now(self) -> None:
+        """Compare what stands on the screen, when nothing is on its way there."""
+        stock, ours = self._screens
+        if (stock.columns, stock.lines) == self.size and not self.screen._dirty_widgets:
+            self._show_whole(stock)
+            if self._is_comparable:
+                self._compare(stock, ours)
 
     def position(self) -> str:
         """Return what helps to understand a difference: where the views stand."""
