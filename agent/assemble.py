@@ -91,6 +91,8 @@ class Assembled:
     grants: Grants = field(repr=False)
     checkpoints: Checkpoints = field(repr=False)
     commands: CommandCenter = field(repr=False)
+    ports: LoopPorts = field(repr=False)
+    """What the conversation's agent works with."""
 
 
 async def assemble(
@@ -389,4 +391,5 @@ async def _build(
         grants=grants,
         checkpoints=checkpoints,
         commands=conversation.commands,
+        ports=ports,
     )

@@ -17,6 +17,7 @@ from agent.loop import AgentLoop
 from agent.loop_ports import LoopPorts, TurnHooks
 from agent.messages import Message, ToolUse, text_block, user_message
 from agent.model.client import ModelRequest
+from agent.model.endpoint import expand_alias
 from agent.tools.base import Concurrency, Tool, ToolContext, ToolOutcome, build_tool
 from agent.tools.call import CallHooks, CallOutcome
 from agent.tools.file_state import FileState
@@ -72,7 +73,10 @@ class HookAgent:
         def request(messages: tuple[Message, ...]) -> ModelRequest:
             usual = parent.request(messages)
             return replace(
-                usual, system=(text_block(system),), tools=wire, model=model or usual.model
+                usual,
+                system=(text_block(system),),
+                tools=wire,
+                model=expand_alias(model) if model else usual.model,
             )
 
         services = replace(calls.services, files=FileState(), person=None, subagents=None)

@@ -8,6 +8,7 @@ from agent.abort import AbortController, AbortSignal
 from agent.events import Usage
 from agent.messages import text_block, user_message
 from agent.model.client import ModelClient, ModelError, ModelRequest
+from agent.model.endpoint import expand_alias
 from agent.model.fold import MessageFold
 
 
@@ -43,7 +44,7 @@ class SmallModel:
     async def _answer(self, system: str, prompt: str, max_tokens: int, model: str | None) -> str:
         fold = MessageFold()
         request = ModelRequest(
-            model=model or self._model(),
+            model=expand_alias(model) if model else self._model(),
             system=(text_block(system),) if system else (),
             tools=(),
             messages=(user_message(prompt),),

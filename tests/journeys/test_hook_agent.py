@@ -7,7 +7,9 @@ from pathlib import Path
 
 from agent.events import HookFinished
 from agent.model.scripted.scenario import Scenario, Text, ToolCall, Turn, When
+from agent.model.scripted.server import ScriptedServer
 from tests.journeys.conftest import Begin, results, terminal
+from tests.journeys.program import environment, run
 
 HOOK_AGENT = When(has_tool="StructuredOutput")
 
@@ -55,3 +57,35 @@ async def test_a_shell_file_written_at_the_start_counts_for_commands(
     events = await journey.send("greet")
     assert [e.event for e in events if isinstance(e, HookFinished)] == ["SessionStart"]
     assert "salut" in results(events)[0].text
+
+
+async def test_hooks_run_asks_prompt_and_agent_hooks_at_the_configured_endpoint(
+    tmp_path: Path, fresh_home: Path
+) -> None:
+    hooks = [
+        {"type": "agent", "prompt": "Is RULES.txt fine with this?", "model": "sonnet"},
+        {"type": "prompt", "prompt": "Is it polite?", "model": "haiku"},
+    ]
+    (tmp_path / "RULES.txt").write_text("no touching\n")
+    (tmp_path / "s.json").write_text(json.dumps({"hooks": {"PreToolUse": [{"hooks": hooks}]}}))
+    verdict = ToolCall("StructuredOutput", {"ok": False, "reason": "the rules say no"})
+    scenario = Scenario(
+        turns=(
+            Turn((ToolCall("Read", {"file_path": "RULES.txt"}),), when=HOOK_AGENT),
+            Turn((verdict,), when=HOOK_AGENT),
+            Turn((Text('{"ok": true}'),), when=When(model="haiku")),
+        )
+    )
+    payload = json.dumps({"tool_name": "Bash", "tool_input": {"command": "touch made"}})
+    async with ScriptedServer(scenario) as server:
+        status, out, err = await run(
+            "hooks", "run", "PreToolUse", "--settings", "s.json",
+            cwd=tmp_path, env=environment(fresh_home, server.base_url), stdin=payload,
+        )  # fmt: skip
+    assert status == 0, err
+    line = json.loads(out)
+    assert (line["decision"], line["reason"]) == ("deny", "the rules say no")
+    assert [result["outcome"] for result in line["results"]] == ["blocking", "success"]
+    assert {r.body["model"] for r in server.requests} == {"claude-sonnet-5-5", "claude-haiku-5-5"}
+    assert "no touching" in str(server.requests[-1].body) + str(server.requests[-2].body)
+    assert not (fresh_home / ".agent" / "sessions").exists()

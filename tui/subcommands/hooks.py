@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,6 +15,11 @@ from hooks.config import HookLayer
 from hooks.list_cli import list_hooks
 from hooks.ports import HookPorts
 from hooks.run_cli import HookOptions, HookWorld, run_hooks
+
+if TYPE_CHECKING:
+    from agent.model.endpoint import ModelSetup
+    from agent.settings.load import Settings
+    from agent.surroundings import Surroundings
 
 
 @click.group("hooks", short_help="List hooks, fire one event for real.")
@@ -76,7 +82,11 @@ def _world() -> HookWorld:
         cwd=cwd,
         home=home,
         agent_home=agent_home,
-        ports=HookPorts(env=dict(os.environ), ask_small_model=_LazySmallModel(agent_home)),
+        ports=HookPorts(
+            env=dict(os.environ),
+            ask_small_model=_LazySmallModel(agent_home),
+            run_hook_agent=_LazyHookAgent(agent_home),
+        ),
         discover=_Discover(cwd, home, agent_home),
         pid=os.getpid(),
     )
@@ -103,18 +113,16 @@ class _Discover:
         )
 
 
-class _LazySmallModel:
-    """Asks the configured endpoint, made with the first prompt hook: the SDK is heavy."""
+class _Endpoint:
+    """The configured endpoint, looked up with the first hook that asks a model: that is heavy."""
 
     def __init__(self, agent_home: Path) -> None:
         self._agent_home = agent_home
 
-    async def __call__(self, prompt: str, *, system: str, model: str | None) -> str:
-        from agent.assemble import surroundings_from  # see above
-        from agent.model.anthropic import AnthropicClient
-        from agent.options import RunOptions
+    async def _configured(self) -> tuple[Surroundings, Settings, ModelSetup]:
+        from agent.options import RunOptions  # see above
         from agent.settings.load import load_settings
-        from agent.small_model import SmallModel
+        from agent.surroundings import surroundings_from
         from tui.model_choice import real_model
 
         around = surroundings_from(os.environ, Path.cwd(), version="")
@@ -124,7 +132,31 @@ class _LazySmallModel:
             agent_home=self._agent_home,
             env=os.environ,
         )
-        setup = await real_model(settings, around, RunOptions())
+        return around, settings, await real_model(settings, around, RunOptions())
+
+
+class _LazyHookAgent(_Endpoint):
+    """Runs the sub-agent of agent hooks."""
+
+    async def __call__(
+        self, prompt: str, *, system: str, model: str | None, max_turns: int
+    ) -> Mapping[str, object] | None:
+        from agent.hook_agent_alone import ask_agent  # see above
+
+        around, settings, setup = await self._configured()
+        return await ask_agent(
+            around, settings, setup, prompt, system=system, model=model, max_turns=max_turns
+        )
+
+
+class _LazySmallModel(_Endpoint):
+    """Asks the small model for prompt hooks."""
+
+    async def __call__(self, prompt: str, *, system: str, model: str | None) -> str:
+        from agent.model.anthropic import AnthropicClient  # see above
+        from agent.small_model import SmallModel
+
+        _, _, setup = await self._configured()
         client = AnthropicClient(setup.endpoint)
         small = SmallModel(client, lambda: setup.small_model or setup.model or "")
         try:
