@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from agent.aside import Aside
 from agent.background_tasks import BackgroundTasks
 from agent.child_env import child_environment
 from agent.closing import cancelling, closing
@@ -371,6 +372,7 @@ async def _build(
         endpoint=start.setup.endpoint.base_url,
         list_models=client.list_models,
         reload_settings=lambda: live.reload(around.agent_home / "trust.json"),
+        ask_aside=Aside(client, request, lambda: conversation.messages, accounting.add_quietly).ask,
     )
     return Assembled(
         conversation=conversation,

@@ -14,6 +14,7 @@ from agent.commands.custom import CustomCommands
 from agent.commands.discover import CommandFinder, CommandPlaces
 from agent.commands.expand import Expander, Surround, TemplateRunner
 from agent.commands.registry import CommandRegistry
+from agent.commands.skill_hooks import SkillHooks
 from agent.commands.skills import Skills
 from agent.commands.spec import Surface
 from agent.commands.table import BUILTIN_COMMANDS
@@ -76,11 +77,12 @@ class CommandParts:
         )
         mentions = MentionReader(ports.services, ports.gate)
         scope = TurnScope(ports.gate, ports.choice, ports.model, ports.effort)
-        self.skills = Skills(self.registry, runner, mentions, scope, ports.side)
+        skill_hooks = SkillHooks(ports.hooks)
+        self.skills = Skills(self.registry, runner, mentions, scope, skill_hooks, ports.side)
         self.files = FileIndex(settings.launch_dir, ports.services.env)
         self._reading = asyncio.ensure_future(self.custom.refresh())
         self.expander = Expander(
-            self.registry, runner, mentions, scope, ports.hooks, ready=self.ready
+            self.registry, runner, mentions, scope, ports.hooks, skill_hooks, ready=self.ready
         )
 
     async def ready(self) -> None:
@@ -102,6 +104,7 @@ class CommandParts:
         endpoint: str,
         list_models: Callable[[], Awaitable[Sequence[str]]],
         reload_settings: Callable[[], Awaitable[None]],
+        ask_aside: Callable[[str], Awaitable[str]],
     ) -> CommandCenter:
         """Return what the screen uses, once there is a conversation."""
         ports, settings = self._ports, self._ports.settings()
@@ -125,6 +128,7 @@ class CommandParts:
                 endpoint=endpoint,
                 list_models=list_models,
                 reload_settings=reload_settings,
+                ask_aside=ask_aside,
             ),
             self.files,
         )

@@ -99,6 +99,10 @@ async def act_on(result: CommandResult, screen: CommandScreen) -> None:
             screen.send(text)
         case results.OpenPanel(panel, argument):
             await open_panel(panel, argument, screen)
+        case results.OpenSession(session_id, said):
+            await screen.restart(session_id)
+            if said:
+                screen.notice(said)
         case _:
             assert_never(result)
 

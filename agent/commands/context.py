@@ -39,6 +39,11 @@ class CommandSession(ConversationFacts, Protocol):
         """What was paid, by model and in all sessions."""
         ...
 
+    @property
+    def is_running(self) -> bool:
+        """Whether a prompt is being worked on."""
+        ...
+
     def context_picture(self) -> ContextPicture:
         """Return what fills the model's window, part by part."""
         ...
@@ -74,5 +79,7 @@ class CommandContext:
     """Where requests go, for people."""
     list_models: Callable[[], Awaitable[Sequence[str]]]
     """Asks the endpoint. Raises ModelError."""
+    ask_aside: Callable[[str], Awaitable[str]]
+    """Asks the model beside the conversation. Raises ModelError."""
     reload_settings: Callable[[], Awaitable[None]]
     """Reads settings and trust again; what changed counts at once. Raises ConfigError."""

@@ -63,6 +63,23 @@ class OpenPanel:
     argument: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class OpenSession:
+    """Leave this conversation for another session."""
+
+    session_id: str
+    said: str = ""
+    """Shown once it is open."""
+
+
 CommandResult: TypeAlias = (
-    ShowText | Leave | ClearConversation | Compact | CopyText | EditFile | SendPrompt | OpenPanel
+    ShowText
+    | Leave
+    | ClearConversation
+    | Compact
+    | CopyText
+    | EditFile
+    | SendPrompt
+    | OpenPanel
+    | OpenSession
 )

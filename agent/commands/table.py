@@ -55,6 +55,23 @@ BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
         f"{PACKAGE}.add_dir",
     ),
     LocalCommand(
+        _meta("agents", "List the kinds of sub-agents", at_once=True), f"{PACKAGE}.agents"
+    ),
+    LocalCommand(
+        _meta("branch", "Go on in a copy of this conversation", "[name]", on_screen=True),
+        f"{PACKAGE}.branch",
+    ),
+    LocalCommand(
+        _meta(
+            "btw",
+            "Ask something beside the conversation, without leaving a trace in it",
+            "<question>",
+            at_once=True,
+            on_screen=True,
+        ),
+        f"{PACKAGE}.btw",
+    ),
+    LocalCommand(
         _meta(
             "clear",
             "Start over with an empty conversation; the old one stays resumable",
@@ -98,6 +115,9 @@ BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
         _meta("cost", "Show tokens and cost of this session", "", "usage", "stats", at_once=True),
         f"{PACKAGE}.cost",
     ),
+    LocalCommand(
+        _meta("debug", "Show the debug log of this session", at_once=True), f"{PACKAGE}.debug"
+    ),
     InteractiveCommand(
         _meta(
             "diff", "Show what changed, against git or turn by turn", at_once=True, on_screen=True
@@ -140,6 +160,10 @@ BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
     InteractiveCommand(
         _meta("memory", "Choose an instruction file to edit", on_screen=True), "memory"
     ),
+    LocalCommand(
+        _meta("mode", "Show or change the permission mode", "[name]", at_once=True, on_screen=True),
+        f"{PACKAGE}.mode",
+    ),
     InteractiveCommand(
         _meta("model", "Choose the model and its effort", "[name]", at_once=True, on_screen=True),
         "model",
@@ -158,6 +182,10 @@ BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
     LocalCommand(
         _meta("plan", "Switch to plan mode, with a task or without", "[task]", on_screen=True),
         f"{PACKAGE}.plan",
+    ),
+    LocalCommand(
+        _meta("recap", "Say where this conversation stands", at_once=True, on_screen=True),
+        f"{PACKAGE}.recap",
     ),
     LocalCommand(
         _meta("reload-skills", "Read the command and skill files again", at_once=True),
@@ -203,10 +231,23 @@ BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
         "tasks",
     ),
     InteractiveCommand(
+        _meta(
+            "terminal-setup",
+            "Check this terminal, and say how to set it up",
+            at_once=True,
+            on_screen=True,
+        ),
+        "terminal_setup",
+    ),
+    InteractiveCommand(
         _meta("theme", "Choose the colours", "[name]", at_once=True, on_screen=True), "theme"
     ),
     LocalCommand(_meta("todos", "Show the task list", at_once=True), f"{PACKAGE}.todos"),
     InteractiveCommand(
         _meta("trust", "Show what this project brings, and accept it", on_screen=True), "trust"
+    ),
+    LocalCommand(
+        _meta("vim", "Switch vim's keys on or off in the prompt", at_once=True, on_screen=True),
+        f"{PACKAGE}.vim",
     ),
 )

@@ -203,6 +203,9 @@ def center_for(conversation: RecordedConversation, home: Path | None = None) -> 
     async def reload_settings() -> None:
         return None
 
+    async def ask_aside(question: str) -> str:
+        return f"about {question}"
+
     registry = CommandRegistry([custom.commands, lambda: BUILTIN_COMMANDS], Surface.SCREEN)
     context = CommandContext(
         session=conversation,
@@ -227,6 +230,7 @@ def center_for(conversation: RecordedConversation, home: Path | None = None) -> 
         endpoint="http://127.0.0.1:1",
         list_models=list_models,
         reload_settings=reload_settings,
+        ask_aside=ask_aside,
     )
     return CommandCenter(registry, custom, context, FileIndex(root, os.environ))
 

@@ -19,6 +19,7 @@ PANELS: Final = {
         "resume",
         "rewind",
         "tasks",
+        "terminal_setup",
         "theme",
         "trust",
     )

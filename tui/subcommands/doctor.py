@@ -25,6 +25,7 @@ from permissions.lint import lint
 from permissions.rule_set import RuleSet
 from tui.model_choice import real_model
 from tui.subcommands.places import Here, here, settings_here
+from tui.terminal_advice import advise
 from tui.version import version
 
 
@@ -66,8 +67,7 @@ def _as_text(checks: Sequence[Check]) -> str:
     lines: list[str] = []
     for check in checks:
         lines.append(f"{marks[check.state]} {check.name}: {check.text}")
-        if check.fix:
-            lines.append(f"    {check.fix}")
+        lines += [f"    {line}" for line in check.fix.splitlines()]
     return "\n".join(lines)
 
 
@@ -83,28 +83,11 @@ def _all(place: Here, settings: Settings) -> Iterator[Check]:
 
 
 def _terminal() -> Iterator[Check]:
-    term = os.environ.get("TERM", "")
     if not sys.stdout.isatty():
         yield Check("terminal", "note", "standard output is no terminal; -p works without one")
-    elif term in {"", "dumb"}:
-        yield Check(
-            "terminal",
-            "problem",
-            f"TERM is {term or 'not set'}",
-            "Set TERM, for example to xterm-256color.",
-        )
-    else:
-        colour = os.environ.get("COLORTERM", "") in {"truecolor", "24bit"}
-        yield Check(
-            "terminal",
-            "ok" if colour else "note",
-            f"TERM={term}, {'24-bit colour' if colour else 'no 24-bit colour announced'}",
-            "" if colour else "If your terminal has 24-bit colour: export COLORTERM=truecolor",
-        )
-    if os.environ.get("TMUX"):
-        yield Check(
-            "tmux", "note", "running inside tmux", "For Shift+Enter: set -g extended-keys on"
-        )
+        return
+    for advice in advise(os.environ):
+        yield Check(advice.name, advice.state, advice.text, advice.fix)
 
 
 def _home(place: Here) -> Iterator[Check]:

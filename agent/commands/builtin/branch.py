@@ -1,0 +1,32 @@
+"""`/branch`: go on in a copy of this conversation; this one stays as it is."""
+
+from __future__ import annotations
+
+import asyncio
+
+from agent.commands.context import CommandContext
+from agent.commands.results import CommandResult, OpenSession, ShowText
+from agent.sanitize import sanitize
+from agent.session.store import SessionStore
+
+
+async def call(arguments: str, context: CommandContext) -> CommandResult:
+    """Copy the session, name the copy, and go there. Raises SessionError."""
+    session = context.session
+    if session.is_demo:
+        return ShowText("The demo has one conversation only.", "warning")
+    if session.is_running:
+        return ShowText("Interrupt first: a prompt is being worked on.", "warning")
+    title = " ".join(sanitize(arguments).split())[:200]
+    new_id = await asyncio.to_thread(_copy, context, title)
+    said = f"This is a copy. The conversation before it: /resume {session.session_id}"
+    return OpenSession(new_id, said)
+
+
+def _copy(context: CommandContext, title: str) -> str:
+    store = SessionStore(context.agent_home, version=context.version)
+    copy = store.fork(context.session.session_id)
+    copy.close()
+    if title:
+        store.rename(copy.id, title)
+    return copy.id

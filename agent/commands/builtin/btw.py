@@ -1,0 +1,15 @@
+"""`/btw`: a question beside the conversation: it sees all of it, and leaves nothing in it."""
+
+from __future__ import annotations
+
+from agent.commands.context import CommandContext
+from agent.commands.results import CommandResult, ShowText
+
+
+async def call(arguments: str, context: CommandContext) -> CommandResult:
+    """Ask, also while a prompt is being worked on. Raises ModelError."""
+    question = arguments.strip()
+    if not question:
+        return ShowText("Type the question behind /btw.", "warning")
+    answer = await context.ask_aside(question)
+    return ShowText(f"btw: {question}\n{answer}")

@@ -1,0 +1,38 @@
+"""`/debug`: the debug log of this session, or how to have one."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Final
+
+from agent.commands.context import CommandContext
+from agent.commands.results import CommandResult, ShowText
+from agent.observe.debug_log import debug_path
+from agent.sanitize import sanitize
+
+SHOWN_LINES: Final = 15
+TAIL_BYTES: Final = 32_768
+
+
+async def call(_arguments: str, context: CommandContext) -> CommandResult:
+    """Show where it is and how it ends; a log is kept from the start or not at all."""
+    session_id = context.session.session_id
+    path = debug_path(context.agent_home, session_id)
+    lines = await asyncio.to_thread(_last_lines, path)
+    if lines is None:
+        return ShowText(
+            "No debug log is kept in this session. With one, from here on: "
+            f"agent-tui --debug -r {session_id}"
+        )
+    return ShowText("\n".join([str(path), *lines]))
+
+
+def _last_lines(path: Path) -> list[str] | None:
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - TAIL_BYTES))
+            text = file.read(TAIL_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return None
+    return [sanitize(line)[:300] for line in text.splitlines()[-SHOWN_LINES:]]

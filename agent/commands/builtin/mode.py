@@ -1,0 +1,22 @@
+"""`/mode`: the permission mode, by name; Shift+Tab goes through them."""
+
+from __future__ import annotations
+
+from agent.commands.context import CommandContext
+from agent.commands.results import CommandResult, ShowText
+from permissions.mode import Mode, parse_mode
+
+
+async def call(arguments: str, context: CommandContext) -> CommandResult:
+    """Show the mode, or switch to the named one where the start allows it."""
+    wanted = arguments.strip()
+    names = ", ".join(str(mode) for mode in Mode)
+    if not wanted:
+        return ShowText(f"mode {context.gate.mode}; there are: {names}")
+    mode = parse_mode(wanted)
+    if mode is None:
+        return ShowText(f"There is no mode {wanted!r}. Known: {names}.", "warning")
+    warnings = context.gate.set_mode(mode)
+    if warnings:
+        return ShowText("\n".join(warning.message for warning in warnings), "warning")
+    return ShowText(f"mode {mode}")

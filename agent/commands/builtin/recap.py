@@ -1,0 +1,21 @@
+"""`/recap`: where this conversation stands, for somebody who comes back to it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from agent.commands.context import CommandContext
+from agent.commands.results import CommandResult, ShowText
+
+QUESTION: Final = (
+    "The person comes back after a while. Say in at most six short lines where this conversation "
+    "stands: what they wanted, what was done and changed, what is open, and what comes next. "
+    "Plain text, no heading."
+)
+
+
+async def call(_arguments: str, context: CommandContext) -> CommandResult:
+    """Ask the model beside the conversation. Raises ModelError."""
+    if not any(message.origin == "person" for message in context.session.messages):
+        return ShowText("There is nothing to tell yet.")
+    return ShowText(await context.ask_aside(QUESTION))

@@ -1,0 +1,24 @@
+"""`/vim`: vim's keys in the prompt, or the usual ones again: the setting `editorMode`."""
+
+from __future__ import annotations
+
+import asyncio
+
+from agent.commands.context import CommandContext
+from agent.commands.results import CommandResult, ShowText
+from agent.settings.change import set_value
+
+
+async def call(_arguments: str, context: CommandContext) -> CommandResult:
+    """Switch over, now and for later starts. Raises ConfigError."""
+    wanted = "normal" if context.settings().values.editorMode == "vim" else "vim"
+    try:
+        await asyncio.to_thread(
+            set_value, context.agent_home / "settings.json", "editorMode", wanted
+        )
+    except OSError as error:
+        return ShowText(f"Not kept: {error.strerror}.", "warning")
+    await context.reload_settings()
+    if context.settings().values.editorMode != wanted:
+        return ShowText("Another settings file decides about editorMode: /config.", "warning")
+    return ShowText(f"editor mode {wanted}")

@@ -1,0 +1,118 @@
+"""Built-in commands that act on a conversation: beside it, on its mode, on a copy of it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from agent.commands.results import CommandResult, OpenSession, ShowText
+from agent.commands.spec import LocalCommand
+from agent.model.scripted.scenario import Text, ToolCall, Turn
+from agent.observe.debug_log import debug_path
+from agent.session.resume import load
+from agent.session.store import SessionStore
+from agent.user_prompt import Prompt
+from permissions.mode import Mode
+from tests.journeys.conftest import Begin, Journey, no
+
+HELLO = Turn((Text("Hello there."),))
+ASIDE = Turn((Text("Because of the tests."),))
+
+
+async def do(journey: Journey, name: str, arguments: str = "") -> CommandResult:
+    center = journey.assembled.commands
+    command = center.registry.find(name)
+    assert isinstance(command, LocalCommand)
+    return await center.run_local(command, arguments)
+
+
+async def said(journey: Journey, name: str, arguments: str = "") -> str:
+    result = await do(journey, name, arguments)
+    assert isinstance(result, ShowText)
+    return result.text
+
+
+async def test_a_question_beside_sees_the_conversation_and_leaves_nothing(begin: Begin) -> None:
+    journey = await begin([HELLO, ASIDE, HELLO])
+    await journey.send("first")
+    before = journey.conversation.messages
+    assert "Because of the tests." in await said(journey, "btw", "why?")
+    request = journey.server.requests[-1].body
+    assert "first" in str(request["messages"])
+    assert "why?" in str(request["messages"][-1])
+    assert request["tool_choice"] == {"type": "none"}
+    assert request["tools"] == journey.server.requests[0].body["tools"]
+    assert journey.conversation.messages == before
+    await journey.send("second")
+    assert "why?" not in str(journey.last_messages())
+
+
+async def test_a_question_beside_a_running_call_sends_a_valid_history(begin: Begin) -> None:
+    write = ToolCall("Write", {"file_path": "${cwd}/made.txt", "content": "x"})
+    journey = await begin([Turn((write,)), ASIDE], answers=[no()])
+    answers: list[str] = []
+    async for event in journey.conversation.run(Prompt("go")):
+        if event.type == "permission_requested":
+            answers.append(await said(journey, "btw", "why?"))
+    assert "Because of the tests." in answers[0]
+
+
+async def test_a_recap_needs_something_to_tell(begin: Begin) -> None:
+    journey = await begin([HELLO, Turn((Text("You said hello."),))])
+    assert await said(journey, "recap") == "There is nothing to tell yet."
+    await journey.send("hello")
+    assert await said(journey, "recap") == "You said hello."
+
+
+async def test_a_branch_is_a_copy_with_its_own_name(begin: Begin) -> None:
+    journey = await begin([HELLO])
+    await journey.send("hello")
+    result = await do(journey, "branch", "  other way \x1b[1m ")
+    assert isinstance(result, OpenSession)
+    assert journey.conversation.session_id in result.said
+    copy = load(SessionStore(journey.around.agent_home).get(result.session_id).path)
+    assert copy.title == "other way"
+    assert [m.text for m in copy.messages if m.origin == "person"] == ["hello"]
+
+
+async def test_modes_by_name(begin: Begin) -> None:
+    journey = await begin([])
+    gate = journey.conversation.gate
+    assert "there are: default, " in await said(journey, "mode")
+    assert await said(journey, "mode", "plan") == "mode plan"
+    assert gate.mode is Mode.PLAN
+    assert "was not opened" in await said(journey, "mode", "bypassPermissions")
+    assert "no mode 'yolo'" in await said(journey, "mode", "yolo")
+    assert gate.mode is Mode.PLAN
+
+
+async def test_vim_is_a_setting_that_counts_at_once(begin: Begin) -> None:
+    journey = await begin([])
+    file = journey.around.agent_home / "settings.json"
+    assert await said(journey, "vim") == "editor mode vim"
+    assert json.loads(file.read_text())["editorMode"] == "vim"
+    assert await said(journey, "vim") == "editor mode normal"
+
+
+async def test_the_debug_log_is_shown_or_explained(begin: Begin) -> None:
+    journey = await begin([])
+    assert "--debug -r" in await said(journey, "debug")
+    path = debug_path(journey.around.agent_home, journey.conversation.session_id)
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"\xff\n" + b"line \x1b[31m\n" * 40)
+    lines = (await said(journey, "debug")).splitlines()
+    assert lines[0] == str(path)
+    assert lines[-1] == "line "
+    assert len(lines) == 16
+
+
+async def test_agents_are_listed(begin: Begin) -> None:
+    journey = await begin([])
+    assert "explore, plan: Glob, Grep, Read" in await said(journey, "agents")
+
+
+@pytest.mark.parametrize("name", ["btw"])
+async def test_what_needs_words_says_so(begin: Begin, name: str) -> None:
+    journey = await begin([])
+    assert "behind /" in await said(journey, name)

@@ -1,0 +1,27 @@
+"""`/terminal-setup`: what this terminal does for the program, and what to set where it does not."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from tui.command_screen import CommandScreen
+from tui.panels.text_panel import TextPanel, text_rows
+from tui.terminal_advice import advise
+
+
+async def open_panel(screen: CommandScreen, _argument: str) -> None:
+    """Show it; nothing is written: what to set is there to be copied."""
+    # The environment as the terminal gave it: that of commands has no variables left that tell.
+    text = terminal_text(os.environ)
+    await screen.show_dialog(TextPanel("Terminal", text_rows(text)))
+
+
+def terminal_text(env: Mapping[str, str]) -> str:
+    """Return the advice as people read it."""
+    marks = {"ok": "✓", "note": "·", "problem": "✗"}
+    lines: list[str] = []
+    for advice in advise(env):
+        lines.append(f"{marks[advice.state]} {advice.name}: {advice.text}")
+        lines += [f"    {line}" for line in advice.fix.splitlines()]
+    return "\n".join(lines)
