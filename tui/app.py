@@ -47,6 +47,7 @@ from tui.input.routed import RoutedApp
 from tui.keyboard import Keyboard
 from tui.lines import Lines
 from tui.own_status import OwnStatus
+from tui.past import Past
 from tui.prompt_history import PromptHistory
 from tui.prompt_runner import PromptRunner
 from tui.screen.direct import DirectOutput
@@ -120,15 +121,18 @@ class AgentApp(DirectOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
         self.runner = PromptRunner(
             self.bridge.put, self._on_prompt_start, self._on_prompt_end, self.start_worker
         )
+        self.past = Past(self.document, self.start_worker, self.events_shown.show)
         self.conversations = ConversationHolder(
             make_conversation,
             release,
             self.runner,
             self.document,
+            self.past,
             self._on_conversation,
             self.leave,
         )
         self.transcript = Transcript(self.highlighter, id="transcript")
+        self.transcript.near_start = self.past.more
         self.dialogs = DialogHost(self.chords, self._give_back, self._on_dialogs, id="dialogs")
         self.activity = ActivityLine(id="activity")
         self.todo_panel = TodoPanel(id="todos")

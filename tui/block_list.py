@@ -17,6 +17,28 @@ class BlockList:
         self._uids: dict[str, list[str]] = {}
         self._counter = 0
         self._first_changed: int | None = None
+        self._added_before = 0
+
+    def take_added_before(self) -> int:
+        """Return how many blocks came before all others since the last call."""
+        count, self._added_before = self._added_before, 0
+        return count
+
+    def add_before(self, older: BlockList) -> None:
+        """Put the blocks of another list in front, with the messages they belong to.
+
+        What is here already stays: it is the newer state of the same thing.
+        """
+        new = [block for block in older.blocks if block.key not in self._index]
+        self.blocks[0:0] = new
+        self._index = {block.key: position for position, block in enumerate(self.blocks)}
+        for uid, keys in older._uids.items():
+            self._uids.setdefault(uid, keys)
+        self._added_before += len(new)
+        if self._first_changed is not None:
+            self._first_changed += len(new)
+        # The gap above the block that was the first may be another one now.
+        self._mark(len(new))
 
     def take_first_changed(self) -> int | None:
         """Return the index from which blocks differ since the last call; None if none does."""
@@ -29,6 +51,7 @@ class BlockList:
         self._index.clear()
         self._uids.clear()
         self._first_changed = 0
+        self._added_before = 0
 
     def __contains__(self, key: str) -> bool:
         """Say whether there is a block of that key."""

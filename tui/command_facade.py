@@ -26,6 +26,7 @@ from tui.hint import Hint
 from tui.input.keymap import ChordReader, Keymap
 from tui.keyboard import Keyboard
 from tui.lines import Lines
+from tui.past import Past
 from tui.prompt_runner import PromptRunner
 from tui.theme import Palette, textual_theme
 from tui.theme_choice import ThemeChoice
@@ -55,6 +56,7 @@ class CommandFacade(App[ExitReport]):
     hint_text: Hint
     editing: Editing
     keyboard: Keyboard
+    past: Past
 
     # What is in force
 
@@ -172,7 +174,11 @@ class CommandFacade(App[ExitReport]):
     def show_history(self, messages: Sequence[Message]) -> None:
         """Show the conversation anew, as it is after going back."""
         self.document.clear()
-        self.document.restore(messages)
+        path = self.past.path
+        if path is None:
+            self.document.restore(messages)
+        else:
+            self.run_worker(self.past.open(path), exit_on_error=True)
         self.events_shown.show()
 
     # What can be put in the place of what is in force

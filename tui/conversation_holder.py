@@ -8,6 +8,7 @@ from collections.abc import Callable
 from permissions.mode import Mode
 from tui.conversation_port import ConversationPort, MakeConversation, Release, ScreenPorts
 from tui.document import Document
+from tui.past import Past
 from tui.prompt_runner import PromptRunner
 
 
@@ -20,6 +21,7 @@ class ConversationHolder:
         release: Release | None,
         runner: PromptRunner,
         document: Document,
+        past: Past,
         on_taken: Callable[[], None],
         on_failed: Callable[[str], None],
     ) -> None:
@@ -31,6 +33,7 @@ class ConversationHolder:
         self._release = release
         self._runner = runner
         self._document = document
+        self._past = past
         self._on_taken = on_taken
         self._on_failed = on_failed
         self._ports: ScreenPorts | None = None
@@ -56,6 +59,7 @@ class ConversationHolder:
         self._runner.detach()
         self._is_there.clear()
         self.current = None
+        self._past.close()
         self._document.start_over()
         self._on_taken()
         await self._release(session_id)
@@ -76,7 +80,8 @@ class ConversationHolder:
             self._on_failed(str(error) or type(error).__name__)
             return
         self.current = conversation
-        self._document.restore(conversation.messages)
+        if self._past.path is None:
+            self._document.restore(conversation.messages)
         self._document.todos = conversation.todos
         for _ in range(self._early_cycles):
             conversation.cycle_mode()

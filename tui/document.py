@@ -132,6 +132,15 @@ class Document:
                 case _:
                     pass
 
+    def take_added_before(self) -> int:
+        """Return how many blocks came before all others since the last call."""
+        return self._list.take_added_before()
+
+    def add_past(self, older: BlockList, last_answer: str = "") -> None:
+        """Show what happened before everything that is shown."""
+        self._list.add_before(older)
+        self.last_answer = self.last_answer or last_answer
+
     def restore(self, messages: Iterable[Message]) -> None:
         """Show the messages of a resumed conversation."""
         for message in messages:

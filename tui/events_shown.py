@@ -50,6 +50,9 @@ class EventsShown:
         host = self._host
         if not host.is_live:
             return
+        added = host.document.take_added_before()
+        if added:
+            host.transcript.add_before(host.document.blocks[:added])
         first = host.document.take_first_changed()
         if first is not None:
             host.transcript.show(first, host.document.blocks)

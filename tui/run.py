@@ -182,6 +182,10 @@ class _ScreenRun:
         """Write what a hook asks for to the terminal."""
         self.app.pass_on(sequence)
 
+    async def show_past(self, path: Path) -> None:
+        """Show the end of the session that is resumed; more of it as the person scrolls up."""
+        await self.app.past.open(path)
+
     async def show_event(self, event: AgentEvent) -> None:
         """Show an event that belongs to no prompt."""
         await self.app.bridge.put(event)

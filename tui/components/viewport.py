@@ -87,6 +87,23 @@ class Viewport:
             self.unseen_blocks += max(0, len(entries) - old_count)
         self._clamp()
 
+    def add_before(self, blocks: Sequence[Block]) -> None:
+        """Take blocks that come before all others; what is looked at stays where it is."""
+        new: list[Entry] = []
+        previous: Block | None = None
+        for block in blocks:
+            gap = needs_gap(previous, block, is_detailed=self.is_detailed)
+            new.append(Entry(block, gap, None, self._estimate(block) + gap))
+            previous = block
+        if self._entries and previous is not None:
+            first = self._entries[0]
+            had_gap = first.has_gap
+            first.has_gap = needs_gap(previous, first.block, is_detailed=self.is_detailed)
+            if self.top.block == 0 and not had_gap and first.has_gap:
+                self.top = Place(0, self.top.line + 1)
+        self._entries[0:0] = new
+        self.top = Place(self.top.block + len(new), self.top.line)
+
     def resize(self, width_cells: int, height_rows: int) -> None:
         """Take a new size; layouts of another width are dropped."""
         if width_cells != self.width_cells:

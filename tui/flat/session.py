@@ -141,6 +141,9 @@ class _FlatRun:
         """Write what a hook asks for to the terminal, where it is one."""
         self.voice.mark(sequence)
 
+    async def show_past(self, path: Path) -> None:
+        """Lines that were said in another run are not said again; `begin` tells how many."""
+
     async def show_event(self, event: AgentEvent) -> None:
         """Say an event."""
         self.voice.say(self._narrator.lines(event))

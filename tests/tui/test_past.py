@@ -1,0 +1,122 @@
+"""A resumed session: its end at once, the rest as far as the person scrolls up."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from agent.display import DiffDisplay
+from agent.messages import Message, text_block, tool_result_block, tool_results_message
+from agent.messages import user_message as said
+from agent.session.pages import PAGE_ITEMS, SessionPages
+from agent.session.records import (
+    CompactionRecord,
+    MessageRecord,
+    NoticeRecord,
+    Record,
+    ToolEnd,
+    to_json,
+)
+from agent.session.transcript import Transcript
+from tests.tui.recorded import RecordedConversation, make_app
+from tests.tui.test_app_keys import settled, transcript_of
+from tui.document import Document
+from tui.past import past_blocks
+from tui.view import AssistantText, CompactionLine, EndLine, NoticeLine, PersonMessage, ToolCard
+
+CALL = {"type": "tool_use", "id": "a", "name": "Edit", "input": {"file_path": "f.py"}}
+CHANGE = {"path": "f.py", "old": "x = 1", "new": "x = 2", "is_new": False, "first_line": 41}
+
+
+def session(path: Path, *records: Record | Message) -> Path:
+    with Transcript.create(path) as transcript:
+        for record in records:
+            fact = MessageRecord(record) if isinstance(record, Message) else record
+            transcript.append(to_json(fact))
+    return path
+
+
+def answer(text: str) -> Message:
+    return Message("assistant", (text_block(text),), "model")
+
+
+def test_every_kind_of_past_is_a_block(tmp_path: Path) -> None:
+    result = tool_result_block("a", "Changed f.py.")
+    path = session(
+        tmp_path / "s.jsonl",
+        said("hello"),
+        Message("assistant", (text_block("I edit"), CALL), "model"),
+        ToolEnd("a", "Edit", result, "ok", change=CHANGE),
+        tool_results_message([result]),
+        NoticeRecord("warning", "careful"),
+        CompactionRecord((said("s", origin="summary"),), "the summary", "auto", 9, 1),
+        said("note", origin="reminder"),
+        Message("assistant", ({**CALL, "id": "b"},), "model"),
+        said("[Request interrupted by user]", origin="interruption"),
+        answer("the end"),
+    )
+    blocks, last = past_blocks(SessionPages(path).older())
+    kinds = [type(block) for block in blocks.blocks]
+    assert kinds == [
+        PersonMessage,
+        AssistantText,
+        ToolCard,
+        NoticeLine,
+        CompactionLine,
+        ToolCard,
+        EndLine,
+        AssistantText,
+    ]
+    cards = [block for block in blocks.blocks if isinstance(block, ToolCard)]
+    assert cards[0].display == DiffDisplay("f.py", "x = 1", "x = 2", first_line=41)
+    assert [card.state for card in cards] == ["ok", "interrupted"]
+    assert last == "the end"
+
+
+def test_the_past_comes_before_what_is_there_already(tmp_path: Path) -> None:
+    path = session(tmp_path / "s.jsonl", *(said(str(n)) for n in range(PAGE_ITEMS + 5)))
+    pages, document = SessionPages(path), Document()
+    document.add_notice("info", "now")
+    document.take_first_changed()
+    for added in (PAGE_ITEMS, 5):
+        document.add_past(*past_blocks(pages.older()))
+        assert document.take_added_before() == added
+        assert document.take_first_changed() == added
+    texts = [block.text for block in document.blocks if isinstance(block, PersonMessage)]
+    assert texts == [str(n) for n in range(PAGE_ITEMS + 5)]
+    assert isinstance(document.blocks[-1], NoticeLine)
+    assert document.take_added_before() == 0
+
+
+async def test_the_end_is_shown_and_scrolling_up_brings_the_rest(tmp_path: Path) -> None:
+    count = PAGE_ITEMS * 4
+    path = session(tmp_path / "s.jsonl", *(answer(f"line {n} of it") for n in range(count)))
+    app = make_app(RecordedConversation([]))
+    async with app.run_test(size=(60, 20)) as pilot:
+        await app.past.open(path)
+        await settled(pilot)
+        assert f"line {count - 1} of it" in transcript_of(app)
+        assert len(app.document.blocks) < count
+        seen: set[str] = set()
+        while f"line {0} of it" not in (shown := transcript_of(app)):
+            before = shown
+            app.transcript.scroll_rows(-5)
+            await app.workers.wait_for_complete()
+            await settled(pilot)
+            moved = set(transcript_of(app).splitlines())
+            # The rows in view stay where they are while others are put above them.
+            assert moved & set(before.splitlines())
+            seen |= moved
+        assert {f"line {n} of it" for n in range(count - 20)} <= {
+            row.strip(" ⏺●│▐").strip() for row in seen
+        }
+
+
+async def test_another_session_takes_its_place(tmp_path: Path) -> None:
+    app = make_app(RecordedConversation([]))
+    async with app.run_test(size=(60, 20)) as pilot:
+        await app.past.open(session(tmp_path / "a.jsonl", answer("the first one")))
+        app.document.start_over()
+        await app.past.open(session(tmp_path / "b.jsonl", answer("the second one")))
+        await settled(pilot)
+        assert "the first one" not in transcript_of(app)
+        assert "the second one" in transcript_of(app)

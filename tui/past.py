@@ -1,0 +1,129 @@
+"""What lies before the conversation on the screen: read from the session's file, page by page.
+
+The end of a session is shown before its conversation is rebuilt, and the rest only as far as the
+person scrolls up. Next: `agent.session.pages`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal
+
+from agent.sanitize import sanitize
+from tui.block_list import BlockList
+from tui.committed import show_answer, show_person, show_results
+from tui.shown import shown_display
+from tui.view import Block, CompactionLine, EndLine, NoticeLine, ToolCard
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from agent.messages import Message
+    from agent.session.pages import Page, SessionPages
+    from tui.document import Document
+
+
+class Past:
+    """The pages of one session at a time."""
+
+    def __init__(
+        self,
+        document: Document,
+        start_worker: Callable[[Awaitable[None]], None],
+        on_added: Callable[[], None],
+    ) -> None:
+        """Nothing is read yet; `on_added` is called once there is more to show."""
+        self._document = document
+        self._start_worker = start_worker
+        self._on_added = on_added
+        self._pages: SessionPages | None = None
+        self._is_reading = False
+
+    @property
+    def path(self) -> Path | None:
+        """The file whose end is shown; None where nothing is."""
+        return self._pages.path if self._pages is not None else None
+
+    async def open(self, path: Path) -> None:
+        """Show the end of a session."""
+        from agent.session.pages import SessionPages  # only a resume needs it
+
+        self._pages = SessionPages(path)
+        await self._read(self._pages)
+
+    def close(self) -> None:
+        """Forget the session."""
+        self._pages = None
+
+    def more(self) -> None:
+        """Show what came before, if there is anything; called while the person scrolls up."""
+        pages = self._pages
+        if pages is not None and not pages.is_at_start and not self._is_reading:
+            self._start_worker(self._read(pages))
+
+    async def _read(self, pages: SessionPages) -> None:
+        from agent.errors import SessionError
+
+        self._is_reading = True
+        try:
+            page = await asyncio.to_thread(pages.older)
+        except SessionError:
+            # The conversation itself says what is wrong with its file.
+            return
+        finally:
+            self._is_reading = False
+        if pages is self._pages and page.items:
+            self._document.add_past(*past_blocks(page))
+            self._on_added()
+
+
+def past_blocks(page: Page) -> tuple[BlockList, str]:
+    """Return the blocks of a page and the last answer in it, empty without one."""
+    from agent.messages import Message
+    from agent.session.records import CompactionRecord, NoticeRecord
+
+    found = BlockList()
+    last_answer = ""
+    for position, item in enumerate(page.items):
+        key = f"past:{page.offset}:{position}"
+        match item:
+            case Message(origin="model"):
+                last_answer = show_answer(found, item, 0.0) or last_answer
+            case Message(origin="tool"):
+                show_results(found, item)
+            case Message():
+                _show_words(found, item)
+            case CompactionRecord():
+                summary = sanitize(item.summary)
+                found.append(
+                    CompactionLine(
+                        key, item.trigger, item.tokens_before, item.tokens_after, summary
+                    )
+                )
+            case NoticeRecord():
+                found.append(NoticeLine(key, _level(item.level), sanitize(item.text)))
+    for place, block in enumerate(found.blocks):
+        if isinstance(block, ToolCard):
+            found.put(place, _ended(block, page))
+    return found, last_answer
+
+
+def _show_words(found: BlockList, message: Message) -> None:
+    if message.origin == "person":
+        show_person(found, message)
+    elif message.origin == "interruption":
+        found.append(EndLine(message.uid, "aborted_streaming", ""))
+
+
+def _ended(card: ToolCard, page: Page) -> Block:
+    """Return a card of a call that is over, with what it changed."""
+    change = page.changes.get(card.key)
+    if card.state == "running":
+        return replace(card, state="interrupted")
+    return replace(card, display=shown_display(change)) if change is not None else card
+
+
+def _level(text: str) -> Literal["info", "warning", "error"]:
+    return "warning" if text == "warning" else "error" if text == "error" else "info"
