@@ -84,7 +84,8 @@ class DirectOutput(CellOutput[ReturnType], Generic[ReturnType]):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self._caret_position = Offset(0, 0)
-        self._frame_is_planned = False
+        self.frame_is_planned = False
+        """Whether something was painted that is not written yet."""
         self._visible: dict[Widget, tuple[Region, Region]] | None = None
         self._uncovered: dict[Widget, Region] = {}
         super().__init__(*args, **kwargs)
@@ -149,12 +150,12 @@ class DirectOutput(CellOutput[ReturnType], Generic[ReturnType]):
 
     def _plan_frame(self) -> None:
         """Write a frame once the loop has done what is due now."""
-        if not self._frame_is_planned:
-            self._frame_is_planned = True
+        if not self.frame_is_planned:
+            self.frame_is_planned = True
             asyncio.get_running_loop().call_soon(self._show_frame, _PATIENCE)
 
     def _show_frame(self, patience: int) -> None:
-        self._frame_is_planned = False
+        self.frame_is_planned = False
         if not self._uses_cells or not self._may_write() or not self.screen_stack:
             return
         screen = self.screen_stack[-1]
@@ -168,7 +169,7 @@ class DirectOutput(CellOutput[ReturnType], Generic[ReturnType]):
             return
         if patience and is_settling(screen):
             # What belongs together is shown in one frame.
-            self._frame_is_planned = True
+            self.frame_is_planned = True
             asyncio.get_running_loop().call_soon(self._show_frame, patience - 1)
             return
         if self.present_safely(screen):

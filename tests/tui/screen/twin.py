@@ -107,7 +107,10 @@ class RendersTwice(CellOutput[ReturnType], Generic[ReturnType]):
     def compare_now(self) -> None:
         """Compare what stands on the screen, when nothing is on its way there."""
         stock, ours = self._screens
-        if (stock.columns, stock.lines) == self.size and not self.screen._dirty_widgets:
+        is_planned = isinstance(self, DirectOutput) and self.frame_is_planned
+        if is_planned or self.screen._dirty_widgets:
+            return
+        if (stock.columns, stock.lines) == self.size:
             self._show_whole(stock)
             if self._is_comparable:
                 self._compare(stock, ours)
