@@ -90,6 +90,7 @@ def parse_command_file(
         disallowed_tools=reader.rules("disallowed-tools"),
         model=None if model in {None, "inherit", "default"} else model,
         effort=effort,
+        hooks=reader.mapping("hooks"),
     )
     for_model = not reader.flag("disable-model-invocation", default=False)
     if not is_skill and not reader.text("description"):
@@ -163,6 +164,13 @@ class _HeadReader:
             return str(value).lower() == "true"
         self.say(f"{key} should be true or false")
         return default
+
+    def mapping(self, key: str) -> Mapping[str, object] | None:
+        value = self._value(key)
+        if value is None or isinstance(value, dict):
+            return {str(name): entry for name, entry in value.items()} if value else None
+        self.say(f"{key} should be a list of keys")
+        return None
 
     def _value(self, key: str) -> Any:
         other = key.replace("-", "_") if "-" in key else key.replace("_", "-")

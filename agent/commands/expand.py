@@ -16,6 +16,7 @@ from agent.commands.arguments import Arguments, substitute, uses_arguments
 from agent.commands.errors import CommandError
 from agent.commands.registry import CommandRegistry, split_command
 from agent.commands.shell_part import ShellOutput, run_shell_part
+from agent.commands.skill_hooks import SkillHooks
 from agent.commands.spec import PromptCommand, Template
 from agent.commands.template import ShellPart, parse_template
 from agent.commands.turn_scope import TurnScope
@@ -112,6 +113,7 @@ class Expander:
         mentions: MentionReader,
         scope: TurnScope,
         hooks: HookDispatch,
+        skill_hooks: SkillHooks,
         *,
         ready: Callable[[], Awaitable[None]],
     ) -> None:
@@ -121,6 +123,7 @@ class Expander:
         self._mentions = mentions
         self._scope = scope
         self._hooks = hooks
+        self._skill_hooks = skill_hooks
         self._ready = ready
 
     async def expand(self, prompt: Prompt, turn_id: str, abort: AbortSignal) -> Expansion:
@@ -144,6 +147,9 @@ class Expander:
         except CommandError as error:
             yield Expanded(blocked=str(error))
             return
+        self._skill_hooks.use(command, template)
+        for event in self._hooks.notices():
+            yield event
         await self._scope.enter(template)
         done = TemplateText("", ())
         async for step in self._runner.run(template, arguments, turn_id, abort):

@@ -8,6 +8,7 @@ from agent.abort import AbortSignal
 from agent.commands.errors import CommandError
 from agent.commands.expand import TemplateRunner, TemplateText
 from agent.commands.registry import CommandRegistry
+from agent.commands.skill_hooks import SkillHooks
 from agent.commands.spec import PromptCommand
 from agent.commands.turn_scope import TurnScope
 from agent.files.mentions import MentionReader
@@ -29,6 +30,7 @@ class Skills:
         runner: TemplateRunner,
         mentions: MentionReader,
         scope: TurnScope,
+        skill_hooks: SkillHooks,
         side: SideEvents,
     ) -> None:
         """`side` takes the events of commands that a skill runs."""
@@ -36,6 +38,7 @@ class Skills:
         self._runner = runner
         self._mentions = mentions
         self._scope = scope
+        self._skill_hooks = skill_hooks
         self._side = side
         self._told: str | None = None
 
@@ -56,6 +59,7 @@ class Skills:
             raise ToolError(str(error)) from error
         # The turn goes on with the model that asked; only rules are added.
         self._scope.add_rules(template)
+        self._skill_hooks.use(command, template)
         done = TemplateText("", ())
         async for step in self._runner.run(template, arguments, turn_id, abort):
             if isinstance(step, TemplateText):

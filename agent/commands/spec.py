@@ -7,7 +7,7 @@ becomes words for the model. Nothing of a command is imported before it is run. 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -97,6 +97,8 @@ class Template:
     disallowed_tools: tuple[str, ...] = ()
     model: str | None = None
     effort: str | None = None
+    hooks: Mapping[str, object] | None = None
+    """As in settings; in force from the first use on."""
 
 
 @dataclass(frozen=True, slots=True)
