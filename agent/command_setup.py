@@ -104,6 +104,7 @@ class CommandParts:
         endpoint: str,
         list_models: Callable[[], Awaitable[Sequence[str]]],
         reload_settings: Callable[[], Awaitable[None]],
+        ask_aside: Callable[[str], Awaitable[str]],
     ) -> CommandCenter:
         """Return what the screen uses, once there is a conversation."""
         ports, settings = self._ports, self._ports.settings()
@@ -127,6 +128,7 @@ class CommandParts:
                 endpoint=endpoint,
                 list_models=list_models,
                 reload_settings=reload_settings,
+                ask_aside=ask_aside,
             ),
             self.files,
         )
