@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
+
+from agent.files.mention_text import mention_of, unquoted
+
+CompletionKind = Literal["command", "file", "shell"]
 
 _SHOWN: Final = 30
+_SHOWN_COMMANDS: Final = 8
+_OPEN_QUOTE: Final = re.compile(r"(?:(?<=\s)|^)@\"(?:[^\"\\\n]|\\.)*$", re.MULTILINE)
 _FAR: Final = 4
 """From this score on the letters are only somewhere in the name."""
 
@@ -26,21 +33,26 @@ class Completion:
     """The offers for one word of the prompt."""
 
     start: int
-    """Where the word begins, its `/` or `@` included; in characters."""
+    """Where the word begins, its `/`, `@` or `!` included; in characters."""
     end: int
     candidates: tuple[Candidate, ...]
-    is_command: bool
+    kind: CompletionKind
 
     def applied(self, text: str, index: int) -> tuple[str, int]:
         """Return the text with the word replaced by an offer, and the new cursor."""
-        sign = "/" if self.is_command else "@"
         label = self.candidates[index].label
-        if not self.is_command and " " in label:
-            label = f'"{label}"'
-        tail = "" if label.endswith("/") else " "
-        word = sign + label + tail
-        rest = text[self.end :]
-        return text[: self.start] + word + rest.removeprefix(" "), self.start + len(word)
+        is_folder = self.kind == "file" and label.endswith("/")
+        match self.kind:
+            case "command":
+                word = "/" + label
+            case "file":
+                word = mention_of(label, is_open=is_folder)
+            case "shell":
+                word = "!" + label
+        rest = text[self.end :].removeprefix('"' if self.kind == "file" else "")
+        if not is_folder and self.kind != "shell":
+            word, rest = word + " ", rest.removeprefix(" ")
+        return text[: self.start] + word + rest, self.start + len(word)
 
 
 def complete(
@@ -50,26 +62,50 @@ def complete(
 
     `files` are those found for it already, best first.
     """
-    start = cursor
-    while start and not text[start - 1].isspace():
-        start -= 1
+    start = _word_start(text, cursor)
     word = text[start:cursor]
     if word.startswith("/") and start == 0 and "/" not in word[1:]:
         scored = [(_command_score(word[1:], c), c.label, c) for c in commands]
         found = [entry[2] for entry in sorted(scored, key=lambda e: e[:2]) if entry[0] >= 0]
-        return _completion(start, cursor, found, is_command=True)
+        return _completion(start, cursor, found, "command")
     if word.startswith("@"):
-        return _completion(start, cursor, [Candidate(path) for path in files], is_command=False)
+        return _completion(start, cursor, [Candidate(path) for path in files], "file")
     return None
+
+
+def complete_shell(text: str, cursor: int, earlier: Sequence[str]) -> Completion | None:
+    """Return the earlier commands, newest first, that go on from what follows the `!`.
+
+    Those that begin with it come first, then those that contain it. None at the bare `!`, and where
+    the cursor is not at the end.
+    """
+    typed = text[1:cursor].lstrip()
+    if not typed or cursor != len(text):
+        return None
+    others = [command for command in earlier if command != typed]
+    begin = [command for command in others if command.startswith(typed)]
+    hold = [command for command in others if typed in command and not command.startswith(typed)]
+    found = [Candidate(command) for command in (*begin, *hold)[:_SHOWN_COMMANDS]]
+    return _completion(0, cursor, found, "shell")
 
 
 def mentioned(text: str, cursor: int) -> str | None:
     """Return what was typed after the `@` of the word before the cursor; None without one."""
+    word = text[_word_start(text, cursor) : cursor]
+    if not word.startswith("@"):
+        return None
+    return unquoted(word[2:]) if word.startswith('@"') else word[1:]
+
+
+def _word_start(text: str, cursor: int) -> int:
+    """Return where the word before the cursor begins; an open quote after `@` holds spaces."""
+    quoted = _OPEN_QUOTE.search(text, 0, cursor)
+    if quoted is not None:
+        return quoted.start()
     start = cursor
     while start and not text[start - 1].isspace():
         start -= 1
-    word = text[start:cursor]
-    return word[1:].lstrip('"') if word.startswith("@") else None
+    return start
 
 
 def _command_score(needle: str, command: Candidate) -> int:
@@ -111,7 +147,7 @@ def match_score(needle: str, text: str) -> int:
 
 
 def _completion(
-    start: int, end: int, found: Iterable[Candidate], *, is_command: bool
+    start: int, end: int, found: Iterable[Candidate], kind: CompletionKind
 ) -> Completion | None:
     candidates = tuple(found)[:_SHOWN]
-    return Completion(start, end, candidates, is_command) if candidates else None
+    return Completion(start, end, candidates, kind) if candidates else None

@@ -10,6 +10,7 @@ from tui.input.actions import Context
 from tui.input.event import RoutedEvent
 from tui.input.keymap import ChordReader, Match
 from tui.prompt_history import SCOPES, HistoryScope, PromptHistory
+from tui.text.buffer import Draft
 
 SearchStep = Literal["goes_on", "over", "send"]
 
@@ -35,6 +36,7 @@ class HistorySearch:
         self._query: str | None = None
         self._skip = 0
         self._scope: HistoryScope = "project"
+        self._draft = Draft()
         self._load_everywhere = load_everywhere
 
     @property
@@ -44,6 +46,7 @@ class HistorySearch:
 
     def open(self) -> None:
         """Begin with an empty query."""
+        self._draft = self._composer.buffer.draft
         self._query, self._skip, self._scope = "", 0, "project"
         self._show()
 
@@ -57,6 +60,11 @@ class HistorySearch:
         self._query = None
         self._composer.set_note("")
 
+    def cancel(self) -> None:
+        """Leave the search with the prompt as it was before it."""
+        self.close()
+        self._composer.load(self._draft)
+
     def press(self, event: RoutedEvent) -> SearchStep:
         """Take a key; say whether the search goes on, and whether the hit is to be sent."""
         query = self._query or ""
@@ -68,6 +76,9 @@ class HistorySearch:
                 self._skip = 0
                 if self._scope == "everywhere" and not self._history.knows_everywhere:
                     self._load_everywhere()
+            case Match(action_id="historySearch:cancel"):
+                self.cancel()
+                return "over"
             case Match(action_id="historySearch:execute"):
                 self.close()
                 return "send"
@@ -84,8 +95,13 @@ class HistorySearch:
     def _show(self) -> None:
         query = self._query or ""
         hit = self._history.search(query, self._skip, self._scope) if query else None
-        if hit is not None:
-            self._composer.load(hit)
+        if hit is None and self._skip and query:
+            # Past the oldest hit the newest one comes again.
+            self._skip = 0
+            hit = self._history.search(query, 0, self._scope)
+        self._composer.load(hit if hit is not None else self._draft)
         state = "" if hit is not None or not query else " · nothing found"
-        where = "" if self._scope == "project" else f" ({self._scope})"
-        self._composer.set_note(f" search history{where}: {query}{state} ")
+        scope = self._chords.keymap.display("historySearch:cycleScope")
+        more = f" · {scope} scope" if scope else ""
+        where = "everywhere" if self._scope == "everywhere" else f"in this {self._scope}"
+        self._composer.set_note(f" search history {where}: {query}▏{state}{more} ")

@@ -106,6 +106,7 @@ class Keyboard:
             host.composer,
             host.menu,
             self.files,
+            host.history,
             host.chords,
             lambda: host.registry,
             self.prompt.send,

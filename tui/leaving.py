@@ -60,7 +60,7 @@ class Leaving:
         if self._reading.is_open:
             self._reading.close()
         elif self._search.is_open:
-            self._search.close()
+            self._search.cancel()
         elif text := self._transcript.marked_text:
             self._copy(text)
             self._transcript.clear_mark()

@@ -23,11 +23,14 @@ class PromptHistory:
         self._draft = Draft()
         self._session_count = 0
         self._everywhere: list[Draft] | None = None
+        self._shell_commands: list[str] | None = None
+        """Made when first asked for; None again when there are more entries."""
 
     def extend_older(self, texts: Sequence[str]) -> None:
         """Take over what was typed before this start, newest first."""
+        self._shell_commands = None
         known = {entry.expanded for entry in self._entries}
-        older = [Draft(text, len(text)) for text in reversed(texts) if text not in known]
+        older = [Draft.of_text(text) for text in reversed(texts) if text not in known]
         self._entries = [*older, *self._entries][-_KEPT:]
         if self._at is not None:
             self._at += len(older)
@@ -39,11 +42,12 @@ class PromptHistory:
 
     def set_everywhere(self, texts: Sequence[str]) -> None:
         """Take over what was typed in all projects, newest first."""
-        self._everywhere = [Draft(text, len(text)) for text in reversed(texts)]
+        self._everywhere = [Draft.of_text(text) for text in reversed(texts)]
 
     def add(self, draft: Draft) -> None:
         """Remember a prompt; the same one twice in a row is one."""
         self._at = None
+        self._shell_commands = None
         if not draft.text.strip():
             return
         if not self._entries or self._entries[-1].expanded != draft.expanded:
@@ -81,6 +85,14 @@ class PromptHistory:
     def leave(self) -> None:
         """The shown entry was edited: it is a draft now."""
         self._at = None
+
+    def shell_commands(self) -> list[str]:
+        """Return the commands typed after `!`, newest first, each once."""
+        if self._shell_commands is None:
+            texts = (entry.expanded for entry in reversed(self._entries))
+            found = (text[1:].strip() for text in texts if text.startswith("!"))
+            self._shell_commands = list(dict.fromkeys(command for command in found if command))
+        return self._shell_commands
 
     def search(self, query: str, skip: int = 0, scope: HistoryScope = "project") -> Draft | None:
         """Return the newest entry that contains the text, after skipping some hits."""

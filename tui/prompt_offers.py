@@ -6,13 +6,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from tui.commands import candidates
-from tui.completion import Completion, complete, mentioned
+from tui.completion import Completion, complete, complete_shell, mentioned
 from tui.components.completion_menu import CompletionMenu
 from tui.components.composer import Composer
 from tui.file_picker import FilePicker
 from tui.input.actions import Context
 from tui.input.event import RoutedEvent
 from tui.input.keymap import ChordReader, Match
+from tui.prompt_history import PromptHistory
 from tui.text.buffer import Draft
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ class PromptOffers:
         composer: Composer,
         menu: CompletionMenu,
         files: FilePicker,
+        history: PromptHistory,
         chords: ChordReader,
         registry: Callable[[], CommandRegistry],
         submit: Callable[[], None],
@@ -35,6 +37,7 @@ class PromptOffers:
         self._composer = composer
         self._menu = menu
         self._files = files
+        self._history = history
         self._chords = chords
         self._registry = registry
         self._submit = submit
@@ -43,7 +46,8 @@ class PromptOffers:
         """Offer what fits the text as it is now."""
         draft = self._composer.buffer.draft
         if draft.text.startswith("!"):
-            self._menu.show(None)
+            earlier = self._history.shell_commands()
+            self._menu.show(complete_shell(draft.text, draft.cursor, earlier))
             return
         query = mentioned(draft.text, draft.cursor)
         files = self._files.look(query) if query is not None else []
@@ -68,17 +72,20 @@ class PromptOffers:
                 menu.show(None)
             case Match(action_id="autocomplete:accept"):
                 self._accept(completion)
+            case _ if event.key == "enter" and menu.selected is None:
+                menu.show(None)
+                self._submit()
             case _ if event.key == "enter":
                 self._accept(completion)
-                if completion.is_command:
+                if completion.kind != "file":
                     self._submit()
             case _:
                 return False
         return True
 
     def _accept(self, completion: Completion) -> None:
-        text, cursor = completion.applied(self._composer.buffer.text, self._menu.selected)
+        text, cursor = completion.applied(self._composer.buffer.text, self._menu.selected or 0)
         chips = self._composer.buffer.draft.chips
         self._composer.load(Draft(text, cursor, chips))
-        if not text[:cursor].endswith("/"):
+        if completion.kind != "file" or not text[:cursor].endswith("/"):
             self._menu.show(None)

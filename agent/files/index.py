@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import os
 from collections.abc import Callable, Iterable, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -86,9 +87,7 @@ class FileIndex:
             return []
         self.is_partial = bool(result.note)
         found = (os.fsdecode(name) for name in result.data.split(b"\0") if name)
-        # Names that cannot be typed or drawn cannot be picked.
-        names = [name.removeprefix("./") for name in found if name.isprintable()]
-        return names[:MAX_FILES]
+        return [name.removeprefix("./") for name in islice(found, MAX_FILES)]
 
     async def _watch(self, on_change: Callable[[], None]) -> None:
         # Costs a native library; wanted with the first `@`, not at the start.

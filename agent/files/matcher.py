@@ -26,11 +26,11 @@ class NameList:
 
     def __init__(self, names: Iterable[str]) -> None:
         """Order the names. Takes about a second for a million of them: make it in a thread."""
-        unique = {name for name in names if "\n" not in name}
+        unique = set(names)
         self.names = sorted(unique, key=lambda n: (n.rstrip("/").count("/"), len(n), n))
-        self._paths, self._path_starts = _joined(name.lower() for name in self.names)
+        self._paths, self._path_starts = _joined(_folded(name) for name in self.names)
         self._lasts, self._last_starts = _joined(
-            name.rstrip("/").rsplit("/", 1)[-1].lower() for name in self.names
+            _folded(name.rstrip("/").rsplit("/", 1)[-1]) for name in self.names
         )
 
     def __len__(self) -> int:
@@ -110,6 +110,11 @@ class Search:
                 return False
         self.is_done = True
         return True
+
+
+def _folded(name: str) -> str:
+    """Return a name as it is searched; a line break in it would look like the end of it."""
+    return name.lower().replace("\n", "␊")
 
 
 def _plain(text: str, starts: array[int], wanted: str) -> Iterator[int | None]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from agent.abort import AbortSignal
+from agent.files.mention_text import unquoted
 from agent.messages import Block, Message, text_block
 from agent.tools.base import ToolContext, ToolError
 from agent.tools.builtin.read import ReadInput, read_tool
@@ -27,7 +28,7 @@ MAX_MENTIONS: Final = 20
 MAX_TOTAL_CHARS: Final = 200_000
 MAX_ENTRIES: Final = 200
 _MENTION: Final = re.compile(
-    r"(?<![^\s(\[{<'\"“‘,;:=])@(?:\"(?P<quoted>[^\"\n]+)\"|(?P<plain>[^\s\"@]+))"
+    r"(?<![^\s(\[{<'\"“‘,;:=])@(?:\"(?P<quoted>(?:[^\"\\\n]|\\[^\n])+)\"|(?P<plain>[^\s\"@]+))"
 )
 _LINES: Final = re.compile(r"#L?(?P<first>\d+)(?:-L?(?P<last>\d+))?$")
 _TRAILING: Final = ".,;:!?)]}>'\"”’`*"
@@ -62,7 +63,11 @@ def find_mentions(text: str) -> tuple[tuple[Mention, ...], ...]:
     found: list[tuple[Mention, ...]] = []
     for match in _MENTION.finditer(text):
         if match["quoted"] is not None:
-            found.append(_readings(match["quoted"]))
+            written = match["quoted"]
+            readings = list(_readings(written))
+            if "\\" in written:
+                readings.extend(_readings(unquoted(written)))
+            found.append(tuple(readings))
             continue
         written = match["plain"]
         readings = list(_readings(written))

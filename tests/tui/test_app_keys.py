@@ -244,9 +244,47 @@ async def test_ctrl_r_finds_an_earlier_prompt() -> None:
         await send(pilot, "run tests")
         await pilot.press("ctrl+r", *keys("slu"))
         assert app.composer.buffer.text == "fix slug"
-        assert "search history: slu" in text_of(app.composer)
+        assert "search history in this project: slu" in text_of(app.composer)
         await pilot.press("tab", "!")
         assert app.composer.buffer.text == "fix slug!"
+
+
+async def test_a_cancelled_search_leaves_the_draft_as_it_was() -> None:
+    app = make_app(played([], []))
+    async with app.run_test() as pilot:
+        await send(pilot, "fix slug")
+        await pilot.press(*keys("my draft"), "ctrl+r", *keys("slu"))
+        assert app.composer.buffer.text == "fix slug"
+        await pilot.press(*keys("zzz"))
+        assert app.composer.buffer.text == "my draft"
+        await pilot.press("backspace", "backspace", "backspace", "ctrl+c")
+        assert app.composer.buffer.text == "my draft"
+        assert "search" not in text_of(app.composer)
+
+
+async def test_earlier_commands_are_offered_behind_the_exclamation_mark() -> None:
+    app = make_app(played([], []))
+    async with app.run_test(size=(60, 20)) as pilot:
+        app.history.extend_older(["!make test", "look", "!git status", "!make all"])
+        await pilot.press("!", "m", "a")
+        assert text_of(app.menu) == "   !make test\n   !make all"
+        await pilot.press("tab")
+        assert app.composer.buffer.text == "!make test"
+        await pilot.press("ctrl+u", "!", "a", "l", "l", "down")
+        assert " ❯ !make all" in text_of(app.menu)
+        await pilot.press("tab")
+        assert app.composer.buffer.text == "!make all"
+
+
+async def test_a_command_that_is_typed_runs_as_typed_whatever_is_offered() -> None:
+    app = make_app(played([], []))
+    async with app.run_test(size=(60, 20)) as pilot:
+        app.history.extend_older(["!true yes"])
+        await pilot.press("!", *keys("true"))
+        assert app.menu.is_open
+        await pilot.press("enter")
+        await settled(pilot)
+        assert app.history.shell_commands()[0] == "true"
 
 
 async def test_ctrl_s_stashes_and_restores() -> None:

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
+import os
 
-from tui.completion import Candidate, complete, match_score, mentioned
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.files.mention_text import mention_of
+from agent.files.mentions import find_mentions
+from tui.completion import Candidate, complete, complete_shell, match_score, mentioned
 
 COMMANDS = [
     Candidate("clear", "Start over", ("new",)),
@@ -62,3 +68,48 @@ def test_the_nearer_the_better() -> None:
     scores = [match_score("sl", text) for text in ("slug.py", "a/slug.py", "asl", "s/x/l")]
     assert scores == sorted(scores)
     assert match_score("xyz", "slug") == -1
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ('see @"a b', "a b"),
+        ('see @"a b" and', None),
+        ('@"a\\"b', 'a"b'),
+        ("x @src/", "src/"),
+        ('@"one two/', "one two/"),
+    ],
+)
+def test_an_open_quote_holds_spaces(text: str, query: str | None) -> None:
+    assert mentioned(text, len(text)) == query
+
+
+def test_a_folder_with_spaces_stays_open_for_more() -> None:
+    found = complete("@one", 4, (), ["one two/", "one two/a.py"])
+    assert found is not None
+    text, cursor = found.applied("@one", 0)
+    assert (text, cursor) == ('@"one two/', 10)
+    again = complete(text, cursor, (), ["one two/a.py"])
+    assert again is not None
+    assert again.applied(text, 0) == ('@"one two/a.py" ', 16)
+
+
+@given(st.text(st.characters(exclude_characters="\0/"), min_size=1, max_size=20))
+def test_every_name_that_is_picked_is_found_again(name: str) -> None:
+    readings = find_mentions(f"look at {mention_of(name)} please")
+    assert any(name == mention.path for found in readings for mention in found)
+
+
+def test_names_that_are_no_text_are_found_again() -> None:
+    name = os.fsdecode(b"caf\xe9\n.txt")
+    assert mention_of(name) == '@"caf\\xe9\\n.txt"'
+    (readings,) = find_mentions(mention_of(name))
+    assert name in [mention.path for mention in readings]
+
+
+def test_commands_that_begin_alike_come_before_those_that_hold_it() -> None:
+    found = complete_shell("!st", 3, ["git status", "stat x", "st"])
+    assert found is not None
+    assert [candidate.label for candidate in found.candidates] == ["stat x", "git status"]
+    assert complete_shell("!", 1, ["ls"]) is None
+    assert complete_shell("!l s", 2, ["ls"]) is None

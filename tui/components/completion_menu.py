@@ -9,10 +9,12 @@ from agent.sanitize import reveal
 from themes.theme import Role
 from tui.completion import Completion
 from tui.components.rows_widget import RowsWidget
+from tui.screen.width import text_width
 from tui.text.ink import MUTED, TEXT, Ink, Row, Run, row
 from tui.text.wrap import clip
 
 _SHOWN_ROWS: Final = 6
+_SIGNS: Final = {"command": "/", "file": "@", "shell": "!"}
 
 
 class CompletionMenu(RowsWidget):
@@ -22,7 +24,8 @@ class CompletionMenu(RowsWidget):
         """Start closed."""
         super().__init__(id=id)
         self.completion: Completion | None = None
-        self.selected = 0
+        self.selected: int | None = 0
+        """None: nothing yet; Enter then sends what is typed."""
 
     @property
     def is_open(self) -> bool:
@@ -33,14 +36,21 @@ class CompletionMenu(RowsWidget):
         """Show other offers, the first one selected."""
         if completion != self.completion:
             self.completion = completion
-            self.selected = 0
+            # A command of the shell runs as typed, unless the person goes to another one.
+            is_shell = completion is not None and completion.kind == "shell"
+            self.selected = None if is_shell else 0
             self.rows_changed()
 
     def move(self, step: int) -> None:
         """Select another offer; the list goes round."""
-        if self.completion is not None:
-            self.selected = (self.selected + step) % len(self.completion.candidates)
-            self.rows_changed()
+        if self.completion is None:
+            return
+        count = len(self.completion.candidates)
+        if self.selected is None:
+            self.selected = 0 if step > 0 else count - 1
+        else:
+            self.selected = (self.selected + step) % count
+        self.rows_changed()
 
     def make_rows(self, width_cells: int) -> Sequence[Row]:
         """Return the offers that fit."""
@@ -48,18 +58,19 @@ class CompletionMenu(RowsWidget):
             return ()
         candidates = self.completion.candidates
         room = max(1, min(_SHOWN_ROWS, self.app.size.height // 4))
-        first = max(0, min(self.selected - room // 2, len(candidates) - room))
-        column = max(len(c.label) for c in candidates) + 2
-        sign = "/" if self.completion.is_command else "@"
+        first = max(0, min((self.selected or 0) - room // 2, len(candidates) - room))
+        labels = [reveal(c.label).replace("\n", "⏎") for c in candidates]
+        column = max(map(text_width, labels)) + 2
+        sign = _SIGNS[self.completion.kind]
         rows: list[Row] = []
         for index in range(first, min(first + room, len(candidates))):
             candidate = candidates[index]
             is_selected = index == self.selected
             ink = Ink(Role.ACCENT, bold=True) if is_selected else TEXT
-            label = sign + reveal(candidate.label)
+            label = sign + labels[index]
             runs: list[Run] = [(" ❯ " if is_selected else "   ", Ink(Role.ACCENT)), (label, ink)]
             if candidate.detail:
-                runs.append((" " * max(2, column - len(candidate.label)), TEXT))
+                runs.append((" " * max(2, column - text_width(labels[index])), TEXT))
                 runs.append((candidate.detail, MUTED))
             rows.append(row(*clip(runs, width_cells - 1), is_copied=False))
         return rows

@@ -9,7 +9,7 @@ from pathlib import Path
 from agent.files.index import FileIndex
 
 
-async def test_ignored_and_unprintable_files_are_left_out(tmp_path: Path) -> None:
+async def test_ignored_files_are_left_out_and_odd_names_are_not(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     (tmp_path / ".gitignore").write_text("build/\n")
     for name in ("build/x.o", "src/a b.py", "src/ü🙂.py", "src/a\nb.py", ".hidden/c"):
@@ -20,7 +20,12 @@ async def test_ignored_and_unprintable_files_are_left_out(tmp_path: Path) -> Non
     names = (await index.ready()).names
     assert set(names) == {
         ".gitignore", ".hidden/", ".hidden/c", "src/", "src/a b.py", "src/ü🙂.py",
+        "src/a\nb.py", "\udcff.py",
     }  # fmt: skip
+    found = index.search("a␊b")
+    assert found is not None
+    assert found.step()
+    assert found.found == ["src/a\nb.py"]
     await index.aclose()
 
 

@@ -1,0 +1,50 @@
+r"""How a path is written after `@`: as it is, or in quotes with escapes when it has odd characters.
+
+In quotes `\"`, `\\`, `\n`, `\t` stand for what they stand for in many languages, and `\xNN` for a
+byte that is no text. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_PLAIN: Final = re.compile(r"[^\s\"@\\#'`,;]*[^\s\"@\\#'`.,;:!?)\]}>*”’]")
+_ESCAPED: Final = re.compile(r"\\(x[0-9a-fA-F]{2}|.)", re.DOTALL)
+_LETTERS: Final = {"n": "\n", "t": "\t", "r": "\r"}
+_ESCAPES: Final = {char: f"\\{letter}" for letter, char in _LETTERS.items()} | {
+    '"': '\\"',
+    "\\": "\\\\",
+}
+_FIRST_BYTE: Final = 0xDC00
+"""Where Python puts bytes of a file name that are no UTF-8."""
+
+
+def mention_of(path: str, *, is_open: bool = False) -> str:
+    """Return `@path`; with `is_open` quotes stay open, for a folder whose content is typed next."""
+    if path.isprintable() and _PLAIN.fullmatch(path):
+        return "@" + path
+    return f'@"{"".join(map(_escaped, path))}' + ("" if is_open else '"')
+
+
+def unquoted(written: str) -> str:
+    """Return the path that stands between quotes."""
+    return _ESCAPED.sub(_character, written)
+
+
+def _escaped(char: str) -> str:
+    known = _ESCAPES.get(char)
+    if known is not None:
+        return known
+    code = ord(char)
+    if _FIRST_BYTE <= code < _FIRST_BYTE + 0x100:
+        return f"\\x{code - _FIRST_BYTE:02x}"
+    return f"\\x{code:02x}" if code < 0x20 or code == 0x7F else char
+
+
+def _character(match: re.Match[str]) -> str:
+    escape = match[1]
+    if len(escape) == 1:
+        return _LETTERS.get(escape, escape)
+    code = int(escape[1:], 16)
+    return chr(code) if code < 0x80 else chr(_FIRST_BYTE + code)
