@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
 FOLDER_CELLS: Final = 30
 
 
+@lru_cache(maxsize=16)
 def from_home(path: Path, home: Path) -> str:
     """Return a path that begins with `~` where it is inside of home."""
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Protocol
 
 from textual.geometry import Size
@@ -11,6 +12,7 @@ from textual.timer import Timer
 from permissions.mode import Mode
 from themes.theme import Role
 from tui.app_options import AppOptions
+from tui.bridge import EventBridge
 from tui.components.activity_line import FRAME_S, ActivityLine, ActivityView
 from tui.components.completion_menu import CompletionMenu
 from tui.components.composer import Composer
@@ -41,6 +43,7 @@ class LinesHost(Protocol):
     document: Document
     dialogs: DialogHost
     runner: PromptRunner
+    bridge: EventBridge
     activity: ActivityLine
     todo_panel: TodoPanel
     composer: Composer
@@ -78,6 +81,8 @@ class Lines:
         self._set_interval = set_interval
         self._spinner: Timer | None = None
         self._spinner_frame = 0
+        self._figures_are_due = True
+        self._mode_role: Role | None = None
         self._shows_todos = False
 
     @property
@@ -101,15 +106,7 @@ class Lines:
         is_working = host.document.activity.is_working
         host.window.show("asking" if is_asking else "working" if is_working else "idle")
         host.activity.display = not is_asking
-        host.activity.show(
-            ActivityView(
-                host.document.activity,
-                self._clock(),
-                self._spinner_frame,
-                tuple(prompt.text for prompt in host.runner.queued),
-                host.runner.is_interrupting,
-            )
-        )
+        host.activity.show(self._activity())
         host.transcript_bar.display = not is_asking
         is_prompting = not is_asking and not host.transcript_bar.is_open
         host.composer.display = host.menu.display = is_prompting
@@ -119,8 +116,31 @@ class Lines:
         host.status_line.show(self._status())
         conversation = host.conversation
         mode = conversation.mode if conversation is not None else Mode.DEFAULT
-        host.composer.set_mode_role(Role.FAINT if mode is Mode.DEFAULT else MODE_ROLES[mode])
+        role = Role.FAINT if mode is Mode.DEFAULT else MODE_ROLES[mode]
+        if role is not self._mode_role:
+            self._mode_role = role
+            host.composer.set_mode_role(role)
         self._turn_while(is_working and not is_asking)
+
+    def _activity(self) -> ActivityView:
+        """Return what goes on; seconds and tokens move with the spinner, all else at once."""
+        host = self._host
+        activity = host.document.activity
+        shown = host.activity.view
+        now_s = self._clock() if activity.is_working else 0.0
+        if (
+            not self._figures_are_due
+            and replace(activity, output_tokens=shown.activity.output_tokens) == shown.activity
+        ):
+            activity, now_s = shown.activity, shown.now_s
+        self._figures_are_due = False
+        return ActivityView(
+            activity,
+            now_s,
+            self._spinner_frame,
+            tuple(prompt.text for prompt in host.runner.queued),
+            host.runner.is_interrupting,
+        )
 
     def _status(self) -> Status:
         host = self._host
@@ -162,4 +182,7 @@ class Lines:
         """Turn the spinner by one step, unless the line is slow."""
         if not (self._host.output_is_slow or self._is_still):
             self._spinner_frame += 1
-        self.show()
+        self._figures_are_due = True
+        # With output on its way there is a frame to come, which takes the step along.
+        if not self._host.bridge.clock.is_waiting:
+            self.show()

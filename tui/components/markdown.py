@@ -36,11 +36,8 @@ def markdown_rows(text: str, width_cells: int, highlighter: Highlighter) -> list
 
 def block_starts(text: str) -> list[int]:
     """Return where the top-level blocks begin, in characters."""
-    lines = [
-        token.map[0]
-        for token in _parser().parse(text)
-        if token.level == 0 and token.map is not None
-    ]
+    # Parsed as it will be for drawing, should nothing be cut off.
+    lines = [node.map[0] for node in _tree(text).children if node.map is not None]
     starts: list[int] = []
     position = line = 0
     for wanted in lines:
