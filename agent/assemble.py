@@ -28,7 +28,7 @@ from agent.display import Display
 from agent.gate_setup import GateParts, GatePorts
 from agent.hook_agent import HookAgent
 from agent.hook_dispatch import HookDispatch
-from agent.hook_setup import hook_config
+from agent.hook_setup import hook_config, plugin_hooks
 from agent.hook_sources import HookSources
 from agent.hook_start import StartHooks, listen
 from agent.live_settings import LiveSettings
@@ -169,6 +169,13 @@ async def _build(
             run_hook_agent=HookAgent(lambda: ports, side.emit),
         ),
     )
+    plugged, plugin_warnings = plugin_hooks(
+        options.plugin_dirs,
+        launch_dir=around.launch_dir,
+        data_home=around.agent_home / "plugins" / "data",
+    )
+    runner.register(plugged)
+    start.notes.extend(plugin_warnings)
     dispatch = HookDispatch(runner, hook_session, env_files=env_files)
     grants = Grants(
         lambda: start.settings,

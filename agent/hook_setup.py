@@ -3,11 +3,15 @@ them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Final
 
+from agent.errors import UsageError
 from agent.settings.load import Settings
 from hooks.config import HookConfig, HookLayer, build_config
-from hooks.spec import HookSource
+from hooks.sources import SourceError, read_plugin
+from hooks.spec import HandlerSpec, HookSource
 from permissions.rule import RuleSource
 
 SOURCES: Final = {
@@ -30,6 +34,27 @@ SWITCHES: Final = (
 def hook_config(settings: Settings) -> HookConfig:
     """Return the hooks in force; what a project brings before trust is not in `settings.hooks`."""
     return build_config(hook_layers(settings))
+
+
+def plugin_hooks(
+    folders: Sequence[Path], *, launch_dir: Path, data_home: Path
+) -> tuple[tuple[HandlerSpec, ...], tuple[str, ...]]:
+    """Return the hooks of the plugins in some folders, and what is wrong with them, for people.
+
+    Raises:
+        UsageError: a folder is not there, or a file of it cannot be read.
+    """
+    layers: list[HookLayer] = []
+    for folder in folders:
+        root = launch_dir / folder
+        if not root.is_dir():
+            raise UsageError(f"--plugin-dir {folder}: there is no such folder")
+        try:
+            layers.extend(read_plugin(root, data_home=data_home))
+        except SourceError as error:
+            raise UsageError(f"--plugin-dir {folder}: {error}") from error
+    config = build_config(layers)
+    return config.all(), tuple(str(warning) for warning in config.warnings)
 
 
 def hook_layers(settings: Settings) -> list[HookLayer]:

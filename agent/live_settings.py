@@ -143,11 +143,11 @@ def refreshed(
     )
 
 
-_REGISTERED = frozenset({HookSource.CODE, HookSource.SKILL, HookSource.AGENT})
+_REGISTERED = frozenset({HookSource.CODE, HookSource.SKILL, HookSource.AGENT, HookSource.PLUGIN})
 
 
 def _with_registered(settings: Settings, before: HookConfig) -> HookConfig:
-    """Return the hooks of new settings, with those that code, skills and agents added."""
+    """Return the hooks of new settings, with those that code, plugins and skills added."""
     specs = [
         spec for found in before.handlers.values() for spec in found if spec.source in _REGISTERED
     ]

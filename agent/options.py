@@ -29,6 +29,8 @@ class RunOptions:
     deny: tuple[str, ...] = ()
     add_dirs: tuple[Path, ...] = ()
     settings_file: Path | None = None
+    plugin_dirs: tuple[Path, ...] = ()
+    """Plugins whose hooks count in this run."""
     mcp_config: Path | None = None
     max_turns: int | None = None
     max_budget_usd: float | None = None

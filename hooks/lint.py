@@ -9,7 +9,7 @@ from typing import Final
 from hooks.condition import condition_problem
 from hooks.effects import EFFECTS
 from hooks.match import MatchNames, MatchNothing, parse_matcher
-from hooks.spec import CommandHandler, HandlerSpec, HttpHandler
+from hooks.spec import CommandHandler, HandlerSpec, HookSource, HttpHandler
 
 KNOWN_TOOLS: Final = (
     "Agent",
@@ -42,6 +42,7 @@ RELATIVE_SCRIPT: Final = re.compile(
     r"^\s*(?:(?:python3?|node|bash|sh|bun|deno run|uv run|ruby|tsx|npx tsx)\s+)?"
     r"(\.{1,2}/\S+|[\w-]+(?:/[\w.-]+)+\.(?:sh|py|js|mjs|cjs|ts|rb))(?:\s|$)"
 )
+PLUGIN_FOLDER: Final = re.compile(r"\$\{?(?:CLAUDE|AGENT_TUI)_PLUGIN_(?:ROOT|DATA)\b\}?")
 UNSET_VARIABLES: Final = re.compile(
     r"\$\{?(CLAUDE_TOOL_FILE_PATH|CLAUDE_TOOL_NAME|CLAUDE_TOOL_INPUT|CLAUDE_FILE_PATHS?|"
     r"TOOL_INPUT|TOOL_NAME|tool_input_path|session_id|timestamp)\b"
@@ -89,11 +90,24 @@ def lint_handler(spec: HandlerSpec) -> Iterator[str]:
     match spec.handler:
         case CommandHandler() as handler:
             yield from _lint_command(handler)
+            yield from _lint_plugin_folder(spec, handler)
         case HttpHandler(url=url):
             if not url.lower().startswith(("http://", "https://")):
                 yield f"`url` {url!r} is neither http nor https: every request will be refused"
         case _:
             return
+
+
+def _lint_plugin_folder(spec: HandlerSpec, handler: CommandHandler) -> Iterator[str]:
+    """Yield what a plugin's hook lacks that was copied into settings."""
+    if spec.plugin is not None or spec.source is HookSource.PLUGIN:
+        return
+    found = PLUGIN_FOLDER.search(" ".join((handler.command, *(handler.args or ()))))
+    if found is not None:
+        yield (
+            f"{found.group(0)} is set for hooks of plugins only: write the folder itself, or use "
+            "the plugin with --plugin-dir"
+        )
 
 
 def _lint_command(handler: CommandHandler) -> Iterator[str]:

@@ -151,13 +151,13 @@ def aggregate(event: str, results: Sequence[HandlerResult]) -> EventOutcome:
     deciding = [r for r in results if decision != "none" and r.answer.verdict == decision]
     reason, reason_source = _reason(event, rules, decision, deciding, results)
     notices = [line for result in results for line in notices_of(result)]
-    updated_input = _rewritten(event, decision, results, notices)
     contexts = [answer.additional_context for answer in answers if answer.additional_context]
     worktree_path = _last([answer.worktree_path for answer in answers])
     if event == "WorktreeCreate" and decision == "none" and worktree_path is None and results:
         decision, reason = "block", "no hook printed the path of the new worktree"
         reason_source = ReasonSource.GENERATED.value
         notices.append(f"{event}: {reason}")
+    updated_input = _rewritten(event, decision, results, notices)
     action = _action(event, decision, answers)
     return EventOutcome(
         event=event,

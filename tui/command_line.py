@@ -34,7 +34,10 @@ SECTIONS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
             "allow_bypass", "dangerously_skip_permissions",
         ),
     ),
-    ("Settings", ("settings_file", "mcp_config", "system_prompt", "append_system_prompt")),
+    (
+        "Settings",
+        ("settings_file", "plugin_dirs", "mcp_config", "system_prompt", "append_system_prompt"),
+    ),
     (
         "With -p",
         (
@@ -157,6 +160,11 @@ class _InSections(click.Command):
 @click.option(
     "--settings", "settings_file", type=click.Path(path_type=Path), metavar="FILE",
     help="Extra settings file.",
+)  # fmt: skip
+@click.option(
+    "--plugin-dir", "plugin_dirs", multiple=True, metavar="FOLDER",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Use the hooks of a plugin. Repeatable.",
 )  # fmt: skip
 @click.option(
     "--mcp-config", type=click.Path(path_type=Path), metavar="FILE",

@@ -56,6 +56,7 @@ def test_an_unusable_entry_is_reported_and_the_rest_counts(section: object, said
     ("group", "handler", "said"),
     [
         ({"matcher": "Bash(git *)"}, GOOD, "is a permission rule"),
+        ({}, {**GOOD, "command": 'bash "${CLAUDE_PLUGIN_ROOT}"/x.sh'}, "hooks of plugins only"),
         ({"matcher": "bash"}, GOOD, "case-sensitive, use `Bash`"),
         ({"matcher": "mcp__memory"}, GOOD, "use `mcp__memory__.*`"),
         ({"matcher": "(["}, GOOD, "not a regular expression"),

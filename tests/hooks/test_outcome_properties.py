@@ -120,3 +120,10 @@ def test_adding_a_handler_never_lifts_a_veto(
     spec = HandlerSpec(event, None, CommandHandler("more"), HookSource.USER, 9)
     more = settle(HandlerResult(spec, Outcome.SUCCESS, answer=data.draw(answers)), EFFECTS[event])
     assert aggregate(event, [*results, more]).outcome == "blocking"
+
+
+def test_a_worktree_without_a_path_keeps_no_rewrite() -> None:
+    spec = HandlerSpec("WorktreeCreate", None, CommandHandler("h"), HookSource.USER, 0)
+    result = HandlerResult(spec, Outcome.SUCCESS, answer=Answer(updated_input={}))
+    outcome = aggregate("WorktreeCreate", [result])
+    assert (outcome.decision, outcome.updated_input) == ("block", None)

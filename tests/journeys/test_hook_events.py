@@ -9,6 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from agent.errors import UsageError
 from agent.model.scripted.scenario import Text, ToolCall, Turn, When
 from permissions.mode import Mode
 from tests.journeys.conftest import Begin, terminal
@@ -212,3 +215,26 @@ async def test_an_added_folder_is_told_of_with_the_next_turn(
     await journey.conversation.hooks.directory_added("/x", "slash_command")
     await journey.send("go")
     assert "It is a Go module." in str(journey.last_messages())
+
+
+async def test_hooks_of_a_plugin_guard_and_outlive_a_reload(
+    begin: Begin, fresh_home: Path, tmp_path: Path
+) -> None:
+    plugin = tmp_path / "a plugin"
+    (plugin / "hooks").mkdir(parents=True)
+    (plugin / "guard.sh").write_text("echo no from the plugin >&2; exit 2\n")
+    command = {"type": "command", "command": 'bash "${CLAUDE_PLUGIN_ROOT}/guard.sh"'}
+    section = {"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [command]}]}}
+    (plugin / "hooks" / "hooks.json").write_text(json.dumps(section))
+    journey = await begin([bash("ls"), DONE, bash("ls"), DONE], plugin_dirs=(plugin,))
+    await journey.send("go")
+    assert "no from the plugin" in str(journey.last_messages())
+    configure(fresh_home, {})
+    await journey.assembled.commands.context.reload_settings()
+    events = await journey.send("go")
+    assert [e.outcome for e in events if e.type == "tool_result"] == ["denied"]
+
+
+async def test_a_plugin_that_is_not_there_is_bad_usage(begin: Begin, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no such folder"):
+        await begin([], plugin_dirs=(tmp_path / "nowhere",))
