@@ -136,7 +136,7 @@ class AgentApp(DirectOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
         self.dialogs = DialogHost(self.chords, self._give_back, self._on_dialogs, id="dialogs")
         self.activity = ActivityLine(id="activity")
         self.todo_panel = TodoPanel(id="todos")
-        self.composer = Composer(self._on_text, id="composer")
+        self.composer = Composer(self._on_text, self._on_paste, id="composer")
         self.transcript_bar = TranscriptBar(id="reading")
         self.menu = CompletionMenu(id="menu")
         self.status_line = StatusLine(id="status")
@@ -156,7 +156,7 @@ class AgentApp(DirectOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
         )
         self.drafts = DraftKeeper(
             lambda: self.conversation,
-            lambda: self.composer.buffer.draft.expanded,
+            lambda: self.keyboard.kept_text,
             self.set_timer,
         )
         self.typed_prompts = TypedPrompts(self.history, self.start_worker, self.warn)
@@ -369,6 +369,9 @@ class AgentApp(DirectOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
     def _on_text(self) -> None:
         self.drafts.touched()
         self.keyboard.text_changed()
+
+    def _on_paste(self, text: str) -> bool:
+        return self.keyboard.paste(text)
 
     def _give_back(self, text: str) -> None:
         self.composer.insert(text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -94,7 +94,13 @@ class Keyboard:
             load_everywhere=lambda: host.typed_prompts.load_everywhere(self.search.refresh),
         )
         self.prompt = PromptKeys(
-            host.composer, host.history, host.runner, host.submit, self._on_sent, host.lines.show
+            host.composer,
+            host.history,
+            host.runner,
+            host.submit,
+            self._on_sent,
+            host.lines.show,
+            lambda: host.chords.keymap.display("chat:stash"),
         )
         self.files = FilePicker(
             FilesBelow(lambda: host.commands, self._launch_dir, host.options.shell_env),
@@ -138,6 +144,12 @@ class Keyboard:
             lambda: host.is_covered,
         )
 
+    @property
+    def kept_text(self) -> str:
+        """What is typed and not sent, drafts put aside included: what a crash must not take."""
+        drafts = (*self.prompt.stashed, self._host.composer.buffer.draft.expanded)
+        return "\n\n".join(draft for draft in drafts if draft)
+
     def text_changed(self) -> None:
         """Offer what the word at the cursor could mean."""
         if self.search.is_open:
@@ -166,6 +178,8 @@ class Keyboard:
             "chat:undo": prompt.undo,
             "chat:externalEditor": self._open_editor,
             "chat:stash": prompt.swap_stash,
+            "chat:expandPastes": prompt.expand_pastes,
+            "chat:redo": prompt.redo,
             "chat:help": prompt.help_when_empty,
             "chat:copyAnswer": self._copy_answer,
             "task:background": self._to_background,
@@ -225,15 +239,48 @@ class Keyboard:
         if text is not None:
             composer.edit(lambda buffer: buffer.set_text(text.rstrip("\n")))
 
-    async def _paste_picture(self) -> None:
+    def paste(self, text: str) -> bool:
+        """Take pasted text that is for something else than the prompt; False where it is not."""
+        if self.reading.is_open:
+            self.reading.paste(text)
+            return True
+        if not text:
+            # Some terminals paste a picture as nothing.
+            self._host.start_worker(self._paste_picture())
+            return True
+        if not text.lstrip().startswith(("/", "'", '"', "file:")):
+            return False
+        from tui.pasted_picture import dropped_pictures  # with the first paste that looks like one
+
+        pictures, folder = dropped_pictures(text), self._scratch_dir
+        if not pictures or folder is None:
+            return False
+        self._host.start_worker(self._keep_dropped(pictures, folder))
+        return True
+
+    @property
+    def _scratch_dir(self) -> Path | None:
         center = self._host.commands
-        folder = center.context.gate.context.scratch_dir if center is not None else None
+        return center.context.gate.context.scratch_dir if center is not None else None
+
+    async def _keep_dropped(self, pictures: Sequence[Path], folder: Path) -> None:
+        from tui.pasted_picture import keep_dropped  # as above
+
+        for picture in pictures:
+            try:
+                self._host.composer.insert_picture(await keep_dropped(folder, picture))
+            except OSError as error:
+                self._host.notice(f"{picture} cannot be taken: {error.strerror}", "warning")
+
+    async def _paste_picture(self) -> None:
+        folder = self._scratch_dir
         if folder is None:
             return
         from tui.pasted_picture import NoPicture, keep_picture  # with the first picture
 
         try:
-            self._host.composer.insert(await keep_picture(folder, self._host.options.shell_env))
+            mention = await keep_picture(folder, self._host.options.shell_env)
+            self._host.composer.insert_picture(mention)
         except NoPicture:
             self._host.hint_text.say("no picture on the clipboard")
         except OSError as error:

@@ -21,6 +21,7 @@ class PromptKeys:
         submit: Callable[[str], None],
         on_sent: Callable[[str], None],
         on_taken_back: Callable[[], None],
+        stash_key: Callable[[], str],
     ) -> None:
         """`submit` sends a text; `on_sent` hears before it of what the person typed."""
         self._composer = composer
@@ -29,6 +30,7 @@ class PromptKeys:
         self._submit = submit
         self._on_sent = on_sent
         self._on_taken_back = on_taken_back
+        self._stash_key = stash_key
         self._stash: list[Draft] = []
 
     def send(self) -> None:
@@ -54,6 +56,19 @@ class PromptKeys:
     def undo(self) -> None:
         """Take back the last edit."""
         self._composer.edit(TextBuffer.undo)
+
+    def redo(self) -> None:
+        """Make the last edit that was taken back again."""
+        self._composer.edit(TextBuffer.redo)
+
+    def expand_pastes(self) -> None:
+        """Show pasted texts as they are, in place of their labels."""
+        self._composer.edit(TextBuffer.expand_chips)
+
+    @property
+    def stashed(self) -> tuple[str, ...]:
+        """The drafts that were put aside, oldest first."""
+        return tuple(draft.expanded for draft in self._stash)
 
     def clear_draft(self) -> None:
         """Clear the draft, which stays in the history; without one, offer to go back."""
@@ -86,10 +101,11 @@ class PromptKeys:
         """Put the draft aside; on an empty prompt bring the last one back."""
         if not self._composer.buffer.is_empty:
             self._stash.append(self._composer.take())
-            self._composer.set_note(" stashed: ctrl+s brings it back ")
         elif self._stash:
             self._composer.load(self._stash.pop())
-            self._composer.set_note("")
+        count = len(self._stash)
+        drafts = f"{count} drafts" if count > 1 else "a draft"
+        self._composer.set_note(f" {drafts} put aside: {self._stash_key()} " if count else "")
 
     def help_when_empty(self) -> bool:
         """Show the help, unless something is being typed."""

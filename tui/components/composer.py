@@ -41,11 +41,19 @@ class Composer(Listens, RowsWidget):
     """
 
     def __init__(
-        self, on_change: Callable[[], None] = lambda: None, *, id: str | None = None
+        self,
+        on_change: Callable[[], None] = lambda: None,
+        on_paste: Callable[[str], bool] = lambda _: False,
+        *,
+        id: str | None = None,
     ) -> None:
-        """Start empty; `on_change` hears of every change of the text, before the next key."""
+        """Start empty; `on_change` hears of every change of the text, before the next key.
+
+        `on_paste` is asked first, and returns whether the pasted text was for it.
+        """
         super().__init__(id=id)
         self._on_change = on_change
+        self._on_paste = on_paste
         self.buffer = TextBuffer()
         self.placeholder = PLACEHOLDER
         self._mode_role = Role.FAINT
@@ -117,6 +125,14 @@ class Composer(Listens, RowsWidget):
         self.buffer.insert(text)
         self._text_changed()
 
+    def insert_picture(self, mention: str) -> None:
+        """Put a picture's label at the cursor; the mention of its file is sent in its place."""
+        before = self.buffer.text[: self.buffer.cursor]
+        if before and not before[-1].isspace():
+            self.buffer.insert(" ")
+        self.buffer.insert_chip(mention + " ", "image")
+        self._text_changed()
+
     def edit(self, change: Callable[[TextBuffer], None]) -> None:
         """Apply a change of the buffer."""
         change(self.buffer)
@@ -164,9 +180,10 @@ class Composer(Listens, RowsWidget):
         event.claim()
 
     def _on_paste_event(self, event: RoutedEvent) -> None:
-        self.buffer.paste(event.text)
-        self._text_changed()
         event.claim()
+        if not self._on_paste(event.text):
+            self.buffer.paste(event.text)
+            self._text_changed()
 
     def _on_press(self, event: RoutedEvent) -> None:
         message = event.message

@@ -90,6 +90,8 @@ ACTIONS: Final[tuple[Action, ...]] = (
         ("chat:fastMode", "Switch fast mode", "meta+o"),
         ("chat:thinkingToggle", "Switch thinking", "meta+t"),
         ("chat:undo", "Undo the last edit of the prompt", "ctrl+_, ctrl+shift+-"),
+        ("chat:redo*", "Make an undone edit again", "ctrl+shift+z, alt+_"),
+        ("chat:expandPastes*", "Show pasted texts in full", "ctrl+x ctrl+v"),
         ("chat:externalEditor", "Edit the prompt in $EDITOR", "ctrl+g, ctrl+x ctrl+e"),
         ("chat:stash", "Stash or restore the prompt", "ctrl+s"),
         ("chat:imagePaste", "Paste an image", "ctrl+v, alt+v"),
