@@ -130,6 +130,10 @@ class CommandFacade(App[ExitReport]):
         if why_not := await self.conversations.change(session_id):
             self.warn(why_not)
 
+    def name_window(self, title: str) -> None:
+        """Show a session's name as the window's title."""
+        self.window.name(title)
+
     def notice(self, text: str, level: str = "info") -> None:
         """Add a line of our own to the transcript."""
         self.document.add_notice(level, text)
@@ -191,14 +195,14 @@ class CommandFacade(App[ExitReport]):
     def use_folder(self, folder: Path) -> None:
         """Work in another folder than the one the program was started in: the demo's copy."""
         self.options = replace(self.options, folder=folder)
-        self.show_header()
+        self.show_header(is_demo=True)
         self.lines.show()
 
-    def show_header(self) -> None:
+    def show_header(self, *, is_demo: bool = False) -> None:
         """Show the first lines of the transcript: what this is, and where."""
         folder = self.display_path(self.options.folder)
         self.window.name(self.options.folder.name or folder)
-        self.transcript.set_header(welcome_rows(self.options.version, folder))
+        self.transcript.set_header(welcome_rows(self.options.version, folder, is_demo=is_demo))
 
     def choose_theme(self, name: str) -> None:
         """Use the named theme from now on; `auto` follows the terminal's background."""
