@@ -18,11 +18,13 @@ from agent.background_tasks import BackgroundTasks
 from agent.commands.center import CommandCenter
 from agent.conversation_ports import ConversationParts
 from agent.conversation_view import ConversationState, ConversationView
+from agent.errors import SwitchRefused
 from agent.events import AgentEvent, ErrorEvent, MessageCommitted, Notice, Terminal
 from agent.loop import AgentLoop
 from agent.memory.picture import ContextPicture, picture
 from agent.messages import Message
 from agent.model.client import Effort
+from agent.model.endpoint import expand_alias
 from agent.prompt_opening import Opened, open_prompt, open_wake
 from agent.rewinding import Rewinding
 from agent.session.rewind import RewindPoint
@@ -93,8 +95,17 @@ class Conversation(ConversationView):
         return True
 
     async def set_model(self, model: str) -> None:
-        """Use another model from the next request on; short names such as `opus` are known."""
+        """Use another model from the next request on; short names such as `opus` are known.
+
+        Raises:
+            SwitchRefused: a hook objects; the model stays.
+        """
+        before, wanted = self.model, expand_alias(model)
+        refusal = await self.hooks.may_switch_model(before, wanted, model)
+        if refusal is not None:
+            raise SwitchRefused(f"The model stays {before}: {refusal}")
         await self._parts.switch.set_model(model)
+        await self.hooks.model_switched(before, self.model, model)
 
     def set_effort(self, effort: Effort | None) -> None:
         """Ask for another effort from the next request on."""

@@ -5,6 +5,7 @@
     ├── ConfigError         a settings file that must count cannot be used
     ├── SessionError        a transcript cannot be opened, read or appended to
     │   └── SessionLocked   another process appends to this session
+    ├── SwitchRefused       a hook does not let another model be used
     └── ModelError          one model request failed (agent.model.client)
 
 A tool never raises through the loop: its failures are results (`agent.tools.lifecycle`).
@@ -23,6 +24,10 @@ class UsageError(AgentError):
 
 class ConfigError(AgentError):
     """A settings file that must not be skipped (policy, `--settings`) is unusable."""
+
+
+class SwitchRefused(AgentError):
+    """A PreModelSwitch hook objects; the model stays."""
 
 
 class SessionError(AgentError):

@@ -22,7 +22,9 @@ from hooks.events import (
     MessageDisplay,
     Notification,
     PostCompact,
+    PostModelSwitch,
     PreCompact,
+    PreModelSwitch,
     SessionEnd,
     SessionStart,
     Setup,
@@ -211,6 +213,29 @@ class HookDispatch(CallEvents):
         if self._agent_id is not None:
             return
         self._keep_for_model(await self._fire(SessionStart(source="compact", model=self._model)))
+
+    async def may_switch_model(self, old: str, new: str, requested: str) -> str | None:
+        """Fire PreModelSwitch; return why a hook refuses, or None."""
+        outcome = await self._fire(
+            PreModelSwitch(
+                from_model=old, to_model=new, requested_model=requested, source="command"
+            )
+        )
+        if outcome is None or outcome.proceeds is not False:
+            # Whoever asked for the switch is the person a hook's `ask` would ask.
+            return None
+        return outcome.stop_reason or outcome.reason or "a hook refused"
+
+    async def model_switched(self, old: str, new: str, requested: str) -> None:
+        """Fire PostModelSwitch; the model hears with its next request what hooks add."""
+        self._model = new
+        self._keep_for_model(
+            await self._fire(
+                PostModelSwitch(
+                    from_model=old, to_model=new, requested_model=requested, source="command"
+                )
+            )
+        )
 
     async def cwd_changed(self, old: str, new: str) -> None:
         """Fire CwdChanged, and name the new one to hooks from now on."""

@@ -23,7 +23,16 @@ from hooks.spec import HandlerSpec
 
 CLASSIFIER_NOTES: Final = 10
 """How many of the latest notes for the classifier are kept."""
-BESIDE_TURNS: Final = frozenset({"Notification", "FileChanged", "ConfigChange", "DirectoryAdded"})
+BESIDE_TURNS: Final = frozenset(
+    {
+        "Notification",
+        "FileChanged",
+        "ConfigChange",
+        "DirectoryAdded",
+        "PreModelSwitch",
+        "PostModelSwitch",
+    }
+)
 """Events that nobody waits for a turn to hear about."""
 
 OFTEN: Final = frozenset({"MessageDisplay"})

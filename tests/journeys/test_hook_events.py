@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from agent.errors import UsageError
+from agent.errors import SwitchRefused, UsageError
 from agent.model.scripted.scenario import Text, ToolCall, Turn, When
 from permissions.mode import Mode
 from tests.journeys.conftest import Begin, terminal
@@ -238,3 +238,28 @@ async def test_hooks_of_a_plugin_guard_and_outlive_a_reload(
 async def test_a_plugin_that_is_not_there_is_bad_usage(begin: Begin, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no such folder"):
         await begin([], plugin_dirs=(tmp_path / "nowhere",))
+
+
+async def test_a_hook_refuses_another_model_or_hears_of_it(
+    begin: Begin, fresh_home: Path, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    refuse = "jq -e '.to_model | test(\"opus\")' >/dev/null || exit 0; echo too dear >&2; exit 2"
+    configure(
+        fresh_home,
+        {"PreModelSwitch": refuse, "PostModelSwitch": f"{log_to(log)}; echo 'You are fast now.'"},
+    )
+    journey = await begin([DONE], model="sonnet")
+    before = journey.conversation.model
+    with pytest.raises(SwitchRefused, match="too dear"):
+        await journey.conversation.set_model("opus")
+    assert journey.conversation.model == before
+    await journey.conversation.set_model("haiku")
+    (payload,) = heard(log)
+    assert (payload["from_model"], payload["to_model"], payload["requested_model"]) == (
+        before,
+        "claude-haiku-5-5",
+        "haiku",
+    )
+    await journey.send("go")
+    assert "You are fast now." in str(journey.last_messages())
