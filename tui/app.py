@@ -279,6 +279,10 @@ class AgentApp(DirectOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
         if center.custom.waiting:
             names = ", ".join(f"/{name}" for name in center.custom.waiting[:5])
             self.notice(f"{names} of this project wait for trust: /trust")
+        from tui.found_settings import found_here  # after the first frame
+
+        if found := await found_here(center):
+            self.notice(found)
         self.own_status.plan()
 
     def _preview(self, tool_use_id: str) -> Any:

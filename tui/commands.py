@@ -99,6 +99,9 @@ async def act_on(result: CommandResult, screen: CommandScreen) -> None:
             screen.send(text)
         case results.OpenPanel(panel, argument):
             await open_panel(panel, argument, screen)
+        case results.Renamed(title):
+            screen.name_window(title)
+            screen.notice(f"This session is named {title!r}.")
         case results.OpenSession(session_id, said):
             await screen.restart(session_id)
             if said:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from agent.settings.load import Settings
     from permissions.decision import Decision
     from permissions.request import PermissionRequest
+    from tui.dialogs.onboarding import LocalModel
     from tui.dialogs.permission import GrantOffer
     from tui.model_choice import Closer
 
@@ -42,6 +43,10 @@ class Front(Protocol):
 
     def use_folder(self, folder: Path) -> None:
         """Work in another folder than the one the program was started in: the demo's copy."""
+        ...
+
+    def name_window(self, title: str) -> None:
+        """Show a session's name where the window has one."""
         ...
 
     def take_draft(self, text: str) -> bool:
@@ -103,6 +108,8 @@ class ConversationMaker:
         for notice in self.assembled.notices:
             self._front.notice(notice, "warning")
         resumed = self.assembled.resumed
+        if resumed is not None and resumed.title:
+            self._front.name_window(resumed.title)
         conversation = self.assembled.conversation
         if resumed is not None and self._restore(resumed.draft, resumed.queued):
             # They are in the prompt now: the next resume must not bring them once more.
@@ -189,7 +196,7 @@ class ConversationMaker:
         self, ports: ScreenPorts, around: Surroundings
     ) -> tuple[Settings, ModelSetup, Surroundings]:
         from agent.assemble import settings_for  # after the first frame, see above
-        from tui.dialogs.onboarding import Onboarding
+        from tui.dialogs.onboarding import LocalModel, Onboarding
         from tui.model_choice import NotConfigured, demo_model, real_model
 
         if not self.options.demo:
@@ -199,7 +206,11 @@ class ConversationMaker:
             try:
                 return settings, await real_model(settings, around, self.options), around
             except NotConfigured as error:
-                if await ports.onboarding() is not Onboarding.DEMO:
+                chosen = await ports.onboarding()
+                if isinstance(chosen, LocalModel):
+                    settings = await self._keep_model(chosen, around)
+                    return settings, await real_model(settings, around, self.options), around
+                if chosen is not Onboarding.DEMO:
                     raise error
         setup, around, closer = await demo_model(around)
         self._closers.append(closer)
@@ -209,6 +220,24 @@ class ConversationMaker:
         )
         settings = await asyncio.to_thread(settings_for, self.options, around)
         return settings, setup, around
+
+    async def _keep_model(self, chosen: LocalModel, around: Surroundings) -> Settings:
+        """Write the chosen server and model into the person's settings, and read them again.
+
+        Raises:
+            ConfigError: the settings cannot be written.
+        """
+        from agent.errors import ConfigError  # after the first frame, see above
+        from agent.settings.change import set_value
+        from agent.surroundings import settings_for
+
+        file = around.agent_home / "settings.json"
+        try:
+            await asyncio.to_thread(set_value, file, "baseUrl", chosen.base_url)
+            await asyncio.to_thread(set_value, file, "model", chosen.model)
+        except OSError as error:
+            raise ConfigError(f"{file} cannot be written: {error.strerror}.") from error
+        return await asyncio.to_thread(settings_for, self.options, around)
 
     async def _ask_trust(
         self, ports: ScreenPorts, around: Surroundings, settings: Settings

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from permissions.contender import Contender
     from permissions.mode import Mode
     from permissions.rule import Rule
-    from tui.dialogs.onboarding import Onboarding
+    from tui.dialogs.onboarding import LocalModel, Onboarding
     from tui.dialogs.trust import TrustRequest
 
 
@@ -145,7 +145,7 @@ class AskTrust(Protocol):
 class AskOnboarding(Protocol):
     """Asks what to do without credentials."""
 
-    async def __call__(self) -> Onboarding:
+    async def __call__(self) -> Onboarding | LocalModel:
         """Return what the person chose."""
         ...
 

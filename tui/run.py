@@ -169,6 +169,10 @@ class _ScreenRun:
         """Show the demo's copy as the folder that is worked in."""
         self.app.use_folder(folder)
 
+    def name_window(self, title: str) -> None:
+        """Show a session's name as the window's title."""
+        self.app.name_window(title)
+
     def take_draft(self, text: str) -> bool:
         """Put what was typed and not sent back into the prompt."""
         self.app.composer.insert(text)

@@ -72,6 +72,13 @@ class OpenSession:
     """Shown once it is open."""
 
 
+@dataclass(frozen=True, slots=True)
+class Renamed:
+    """The session has a name, which the window may show."""
+
+    title: str
+
+
 CommandResult: TypeAlias = (
     ShowText
     | Leave
@@ -82,4 +89,5 @@ CommandResult: TypeAlias = (
     | SendPrompt
     | OpenPanel
     | OpenSession
+    | Renamed
 )

@@ -1,9 +1,11 @@
-"""The first start without credentials: the demo, or how to connect a model."""
+"""The first start without a model: a server found here, the demo, or how to connect one."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from themes.theme import Role
 from tui.components.markdown import code_rows
@@ -13,26 +15,57 @@ from tui.text.highlight import Highlighter
 from tui.text.ink import BLANK, MUTED, TEXT, Ink, Row, indented
 from tui.text.wrap import wrap
 
+if TYPE_CHECKING:
+    from agent.model.local_servers import LocalServer
+
 _HOSTED: Final = "export ANTHROPIC_API_KEY=sk-ant-…"
 _OWN: Final = "export ANTHROPIC_BASE_URL=http://localhost:11434"
+KEYS: Final = (
+    ("enter", "sends what you typed"),
+    ("shift+tab", "changes how much it asks before it acts"),
+    ("esc", "interrupts, and keeps what was done"),
+    ("?", "shows all keys, / all commands"),
+)
+"""The four that matter."""
+MAX_OFFERS: Final = 7
+"""Answers with a digit of their own, the demo and the end aside."""
 
 
 class Onboarding(StrEnum):
-    """What the person chose."""
+    """What the person chose, besides a server."""
 
     DEMO = "demo"
     QUIT = "quit"
 
 
+@dataclass(frozen=True, slots=True)
+class LocalModel:
+    """A model of a server on this machine."""
+
+    server: str
+    base_url: str
+    model: str
+
+
 class OnboardingDialog:
     """Says what is missing and how to go on."""
 
-    def __init__(self, highlighter: Highlighter) -> None:
-        """Open with the demo selected."""
+    def __init__(self, highlighter: Highlighter, servers: Sequence[LocalServer] = ()) -> None:
+        """Open with the best answer selected: a server that was found, else the demo."""
         self._highlighter = highlighter
-        self._answered: Answered[Onboarding] = Answered()
+        self._answered: Answered[Onboarding | LocalModel] = Answered()
+        self._offers = _offers(servers)
+        self._answers: list[Onboarding | LocalModel] = [
+            *self._offers,
+            Onboarding.DEMO,
+            Onboarding.QUIT,
+        ]
         self._choices = ChoiceList(
             [
+                *(
+                    Choice(f"Use {offer.model}", f"{offer.server} at {offer.base_url}")
+                    for offer in self._offers
+                ),
                 Choice("Look around with the demo", "a scripted model in a sample project"),
                 Choice("Quit and connect a model"),
             ]
@@ -43,20 +76,22 @@ class OnboardingDialog:
         """Whether it was answered."""
         return self._answered.is_done
 
-    async def wait(self) -> Onboarding:
+    async def wait(self) -> Onboarding | LocalModel:
         """Return what the person chose."""
         return await self._answered.wait()
 
     def press(self, key: str, text: str, action_id: str | None) -> None:
         """Choose or move."""
-        if key in ("1", "2"):
+        if key.isdigit() and 0 < int(key) <= len(self._answers):
             self._give(int(key) - 1)
         match action_id:
             case "confirm:yes":
                 self._give(0 if key == "y" else self._choices.selected)
             case "confirm:no":
-                self._give(1)
-            case "confirm:previous" | "confirm:next" | "confirm:nextField":
+                self._give(len(self._answers) - 1)
+            case "confirm:previous":
+                self._choices.move(-1)
+            case "confirm:next" | "confirm:nextField":
                 self._choices.move(1)
             case _:
                 pass
@@ -74,8 +109,9 @@ class OnboardingDialog:
         """Return the dialog at a width."""
         width = max(1, width_cells - 4)
         pad = (("   ", TEXT),)
+        found = "These are on this machine:" if self._offers else "No model is configured yet."
         rows: list[Row] = [
-            *wrap([("No model is configured yet.", Ink(bold=True))], width),
+            *wrap([(found, Ink(bold=True))], width),
             BLANK,
             *wrap([("To use Anthropic's API:", MUTED)], width),
             *code_rows([self._highlighter.line(_HOSTED, "bash")], width),
@@ -88,10 +124,39 @@ class OnboardingDialog:
                 width,
             ),
             *code_rows([self._highlighter.line(_OWN, "bash")], width),
+            BLANK,
+            *wrap([("Four keys to begin with:", MUTED)], width),
+            *(
+                row
+                for key, does in KEYS
+                for row in wrap([(f"{key:<11}", TEXT), (does, MUTED)], width)
+            ),
         ]
+        if self._offers:
+            # What can be used at once comes first, and is read with its answers.
+            rows = [rows[0], *_kept(width), BLANK, *rows[-len(KEYS) - 1 :]]
         footer = [FooterRow(BLANK, is_optional=True), *self._choices.rows(width_cells)]
         title = (("Welcome", Ink(Role.ACCENT, bold=True)),)
         return DialogView(title, indented(rows, pad, pad), footer)
 
     def _give(self, index: int) -> None:
-        self._answered.give(Onboarding.DEMO if index == 0 else Onboarding.QUIT)
+        self._answered.give(self._answers[index])
+
+
+def _kept(width: int) -> list[Row]:
+    text = (
+        "Your choice is kept in ~/.agent/settings.json; /model changes it. "
+        "For Anthropic's API set ANTHROPIC_API_KEY instead."
+    )
+    return wrap([(text, MUTED)], width)
+
+
+def _offers(servers: Sequence[LocalServer]) -> list[LocalModel]:
+    """Return the models to offer: those of each server in turn, as many as have a digit."""
+    offers: list[LocalModel] = []
+    longest = max((len(server.models) for server in servers), default=0)
+    for place in range(longest):
+        for server in servers:
+            if place < len(server.models):
+                offers.append(LocalModel(server.name, server.base_url, server.models[place]))
+    return offers[:MAX_OFFERS]

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from agent.abort import Aborted, AbortSignal
 from agent.display import Display
+from agent.model.local_servers import find_local_servers
 from agent.tools.services import AskPerson, PlanAnswer, Question
 from permissions.contender import Contender
 from permissions.decision import Decision
 from permissions.request import PermissionRequest
 from tui.dialogs.dialog import Dialog
 from tui.dialogs.host import DialogHost
-from tui.dialogs.onboarding import Onboarding, OnboardingDialog
+from tui.dialogs.onboarding import LocalModel, Onboarding, OnboardingDialog
 from tui.dialogs.permission import GrantOffer, PermissionAsk, PermissionDialog
 from tui.dialogs.plan import PlanDialog
 from tui.dialogs.question import QuestionDialog
@@ -96,9 +97,10 @@ class ScreenPerson:
         """Return whether the person trusts a folder."""
         return await show(self._host, TrustDialog(request))
 
-    async def onboard(self) -> Onboarding:
+    async def onboard(self) -> Onboarding | LocalModel:
         """Return what to do without credentials."""
-        return await show(self._host, OnboardingDialog(self._highlighter))
+        servers = await find_local_servers()
+        return await show(self._host, OnboardingDialog(self._highlighter, servers))
 
 
 async def show(host: DialogHost, dialog: _AsksFor[AnswerT]) -> AnswerT:

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from agent.abort import Aborted, AbortSignal
 from agent.display import Display
+from agent.model.local_servers import find_local_servers
 from agent.tools.services import AskPerson, PlanAnswer, Question
 from permissions.contender import Contender
 from permissions.decision import Decision
 from permissions.request import PermissionRequest
 from tui.dialogs.dialog import Dialog
-from tui.dialogs.onboarding import Onboarding, OnboardingDialog
+from tui.dialogs.onboarding import LocalModel, Onboarding, OnboardingDialog
 from tui.dialogs.permission import PermissionAsk, PermissionDialog
 from tui.dialogs.plan import PlanDialog
 from tui.dialogs.question import QuestionDialog
@@ -135,9 +136,10 @@ class FlatPerson:
         """Return whether the person trusts a folder."""
         return await self._asker.ask(TrustDialog(request))
 
-    async def onboard(self) -> Onboarding:
+    async def onboard(self) -> Onboarding | LocalModel:
         """Return what to do without credentials."""
-        return await self._asker.ask(OnboardingDialog(Highlighter()))
+        servers = await find_local_servers()
+        return await self._asker.ask(OnboardingDialog(Highlighter(), servers))
 
 
 if TYPE_CHECKING:

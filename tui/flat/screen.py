@@ -129,6 +129,9 @@ class FlatScreen:
         """Say what the status line would."""
         self._talk.notice(text)
 
+    def name_window(self, title: str) -> None:
+        """The window's title stays the terminal's own."""
+
     def leave(self) -> None:
         """End the program."""
         self._talk.leave()

@@ -25,6 +25,7 @@ from tui.flat.lines_in import LineReader
 from tui.flat.narrate import Narrator
 from tui.flat.say import OUTPUT_ENDS, OUTPUT_STARTS, PROMPT_STARTS, Voice
 from tui.flat.screen import FlatScreen
+from tui.found_settings import found_here
 from tui.version import version
 
 if TYPE_CHECKING:
@@ -130,6 +131,9 @@ class _FlatRun:
     def use_folder(self, folder: Path) -> None:
         """Work in the demo's copy of its sample project."""
         self._screen.folder = folder
+
+    def name_window(self, title: str) -> None:
+        """The window's title stays the terminal's own."""
 
     def take_draft(self, text: str) -> bool:
         """Offer what was typed and not sent as something that Up brings back."""
@@ -256,6 +260,8 @@ class _FlatRun:
             self.reader.remember(prompt.text)
         for problem in center.custom.problems:
             self.notice(str(problem), "warning")
+        if found := await found_here(center):
+            self.notice(found)
 
     async def _keep_typed(self, text: str) -> None:
         from agent.session.prompt_log import TypedPrompt  # imported with the log

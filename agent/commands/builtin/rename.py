@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent.commands.context import CommandContext
-from agent.commands.results import CommandResult, ShowText
+from agent.commands.results import CommandResult, Renamed, ShowText
 from agent.sanitize import sanitize
 
 
@@ -13,4 +13,4 @@ async def call(arguments: str, context: CommandContext) -> CommandResult:
     if not title:
         return ShowText("Type the name behind /rename.", "warning")
     await context.session.rename(title)
-    return ShowText(f"This session is named {title!r}.")
+    return Renamed(title)

@@ -9,6 +9,7 @@ import pytest
 
 from agent.abort import AbortController
 from agent.display import DiffDisplay
+from agent.model.local_servers import LocalServer
 from agent.tools.services import PlanAnswer, Question, QuestionOption
 from permissions.decision import (
     Behavior,
@@ -28,7 +29,7 @@ from tests.tui.recorded import RecordedConversation, ask, make_app
 from tests.tui.test_app_keys import played, send, settled, text_of
 from tui.app import AgentApp
 from tui.dialogs.dialog import Dialog
-from tui.dialogs.onboarding import Onboarding, OnboardingDialog
+from tui.dialogs.onboarding import LocalModel, Onboarding, OnboardingDialog
 from tui.dialogs.permission import GrantOffer, PermissionAsk, PermissionDialog
 from tui.dialogs.plan import PlanDialog
 from tui.dialogs.question import QuestionDialog
@@ -253,6 +254,28 @@ async def test_trust_lists_what_the_folder_brings_and_is_careful_by_default() ->
     assert drawn(dialog) == TRUST
     press(dialog, "enter")
     assert await dialog.wait() is False
+
+
+async def test_a_server_that_was_found_is_the_first_answer() -> None:
+    servers = [
+        LocalServer("Ollama", "http://localhost:11434", ("qwen3:8b", "gpt-oss")),
+        LocalServer("vLLM", "http://localhost:8000", ("glm",)),
+    ]
+    dialog = OnboardingDialog(Highlighter(), servers)
+    text = drawn(dialog)
+    assert "1. Use qwen3:8b  Ollama at http://localhost:11434" in text
+    assert "2. Use glm" in text
+    assert "3. Use gpt-oss" in text
+    assert "shift+tab" in text
+    press(dialog, "down", "enter")
+    assert await dialog.wait() == LocalModel("vLLM", "http://localhost:8000", "glm")
+
+
+async def test_escape_on_the_first_start_quits() -> None:
+    dialog = OnboardingDialog(Highlighter(), [LocalServer("Ollama", "http://x", ("a",) * 20)])
+    assert "8. Look around with the demo" in drawn(dialog)
+    press(dialog, "escape")
+    assert await dialog.wait() is Onboarding.QUIT
 
 
 async def test_onboarding() -> None:

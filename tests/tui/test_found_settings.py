@@ -1,0 +1,67 @@
+"""What of Claude Code's files counts is said once, and again when it changes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from agent.commands.spec import CommandSource, Metadata, PromptCommand, Template
+from agent.settings.load import Settings, load_settings
+from tui.found_settings import found_text, news_of_found
+
+COMMAND = PromptCommand(
+    Metadata(
+        name="fix",
+        description="",
+        source=CommandSource.USER_COMMAND,
+        file=Path("/home/ada/.claude/commands/fix.md"),
+    ),
+    lambda: Template(""),
+)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    (tmp_path / "home" / ".claude").mkdir(parents=True)
+    (tmp_path / "project").mkdir()
+    return tmp_path / "home"
+
+
+def settings(home: Path, **user: object) -> Settings:
+    (home / ".claude" / "settings.json").write_text(json.dumps(user))
+    return load_settings(
+        launch_dir=home.parent / "project", home=home, agent_home=home / ".agent", env={}
+    )
+
+
+USER = {
+    "model": "claude-opus-5-5",
+    "permissions": {"allow": ["Bash(ls)"], "deny": ["Read(.env)"]},
+    "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]},
+}
+
+
+def test_rules_hooks_keys_and_commands_are_counted(home: Path) -> None:
+    assert found_text(settings(home, **USER), [COMMAND], home) == (
+        "In force from Claude Code's files: ~/.claude/settings.json (2 rules, 1 hook, model); "
+        "1 command. What .agent files say counts more; /status lists the files."
+    )
+
+
+def test_nothing_found_says_nothing(home: Path) -> None:
+    assert found_text(settings(home), [], home) == ""
+
+
+async def test_it_is_said_once_until_it_changes(home: Path) -> None:
+    agent_home = home / ".agent"
+
+    async def news(**user: object) -> str:
+        return await news_of_found(settings(home, **user), [], home=home, agent_home=agent_home)
+
+    assert await news(**USER)
+    assert await news(**USER) == ""
+    assert "effortLevel" in await news(**USER, effortLevel="high")
+    (agent_home / "cache" / "found-settings.json").write_text("{broken")
+    assert await news(**USER)
