@@ -126,6 +126,35 @@ def interruption(text: str = INTERRUPTED_NOTE) -> Message:
     return Message(role="user", content=(text_block(text),), origin="interruption")
 
 
+def is_signed_summary(block: Block) -> bool:
+    """Whether a block is a summary by the endpoint; one without content is a failed attempt."""
+    return block.get("type") == "compaction" and bool(block.get("content"))
+
+
+def without_signed_summary(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """Return the messages with the endpoint's summary as plain text, for one that takes none.
+
+    Thinking after it goes: it was bound to the summary as it was signed.
+    """
+    if not any(is_signed_summary(block) for message in messages for block in message.content):
+        return tuple(messages)
+    return drop_thinking(
+        [
+            replace(message, content=tuple(_plain_summary(block) for block in message.content))
+            for message in messages
+        ]
+    )
+
+
+def _plain_summary(block: Block) -> Block:
+    if not is_signed_summary(block):
+        return block
+    return text_block(
+        "<system-note>\nThis conversation continues an earlier one that was compacted to save "
+        f"room. What matters of it:\n\n{block['content']}\n</system-note>"
+    )
+
+
 _THINKING: Final = frozenset({"thinking", "redacted_thinking"})
 
 

@@ -12,6 +12,7 @@ from agent.hook_dispatch import HookDispatch
 from agent.memory.budget import ContextBudget
 from agent.memory.estimate import prefix_tokens
 from agent.memory.keeper import ContextKeeper, KeeperPorts
+from agent.memory.signed import SignedSummaries
 from agent.memory.summariser import ModelSummariser
 from agent.messages import Block, Message
 from agent.model.capabilities import known_capabilities
@@ -102,6 +103,15 @@ class KeeperSetup:
                     self.client,
                     request,
                     lambda: replace(recovery, policy=self.policy(RequestSource.COMPACTION)),
+                    turn_id=dispatch.turn_id,
+                    account=self.accounting.add_quietly,
+                    on_event=self.side.emit,
+                ),
+                signed=SignedSummaries(
+                    self.client,
+                    request,
+                    lambda: replace(recovery, policy=self.policy(RequestSource.COMPACTION)),
+                    has_them=lambda: own is None and self.used.capabilities.signed_compaction,
                     turn_id=dispatch.turn_id,
                     account=self.accounting.add_quietly,
                     on_event=self.side.emit,

@@ -41,6 +41,8 @@ def block_tokens(block: Block) -> int:
             if isinstance(content, list):
                 return MESSAGE_TOKENS + sum(block_tokens(b) for b in content if isinstance(b, dict))
             return MESSAGE_TOKENS + text_tokens(str(content or ""))
+        case "compaction":
+            return text_tokens(str(block.get("content") or ""))
         case "thinking":
             return text_tokens(str(block.get("thinking", "")) + str(block.get("signature", "")))
         case _:

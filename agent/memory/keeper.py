@@ -17,6 +17,7 @@ from agent.loop_ports import ContextPort, ContextStep
 from agent.memory.budget import CompactionState, ContextBudget, Pressure
 from agent.memory.estimate import next_request_tokens, total_tokens
 from agent.memory.pipeline import protected_from, shrink
+from agent.memory.signed import SignedSummaryPort
 from agent.memory.stages.digest import digest
 from agent.memory.stages.images import strip_media
 from agent.memory.stages.results import trim_results
@@ -60,6 +61,7 @@ class KeeperPorts:
     """Estimate of system prompt and tools."""
     turn_id: Callable[[], str]
     summary: SummaryPort
+    signed: SignedSummaryPort | None = None
     hooks: CompactionHooks | None = None
     is_automatic: Callable[[], bool] = lambda: True
     """`autoCompactEnabled`."""
@@ -128,6 +130,14 @@ class ContextKeeper:
                 summary = f"To save room, {' and '.join(shrunk.steps)}."
                 return await self._done(messages, shrunk.messages, tokens, trigger, summary, ())
         start = await asyncio.to_thread(protected_from, messages, room) or len(messages)
+        if pressure is not Pressure.CRITICAL:
+            try:
+                signed = await self._signed(messages, start, focus, abort)
+            except Aborted:
+                return None
+            if signed is not None:
+                text = str(signed[0].content[0]["content"])
+                return await self._done(messages, signed, tokens, trigger, text, ())
         try:
             summary, notices = await self._summary(messages, focus, abort, pressure)
         except Aborted:
@@ -138,6 +148,25 @@ class ContextKeeper:
             return ContextStep(messages, notices=(text,))
         replaced = replace_past(messages, start, summary)
         return await self._done(messages, replaced, tokens, trigger, summary, notices)
+
+    async def _signed(
+        self, messages: tuple[Message, ...], start: int, focus: str, abort: AbortSignal
+    ) -> tuple[Message, ...] | None:
+        """Return a history that begins with the endpoint's own summary; None where it has none.
+
+        What follows the summary stays as it was, thinking included. Raises Aborted.
+        """
+        port = self._ports.signed
+        if port is None or not port.is_available():
+            return None
+        while start and _is_preface(messages[start - 1]):
+            start -= 1  # notes in front of a prompt are one turn with it
+        if not start or messages[start - 1].role != "assistant":
+            return None  # a summary of what has not been answered yet would answer for it
+        try:
+            return (await port.compact(messages[:start], focus, abort), *messages[start:])
+        except ModelError:
+            return None
 
     def _room(self, messages: Sequence[Message], tokens: int, trigger: Trigger) -> int:
         """Return what the messages may take afterwards, in our own estimate's tokens."""
@@ -237,6 +266,10 @@ if TYPE_CHECKING:
 
 def _digested(messages: Sequence[Message]) -> str:
     return digest(messages) or "(nothing was done yet)"
+
+
+def _is_preface(message: Message) -> bool:
+    return message.role == "user" and message.origin in {"reminder", "hook", "interruption"}
 
 
 def _hook_trigger(trigger: Trigger) -> str:

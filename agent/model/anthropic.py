@@ -30,7 +30,7 @@ from agent.model.connection_pool import ConnectionPool
 from agent.model.failures import describe_html, from_connection, from_status, from_stream
 from agent.model.sdk import load_sdk, loaded_sdk
 from agent.model.server import OFFICIAL_URL, Endpoint, Timeouts
-from agent.model.wire import read_event, read_message, request_body, without_surrogates
+from agent.model.wire import betas_of, read_event, read_message, request_body, without_surrogates
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -147,7 +147,8 @@ class AnthropicClient:
 
     async def _attempt(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         body = request_body(request, self._known(request.model))
-        betas = () if "betas" in request.without else request.betas
+        wanted = (*request.betas, *betas_of(body))
+        betas = () if "betas" in request.without else wanted
         headers = {"anthropic-beta": ",".join(betas)} if betas else {}
         async with self._pool.lease() as connection, contextlib.AsyncExitStack() as opening:
             import httpx2  # loaded with the connection: 60 ms that no start-up should pay

@@ -10,6 +10,9 @@ from agent.model.client import Effort, ModelCapabilities
 
 TABLE_DATE: Final = "2026-11"
 
+CLEARING: Final = "clear_tool_uses_20250919"
+"""How the endpoint calls leaving out old tool results."""
+
 ALL_EFFORTS: Final[tuple[Effort, ...]] = ("low", "medium", "high", "xhigh", "max")
 
 
@@ -62,6 +65,8 @@ def read_capabilities(model: str, record: Mapping[str, Any]) -> ModelCapabilitie
         )
     types = _mapping(_mapping(capabilities.get("thinking")).get("types"))
     efforts = _mapping(capabilities.get("effort"))
+    compaction = _mapping(capabilities.get("compaction"))
+    editing = _mapping(capabilities.get("context_management"))
     adaptive = _supported(types.get("adaptive"), base.adaptive_thinking)
     return ModelCapabilities(
         model=model,
@@ -72,6 +77,8 @@ def read_capabilities(model: str, record: Mapping[str, Any]) -> ModelCapabilitie
         efforts=tuple(effort for effort in ALL_EFFORTS if _supported(efforts.get(effort), False)),
         mid_conversation_system=base.mid_conversation_system,
         prompt_caching=True,
+        signed_compaction=_supported(compaction.get("summarize"), False),
+        clears_tool_results=_supported(editing.get(CLEARING), False),
         source="endpoint",
     )
 

@@ -32,9 +32,11 @@ class ModelRequest:
     tool_choice: dict[str, Any] | None = None
     betas: tuple[str, ...] = ()
     extra_body: Mapping[str, Any] = field(default_factory=dict)
+    compaction: str | None = None
+    """Instructions for a signed summary of all messages, in place of an answer."""
     without: frozenset[str] = frozenset()
-    """Features the endpoint does not take: `cache_control`, `effort`, `thinking`, `betas`, and
-    `kept_thinking` for that of earlier answers."""
+    """Features the endpoint does not take: `cache_control`, `effort`, `thinking`, `betas`,
+    `context_management`, `signed_compaction`, and `kept_thinking` for that of earlier answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +138,10 @@ class ModelCapabilities:
     """Whether a `system` role is accepted inside `messages`."""
     prompt_caching: bool = True
     count_tokens: bool = True
+    signed_compaction: bool = False
+    """Whether the endpoint writes and signs summaries: the `compaction` field."""
+    clears_tool_results: bool = False
+    """Whether the endpoint leaves out old tool results by itself: `context_management`."""
     source: Literal["endpoint", "table", "guess"] = "table"
 
 

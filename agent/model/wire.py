@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
-from agent.history import drop_thinking, to_wire
+from agent.history import drop_thinking, to_wire, without_signed_summary
 from agent.messages import Message
+from agent.model.capabilities import CLEARING
 from agent.model.client import (
     BlockDelta,
     BlockStart,
@@ -20,6 +21,13 @@ from agent.model.client import (
     ModelRequest,
 )
 from agent.model.usage import read_usage
+
+CONTEXT_BETA: Final = "context-management-2025-06-27"
+COMPACTION_BETA: Final = "compact-2026-09-04"
+CLEAR_FROM: Final = 0.6
+"""Share of the window from which the endpoint leaves out old tool results: before we compact."""
+CLEAR_AT_LEAST: Final = 0.1
+KEPT_TOOL_USES: Final = 10
 
 
 def request_body(request: ModelRequest, model: ModelCapabilities) -> dict[str, Any]:
@@ -47,15 +55,54 @@ def request_body(request: ModelRequest, model: ModelCapabilities) -> dict[str, A
     if model.prompt_caching and "cache_control" not in request.without:
         # One mark at the top level moves along with the last block.
         body["cache_control"] = {"type": "ephemeral"}
+    if request.compaction is not None:
+        if "signed_compaction" in request.without:
+            raise ModelError("unsupported", "The server writes no summaries.", status=400)
+        body["compaction"] = {"type": "summarize", "instructions": request.compaction}
+    elif model.clears_tool_results and "context_management" not in request.without:
+        body["context_management"] = {"edits": [_clearing(model)]}
     body.update(request.extra_body)
     return body
 
 
+def betas_of(body: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the beta names that a body's fields and blocks need."""
+    found: list[str] = []
+    if "context_management" in body:
+        found.append(CONTEXT_BETA)
+    messages = body.get("messages")
+    # It is always the first block of all.
+    first = messages[0]["content"][0] if messages else {}
+    if "compaction" in body or first.get("type") == "compaction":
+        found.append(COMPACTION_BETA)
+    return tuple(found)
+
+
+def _clearing(model: ModelCapabilities) -> dict[str, Any]:
+    """Return the wish to leave out old tool results once the window is filling up.
+
+    Each time costs the cache behind the first one left out, so it has to be worth that.
+    """
+    return {
+        "type": CLEARING,
+        "trigger": {
+            "type": "input_tokens",
+            "value": int(model.context_window * CLEAR_FROM),
+        },
+        "keep": {"type": "tool_uses", "value": KEPT_TOOL_USES},
+        "clear_at_least": {
+            "type": "input_tokens",
+            "value": int(model.context_window * CLEAR_AT_LEAST),
+        },
+    }
+
+
 def _kept(request: ModelRequest) -> Sequence[Message]:
-    """Return the messages to send; where earlier thinking is rejected, without any of it."""
-    if "kept_thinking" not in request.without:
-        return request.messages
-    return drop_thinking(request.messages)
+    """Return the messages to send, without what the server rejects of earlier answers."""
+    messages = request.messages
+    if "signed_compaction" in request.without:
+        messages = without_signed_summary(messages)
+    return drop_thinking(messages) if "kept_thinking" in request.without else messages
 
 
 def read_event(name: str | None, data: Mapping[str, Any]) -> ModelEvent | None:

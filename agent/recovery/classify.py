@@ -95,7 +95,7 @@ def classify(error: ModelError, *, now: float = 0.0) -> Failure:
     """
     overflow = parse_overflow(str(error)) if error.status in (None, 400, 413, 422, 500) else None
     limit = parse_output_limit(str(error)) if error.status in (400, 422) else None
-    unsupported = unsupported_field(str(error)) if error.status in (400, 422) else None
+    unsupported = _unsupported(error) if error.status in (400, 422) else None
     kind = _kind(error, overflow, unsupported)
     return Failure(
         kind=kind,
@@ -109,6 +109,13 @@ def classify(error: ModelError, *, now: float = 0.0) -> Failure:
         status=error.status,
         request_id=error.request_id,
     )
+
+
+def _unsupported(error: ModelError) -> str | None:
+    """Return what of the request the endpoint does not take."""
+    # Codes of summaries it signed itself and will not have back.
+    is_signed = error.kind.startswith("compaction_") and error.kind not in _BY_CODE
+    return "signed_compaction" if is_signed else unsupported_field(str(error))
 
 
 def unsupported_field(message: str) -> str | None:
@@ -138,6 +145,8 @@ _OPTIONAL_FIELDS: Final[Mapping[str, str]] = {
     "cache_control": r"\bcache_control\b",
     "effort": r"\boutput_config\b|\beffort\b",
     "thinking": r"\bthinking\b(?!.*signature)",
+    "context_management": r"\bcontext_management\b",
+    "signed_compaction": r"\bcompaction\b",
     "betas": r"\banthropic-beta\b|\bbeta header\b",
 }
 

@@ -6,6 +6,7 @@ Retry costs time, falling back costs quality, degrading costs a feature, failing
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Final, Literal
@@ -126,6 +127,13 @@ def climb(
     return state, Fail(failure, state.attempts, planned.reason)
 
 
+_FEATURES: Final[Mapping[str, str]] = {
+    "kept_thinking": "thinking of earlier answers",
+    "signed_compaction": "the summary of the conversation as it was signed",
+    "context_management": "the wish to leave out old tool results",
+}
+
+
 def _fixed(state: Climb, failure: Failure, may_refresh: bool) -> tuple[Climb, Rung] | None:
     """Return the response to a failure that a changed request cures; each cure is tried once."""
     next_attempt = state.attempts + 1
@@ -138,7 +146,7 @@ def _fixed(state: Climb, failure: Failure, may_refresh: bool) -> tuple[Climb, Ru
         return replace(state, resized=True), again
     feature = failure.unsupported
     if feature is not None and feature not in state.degraded:
-        words = "thinking of earlier answers" if feature == "kept_thinking" else feature
+        words = _FEATURES.get(feature, feature)
         reason = f"The server does not take {words}."
         return replace(state, degraded=state.degraded | {feature}), Degrade(feature, reason)
     return None

@@ -157,6 +157,8 @@ def _block_markdown(block: Block) -> str:
             return _fenced(_result_text(block))
         case "redacted_thinking":
             return ""
+        case "compaction":
+            return sanitize(str(block.get("content") or "")).strip()
         case kind:
             return f"_[{kind}]_"
 
@@ -203,6 +205,8 @@ def _block_html(block: Block) -> str:
             return _folded("Result", _result_text(block))
         case "redacted_thinking":
             return ""
+        case "compaction":
+            return _folded("Summary", str(block.get("content") or ""))
         case kind:
             return f"<p class=notice>[{html.escape(str(kind))}]</p>"
 

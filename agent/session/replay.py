@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agent.history import without_signed_summary
 from agent.messages import Message
 from agent.session.records import (
     CompactionRecord,
@@ -102,4 +103,5 @@ class Replay:
 
 
 def _restart(history: tuple[Message, ...], redacted: bool) -> list[Message | Gap]:
-    return [Gap(), *history] if redacted else list(history)
+    # A summary by the endpoint is signed over every character of it.
+    return [Gap(), *without_signed_summary(history)] if redacted else list(history)

@@ -22,6 +22,7 @@ from agent.model.scripted.scenario import (
     Turn,
     When,
 )
+from agent.session.resume import load
 from tests.journeys.conftest import Begin, terminal
 
 SUMMARY = "The person wants every commit message in Esperanto. Files were read."
@@ -51,6 +52,66 @@ async def test_an_early_instruction_survives_an_automatic_compaction(begin: Begi
     assert terminal(answer).reason == "completed"
     assert journey.conversation.messages[-1].text == "In Esperanto."
     assert "Esperanto" in journey.conversation.transcript_path.read_text()
+
+
+SIGNING = ModelInfo("claude-opus-5-5", max_input_tokens=40_000, signed_compaction=True)
+
+
+def signing(request: RecordedRequest) -> Turn | None:
+    if "compaction" in request.body:
+        return Turn((Text(SUMMARY),))
+    return Turn((Thinking("hm"), Text("Working. " + "word " * 1_200)))
+
+
+async def test_a_summary_that_the_endpoint_signs_keeps_later_thinking(begin: Begin) -> None:
+    journey = await begin(scenario=Scenario(models=(SIGNING,)), respond=signing)
+    await journey.send("Write every commit message in Esperanto.")
+    compacted: list[Compacted] = []
+    while not compacted:
+        events = await journey.send("Go on.")
+        assert terminal(events).reason == "completed"
+        compacted += [event for event in events if isinstance(event, Compacted)]
+    assert compacted[0].summary == SUMMARY
+    asked = next(r for r in journey.server.requests if "compaction" in r.body)
+    assert asked.headers["anthropic-beta"] == "compact-2026-09-04"
+    assert "Esperanto" in asked.body["compaction"]["instructions"]
+    await journey.send("Go on.")
+    last = journey.server.requests[-1]
+    assert last.body["messages"][0]["content"][0]["type"] == "compaction"
+    assert "compact-2026-09-04" in last.headers["anthropic-beta"]
+    kept = [b for m in last.body["messages"] for b in m["content"] if b["type"] == "thinking"]
+    assert len(kept) >= 2
+    assert last.status == 200
+    again = load(journey.conversation.transcript_path)
+    assert again.messages == journey.conversation.messages
+
+
+async def test_an_endpoint_that_will_not_have_its_summary_back_gets_it_as_text(
+    begin: Begin,
+) -> None:
+    refusal = Status(400, message="compaction: the `signature` does not verify, not supported")
+    plan = FaultPlan(refusal, when=When(prompt="and now"))
+    scenario = Scenario(models=(SIGNING,), faults=(plan,))
+    journey = await begin(scenario=scenario, respond=signing)
+    for _ in range(3):
+        await journey.send("Go on.")
+    events = [event async for event in journey.conversation.compact()]
+    assert any(isinstance(event, Compacted) for event in events)
+    events = await journey.send("and now")
+    assert terminal(events).reason == "completed"
+    last = journey.server.requests[-1].body["messages"]
+    assert last[0]["content"][0]["type"] == "text"
+    assert SUMMARY in last[0]["content"][0]["text"]
+
+
+async def test_an_endpoint_that_clears_results_is_asked_to(begin: Begin) -> None:
+    model = ModelInfo("claude-opus-5-5", clears_tool_results=True)
+    journey = await begin(scenario=Scenario(models=(model,), turns=(WORKING,)))
+    await journey.send("first")
+    await journey.send("second")
+    last = journey.server.requests[-1]
+    assert last.body["context_management"]["edits"][0]["type"] == "clear_tool_uses_20250919"
+    assert last.headers["anthropic-beta"] == "context-management-2025-06-27"
 
 
 async def test_an_endpoint_that_refuses_the_prompt_gets_a_shorter_one_once(begin: Begin) -> None:

@@ -8,19 +8,20 @@ from agent.history import drop_thinking
 from agent.memory.stages.digest import WORDS_END, WORDS_HEAD, own_words
 from agent.messages import Message, user_message
 
-INSTRUCTION = """\
-<system-note>
-The conversation is about to be compacted: everything up to here will be replaced by what you \
-write now, and nothing else of it will be remembered. Call no tools. Write, in at most 1,500 words \
-and in this order:
+CONTENTS = """\
+Write, in at most 1,500 words and in this order:
 1. Goal: what the person wants, with every constraint and preference they stated, also early ones.
 2. State: what is done, what is being worked on at this moment, what is left.
 3. Files: each file that matters by path, what is in it or was changed in it, with the names of \
 functions and the few lines of code that are needed to go on.
 4. Findings: facts learned, commands that work, errors met and what solved them, approaches that \
 failed.
-5. Next step: the very next thing to do, and how its success will be seen.
-{focus}</system-note>"""
+5. Next step: the very next thing to do, and how its success will be seen."""
+INSTRUCTION = f"""\
+<system-note>
+The conversation is about to be compacted: everything up to here will be replaced by what you \
+write now, and nothing else of it will be remembered. Call no tools. {CONTENTS}
+{{focus}}</system-note>"""
 
 
 def instruction(focus: str = "") -> Message:

@@ -32,13 +32,13 @@ class PrefixChain:
 
     def __init__(self) -> None:
         """Start empty."""
-        self._running = hashlib.sha256()
+        self._digest = hashlib.sha256().hexdigest()
         self.units: list[Unit] = []
 
     @property
     def digest(self) -> str:
         """Digest of everything added so far."""
-        return self._running.hexdigest()
+        return self._digest
 
     @property
     def tokens(self) -> int:
@@ -49,7 +49,11 @@ class PrefixChain:
         """Append one unit."""
         bare = {key: value for key, value in block.items() if key != "cache_control"}
         text = json.dumps(bare, sort_keys=True)
-        self._running.update(f"{place}\0{text}\0".encode())
+        link = f"{self._digest}\0{place}\0{text}\0"
+        self._digest = hashlib.sha256(link.encode()).hexdigest()
+        if block.get("type") == "compaction" and is_signed_summary(block):
+            # What it replaced counts for everything after it, as if it still stood here.
+            self._digest = str(block["encrypted_content"])
         marked = bool(block.get("cache_control"))
         self.units.append(Unit(place, block, self.digest, estimate_tokens(text), marked))
 
@@ -66,6 +70,18 @@ def sign_thinking(prefix_digest: str, text: str) -> str:
     """Return the signature of a thinking block that follows a prefix with this digest."""
     body = f"{prefix_digest}\0{text}".encode("utf-8", "surrogatepass")
     return "sig." + hashlib.sha256(body).hexdigest()[:40]
+
+
+def sign_summary(prefix_digest: str, text: str) -> str:
+    """Return the signature of a summary that replaces a prefix with this digest."""
+    body = f"{prefix_digest}\0{text}".encode("utf-8", "surrogatepass")
+    return "cmp." + hashlib.sha256(body).hexdigest()[:40]
+
+
+def is_signed_summary(block: Mapping[str, Any]) -> bool:
+    """Whether a summary is one of this server's, unchanged."""
+    digest, text = str(block.get("encrypted_content")), str(block.get("content"))
+    return block.get("signature") == sign_summary(digest, text)
 
 
 def estimate_tokens(text: str) -> int:

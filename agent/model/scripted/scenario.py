@@ -138,6 +138,10 @@ class ModelInfo:
     """Whether `temperature` and the like are taken."""
     system_messages: bool = True
     """Whether a `system` role is taken inside `messages`."""
+    signed_compaction: bool = False
+    """Whether the `compaction` field is taken: a turn's text becomes a signed summary then."""
+    clears_tool_results: bool = False
+    """Whether `context_management` is taken; nothing is ever left out."""
 
 
 @dataclass(frozen=True, slots=True)

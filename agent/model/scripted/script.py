@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from agent.model.scripted.cache import CacheSimulation
@@ -12,9 +12,17 @@ from agent.model.scripted.choose import holds, last_result, prompt_of
 from agent.model.scripted.faults import Fault, Status, WholeJson
 from agent.model.scripted.frames import Answer, frames_of, make_answer
 from agent.model.scripted.plan import Step, error_body, plan_body, plan_stream
-from agent.model.scripted.prefix import PrefixChain, chain_of
+from agent.model.scripted.prefix import PrefixChain, chain_of, sign_summary
 from agent.model.scripted.record import RecordedRequest
-from agent.model.scripted.scenario import FaultPlan, ModelInfo, Pace, Scenario, Turn
+from agent.model.scripted.scenario import (
+    FaultPlan,
+    ModelInfo,
+    Pace,
+    RawBlock,
+    Scenario,
+    Text,
+    Turn,
+)
 from agent.model.scripted.substitute import substitute
 from agent.model.scripted.validate import Problem, find_problem
 
@@ -108,7 +116,9 @@ class Script:
                 chain,
                 model,
                 bound_thinking=self.scenario.bound_thinking,
-                may_end_with_assistant=stop_reason in ("pause_turn", "max_tokens"),
+                may_end_with_assistant=(
+                    stop_reason in ("pause_turn", "max_tokens") or bool(body.get("compaction"))
+                ),
             )
             if problem is not None:
                 return self._rejected(record, problem)
@@ -124,6 +134,8 @@ class Script:
         for fault in faults:
             if isinstance(fault, Status):
                 return self._status(record, fault, faults)
+        if body.get("compaction"):
+            turn = _as_summary(turn, chain)
         usage = self._cache.usage(body, chain)
         answer = make_answer(
             self._substituted(turn, body),
@@ -236,6 +248,19 @@ def _json(status: int, value: Mapping[str, Any], faults: Sequence[Fault]) -> Res
     return Response(status, headers, tuple(plan_body(body, faults)), len(body), Pace())
 
 
+def _as_summary(turn: Turn, chain: PrefixChain) -> Turn:
+    """Return the turn's text as the signed summary of all that was sent."""
+    text = "".join(part.text for part in turn.parts if isinstance(part, Text)) or "A summary."
+    block = {
+        "type": "compaction",
+        "content": text,
+        "encrypted_content": chain.digest,
+        "signature": sign_summary(chain.digest, text),
+    }
+    delta = {"type": "compaction_delta", "content": text, "encrypted_content": chain.digest}
+    return replace(turn, parts=(RawBlock(block, (delta,)),), stop_reason="compaction")
+
+
 def _last_assistant_digest(chain: PrefixChain) -> str:
     """Return the digest at the last block an assistant wrote; empty when none did."""
     for unit in reversed(chain.units):
@@ -254,6 +279,14 @@ def _model_json(model: ModelInfo) -> dict[str, Any]:
         "max_input_tokens": model.max_input_tokens,
         "max_tokens": model.max_tokens,
         "capabilities": {
+            "compaction": {
+                "supported": model.signed_compaction,
+                "summarize": {"supported": model.signed_compaction},
+            },
+            "context_management": {
+                "supported": model.clears_tool_results,
+                "clear_tool_uses_20250919": {"supported": model.clears_tool_results},
+            },
             "effort": {"supported": bool(model.efforts), **efforts},
             "thinking": {
                 "supported": model.adaptive_thinking,

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from agent.model.scripted.prefix import PrefixChain, as_blocks, sign_thinking
+from agent.model.scripted.prefix import PrefixChain, as_blocks, is_signed_summary, sign_thinking
 from agent.model.scripted.scenario import ModelInfo
 
 KNOWN_FIELDS: Final = frozenset(
@@ -73,7 +73,39 @@ def _fields(body: Mapping[str, Any], model: ModelInfo) -> str | None:
                 return f"`{name}` is not supported by this model."
     if (body.get("tool_choice") or {}).get("type") in ("any", "tool") and not model.sampling:
         return "tool_choice: forcing tool use is not supported by this model."
-    return _thinking_field(body, model) or _effort(body, model) or _marks(body)
+    return (
+        _server_context(body, model)
+        or _thinking_field(body, model)
+        or _effort(body, model)
+        or _marks(body)
+    )
+
+
+def _server_context(body: Mapping[str, Any], model: ModelInfo) -> str | None:
+    """Check fields and blocks by which the endpoint itself makes room."""
+    if "context_management" in body and not model.clears_tool_results:
+        return "context_management: Extra inputs are not permitted"
+    if "compaction" in body and not model.signed_compaction:
+        return "compaction: Extra inputs are not permitted"
+    if "compaction" in body and "context_management" in body:
+        return "compaction: cannot be combined with context_management"
+    messages = body["messages"] if isinstance(body["messages"], list) else []
+    blocks = [
+        block
+        for message in messages
+        if isinstance(message, Mapping)
+        for block in as_blocks(message.get("content"))
+    ]
+    for at, block in enumerate(blocks):
+        if block.get("type") != "compaction" or block.get("content") is None:
+            continue
+        if at:
+            return "compaction: the block is not the first block of the conversation"
+        if not model.signed_compaction:
+            return "messages.0.content.0: unknown block type `compaction`"
+        if not is_signed_summary(block):
+            return "compaction: the `signature` does not verify"
+    return None
 
 
 def _thinking_field(body: Mapping[str, Any], model: ModelInfo) -> str | None:

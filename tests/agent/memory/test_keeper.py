@@ -210,3 +210,63 @@ def test_the_picture_adds_up_and_is_scaled_to_what_was_measured() -> None:
     assert seen.slices[0].name == "Tool results"
     assert abs(seen.used - 5_000) <= len(seen.slices)
     assert seen.used == sum(part.tokens for part in seen.slices)
+
+
+@dataclass
+class Signing:
+    """An endpoint that signs summaries, or refuses to."""
+
+    error: ModelError | None = None
+    asked: list[tuple[Message, ...]] = field(default_factory=list)
+
+    def is_available(self) -> bool:
+        return True
+
+    async def compact(
+        self, messages: tuple[Message, ...], focus: str, abort: AbortSignal
+    ) -> Message:
+        self.asked.append(messages)
+        if self.error is not None:
+            raise self.error
+        return Message("user", ({"type": "compaction", "content": "SIGNED"},), "summary")
+
+
+def signing_keeper(model: Model, signing: Signing) -> ContextKeeper:
+    ports = KeeperPorts(
+        budget=lambda: BUDGET,
+        prefix_tokens=lambda: 1_000,
+        turn_id=lambda: "turn",
+        summary=model,
+        signed=signing,
+    )
+    return ContextKeeper(ports)
+
+
+def thinking_talk() -> tuple[Message, ...]:
+    thought = {"type": "thinking", "thinking": "hm", "signature": "s"}
+    return tuple(
+        replace(m, content=(thought, *m.content)) if m.role == "assistant" else m
+        for m in talk(14_000)
+    )
+
+
+async def test_a_signed_summary_keeps_what_follows_as_it_was() -> None:
+    model, signing = Model(), Signing()
+    history = thinking_talk()
+    step = await signing_keeper(model, signing).before_request(history, 14_500, abort())
+    assert step is not None
+    assert step.event is not None
+    assert step.event.summary == "SIGNED"
+    assert step.messages[1:] == history[len(signing.asked[0]) :]
+    assert signing.asked[0][-1].role == "assistant"
+    assert model.asked == []
+    assert not problems(step.messages)
+
+
+async def test_where_the_endpoint_signs_nothing_the_model_summarises() -> None:
+    model, signing = Model(), Signing(ModelError("invalid_request_error", "no", status=400))
+    step = await signing_keeper(model, signing).before_request(thinking_talk(), 14_500, abort())
+    assert step is not None
+    assert "SUMMARY" in step.messages[0].text
+    assert signing.asked
+    assert model.asked
