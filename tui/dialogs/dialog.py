@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Generic, Protocol, TypeVar
 
+from tui.input.actions import Context
 from tui.text.ink import Row, Run
 
 AnswerT = TypeVar("AnswerT")
@@ -40,7 +41,7 @@ class DialogView:
 
 
 class Dialog(Protocol):
-    """One open dialog."""
+    """One open dialog. What it may have beside this is in `Manners`."""
 
     @property
     def is_done(self) -> bool:
@@ -62,6 +63,30 @@ class Dialog(Protocol):
     def choose(self, choice: int) -> None:
         """Take a click on an answer."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Manners:
+    """How a dialog wants its keys; those that say nothing get what a question gets.
+
+    A dialog says it in an attribute `manners`.
+    """
+
+    contexts: tuple[Context, ...] = (Context.CONFIRMATION,)
+    """Where its actions are bound, innermost first."""
+    is_guarded: bool = True
+    """Whether keys of the first moment are left-overs of typing: not where the person opened it."""
+    scroll_keys: Mapping[str, int] = field(default_factory=dict)
+    """Keys that scroll its body, with the rows they scroll by, beside the usual ones."""
+
+
+QUESTION: Final = Manners()
+
+
+def manners_of(dialog: Dialog) -> Manners:
+    """Return how a dialog wants its keys."""
+    found = getattr(dialog, "manners", QUESTION)
+    return found if isinstance(found, Manners) else QUESTION
 
 
 class Answered(Generic[AnswerT]):

@@ -13,12 +13,12 @@ from textual.geometry import Offset, Size
 
 from themes.theme import Role
 from tui.components.rows_widget import RowsWidget
-from tui.dialogs.dialog import Dialog, FooterRow
+from tui.dialogs.dialog import Dialog, FooterRow, manners_of
 from tui.input.actions import Context
 from tui.input.dispatch import Handler, Release
 from tui.input.event import Phase, RoutedEvent
 from tui.input.guard import DialogGuard
-from tui.input.keymap import ChordReader, Match
+from tui.input.keymap import ChordReader, Pending
 from tui.input.listens import Listens
 from tui.input.priority import EventKind
 from tui.text.ink import BLANK, MUTED, Ink, Row
@@ -95,7 +95,8 @@ class DialogHost(Listens, RowsWidget):
         self.add_class("-open")
         if self._release is None:
             self._release = self.own_keyboard()
-        self._guard.arm()
+        if manners_of(self._queue[0]).is_guarded:
+            self._guard.arm()
         self._on_change()
         self._redraw()
 
@@ -132,14 +133,22 @@ class DialogHost(Listens, RowsWidget):
         event.claim()
         if event.kind is EventKind.PASTE:
             dialog.paste(event.text)
-        elif event.key in _SCROLLS:
-            self._scroll_body(_SCROLLS[event.key])
         else:
-            meaning = self._chords.press(event.key, (Context.CONFIRMATION,))
-            action_id = meaning.action_id if isinstance(meaning, Match) else None
-            key = event.key if len(event.key) > 1 else event.text or event.key
-            dialog.press(key, event.text, action_id)
+            self._press(dialog, event)
         self._redraw()
+
+    def _press(self, dialog: Dialog, event: RoutedEvent) -> None:
+        manners = manners_of(dialog)
+        meaning = self._chords.press(event.key, (*manners.contexts, Context.SCROLL))
+        if isinstance(meaning, Pending):
+            return
+        action_id = meaning.action_id if meaning is not None else None
+        key = event.key if len(event.key) > 1 else event.text or event.key
+        rows = manners.scroll_keys.get(key) or _SCROLLS.get(action_id or key)
+        if rows is not None:
+            self._scroll_body(rows)
+        else:
+            dialog.press(key, event.text, action_id)
 
     def _on_pointer(self, event: RoutedEvent) -> None:
         dialog = self.current
@@ -250,4 +259,21 @@ def _fitting(footer: Sequence[FooterRow], room: int) -> list[FooterRow]:
     return list(footer[first : first + room])
 
 
-_SCROLLS: Final = {"pageup": -10, "pagedown": 10, "ctrl+up": -1, "ctrl+down": 1}
+_FAR: Final = 1_000_000
+_SCROLLS: Final = {
+    "scroll:pageUp": -10,
+    "scroll:pageDown": 10,
+    "scroll:fullPageUp": -10,
+    "scroll:fullPageDown": 10,
+    "scroll:halfPageUp": -5,
+    "scroll:halfPageDown": 5,
+    "scroll:lineUp": -1,
+    "scroll:lineDown": 1,
+    "scroll:top": -_FAR,
+    "scroll:bottom": _FAR,
+    "pageup": -10,
+    "pagedown": 10,
+    "ctrl+up": -1,
+    "ctrl+down": 1,
+}
+"""Rows of the body by action, and by keys that scroll whatever is bound."""

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from themes.theme import Role
-from tui.dialogs.dialog import Answered, DialogView, FooterRow
+from tui.dialogs.dialog import Answered, DialogView, FooterRow, Manners
+from tui.input.actions import Context
 from tui.screen.width import text_width
 from tui.shown import shown_line
 from tui.text.ink import BLANK, MUTED, TEXT, Ink, Row, Run, row
 from tui.text.wrap import clip, wrap
 
 SHOWN_ITEMS: Final = 10
+_FAR: Final = 1_000_000
+
+Letters = Literal["search", "keys"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +52,20 @@ class ListPanel:
         question: str = "",
         selected: int = 0,
         keys: Collection[str] = (),
+        contexts: tuple[Context, ...] = (),
+        letters: Letters = "search",
         hint: str = "",
         preview: Callable[[int, int], Sequence[Row]] | None = None,
         on_move: Callable[[int], None] = lambda _: None,
         on_adjust: Callable[[int], None] | None = None,
         empty: str = "nothing here yet",
     ) -> None:
-        """`preview` takes an item and a width; `on_adjust` hears left (-1) and right (1)."""
+        """`preview` takes an item and a width; `on_adjust` hears left (-1) and right (1).
+
+        `keys` are names of keys, or actions of `contexts`; letters among them, or `letters="keys"`,
+        mean that a search begins with `/`.
+        """
+        self.manners = Manners((*contexts, Context.SELECT), is_guarded=False)
         self._title = title
         self._items = items
         self._question = question
@@ -65,6 +76,8 @@ class ListPanel:
         self._on_adjust = on_adjust
         self._empty = empty
         self._query = ""
+        self._is_searching = letters == "search"
+        self._has_letters = letters == "keys"
         self._found = list(range(len(items)))
         self._at = min(selected, max(0, len(items) - 1))
         self._answered: Answered[Picked | None] = Answered()
@@ -84,29 +97,42 @@ class ListPanel:
         return await self._answered.wait()
 
     def press(self, key: str, text: str, action_id: str | None) -> None:
-        """Take a key; letters search, so only keys that type nothing have other meanings."""
-        if key in self._keys or key == "enter":
+        """Take a key; while it searches, letters are what is searched."""
+        if self._is_searching and text and text.isprintable():
+            self._search(self._query + text)
+            return
+        own = action_id if action_id in self._keys else key if key in self._keys else None
+        if own is not None or key == "enter" or action_id == "select:accept":
             if self.selected is not None:
-                self._answered.give(Picked(self.selected, key))
-        elif key == "escape":
-            if self._query:
-                self._search("")
-            else:
-                self._answered.give(None)
-        elif key in {"left", "right"} and self._on_adjust is not None:
-            self._on_adjust(1 if key == "right" else -1)
-        elif key in _MOVES:
-            self._move(_MOVES[key])
+                self._answered.give(Picked(self.selected, own or "enter"))
+        elif key == "escape" or action_id == "select:cancel":
+            self._go_back()
+        elif (step := _ADJUSTS.get(action_id or key)) and self._on_adjust is not None:
+            self._on_adjust(step)
+        elif step := _MOVES.get(key) or _MOVES.get(action_id or ""):
+            self._move(step)
         elif key in {"backspace", "ctrl+h"}:
             self._search(self._query[:-1])
         elif key == "ctrl+u":
             self._search("")
-        elif text and text.isprintable():
-            self._search(self._query + text)
-        elif action_id == "confirm:previous":
-            self._move(-1)
-        elif action_id == "confirm:next":
-            self._move(1)
+        elif key == "/":
+            self._is_searching = True
+
+    def _go_back(self) -> None:
+        """End the search, then the panel."""
+        if self._query or (self._has_letters and self._is_searching):
+            self._is_searching = not self._has_letters
+            self._search("")
+        else:
+            self._answered.give(None)
+
+    def extend(self, items: Sequence[Item]) -> None:
+        """Take items that came later; what is selected stays selected."""
+        selected = self.selected
+        self._items = [*self._items, *items]
+        self._search(self._query)
+        if selected in self._found:
+            self._at = self._found.index(selected)
 
     def paste(self, text: str) -> None:
         """Search for what was pasted."""
@@ -154,30 +180,61 @@ class ListPanel:
 
     def _foot(self, width: int) -> FooterRow:
         count = f"{self._at + 1 if self._found else 0}/{len(self._found)}"
-        searched: tuple[Run, ...] = ((f"search: {self._query}▏ ", TEXT),) if self._query else ()
+        is_open = self._query or (self._has_letters and self._is_searching)
+        searched: tuple[Run, ...] = ((f"search: {self._query}▏ ", TEXT),) if is_open else ()
         runs = [("   ", TEXT), *searched, (f"{self._hint} · {count}", MUTED)]
         return FooterRow(row(*clip(runs, width - 1), is_copied=False), is_optional=not self._query)
 
     def _move(self, step: int) -> None:
-        if self._found:
+        if self._found and abs(step) > 1:
+            self._at = 0 if step < 0 else len(self._found) - 1
+            self._on_move(self._found[self._at])
+        elif self._found:
             self._at = (self._at + step) % len(self._found)
             self._on_move(self._found[self._at])
 
     def _search(self, query: str) -> None:
         self._query = query
         words = query.casefold().split()
-        self._found = [
-            index
-            for index, item in enumerate(self._items)
-            if all(word in _searchable(item) for word in words)
-        ]
+        if not words:
+            self._found = list(range(len(self._items)))
+        else:
+            ranks = [(_rank(item, words), index) for index, item in enumerate(self._items)]
+            self._found = [index for rank, index in sorted(ranks) if rank < _NOT_FOUND]
         self._at = 0
         if self._found:
             self._on_move(self._found[0])
 
 
-def _searchable(item: Item) -> str:
-    return f"{item.label} {item.detail} {item.keywords}".casefold()
+def _rank(item: Item, words: Sequence[str]) -> int:
+    """Return how well an item fits: names that begin with the first word come first."""
+    label = item.label.casefold()
+    rest = f"{item.detail} {item.keywords}".casefold()
+    if not all(word in label or word in rest for word in words):
+        return _NOT_FOUND
+    if label.lstrip("/").startswith(words[0]):
+        return 0
+    return 1 if all(word in label for word in words) else 2
 
 
-_MOVES: Final = {"up": -1, "down": 1, "ctrl+p": -1, "ctrl+n": 1}
+_NOT_FOUND: Final = 3
+_MOVES: Final = {
+    "up": -1,
+    "down": 1,
+    "ctrl+p": -1,
+    "ctrl+n": 1,
+    "select:previous": -1,
+    "select:next": 1,
+    "messageSelector:up": -1,
+    "messageSelector:down": 1,
+    "messageSelector:top": -_FAR,
+    "messageSelector:bottom": _FAR,
+    "confirm:previous": -1,
+    "confirm:next": 1,
+}
+_ADJUSTS: Final = {
+    "left": -1,
+    "right": 1,
+    "modelPicker:decreaseEffort": -1,
+    "modelPicker:increaseEffort": 1,
+}

@@ -3,16 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Final
 
 from themes.theme import Role
-from tui.dialogs.dialog import Answered, DialogView, FooterRow
+from tui.dialogs.dialog import Answered, DialogView, FooterRow, Manners
+from tui.input.actions import Context
 from tui.shown import shown_line
 from tui.text.ink import MUTED, TEXT, Ink, Row, row
 from tui.text.wrap import wrap
 
+_FAR: Final = 1_000_000
+
 
 class TextPanel:
     """Shows rows made for a width."""
+
+    manners = Manners(
+        (Context.HELP,),
+        is_guarded=False,
+        scroll_keys={
+            "up": -1,
+            "k": -1,
+            "down": 1,
+            "j": 1,
+            "b": -10,
+            "space": 10,
+            "g": -_FAR,
+            "home": -_FAR,
+            "G": _FAR,
+            "end": _FAR,
+        },
+    )
 
     def __init__(self, title: str, rows: Callable[[int], Sequence[Row]]) -> None:
         """`rows` takes the width in cells."""
@@ -31,7 +52,7 @@ class TextPanel:
 
     def press(self, key: str, text: str, action_id: str | None) -> None:
         """Close; scrolling is the host's."""
-        if key in {"escape", "enter", "q"} or action_id == "confirm:no":
+        if key in {"escape", "enter", "q"} or action_id in {"help:dismiss", "confirm:no"}:
             self._answered.give(None)
 
     def paste(self, text: str) -> None:
@@ -42,7 +63,7 @@ class TextPanel:
 
     def view(self, width_cells: int) -> DialogView:
         """Return the panel at a width."""
-        foot = FooterRow(row(("   pgup pgdn scroll · esc close", MUTED)), is_optional=True)
+        foot = FooterRow(row(("   ↑↓ pgup pgdn scroll · esc close", MUTED)), is_optional=True)
         title = ((self._title, Ink(Role.ACCENT, bold=True)),)
         return DialogView(title, list(self._rows(width_cells)), [foot])
 
