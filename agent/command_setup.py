@@ -67,6 +67,7 @@ class CommandParts:
         finder = CommandFinder(places, lambda: ports.settings().trust)
         self._ports = ports
         self.custom = CustomCommands(finder, places)
+        self.custom.approve = lambda file: ports.hooks.may_change_settings("skills", file)
         self.registry = CommandRegistry(
             [self.custom.commands, lambda: BUILTIN_COMMANDS],
             Surface.HEADLESS if ports.is_headless else Surface.SCREEN,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +14,9 @@ from agent.commands.spec import Command
 from hooks.file_changes import file_changes
 
 QUIET_MS: Final = 300
+
+Approve = Callable[[Path], Awaitable[bool]]
+"""Takes a changed file; False where a hook refuses the change."""
 
 
 class CustomCommands:
@@ -28,6 +31,8 @@ class CustomCommands:
         self._stop = asyncio.Event()
         self.listeners: list[Callable[[], None]] = []
         """Called after each refresh that changed something."""
+        self.approve: Approve | None = None
+        """Asked about each file that changed while the folders are watched."""
 
     def commands(self) -> tuple[Command, ...]:
         """Return the commands in order of priority."""
@@ -78,10 +83,16 @@ class CustomCommands:
                     recursive=True,
                     stop=self._stop,
                 ):
-                    if events is None or events:
+                    if events is None or (events and await self._is_approved(events)):
                         await self.refresh()
                     if self._roots() != roots:
                         break
+
+    async def _is_approved(self, events: Iterable[tuple[object, str]]) -> bool:
+        if self.approve is None:
+            return True
+        files = sorted({Path(path) for _, path in events if path.endswith(".md")})
+        return all([await self.approve(file) for file in files])
 
     def _roots(self) -> tuple[Path, ...]:
         """Return the folders to watch: each one, or where it is missing, its parent alone."""

@@ -95,3 +95,34 @@ async def test_files_that_changed_settings_name_are_watched_at_once(
             watched.write_text(f"export N={number}\n")
             await asyncio.sleep(TICK_S)
     assert _heard(log)[0]["hook_event_name"] == "FileChanged"
+
+
+@pytest.mark.parametrize("refuses", [False, True])
+async def test_config_change_hooks_hear_of_skills_and_may_refuse_them(
+    refuses: bool, tmp_path: Path, fresh_home: Path
+) -> None:
+    log = tmp_path / "log"
+    home = fresh_home / ".agent"
+    folder = home / "commands"
+    folder.mkdir(parents=True)
+    hooks = {"ConfigChange": _log_to(log, "exit 2" if refuses else "")}
+    (home / "settings.json").write_text(json.dumps({"hooks": hooks}))
+    async with journeys(tmp_path, fresh_home) as begin:
+        journey = await begin([Turn((Text("ok"),), times=0)])
+        custom = journey.assembled.commands.custom
+        await journey.send("hello")
+        custom.watch()
+        refreshed = asyncio.Event()
+        custom.listeners.append(refreshed.set)
+        number = 0
+        while not any(p["source"] == "skills" for p in _heard(log)):
+            number += 1
+            (folder / "fix.md").write_text(f"---\ndescription: {number}\n---\nFix it.")
+            await asyncio.sleep(TICK_S)
+        if refuses:
+            assert custom.commands() == ()
+        else:
+            await refreshed.wait()
+            assert [command.meta.name for command in custom.commands()] == ["fix"]
+    heard = next(p for p in _heard(log) if p["source"] == "skills")
+    assert heard["file_path"] == str(folder / "fix.md")
