@@ -7,15 +7,15 @@ person scrolls up. Next: `agent.session.pages`.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from agent.sanitize import sanitize
 from tui.block_list import BlockList
 from tui.committed import show_answer, show_person, show_results
-from tui.shown import shown_display
-from tui.view import Block, CompactionLine, EndLine, NoticeLine, ToolCard
+from tui.shown import shown_display, shown_line
+from tui.view import Block, CompactionLine, EndLine, NoticeLine, ToolCard, ToolState
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,6 +23,14 @@ if TYPE_CHECKING:
     from agent.messages import Message
     from agent.session.pages import Page, SessionPages
     from tui.document import Document
+
+_STATES: Final[Mapping[str, ToolState]] = {
+    "ok": "ok",
+    "failed": "failed",
+    "denied": "denied",
+    "interrupted": "interrupted",
+    "invalid": "invalid",
+}
 
 
 class Past:
@@ -118,11 +126,17 @@ def _show_words(found: BlockList, message: Message) -> None:
 
 
 def _ended(card: ToolCard, page: Page) -> Block:
-    """Return a card of a call that is over, with what it changed."""
-    change = page.changes.get(card.key)
-    if card.state == "running":
-        return replace(card, state="interrupted")
-    return replace(card, display=shown_display(change)) if change is not None else card
+    """Return a card of a call that is over, as it was shown then."""
+    call = page.calls.get(card.key)
+    if call is None:
+        return replace(card, state="interrupted") if card.state == "running" else card
+    return replace(
+        card,
+        identifier=shown_line(call.identifier) or card.identifier,
+        state=_STATES.get(call.outcome, card.state),
+        elapsed_s=call.elapsed_s,
+        display=shown_display(call.change),
+    )
 
 
 def _level(text: str) -> Literal["info", "warning", "error"]:

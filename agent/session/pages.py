@@ -36,12 +36,22 @@ PastItem = Message | CompactionRecord | NoticeRecord
 
 
 @dataclass(frozen=True, slots=True)
+class PastCall:
+    """How a call ended, beyond what its result says."""
+
+    identifier: str
+    outcome: str
+    elapsed_s: float
+    change: DiffDisplay | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
     """A stretch of the past, oldest first. No call is parted from its result."""
 
     items: tuple[PastItem, ...]
-    changes: Mapping[str, DiffDisplay] = field(default_factory=dict)
-    """What calls changed, by their identifiers."""
+    calls: Mapping[str, PastCall] = field(default_factory=dict)
+    """By their ids; those that never ran are not among them."""
     offset: int = 0
     """Where it starts in the file, in bytes: unlike that of any other page."""
 
@@ -77,15 +87,18 @@ class SessionPages:
 
     def _page(self) -> Page:
         items: list[PastItem] = []
-        changes: dict[str, DiffDisplay] = {}
+        calls: dict[str, PastCall] = {}
         start = self._end
         for offset, record in self._records():
             start = offset if start is None else start
             match record:
                 case ToolEnd(agent_id=None):
-                    change = diff_from_json(record.change)
-                    if change is not None:
-                        changes[record.tool_use_id] = change
+                    calls[record.tool_use_id] = PastCall(
+                        record.identifier,
+                        record.outcome,
+                        record.elapsed_s,
+                        diff_from_json(record.change),
+                    )
                 case MessageRecord():
                     items.append(record.message)
                 case CompactionRecord() | NoticeRecord():
@@ -99,7 +112,7 @@ class SessionPages:
         else:
             self._is_at_start = True
         items.reverse()
-        return Page(tuple(items), changes, self._end or 0)
+        return Page(tuple(items), calls, self._end or 0)
 
     def _records(self) -> Iterator[tuple[int, Record]]:
         """Yield what is part of the conversation, the latest first."""

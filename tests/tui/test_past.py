@@ -45,7 +45,7 @@ def test_every_kind_of_past_is_a_block(tmp_path: Path) -> None:
         tmp_path / "s.jsonl",
         said("hello"),
         Message("assistant", (text_block("I edit"), CALL), "model"),
-        ToolEnd("a", "Edit", result, "ok", change=CHANGE),
+        ToolEnd("a", "Edit", result, "ok", identifier="Edit f.py", elapsed_s=2.0, change=CHANGE),
         tool_results_message([result]),
         NoticeRecord("warning", "careful"),
         CompactionRecord((said("s", origin="summary"),), "the summary", "auto", 9, 1),
@@ -68,6 +68,7 @@ def test_every_kind_of_past_is_a_block(tmp_path: Path) -> None:
     ]
     cards = [block for block in blocks.blocks if isinstance(block, ToolCard)]
     assert cards[0].display == DiffDisplay("f.py", "x = 1", "x = 2", first_line=41)
+    assert (cards[0].identifier, cards[0].elapsed_s) == ("Edit f.py", 2.0)
     assert [card.state for card in cards] == ["ok", "interrupted"]
     assert last == "the end"
 
