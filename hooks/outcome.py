@@ -89,6 +89,14 @@ class EventOutcome:
         """Whether a hook vetoed what was announced."""
         return self.decision in ("deny", "block") or not self.continue_
 
+    @property
+    def decided_by(self) -> str:
+        """Name the first handler that gave the decision, for people; empty when none did."""
+        deciding = next((r for r in self.results if r.answer.verdict == self.decision), None)
+        if deciding is None:
+            return ""
+        return f"hook {first_line(deciding.spec.label)[:80]!r} ({deciding.spec.source.value})"
+
     def to_json(self) -> dict[str, object]:
         """Return the line that `hooks run` writes."""
         return {

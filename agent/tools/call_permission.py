@@ -111,7 +111,7 @@ async def _apply_pre_hook(
         ready = await read_input(call, hook.updated_input)
         decision = _evaluate(call, ready)
     return ready, call.ports.gate.after_pre_tool_use(
-        decision, hook.decision, hook.reason or "", hook.reason_source or ""
+        decision, hook.decision, hook.reason or "", hook.decided_by
     )
 
 

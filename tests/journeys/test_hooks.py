@@ -40,7 +40,9 @@ async def test_a_guard_on_rm_denies_and_tells_the_model(begin: Begin, fresh_home
 
     assert (journey.project / "notes.txt").exists()
     assert [result.outcome for result in results(events)] == ["denied"]
-    assert "Use .trash/ instead." in str(journey.last_messages()[-1])
+    told = str(journey.last_messages()[-1]["content"][0]["content"])
+    assert told.startswith("Permission denied: hook \"echo 'Use .trash/ instead.' >&2; exit 2\"")
+    assert told.endswith("(user): Use .trash/ instead.")
     assert journey.person.asked == []
     assert terminal(events).reason == "completed"
 

@@ -112,10 +112,10 @@ def _item(
     if dry is not None:
         fires, _ = dry.verdicts.get(spec.position, (False, ""))
         sign = "✓ " if fires else "  "
-    fired = f" · {_history(stats)}" if stats.fired else ""
+    fired = f"{stats.fired}× " if stats.fired else ""
     return Item(
         f"{sign}{spec.event}{matcher}",
-        f"[{spec.handler.type}] {spec.label}{fired}",
+        f"[{spec.handler.type}] {fired}{spec.label}",
         keywords=spec.where,
     )
 
