@@ -13,15 +13,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from textual import events
-from textual.app import ComposeResult, SystemCommand
-from textual.screen import Screen
+from textual.app import ComposeResult
 
 from agent.user_prompt import Prompt
 from tui.app_options import AppOptions, ExitReport
 from tui.attention import Attention
 from tui.background import ASK, FOLLOW, UNFOLLOW, dark_from_reply, says_changed
 from tui.command_facade import CommandFacade
-from tui.commands import candidates, run_command
+from tui.commands import run_command
 from tui.components.activity_line import FRAME_S, ActivityLine
 from tui.components.completion_menu import CompletionMenu
 from tui.components.composer import Composer
@@ -46,6 +45,7 @@ from tui.input.reply import TerminalReply
 from tui.input.routed import RoutedApp
 from tui.keyboard import Keyboard
 from tui.lines import Lines
+from tui.own_panels import OwnPanels
 from tui.own_status import OwnStatus
 from tui.past import Past
 from tui.prompt_history import PromptHistory
@@ -76,7 +76,7 @@ class AgentApp(DirectOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
     CSS = """
     Screen { overflow: hidden; }
     """
-    ENABLE_COMMAND_PALETTE = True
+    ENABLE_COMMAND_PALETTE = False
     ALLOW_SELECT = False
     INLINE_PADDING = 0
 
@@ -164,6 +164,7 @@ class AgentApp(DirectOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
             self.bridge.put, self._on_typed_command, self._on_typed_command_end
         )
         self.editing = Editing(self, edit_text, edit_path)
+        self.own_panels = OwnPanels(self)
         self.keyboard = Keyboard(self, clock)
 
     # Life
@@ -270,6 +271,8 @@ class AgentApp(DirectOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
             return
         context = center.context
         self.window.wants_progress(context.settings().values.terminalProgressBarEnabled)
+        if (detail := context.settings().values.toolDetail) is not None:
+            self.transcript.set_levels(detail)
         await self.typed_prompts.open(
             agent_home, context.settings().project_root, context.session.session_id
         )
@@ -307,12 +310,6 @@ class AgentApp(DirectOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
             await self.conversations.wait()
         await run_command(text, self)
         self.events_shown.show()
-
-    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        """Offer our own commands in Textual's palette."""
-        for command in candidates(self.registry):
-            run = partial(self.submit, f"/{command.label}")
-            yield SystemCommand(command.label.capitalize(), command.detail, run)
 
     def _on_prompt_start(self, prompt: Prompt) -> None:
         self.waiting_notice.stop()

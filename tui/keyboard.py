@@ -24,6 +24,7 @@ from tui.input.keymap import ChordReader
 from tui.key_actions import KeyActions
 from tui.leaving import Leaving
 from tui.lines import Lines
+from tui.own_panels import OwnPanels
 from tui.own_status import OwnStatus
 from tui.prompt_history import PromptHistory
 from tui.prompt_keys import PromptKeys
@@ -58,6 +59,7 @@ class KeyboardHost(Protocol):
     typed_prompts: TypedPrompts
     typed_commands: TypedCommands
     editing: Editing
+    own_panels: OwnPanels
 
     @property
     def commands(self) -> CommandCenter | None: ...
@@ -85,7 +87,12 @@ class Keyboard:
         """Make what takes keys out of the parts of the screen."""
         self._host = host
         self.reading = TranscriptView(
-            host.transcript, host.transcript_bar, host.chords, host.editing, host.on_reading
+            host.transcript,
+            host.transcript_bar,
+            host.chords,
+            host.editing,
+            host.on_reading,
+            host.own_panels.choose_detail,
         )
         self.search = HistorySearch(
             host.history,
@@ -142,6 +149,7 @@ class Keyboard:
             self.offers,
             EditorMode(host.composer, lambda: host.commands),
             lambda: host.is_covered,
+            host.submit,
         )
 
     @property
@@ -190,6 +198,8 @@ class Keyboard:
             "app:toggleTranscript": self.reading.open,
             "app:toggleTodos": self._toggle_todos,
             "app:suspend": host.action_suspend_process,
+            "app:commandPalette": lambda: host.own_panels.open_palette(self._perform),
+            "transcript:toolDetail": host.own_panels.choose_detail,
             "scroll:lineUp": partial(transcript.scroll_rows, -1),
             "scroll:lineDown": partial(transcript.scroll_rows, 1),
             "scroll:pageUp": partial(transcript.scroll_pages, -1.0),
@@ -202,6 +212,9 @@ class Keyboard:
             "scroll:bottom": lambda: transcript.to_end(),
             "selection:copy": self._copy_selection,
         }
+
+    def _perform(self, action_id: str) -> None:
+        self.actions[action_id]()
 
     def _on_sent(self, text: str) -> None:
         if self._host.options.agent_home is not None:

@@ -37,13 +37,18 @@ class TranscriptView:
         chords: ChordReader,
         reader: TranscriptReader,
         on_change: Callable[[], None],
+        choose_detail: Callable[[], None],
     ) -> None:
-        """`on_change` hears of opening and closing: the prompt comes and goes."""
+        """`on_change` hears of opening and closing: the prompt comes and goes.
+
+        `choose_detail` lets the person choose how much is shown of each tool's calls.
+        """
         self._transcript = transcript
         self._bar = bar
         self._chords = chords
         self._reader = reader
         self._on_change = on_change
+        self._choose_detail = choose_detail
         self._query: str | None = None
         self._search = TranscriptSearch("", ())
         self._is_unfolded = True
@@ -159,6 +164,7 @@ class TranscriptView:
             "transcript:searchPrevious": partial(self._go, -1),
             "transcript:previousPrompt": partial(transcript.to_prompt, -1),
             "transcript:nextPrompt": partial(transcript.to_prompt, 1),
+            "transcript:toolDetail": self._fold_and_choose,
             "transcript:dump": lambda: self._reader.to_terminal(transcript.whole_text()),
             "transcript:editor": self._open_editor,
             "transcript:lineUp": partial(transcript.scroll_rows, -1),
@@ -183,6 +189,12 @@ class TranscriptView:
         self._is_unfolded = not self._is_unfolded
         self._transcript.set_detailed(self._is_unfolded)
 
+    def _fold_and_choose(self) -> None:
+        """What is unfolded looks the same at every level."""
+        self._is_unfolded = False
+        self._transcript.set_detailed(False)
+        self._choose_detail()
+
     def _open_editor(self) -> None:
         self._reader.text(self._transcript.whole_text(), "transcript.md")
 
@@ -203,6 +215,7 @@ class TranscriptView:
                     ("transcript:searchNext", "next"),
                     ("transcript:previousPrompt", "prompts"),
                     ("transcript:toggleShowAll", fold),
+                    ("transcript:toolDetail", "detail"),
                     ("transcript:editor", "editor"),
                     ("transcript:exit", "back"),
                 )

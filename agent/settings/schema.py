@@ -100,6 +100,7 @@ class SettingsFile(_Section):
     outputStyle: str | None = None
     statusLine: StatusLineSection | None = None
     autoCompactEnabled: bool | None = None
+    autoMemoryEnabled: bool | None = None
     autoCompactWindow: Annotated[int, Field(gt=0)] | None = None
     cleanupPeriodDays: Annotated[int, Field(ge=0)] | None = None
     includeCoAuthoredBy: bool | None = None
@@ -119,6 +120,7 @@ class SettingsFile(_Section):
     permissionChannel: PermissionChannelSection | None = None
     sandbox: dict[str, Any] | None = None
     verbose: bool | None = None
+    toolDetail: dict[str, Literal["line", "short", "full"]] | None = None
     reducedMotion: bool | None = None
     terminalProgressBarEnabled: bool | None = None
     prefersReducedMotion: bool | None = None
@@ -132,7 +134,6 @@ ACCEPTED_ELSEWHERE: Final = frozenset(
         "agent",
         "alwaysThinkingEnabled",
         "attribution",
-        "autoMemoryEnabled",
         "autoUpdatesChannel",
         "awsAuthRefresh",
         "awsCredentialExport",

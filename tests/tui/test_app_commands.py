@@ -186,14 +186,6 @@ async def test_it_says_who_decided_when_it_was_not_the_person() -> None:
         assert "denied by hook: policy" in text_of(app.status_line)
 
 
-async def test_the_palette_offers_our_commands() -> None:
-    app = make_app()
-    async with app.run_test(size=(80, 20)):
-        titles = [command.title for command in app.get_system_commands(app.screen)]
-        assert "Compact" in titles
-        assert "Theme" in titles
-
-
 def with_shell(conversation: RecordedConversation, folder: Path) -> AgentApp:
     conversation.cwd = folder
     app = make_app(conversation)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final, assert_never
 
 from themes.theme import Role
-from tui.components.tool_card import tool_card_rows
+from tui.components.tool_card import ToolLevel, tool_card_rows
 from tui.text.highlight import Highlighter
 from tui.text.ink import BLANK, FAINT, MUTED, Ink, Row, Run, indented, on_ground, row
 from tui.text.wrap import clip, wrap
@@ -32,9 +32,14 @@ _PROMPT_FOLD_LINES: Final = 30
 
 
 def block_rows(
-    block: Block, width_cells: int, *, is_detailed: bool, highlighter: Highlighter
+    block: Block,
+    width_cells: int,
+    *,
+    is_detailed: bool,
+    highlighter: Highlighter,
+    level: ToolLevel = "short",
 ) -> list[Row]:
-    """Return the rows of a block; `is_detailed` unfolds what is folded."""
+    """Return the rows of a block; `is_detailed` unfolds what is folded, `level` is for calls."""
     width = max(1, width_cells - GUTTER_CELLS - 1)
     match block:
         case PersonMessage():
@@ -46,7 +51,7 @@ def block_rows(
             return _thinking(block, width, is_detailed)
         case ToolCard():
             return tool_card_rows(
-                block, width_cells, is_detailed=is_detailed, highlighter=highlighter
+                block, width_cells, is_detailed=is_detailed, highlighter=highlighter, level=level
             )
         case NoticeLine():
             sign, ink = _NOTICE_SIGNS[block.level]
@@ -67,7 +72,7 @@ def block_rows(
 
 def needs_gap(before: Block | None, block: Block, *, is_detailed: bool) -> bool:
     """Return whether a blank row separates the two; calls that show one line stand together."""
-    if before is None:
+    if before is None or (isinstance(block, AssistantText) and block.continues):
         return False
     if isinstance(before, ToolCard) and isinstance(block, ToolCard) and not is_detailed:
         return not (_is_small(before) and _is_small(block))

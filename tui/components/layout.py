@@ -6,6 +6,7 @@ from typing import Final, Protocol
 
 from tui.components.blocks import GUTTER_CELLS, block_rows
 from tui.components.markdown_stream import MarkdownStream
+from tui.components.tool_card import ToolLevel
 from tui.text.highlight import Highlighter
 from tui.text.ink import MUTED, Row, Run, indented
 from tui.view import AssistantText, Block
@@ -38,13 +39,19 @@ class FixedLayout:
     """Rows that never change."""
 
     def __init__(
-        self, block: Block, width_cells: int, *, is_detailed: bool, highlighter: Highlighter
+        self,
+        block: Block,
+        width_cells: int,
+        *,
+        is_detailed: bool,
+        highlighter: Highlighter,
+        level: ToolLevel = "short",
     ) -> None:
         """Make all rows now."""
         self._highlighter = highlighter
         highlighter.take_unready()
         self._rows = block_rows(
-            block, width_cells, is_detailed=is_detailed, highlighter=highlighter
+            block, width_cells, is_detailed=is_detailed, highlighter=highlighter, level=level
         )
         self._unready = highlighter.take_unready()
 
@@ -120,9 +127,16 @@ class AnswerLayout:
 
 
 def make_layout(
-    block: Block, width_cells: int, *, is_detailed: bool, highlighter: Highlighter
+    block: Block,
+    width_cells: int,
+    *,
+    is_detailed: bool,
+    highlighter: Highlighter,
+    level: ToolLevel = "short",
 ) -> Layout:
     """Return the layout of a block."""
     if isinstance(block, AssistantText):
         return AnswerLayout(block, width_cells, highlighter=highlighter)
-    return FixedLayout(block, width_cells, is_detailed=is_detailed, highlighter=highlighter)
+    return FixedLayout(
+        block, width_cells, is_detailed=is_detailed, highlighter=highlighter, level=level
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Final, assert_never
+from typing import Final, Literal, assert_never
 
 from agent.display import (
     CommandDisplay,
@@ -22,6 +22,10 @@ from tui.text.ink import FAINT, MUTED, TEXT, Ink, Row, Run, indented, row
 from tui.text.wrap import chop, clip, runs_width, spread, wrap
 from tui.view import ToolCard, ToolState
 
+ToolLevel = Literal["line", "short", "full"]
+"""How much of a call is shown while the transcript is folded: its line alone, the start of its
+result, or all of it. What failed, was denied or waits is never only a line."""
+
 LIVE_LINES: Final = 5
 """Last lines of output shown while a call runs."""
 RESULT_LINES: Final = 4
@@ -30,15 +34,24 @@ DIFF_ROWS: Final = 24
 _INDENT: Final = 3
 _BODY_FIRST: Final[tuple[Run, ...]] = ((" └ ", FAINT),)
 _BODY_REST: Final[tuple[Run, ...]] = (("   ", FAINT),)
+_QUIET_STATES: Final = frozenset({"writing", "running", "ok"})
 _SLOW_S: Final = 1.0
 """Calls faster than this do not say how long they took."""
 
 
 def tool_card_rows(
-    card: ToolCard, width_cells: int, *, is_detailed: bool, highlighter: Highlighter
+    card: ToolCard,
+    width_cells: int,
+    *,
+    is_detailed: bool,
+    highlighter: Highlighter,
+    level: ToolLevel = "short",
 ) -> list[Row]:
-    """Return the rows of a card; `is_detailed` shows the whole result."""
+    """Return the rows of a card; `is_detailed` shows the whole result, whatever the level."""
     width = max(1, width_cells - _INDENT - 1)
+    is_detailed = is_detailed or level == "full"
+    if level == "line" and not is_detailed and card.state in _QUIET_STATES:
+        return _head(card, width_cells, is_detailed)
     head = _head(card, width_cells, is_detailed)
     body = _body(card, width, width_cells, is_detailed, highlighter)
     return [*head, *(_fitted(line, width_cells) for line in body)]

@@ -7,7 +7,7 @@ Next: `viewport` (what is visible), `selection` (what is marked).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import zip_longest
 from typing import Final, cast
 
@@ -20,6 +20,7 @@ from tui.components.rows_widget import PaletteHost
 from tui.components.search_marks import row_with_hits
 from tui.components.selection import Mark, marked_row, marked_text
 from tui.components.strip_cache import StripCache
+from tui.components.tool_card import ToolLevel
 from tui.components.viewport import Place, Viewport
 from tui.input.dispatch import Handler
 from tui.input.event import Phase, RoutedEvent
@@ -94,6 +95,11 @@ class Transcript(Listens, DrawsRows):
         """Unfold or fold everything."""
         self._mark = None
         self.viewport.set_detailed(is_detailed)
+        self.update_rows()
+
+    def set_levels(self, levels: Mapping[str, ToolLevel]) -> None:
+        """Take how much is shown of the calls of each tool while they are folded."""
+        self.viewport.set_levels(levels)
         self.update_rows()
 
     def highlights_ready(self) -> None:

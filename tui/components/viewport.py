@@ -6,12 +6,13 @@ blocks there are.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from tui.components.blocks import needs_gap
 from tui.components.layout import Layout, make_layout
+from tui.components.tool_card import ToolLevel
 from tui.text.highlight import Highlighter
 from tui.text.ink import BLANK, Row
 from tui.view import AssistantText, Block, PersonMessage, ThinkingText, ToolCard
@@ -50,6 +51,7 @@ class Viewport:
     width_cells: int = 80
     height_rows: int = 24
     is_detailed: bool = False
+    levels: Mapping[str, ToolLevel] = field(default_factory=dict)
     is_following: bool = True
     """Whether new rows push old ones up; ends with scrolling up, comes back at the end."""
     top: Place = field(default_factory=lambda: Place(0, 0))
@@ -111,6 +113,15 @@ class Viewport:
             self._forget_layouts()
         self.height_rows = max(1, height_rows)
         self._clamp()
+
+    def set_levels(self, levels: Mapping[str, ToolLevel]) -> None:
+        """Take how much is shown of the calls of each tool; those not named show their start."""
+        self.levels = dict(levels)
+        self._forget_layouts()
+        self._clamp()
+
+    def _level(self, block: Block) -> ToolLevel:
+        return self.levels.get(block.name, "short") if isinstance(block, ToolCard) else "short"
 
     def set_detailed(self, is_detailed: bool) -> None:
         """Unfold or fold everything."""
@@ -242,6 +253,7 @@ class Viewport:
                 entry.block,
                 self.width_cells,
                 is_detailed=self.is_detailed,
+                level=self._level(entry.block),
                 highlighter=self.highlighter,
             )
             entry.generation = self.highlighter.generation

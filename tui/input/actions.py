@@ -134,6 +134,7 @@ ACTIONS: Final[tuple[Action, ...]] = (
         ("transcript:nextPrompt*", "Next prompt", "}"),
         ("transcript:dump*", "Write it to the terminal's own scrollback", "["),
         ("transcript:editor*", "Open it in $EDITOR", "v"),
+        ("transcript:toolDetail*", "How much is shown of each tool's calls", "d"),
         ("transcript:lineUp*", "One line up", "k, up"),
         ("transcript:lineDown*", "One line down", "j, down"),
         ("transcript:pageUp*", "One page up", "b, ctrl+b"),

@@ -126,6 +126,10 @@ class ListPanel:
         else:
             self._answered.give(None)
 
+    def replace(self, items: Sequence[Item]) -> None:
+        """Take as many items anew, in the same order."""
+        self._items = items
+
     def extend(self, items: Sequence[Item]) -> None:
         """Take items that came later; what is selected stays selected."""
         selected = self.selected

@@ -1,0 +1,51 @@
+"""The palette: every command and every action of the main screen, found by its words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tui.command_screen import CommandScreen
+from tui.commands import candidates
+from tui.input.actions import ACTIONS_BY_ID
+from tui.panels.list_panel import Item, ListPanel
+
+Perform = Callable[[str], None]
+
+
+async def open_palette(screen: CommandScreen, perform: Perform, run: Perform) -> None:
+    """Let the person choose; `perform` does an action, `run` a command typed with its `/`.
+
+    A command that takes arguments is put into the prompt, for them to be typed.
+    """
+    commands = candidates(screen.registry)
+    items = [
+        Item(f"/{command.label}", command.detail, keywords=" ".join(command.aliases))
+        for command in commands
+    ]
+    keymap = screen.keymap
+    actions = [
+        action
+        for action_id in sorted(screen.action_ids)
+        if (action := ACTIONS_BY_ID.get(action_id)) is not None and action.id not in _NOT_HERE
+    ]
+    items += [
+        Item(action.description, keymap.display(action.id), keywords=action.id)
+        for action in actions
+    ]
+    panel = ListPanel("Palette", items, hint="type to search · enter do it · esc close")
+    picked = await screen.show_dialog(panel)
+    if picked is None:
+        return
+    if picked.index >= len(commands):
+        perform(actions[picked.index - len(commands)].id)
+        return
+    command = commands[picked.index]
+    if command.detail.startswith("<"):
+        text = f"/{command.label} "
+        screen.composer.edit(lambda buffer: buffer.set_text(text))
+    else:
+        run(f"/{command.label}")
+
+
+_NOT_HERE = frozenset({"app:commandPalette", "chat:submit", "chat:newline", "app:interrupt"})
+"""Actions that mean nothing once the palette has been open."""

@@ -1,0 +1,59 @@
+"""How much of each tool's calls is shown: changed with the arrows, seen at once, remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, get_args
+
+from tui.command_screen import CommandScreen
+from tui.components.tool_card import ToolLevel
+from tui.input.actions import Context
+from tui.panels.list_panel import Item, ListPanel
+
+LEVELS: Final[tuple[ToolLevel, ...]] = get_args(ToolLevel)
+SETTING: Final = "toolDetail"
+_MEANINGS: Final[Mapping[ToolLevel, str]] = {
+    "line": "its line alone",
+    "short": "the start of its result",
+    "full": "all of its result",
+}
+
+
+async def open_tool_detail(
+    screen: CommandScreen,
+    tools: Sequence[str],
+    levels: Mapping[str, ToolLevel],
+    use: Callable[[Mapping[str, ToolLevel]], None],
+) -> None:
+    """Let the person choose a level per tool; Esc puts the ones from before back."""
+    chosen = dict(levels)
+
+    def items() -> list[Item]:
+        return [
+            Item(tool, f"◂ {level} ▸  {_MEANINGS[level]}")
+            for tool in tools
+            for level in (chosen.get(tool, "short"),)
+        ]
+
+    def adjust(step: int) -> None:
+        if panel.selected is None:
+            return
+        tool = tools[panel.selected]
+        at = LEVELS.index(chosen.get(tool, "short")) + step
+        chosen[tool] = LEVELS[max(0, min(at, len(LEVELS) - 1))]
+        panel.replace(items())
+        use(chosen)
+
+    panel = ListPanel(
+        "Detail of calls",
+        items(),
+        contexts=(Context.MODEL_PICKER,),
+        on_adjust=adjust,
+        hint="←→ changes it · enter keep · esc as before",
+        empty="no tool was used yet",
+    )
+    if await screen.show_dialog(panel) is None:
+        use(levels)
+        return
+    kept = {tool: level for tool, level in chosen.items() if level != "short"}
+    await screen.keep_setting(SETTING, kept or None)
