@@ -68,6 +68,16 @@ class BlockList:
         self.blocks.append(block)
         self._mark(len(self.blocks) - 1)
 
+    def insert_after(self, key: str, block: Block) -> None:
+        """Add a block behind another one; at the end if there is no block of that key."""
+        position = self._index.get(key, len(self.blocks) - 1) + 1
+        if position == len(self.blocks):
+            self.append(block)
+            return
+        self.blocks.insert(position, block)
+        self._index = {block.key: index for index, block in enumerate(self.blocks)}
+        self._mark(position)
+
     def append_if_new(self, block: Block) -> bool:
         """Add a block unless its key is taken; say whether it was added."""
         if block.key in self._index:

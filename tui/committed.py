@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from agent.sanitize import sanitize
 from tui.block_list import BlockList
+from tui.growing_answer import append_answer
 from tui.shown import shown_line
-from tui.view import AssistantText, PersonMessage, ThinkingText, ToolCard
+from tui.view import PersonMessage, ThinkingText, ToolCard
 
 if TYPE_CHECKING:
     from agent.messages import Message
@@ -33,9 +34,8 @@ def show_answer(blocks: BlockList, message: Message, at_s: float) -> str:
         key = f"{message.uid}:{position}"
         match part.get("type"):
             case "text" if str(part.get("text", "")).strip() and key not in blocks:
-                blocks.remember(message.uid, key)
                 last_text = sanitize(str(part["text"]))
-                blocks.append(AssistantText(key, last_text, is_streaming=False))
+                append_answer(blocks, message.uid, key, last_text)
             case "thinking" if part.get("thinking") and key not in blocks:
                 blocks.remember(message.uid, key)
                 text = sanitize(str(part["thinking"]))

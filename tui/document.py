@@ -17,6 +17,7 @@ from agent.sanitize import Sanitizer, sanitize
 from tui.agent_cards import AgentCards
 from tui.block_list import BlockList
 from tui.committed import SHELL_NOTE, name_calls, show_answer, show_person, show_results
+from tui.growing_answer import GrowingAnswer
 from tui.shown import shown_display, shown_line
 from tui.view import (
     Activity,
@@ -69,6 +70,7 @@ class Document:
         self._list = BlockList()
         self._agents = AgentCards(self._list)
         self._pending_prompts: list[str] = []
+        self._answers: dict[str, GrowingAnswer] = {}
         self._cleaners: dict[str, Sanitizer] = {}
         self._finished_tokens = 0
 
@@ -108,6 +110,7 @@ class Document:
     def clear(self) -> None:
         """Forget every block; figures and todos stay."""
         self._list.clear()
+        self._answers.clear()
         self._pending_prompts.clear()
         self._agents.clear()
 
@@ -122,6 +125,7 @@ class Document:
         """The run has ended, with or without its `Terminal`: nothing moves any more."""
         self.activity = Activity()
         self._cleaners.clear()
+        self._answers.clear()
         self._pending_prompts.clear()
         for position, block in enumerate(self.blocks):
             match block:
@@ -254,11 +258,12 @@ class Document:
         key = f"{event.message_uid}:{event.block_index}"
         block = self._list.get(key)
         text = self._cleaned(key, event.text)
-        if isinstance(block, AssistantText):
+        if block is None:
+            self._answers[key] = GrowingAnswer(self._list, event.message_uid, key)
+        if (answer := self._answers.get(key)) is not None:
+            answer.grow(text)
+        elif isinstance(block, AssistantText):
             self._list.replace(replace(block, text=block.text + text))
-        elif block is None:
-            self._list.remember(event.message_uid, key)
-            self._list.append(AssistantText(key, text, is_streaming=True))
 
     def _grow_thinking(self, event: ThinkingDelta) -> None:
         key = f"{event.message_uid}:{event.block_index}"
@@ -277,11 +282,12 @@ class Document:
     def _settle(self, uid: str) -> None:
         for key in self._list.keys_of(uid):
             self._cleaners.pop(key, None)
+            if (answer := self._answers.pop(key, None)) is not None:
+                answer.finish()
+                self.last_answer = answer.whole
             block = self._list.get(key)
-            if isinstance(block, AssistantText | ThinkingText) and block.is_streaming:
+            if isinstance(block, ThinkingText) and block.is_streaming:
                 self._list.replace(replace(block, is_streaming=False))
-                if isinstance(block, AssistantText):
-                    self.last_answer = block.text
 
     # Committed messages
 

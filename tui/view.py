@@ -35,11 +35,13 @@ class PersonMessage:
 
 @dataclass(frozen=True, slots=True)
 class AssistantText:
-    """One text block of the answer; while it streams, `text` only ever grows at its end."""
+    """Text of the answer, or a part of it; while it streams, `text` only ever grows at its end."""
 
     key: str
     text: str
     is_streaming: bool
+    continues: bool = False
+    """Whether it goes on in the middle of what the block before shows."""
 
 
 @dataclass(frozen=True, slots=True)

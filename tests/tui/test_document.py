@@ -319,3 +319,39 @@ def test_another_conversation_starts_without_the_figures_of_the_last() -> None:
     document.start_over()
     assert (document.blocks, document.todos, document.last_answer) == ([], (), "")
     assert document.figures == Document().figures
+
+
+def test_a_long_answer_is_shown_in_parts_and_kept_as_one() -> None:
+    whole = "\n\n".join(f"Paragraph {number} says something." for number in range(500))
+    document = Document()
+    for start in range(0, len(whole), 97):
+        document.apply(TextDelta(T, "m1", 0, whole[start : start + 97]), at_s=0.0)
+    texts = [block for block in document.blocks if isinstance(block, AssistantText)]
+    assert len(texts) > 3
+    assert "".join(block.text for block in texts) == whole
+    assert [block.is_streaming for block in texts] == [False] * (len(texts) - 1) + [True]
+    document.apply(Complete(T, "m1", "end_turn", Usage()), at_s=0.0)
+    assert document.last_answer == whole
+    resumed = Document()
+    resumed.restore(
+        [Message("assistant", ({"type": "text", "text": whole},), origin="model", uid="m1")]
+    )
+    assert resumed.blocks == document.blocks
+    assert resumed.last_answer == whole
+
+
+def test_parts_of_an_answer_stay_together_when_a_notice_comes_between() -> None:
+    document = Document()
+    document.apply(TextDelta(T, "m1", 0, "First.\n\n" + "word " * 1_000), at_s=0.0)
+    document.add_notice("info", "by the way")
+    document.apply(TextDelta(T, "m1", 0, "\n\nSecond part.\n"), at_s=0.0)
+    kinds = [type(block) for block in document.blocks]
+    assert kinds == [AssistantText, AssistantText, NoticeLine]
+
+
+def test_a_withdrawn_answer_goes_with_all_its_parts() -> None:
+    document = Document()
+    text = "\n\n".join(f"Paragraph {number}." for number in range(1_000)) + "\n"
+    document.apply(TextDelta(T, "m1", 0, text), at_s=0.0)
+    document.apply(Tombstone(T, "m1", "retry"), at_s=0.0)
+    assert document.blocks == []

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tests.tui.components.samples import BLOCKS
 from tui.components.viewport import Place, Viewport
 from tui.text.highlight import Highlighter
+from tui.text_parts import split_text
 from tui.view import AssistantText, Block, NoticeLine, PersonMessage
 
 
@@ -132,3 +133,16 @@ def test_resizing_keeps_the_block_that_is_read() -> None:
     viewport.resize(30, 8)
     viewport.visible()
     assert viewport.top.block == block
+
+
+def test_of_a_long_answer_only_the_parts_in_view_are_laid_out_again() -> None:
+    parts = split_text("\n\n".join(f"Line {number} of the answer." for number in range(10_000)))
+    blocks: list[Block] = [
+        AssistantText(f"a/{number}", part.text, is_streaming=False, continues=part.continues)
+        for number, part in enumerate(parts)
+    ]
+    viewport = view(blocks, height=30)
+    viewport.visible()
+    viewport.resize(33, 30)
+    assert shown(viewport)[-1] == "Line 9999 of the answer."
+    assert sum(entry.layout is not None for entry in viewport.entries) <= 2
