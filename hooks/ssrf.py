@@ -9,6 +9,7 @@ hooks-and-extensions.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -58,6 +59,14 @@ LOOPBACK_V4: Final = IPv4Network("127.0.0.0/8")
 LOOPBACK_V6: Final = IPv6Address("::1")
 NAT64: Final = IPv6Network("64:ff9b::/96")
 SIX_TO_FOUR: Final = IPv6Network("2002::/16")
+TRANSLATED: Final = IPv6Network("::ffff:0:0:0/96")
+ISATAP: Final = 0x00005EFE
+"""The upper half of the interface part; one bit of it may differ."""
+GLOBAL_V6: Final = IPv6Network("2000::/3")
+"""All there is that may be reached; the rest is not given out."""
+NUMBER: Final = re.compile(r"[0-9]+|0x[0-9a-f]*")
+"""A last label like this makes a host an address, or nothing (URL standard)."""
+BRACKETED: Final = re.compile(r"\[[^\[\]]*\](?::[0-9]*)?")
 LOCALHOST: Final = ("127.0.0.1", "::1")
 
 
@@ -78,18 +87,21 @@ def check_url(url: str, resolve: Resolve) -> Verdict:
     Args:
         resolve: Returns every address of a host name; may raise OSError. No answer blocks.
     """
-    host = _host_of(url)
-    if isinstance(host, Verdict):
-        return host
+    named = _host_of(url)
+    if isinstance(named, Verdict):
+        return named
+    host = named.name
     literal = _literal(host)
     if literal is not None:
-        return _judge_literal(host, literal)
-    if host == "localhost":
+        return _judge_literal(named, literal)
+    if named.is_bracketed or NUMBER.fullmatch(host.rpartition(".")[2]):
+        return Verdict(False, f"{host!r} looks like an address and is none")
+    if host == "localhost" and named.is_plain:
         # Pinned, so that no resolver decides where this name leads.
         return Verdict(True, "loopback (localhost)", LOCALHOST)
     try:
         found = tuple(dict.fromkeys(resolve(host)))
-    except (OSError, UnicodeError, KeyError, ValueError) as error:
+    except Exception as error:  # noqa: BLE001 - whatever breaks while resolving, nothing is sent
         return Verdict(False, f"{host} cannot be resolved: {error}")
     if not found:
         return Verdict(False, f"{host} cannot be resolved: no addresses")
@@ -109,7 +121,17 @@ def address_kind(address: IPv4Address | IPv6Address) -> str | None:
     return _blocked_kind(address)
 
 
-def _host_of(url: str) -> str | Verdict:
+@dataclass(frozen=True, slots=True)
+class _Host:
+    """A URL's host as it will be understood."""
+
+    name: str
+    is_plain: bool
+    """Whether it is written as it is understood: no escapes, no look-alike characters."""
+    is_bracketed: bool
+
+
+def _host_of(url: str) -> _Host | Verdict:
     if any(ord(c) <= 0x20 or ord(c) == 0x7F or c == "\\" for c in url):
         return Verdict(False, "the URL has blanks, control characters or backslashes in it")
     try:
@@ -126,9 +148,13 @@ def _host_of(url: str) -> str | Verdict:
         return Verdict(False, "port 0 is no port")
     folded = unicodedata.normalize("NFKC", unquote(host)).replace("。", ".").lower()
     plain = folded.removesuffix(".")
-    if not plain or any(c in plain for c in "/@?#\\ "):
+    if not plain or any(c in "/@?#\\[]" or ord(c) <= 0x20 or ord(c) == 0x7F for c in plain):
         return Verdict(False, f"{host!r} is not a host name")
-    return plain
+    bracket = parts.netloc.rpartition("@")[2]
+    if bracket.startswith("[") and not BRACKETED.fullmatch(bracket):
+        return Verdict(False, f"{bracket!r} is not an address in brackets")
+    is_plain = plain == host.lower().removesuffix(".")
+    return _Host(plain, is_plain, bracket.startswith("["))
 
 
 def _literal(host: str) -> IPv4Address | IPv6Address | None:
@@ -174,11 +200,14 @@ def _c_number(text: str) -> int | None:
         return None
 
 
-def _judge_literal(host: str, address: IPv4Address | IPv6Address) -> Verdict:
+def _judge_literal(named: _Host, address: IPv4Address | IPv6Address) -> Verdict:
+    host = named.name
+    if "%" in host:
+        return Verdict(False, f"{host!r} names a network interface")
     kind = _blocked_kind(address) or _blocked_as_decimal(host)
     if kind is None:
         return Verdict(True, f"{address} is a public address", (str(address),))
-    if kind == "loopback" and _is_plain_loopback(host, address):
+    if kind == "loopback" and named.is_plain and _is_plain_loopback(host, address):
         return Verdict(True, f"{address} is loopback", (str(address),))
     spelled = "" if str(address) == host else f" (spelled {host!r})"
     return Verdict(False, f"{address} is {kind}{spelled}", (str(address),))
@@ -213,15 +242,18 @@ def _blocked_kind(address: IPv4Address | IPv6Address) -> str | None:
             inner = _inner_v4(address)
             if inner is not None:
                 return _blocked_kind(inner)
-            return next((kind for network, kind in BLOCKED_V6 if address in network), None)
+            blocked = next((kind for network, kind in BLOCKED_V6 if address in network), None)
+            return blocked or (None if address in GLOBAL_V6 else "reserved")
 
 
 def _inner_v4(address: IPv6Address) -> IPv4Address | None:
-    """Return the IPv4 address that a mapped, 6to4 or NAT64 address stands for."""
+    """Return the IPv4 address that a mapped, translated, 6to4, NAT64 or ISATAP address stands
+    for."""
     if address.ipv4_mapped is not None:
         return address.ipv4_mapped
     if address in SIX_TO_FOUR:
         return address.sixtofour
-    if address in NAT64:
+    is_isatap = (int(address) >> 32) & 0xFDFFFFFF == ISATAP
+    if address in NAT64 or address in TRANSLATED or is_isatap:
         return IPv4Address(int(address) & 0xFFFFFFFF)
     return None
