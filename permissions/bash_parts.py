@@ -23,6 +23,7 @@ from permissions.match_path import could_share, last_component
 from permissions.match_raw import first_raw_match
 from permissions.match_tool import Anchors, Call, first_match
 from permissions.mode import Mode
+from permissions.paths import is_below
 from permissions.rule_set import SOURCE_ORDER, Rule, RuleBehavior, RuleSet
 from permissions.scope import Floor, Scope, check_host, strictest
 from permissions.shell.access import AccessKind
@@ -32,6 +33,7 @@ from permissions.shell.syntax import (
     Redirect,
     RedirectKind,
     Unparsable,
+    Word,
 )
 from permissions.shell.unwrap import SUPPLIED
 from permissions.touch import Touch, touch_of
@@ -69,17 +71,47 @@ def bash_parts(bash: Bash) -> list[Part]:
     if isinstance(facts, Unparsable):
         return [_not_understood(bash, command, str(facts))]
     parts: list[Part] = []
+    links = _links_made(bash, facts) if len(facts) > 1 else ()
     for one in facts:
         if one.allow_forms or one.deny_forms:
-            parts.append(_command_part(bash, one))
+            parts.append(_command_part(bash, one, links))
         parts.extend(
             part
             for redirect in one.redirects
-            if (part := _redirect_part(bash, redirect, one.folders)) is not None
+            if (part := _redirect_part(bash, redirect, one.folders, links)) is not None
         )
     if not parts:
         parts.append(_empty(bash, command))
     return parts
+
+
+def _links_made(bash: Bash, facts: Sequence[CommandFacts]) -> tuple[str, ...]:
+    """Return the paths at which the command itself makes links, which lead nobody knows where."""
+    found: list[str] = []
+    for one in (inner for outer in facts for inner in (outer, *_inner(outer))):
+        if any(form.head in ("ln", "link") for form in one.deny_forms):
+            names = [access.path.text.rpartition("/")[2] for access in one.accesses]
+            for access in one.accesses:
+                place = access.path
+                if access.kind is not AccessKind.WRITE:
+                    continue
+                words = [Word(name, name) for name in names] if place.text == "." else [place]
+                for word in words:
+                    touch = touch_of(bash.scope, AccessKind.WRITE, word, one.folders)
+                    found.extend(target.lexical for target in (touch.targets if touch else ()))
+    return tuple(found)
+
+
+def _through_link(touches: Sequence[Touch], links: Sequence[str]) -> Floor | None:
+    for touch in touches:
+        for target in touch.targets:
+            if any(is_below(target.lexical, link) for link in links):
+                return Floor(
+                    Behavior.ASK,
+                    Reason.SCOPE_BOUNDS_VIOLATION,
+                    f"{touch.written} may lead through a link that the command makes itself",
+                )
+    return None
 
 
 def _not_understood(bash: Bash, command: str, why: str) -> Part:
@@ -112,10 +144,12 @@ def _empty(bash: Bash, command: str) -> Part:
     return Part(text=command.strip(), kind="command", find=find, floor=bash.budget)
 
 
-def _command_part(bash: Bash, facts: CommandFacts) -> Part:
+def _command_part(bash: Bash, facts: CommandFacts, links: Sequence[str]) -> Part:
     touches = _touches(bash, facts)
     restricted = has_scoped_restriction(bash.rules)
     floors: list[Floor | None] = [bash.budget, *(touch.floor for touch in touches)]
+    if links and not any(form.head in ("ln", "link") for form in facts.deny_forms):
+        floors.append(_through_link(touches, links))
     hidden = facts.hidden or ("" if facts.has_literal_program else "a program that is not known")
     hidden = hidden or next((inner.hidden for inner in facts.inner if inner.hidden), "")
     if hidden and restricted:
@@ -247,7 +281,9 @@ def _possible_path_rule(bash: Bash, facts: CommandFacts) -> Floor | None:
     return None
 
 
-def _redirect_part(bash: Bash, redirect: Redirect, folders: Folders) -> Part | None:
+def _redirect_part(
+    bash: Bash, redirect: Redirect, folders: Folders, links: Sequence[str]
+) -> Part | None:
     if redirect.target is None or redirect.kind in (RedirectKind.DUPLICATE, RedirectKind.TEXT):
         return None
     is_read = redirect.kind is RedirectKind.READ
@@ -275,7 +311,7 @@ def _redirect_part(bash: Bash, redirect: Redirect, folders: Folders) -> Part | N
         text=redirect.raw,
         kind="read" if is_read else "write",
         find=find,
-        floor=strictest((bash.budget, touch.floor)),
+        floor=strictest((bash.budget, touch.floor, _through_link((touch,), links))),
         is_write=not is_read,
         is_free=is_read,
         is_edit=not is_read,

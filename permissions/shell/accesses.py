@@ -6,15 +6,30 @@ and touches whatever it likes, which is why only a rule or a person can allow it
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 
-from permissions.shell.access import HERE, Access, AccessKind, attached_values, each, names
-from permissions.shell.arguments import Arguments, split_arguments
+from permissions.shell.access import HERE, Access, AccessKind, each, names
+from permissions.shell.arguments import split_arguments
 from permissions.shell.git_command import git
+from permissions.shell.outputs import output_accesses
 from permissions.shell.syntax import Word
+from permissions.shell.text_accesses import (
+    awk,
+    fd,
+    find,
+    grep,
+    json_query,
+    ripgrep,
+    sed,
+    sort,
+    tree,
+    uniq,
+    yaml_query,
+)
 from permissions.shell.transfers import (
     compressor,
+    converter,
+    copy_in_out,
     curl,
     patch,
     remote_copy,
@@ -45,8 +60,9 @@ def accesses(program: str, words: Sequence[Word]) -> list[Access]:
             *each(AccessKind.READ, found.values("--reference")),
             *each(AccessKind.WRITE, found.operands[skipped:]),
         ]
-    if program in _OUTPUT_OPTION:
-        return each(AccessKind.WRITE, attached_values(words, _OUTPUT_OPTION[program]))
+    outputs = output_accesses(program, words)
+    if outputs is not None:
+        return outputs
     if program in _COMPRESSORS:
         return compressor(words)
     if program in _INTERPRETERS:
@@ -60,7 +76,7 @@ _READERS = {
     **dict.fromkeys("sha256sum sha384sum sha512sum b2sum comm cmp".split(), ("in", 0)),
     **dict.fromkeys("head tail".split(), ("ncs", 0)),
     **dict.fromkeys("less more most bat batcat".split(), ("pPtTxyzl", 0)),
-    **dict.fromkeys("od xxd hexdump hd strings".split(), ("AjNtwSnscelog", 0)),
+    **dict.fromkeys("od hexdump hd strings".split(), ("AjNtwSnscelog", 0)),
     **dict.fromkeys("base64 base32 fold fmt expand unexpand column pr".split(), ("wtsdlN", 0)),
     **dict.fromkeys("cut paste join".split(), ("bcdfo12tjae", 0)),
     **dict.fromkeys("ls dir vdir".split(), ("IwT", 0)),
@@ -93,23 +109,16 @@ _WRITERS = {
     "nvim": ("cSui", 0),
     "nano": ("", 0),
     "ed": ("p", 0),
+    "ex": ("c", 0),
+    "emacs": ("lf", 0),
+    "micro": ("", 0),
+    "sponge": ("", 0),
+    "rename": ("", 1),
+    "sqlite3": ("", 0),
+    "script": ("cEIOBTtm", 0),
 }
 _WRITER_LONG = names("--reference --mode --size --date --time")
 
-_OUTPUT_OPTION = {
-    **dict.fromkeys(
-        ("gcc", "cc", "g++", "c++", "clang", "clang++", "ld", "rustc", "as", "tcc", "ghc"),
-        names("-o"),
-    ),
-    "go": names("-o"),
-    "pandoc": names("-o --output"),
-    "openssl": names("-out"),
-    "ssh-keygen": names("-f"),
-    "shuf": names("-o --output"),
-    "protoc": names("-o"),
-    "strace": names("-o"),
-    "dot": names("-o"),
-}
 _COMPRESSORS = names(
     "gzip gunzip bzip2 bunzip2 xz unxz lzma unlzma zstd unzstd lz4 compress uncompress"
 )
@@ -199,6 +208,11 @@ def _disk_dump(words: Sequence[Word]) -> list[Access]:
     return found
 
 
+def _hex_dump(words: Sequence[Word]) -> list[Access]:
+    operands = split_arguments(words, valued="clsogR").operands
+    return [*each(AccessKind.READ, operands[:1]), *each(AccessKind.WRITE, operands[1:2])]
+
+
 def _touch(words: Sequence[Word]) -> list[Access]:
     found = split_arguments(words, valued="dtr", valued_long=names("--reference --date --time"))
     return [
@@ -207,149 +221,12 @@ def _touch(words: Sequence[Word]) -> list[Access]:
     ]
 
 
-def _sort(words: Sequence[Word]) -> list[Access]:
-    found = split_arguments(
-        words, valued="kStoT", valued_long=names("--output --key --files0-from --field-separator")
-    )
-    return [
-        *each(AccessKind.READ, found.operands),
-        *each(AccessKind.READ, found.values("--files0-from")),
-        *each(AccessKind.WRITE, found.values("-o", "--output", "-T", "--temporary-directory")),
-    ]
-
-
-def _uniq(words: Sequence[Word]) -> list[Access]:
-    operands = split_arguments(words, valued="fsw").operands
-    return [*each(AccessKind.READ, operands[:1]), *each(AccessKind.WRITE, operands[1:2])]
-
-
-def _tree(words: Sequence[Word]) -> list[Access]:
-    found = split_arguments(words, valued="LPIoHT")
-    return [
-        *each(AccessKind.READ, found.operands),
-        *each(AccessKind.WRITE, found.values("-o")),
-    ]
-
-
-_GREP_VALUED_LONG = names(
-    "--regexp --file --max-count --after-context --before-context --context --include --exclude "
-    "--exclude-dir --color --glob --type --type-not --replace --iglob --max-depth --sort --threads"
-)
-
-
-def _grep(words: Sequence[Word]) -> list[Access]:
-    return _search(words, "efmABCdD")
-
-
-def _ripgrep(words: Sequence[Word]) -> list[Access]:
-    return _search(words, "efgtTmABCjMrdE")
-
-
-def _search(words: Sequence[Word], valued: str) -> list[Access]:
-    found = split_arguments(words, valued=valued, valued_long=_GREP_VALUED_LONG)
-    has_pattern = found.has("-e", "--regexp", "-f", "--file", "--files")
-    operands = found.operands if has_pattern else found.operands[1:]
-    return [
-        *each(AccessKind.READ, found.values("-f", "--file")),
-        *each(AccessKind.READ, operands),
-    ]
-
-
-def _json_query(words: Sequence[Word]) -> list[Access]:
-    kept: list[Word] = []
-    found: list[Access] = []
-    position = 0
-    while position < len(words):
-        text = words[position].plain
-        if text in ("--arg", "--argjson"):
-            position += 3
-        elif text in ("--slurpfile", "--rawfile"):
-            found.extend(each(AccessKind.READ, words[position + 2 : position + 3]))
-            position += 3
-        elif text in ("--args", "--jsonargs"):
-            break
-        else:
-            kept.append(words[position])
-            position += 1
-    arguments = split_arguments(kept, valued="fL", valued_long=names("--from-file --indent --tab"))
-    files = arguments.values("-f", "--from-file")
-    operands = arguments.operands if files else arguments.operands[1:]
-    return [*found, *each(AccessKind.READ, files), *each(AccessKind.READ, operands)]
-
-
-def _yaml_query(words: Sequence[Word]) -> list[Access]:
-    found = split_arguments(words, valued="oIps")
-    kind = AccessKind.WRITE if found.has("-i", "--inplace", "--in-place") else AccessKind.READ
-    operands = found.operands
-    if operands and operands[0].text in ("eval", "eval-all", "e", "ea"):
-        operands = operands[1:]
-    return each(kind, operands[1:])
-
-
-def _sed(words: Sequence[Word]) -> list[Access]:
-    found = sed_arguments(words)
-    has_script = found.has("-e", "--expression", "-f", "--file")
-    operands = found.operands if has_script else found.operands[1:]
-    in_place = found.has("-i", "--in-place")
-    return [
-        *each(AccessKind.READ, found.values("-f", "--file")),
-        *each(AccessKind.WRITE if in_place else AccessKind.READ, operands),
-    ]
-
-
-def sed_arguments(words: Sequence[Word]) -> Arguments:
-    """Split sed's arguments; `-i` has its suffix attached only."""
-    plain: list[Word] = []
-    for word in words:
-        # `-i.bak` and `-n -i` alike: what follows the letter in the same word is the suffix.
-        match = re.match(r"(-[nErsuz]*i)[^-]", word.plain)
-        plain.append(Word(word.raw, match[1], word.splits) if match else word)
-    return split_arguments(
-        plain, valued="efl", valued_long=names("--expression --file --line-length")
-    )
-
-
-def _awk(words: Sequence[Word]) -> list[Access]:
-    found = split_arguments(words, valued="Fvfil", valued_long=names("--file --assign --include"))
-    files = found.values("-f", "--file")
-    operands = found.operands if files else found.operands[1:]
-    data = [word for word in operands if not re.match(r"[A-Za-z_]\w*=", word.text)]
-    in_place = any(value.text.startswith("inplace") for value in found.values("-i", "--include"))
-    return [
-        *each(AccessKind.READ, files),
-        *each(AccessKind.WRITE if in_place else AccessKind.READ, data),
-    ]
-
-
-def _find(words: Sequence[Word]) -> list[Access]:
-    roots: list[Word] = []
-    for word in words:
-        text = word.plain
-        if text in ("-H", "-L", "-P") or text.startswith("-O"):
-            continue
-        if text.startswith(("-", "(", "!", ",")):
-            break
-        roots.append(word)
-    texts = [word.plain for word in words]
-    # Tests choose what is deleted below the roots; the roots themselves are only a place.
-    kind = AccessKind.WRITE if "-delete" in texts else AccessKind.READ
-    found = each(kind, roots or [HERE])
-    for position, text in enumerate(texts):
-        if text in ("-fprint", "-fprint0", "-fprintf", "-fls"):
-            found.extend(each(AccessKind.WRITE, words[position + 1 : position + 2]))
-        elif text in ("-newer", "-samefile", "-files0-from") or text.startswith("-newer"):
-            found.extend(each(AccessKind.READ, words[position + 1 : position + 2]))
-    return found
-
-
-def _fd(words: Sequence[Word]) -> list[Access]:
-    found = split_arguments(
-        words, valued="edtExXSojC", valued_long=names("--extension --max-depth")
-    )
-    return [
-        *each(AccessKind.READ, found.operands[1:]),
-        *each(AccessKind.READ, found.values("-C", "--base-directory")),
-    ]
+def _in_place_interpreter(words: Sequence[Word]) -> list[Access]:
+    """Read `perl -pi -e …` and `ruby -i -pe …`; the script itself is not looked into."""
+    found = split_arguments(words, valued="eEIMmFCDxKr")
+    if not found.has("-i") or not found.has("-e", "-E"):
+        return _interpreter(words)
+    return each(AccessKind.WRITE, found.operands)
 
 
 def _interpreter(words: Sequence[Word]) -> list[Access]:
@@ -376,12 +253,27 @@ def _change_dir(words: Sequence[Word]) -> list[Access]:
 
 def _make(words: Sequence[Word]) -> list[Access]:
     found = split_arguments(words, valued="CfIjlo", valued_long=names("--directory --file"))
-    return each(AccessKind.READ, found.values("-C", "--directory", "-f", "--file", "--makefile"))
+    return [
+        *each(AccessKind.PLACE, found.values("-C", "--directory")),
+        *each(AccessKind.READ, found.values("-f", "--file", "--makefile")),
+    ]
+
+
+def _cargo(words: Sequence[Word]) -> list[Access]:
+    found = split_arguments(words, valued="CZFpj", valued_long=names("--name --vcs --edition"))
+    made = found.operands[:1] and found.operands[0].text in ("new", "init", "vendor")
+    return [
+        *(output_accesses("cargo", words) or ()),
+        *each(AccessKind.WRITE, found.operands[1:2] if made else ()),
+    ]
 
 
 _SPECIAL: dict[str, _Reader] = {
     "rm": _remove,
     "unlink": _remove,
+    "perl": _in_place_interpreter,
+    "ruby": _in_place_interpreter,
+    "xxd": _hex_dump,
     "rmdir": _remove,
     "cp": _copy,
     "mv": _move,
@@ -390,27 +282,32 @@ _SPECIAL: dict[str, _Reader] = {
     "link": _link,
     "dd": _disk_dump,
     "touch": _touch,
-    "sort": _sort,
-    "uniq": _uniq,
-    "tree": _tree,
-    "grep": _grep,
-    "egrep": _grep,
-    "fgrep": _grep,
-    "zgrep": _grep,
-    "rg": _ripgrep,
-    "ag": _ripgrep,
-    "ack": _ripgrep,
-    "jq": _json_query,
-    "yq": _yaml_query,
-    "sed": _sed,
-    "gsed": _sed,
-    "awk": _awk,
-    "gawk": _awk,
-    "mawk": _awk,
-    "nawk": _awk,
-    "find": _find,
-    "fd": _fd,
-    "fdfind": _fd,
+    "sort": sort,
+    "uniq": uniq,
+    "tree": tree,
+    "grep": grep,
+    "egrep": grep,
+    "fgrep": grep,
+    "zgrep": grep,
+    "rg": ripgrep,
+    "ag": ripgrep,
+    "ack": ripgrep,
+    "jq": json_query,
+    "yq": yaml_query,
+    "sed": sed,
+    "gsed": sed,
+    "awk": awk,
+    "gawk": awk,
+    "mawk": awk,
+    "nawk": awk,
+    "find": find,
+    "fd": fd,
+    "fdfind": fd,
+    "cargo": _cargo,
+    "cpio": copy_in_out,
+    "ffmpeg": converter,
+    "convert": converter,
+    "magick": converter,
     "tar": tar,
     "gtar": tar,
     "bsdtar": tar,
@@ -421,7 +318,6 @@ _SPECIAL: dict[str, _Reader] = {
     "rsync": remote_copy,
     "scp": remote_copy,
     "split": split_file,
-    "csplit": split_file,
     "patch": patch,
     "cd": _change_dir,
     "pushd": _change_dir,

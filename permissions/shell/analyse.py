@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
@@ -9,7 +10,7 @@ from itertools import pairwise
 from permissions.bash_pattern import WORD_END
 from permissions.glob_text import UNKNOWN
 from permissions.shell.access import Access
-from permissions.shell.accesses import accesses, sed_arguments
+from permissions.shell.accesses import accesses
 from permissions.shell.arguments import split_arguments
 from permissions.shell.flow import UNKNOWN_FOLDER, Folders, Placed, place
 from permissions.shell.parse import parse
@@ -26,7 +27,8 @@ from permissions.shell.syntax import (
     Unparsable,
     Word,
 )
-from permissions.shell.unwrap import Layer, program_of, unwrap
+from permissions.shell.text_accesses import sed_arguments
+from permissions.shell.unwrap import READS_INPUT, Layer, program_of, unwrap
 
 MAX_PARTS = 2_000
 """Simple commands, nested ones included; more make the command unparsable."""
@@ -42,16 +44,22 @@ SAFE_ASSIGNMENTS = _set(
     NODE_ENV CI NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE TZ LANG LANGUAGE RUST_BACKTRACE
     RUST_LOG PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE GOOS GOARCH CGO_ENABLED TERM COLORTERM
     COLUMNS LINES DEBUG VERBOSE LOG_LEVEL CARGO_TERM_COLOR PYTHONHASHSEED RAILS_ENV RACK_ENV
-    FLASK_ENV APP_ENV ENVIRONMENT
+    FLASK_ENV APP_ENV ENVIRONMENT GIT_TERMINAL_PROMPT GIT_OPTIONAL_LOCKS DEBIAN_FRONTEND HUSKY
+    PIP_DISABLE_PIP_VERSION_CHECK PYTHONIOENCODING PYTHONUTF8
     """
 )
 """Variables that cannot make a program run something else, looked through for allow rules."""
+
+_PROGRAM_VARIABLES = _set("PAGER GIT_PAGER GH_PAGER MANPAGER EDITOR GIT_EDITOR GIT_SEQUENCE_EDITOR")
+"""Variables that name a program; safe only where it is one that does nothing."""
 
 EDIT_PROGRAMS = frozenset({"mkdir", "touch", "rm", "rmdir", "mv", "cp", "sed"})
 """File commands that acceptEdits allows on operands inside scope."""
 
 _INERT = _set("true false : test [ [[ exit return break continue wait")
 """Builtins without an effect, when all their words are known."""
+_READ_WORD = re.compile(r"-[re]+|-[dnNpt].*|[a-z][a-z0-9]*(?!.*proxy)(?:_[a-z0-9]+)*|[0-9]+|")
+"""Options of `read` and the lower-case names it sets, which no program looks at."""
 _SET_OPTIONS = _set(
     "-e -u -x -v -o +e +u +x +v +o -eu -ex -eux -euo -exo -euxo pipefail errexit nounset"
 )
@@ -143,7 +151,12 @@ def _facts(placed: Placed, script: Script, home: str, depth: int) -> CommandFact
     unsafe = [item.name for item in simple.assignments if not _is_safe(item.name, item.value)]
     hidden = script.hides or unwrapped.hidden
     inner: list[CommandFacts] = []
-    for text in unwrapped.scripts:
+    texts = unwrapped.scripts
+    given = [item.text for item in simple.redirects if item.text is not None]
+    if given and not script.hides and unwrapped.hidden.endswith(READS_INPUT):
+        # The last one is what the shell reads; the others are replaced by it.
+        texts, hidden = (*texts, given[-1]), ""
+    for text in (*texts, *unwrapped.scripts_elsewhere):
         if depth >= _MAX_NESTING:
             hidden = hidden or "nested too deeply"
             break
@@ -151,7 +164,8 @@ def _facts(placed: Placed, script: Script, home: str, depth: int) -> CommandFact
         if isinstance(nested, Unparsable):
             hidden = hidden or f"a text that a shell runs: {nested}"
             continue
-        inner.extend(_nested(nested, folders, home, depth + 1))
+        commands = _nested(nested, folders, home, depth + 1)
+        inner.extend(commands if text in texts else map(_elsewhere, commands))
     layers = [layer for layer in unwrapped.layers if layer.words]
     forms = [_join(layer.words) for layer in layers]
     last = layers[-1] if layers else None
@@ -197,6 +211,12 @@ def _nested(script: Script, folders: Folders, home: str, depth: int) -> list[Com
     return [fact for folder in sorted(folders) for fact in _facts_of(script, folder, home, depth)]
 
 
+def _elsewhere(facts: CommandFacts) -> CommandFacts:
+    """Return what rules about commands still see of one that runs on another machine."""
+    inner = tuple(_elsewhere(one) for one in facts.inner)
+    return replace(facts, accesses=(), redirects=(), inner=inner)
+
+
 def _known(word: Word, script: Script, home: str, folder: str | None) -> Word:
     """Put the values of HOME and PWD in, as far as they are known."""
     text = word.text
@@ -214,8 +234,11 @@ def _known(word: Word, script: Script, home: str, folder: str | None) -> Word:
 
 
 def _is_safe(name: str, value: Word) -> bool:
-    known = name in SAFE_ASSIGNMENTS or name.startswith("LC_")
-    return known and value.is_literal and not value.scripts
+    if not value.is_literal or value.scripts:
+        return False
+    if name in _PROGRAM_VARIABLES:
+        return value.text in ("", "cat", "true", ":")
+    return name in SAFE_ASSIGNMENTS or name.startswith("LC_")
 
 
 def _join(words: tuple[Word, ...], program: str | None = None) -> Form:
@@ -379,6 +402,8 @@ def _is_inert(program: str, arguments: tuple[Word, ...], layers: list[Layer]) ->
         return True
     if not all(word.is_literal for word in arguments):
         return False
+    if program == "read":
+        return all(_READ_WORD.fullmatch(word.text) for word in arguments)
     if program == "set":
         return bool(arguments) and all(word.text in _SET_OPTIONS for word in arguments)
     return program in _INERT

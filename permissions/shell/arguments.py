@@ -42,8 +42,15 @@ class Arguments:
 
 
 def could_be_option(word: Word) -> bool:
-    """Might the word start with a dash once it is expanded?"""
-    return word.splits or word.text.startswith((UNKNOWN, *_GLOBS))
+    """Might the word be an option whose name is not known before it is expanded?"""
+    text = word.text
+    if word.splits or text.startswith((UNKNOWN, *_GLOBS)):
+        return True
+    if text.isascii() or not text.startswith("-"):
+        return False
+    # `--$X`, `--out?ut=x`, `-$X`: a value behind `=` or a letter changes nothing.
+    name = text.partition("=")[0] if text.startswith("--") else text[:2]
+    return any(mark in name for mark in (UNKNOWN, *_GLOBS))
 
 
 def split_arguments(
@@ -94,6 +101,7 @@ def split_arguments(
         for index, letter in enumerate(text[1:], start=1):
             if letter not in valued:
                 options.append(Option(f"-{letter}"))
+                injectable = injectable or letter in (UNKNOWN, *_GLOBS)
                 continue
             if index + 1 < len(text):
                 options.append(Option(f"-{letter}", _tail(word, index + 1)))

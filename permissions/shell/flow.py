@@ -66,7 +66,7 @@ class _Exit:
 def place(script: Script, folder: str, home: str) -> list[Placed]:
     """Return the simple commands in source order; those of a substitution follow their command."""
     functions, moves = _moving_functions(script.body)
-    walker = _Walker(home, functions, moves)
+    walker = _Walker(home, functions, moves, is_strange=script.taints_variables)
     walker.walk(script.body, frozenset({folder}))
     return walker.placed
 
@@ -81,8 +81,12 @@ def _union(left: Folders, right: Folders) -> Folders:
 
 
 class _Walker:
-    def __init__(self, home: str, functions: frozenset[str], moves: bool) -> None:
+    def __init__(
+        self, home: str, functions: frozenset[str], moves: bool, *, is_strange: bool
+    ) -> None:
         self._home = home
+        # HOME or CDPATH is set on the way: `cd` may go elsewhere.
+        self._aside = _ANYWHERE if is_strange else frozenset()
         self._moves = moves
         self._moving = functions if moves else frozenset()
         self._silent = 0
@@ -142,10 +146,12 @@ class _Walker:
         if not words:
             return _Exit(folders, folders)
         name = words[0]
+        if name.text in ("source", ".") and _is_activation(words[1:]):
+            return _Exit(folders, folders)
         if not name.is_literal or name.text in _OPAQUE_BUILTINS or name.text in self._moving:
             return _Exit(folders | _ANYWHERE, folders | _ANYWHERE)
         if name.text in ("cd", "pushd"):
-            return _Exit(self._destination(words[1:], folders), folders)
+            return _Exit(self._destination(words[1:], folders) | self._aside, folders)
         if name.text == "popd":
             return _Exit(_ANYWHERE, folders)
         return _Exit(folders, folders)
@@ -224,6 +230,11 @@ class _Walker:
 
 
 _OPAQUE_BUILTINS = frozenset({"eval", "source", ".", "exec"})
+
+
+def _is_activation(words: tuple[Word, ...]) -> bool:
+    """Is it the script of a virtual environment, which stays where it is?"""
+    return len(words) == 1 and words[0].is_literal and words[0].text.endswith("/bin/activate")
 
 
 def _moving_functions(body: Node) -> tuple[frozenset[str], bool]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from permissions.shell.access import HERE, Access, AccessKind, attached_values, each, names
 from permissions.shell.arguments import Arguments, split_arguments
-from permissions.shell.syntax import Word
+from permissions.shell.syntax import HOME_MARK, Word
 
 _GIT_READ_ONLY = names(
     "status log diff show rev-parse ls-files ls-tree blame describe shortlog cat-file rev-list "
@@ -38,11 +38,21 @@ def git(words: Sequence[Word]) -> list[Access]:
     ]
     if kind is AccessKind.PLACE and not places and subcommand not in ("", "clone", "init"):
         result.append(Access(AccessKind.PLACE, HERE))
-    if subcommand in ("diff", "log", "show", "archive", "format-patch"):
-        outputs = attached_values(rest, names("--output -o --output-directory"))
-        result.extend(each(AccessKind.WRITE, outputs))
-    if subcommand == "diff" and any(word.text == "--no-index" for word in rest):
-        result.extend(each(AccessKind.READ, split_arguments(rest).operands))
+    written = attached_values(rest, _WRITES.get(subcommand, frozenset()))
+    reads_config = subcommand == "config" and any(word.text in _READING_CONFIG for word in rest)
+    result.extend(each(AccessKind.READ if reads_config else AccessKind.WRITE, written))
+    result.extend(each(AccessKind.READ, attached_values(rest, _READS.get(subcommand, frozenset()))))
+    if subcommand in ("diff", "grep"):
+        # Outside a repository, and for paths outside of it, both look at any file.
+        operands = split_arguments(rest).operands
+        is_any = any(word.text == "--no-index" for word in rest)
+        result.extend(
+            each(AccessKind.READ, [word for word in operands if is_any or _leaves(word.text)])
+        )
+    if subcommand == "bundle" and rest[:1] and rest[0].text == "create":
+        result.extend(each(AccessKind.WRITE, split_arguments(rest[1:]).operands[:1]))
+    if subcommand == "pack-objects":
+        result.extend(each(AccessKind.WRITE, split_arguments(rest).operands[-1:]))
     if subcommand in ("clone", "init"):
         operands = split_arguments(rest, valued="bocujC", valued_long=_GIT_CLONE_LONG).operands
         place = operands[1:2] if subcommand == "clone" else operands[:1]
@@ -53,6 +63,37 @@ def git(words: Sequence[Word]) -> list[Access]:
     if subcommand in ("rm", "mv") and not places:
         result.extend(each(AccessKind.REMOVE, split_arguments(rest).operands))
     return result
+
+
+_WRITES = {
+    **dict.fromkeys(("diff", "log", "show", "whatchanged", "stash"), names("--output")),
+    "archive": names("--output -o"),
+    "format-patch": names("--output --output-directory -o"),
+    "config": names("--file -f"),
+    "checkout-index": names("--prefix"),
+    "init": names("--separate-git-dir"),
+    "clone": names("--separate-git-dir"),
+    "bugreport": names("--output-directory -o"),
+    "diagnose": names("--output-directory -o"),
+    "index-pack": names("-o"),
+    "mailsplit": names("-o"),
+    "fast-export": names("--export-marks"),
+    "fast-import": names("--export-marks --export-pack-edges"),
+    "credential-store": names("--file"),
+    "difftool": names("--output"),
+}
+_READS = {
+    **dict.fromkeys(("commit", "tag", "notes", "merge"), names("--file -F")),
+    "blame": names("--contents -S --ignore-revs-file"),
+    "grep": names("-f"),
+    "ls-files": names("-X --exclude-from"),
+    "apply": names("--include-from"),
+}
+_READING_CONFIG = names("--get --get-all --get-regexp --list -l get list")
+
+
+def _leaves(text: str) -> bool:
+    return text.startswith(("/", "~", "..", HOME_MARK)) or "/../" in text
 
 
 _GIT_CLONE_LONG = names(

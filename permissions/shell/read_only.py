@@ -41,6 +41,10 @@ _TABLE: dict[str, tuple[str, str, frozenset[str]]] = {
     "uname": ("asnrvmpio", "", frozenset()),
     "arch": ("", "", frozenset()),
     "nproc": ("", "", _set("--all")),
+    "uptime": ("ps", "", _set("--pretty --since")),
+    "free": ("bkmghtlw", "", _set("--human --mega --giga --total")),
+    "hostname": ("fisIAd", "", frozenset()),
+    "lsb_release": ("aidrcs", "", frozenset()),
     "date": ("uIR", "dr", _set("--date --utc --iso-8601 --rfc-3339 --reference")),
     "basename": ("az", "s", frozenset()),
     "dirname": ("z", "", frozenset()),
@@ -126,6 +130,17 @@ _TABLE: dict[str, tuple[str, str, frozenset[str]]] = {
     "command": ("vV", "", frozenset()),
 }  # fmt: skip
 
+_TELLING_VERSION = _set(
+    """
+    python python3 node npm pip pip3 git ruby perl php lua gcc g++ clang cc make cmake bash docker
+    jq curl tar java javac
+    """
+)
+"""Programs that tell their version without looking at the project. Yarn, cargo, rustc and go are
+not among them: each may load or download what a project's file names."""
+
+_VERSION = (["--version"], ["-V"], ["-v"], ["-version"])
+
 _FIND_TESTS = _set(
     "-name -iname -path -ipath -wholename -regex -iregex -type -size -mtime -atime -ctime -mmin "
     "-amin -cmin -newer -empty -maxdepth -mindepth -print -print0 -prune -not -and -or -a -o -perm "
@@ -146,6 +161,8 @@ _GIT: dict[str, frozenset[str] | None] = {
     "ls-tree": None,
     "blame": None,
     "describe": None,
+    "check-ignore": None,
+    "check-attr": None,
     "merge-base": None,
     "name-rev": None,
     "for-each-ref": None,
@@ -172,6 +189,8 @@ _GIT: dict[str, frozenset[str] | None] = {
 
 def is_read_only(program: str, words: Sequence[Word]) -> bool:
     """Does the command provably only read? Where it reads is judged elsewhere."""
+    if program in _TELLING_VERSION and [word.text for word in words] in _VERSION:
+        return True
     entry = _TABLE.get(program)
     if (entry is None and program != "git") or risk_of(program, words):
         return False
@@ -195,6 +214,9 @@ def is_read_only(program: str, words: Sequence[Word]) -> bool:
     found = split_arguments(words, valued=valued, valued_long=long)
     if program == "date" and any(not word.plain.startswith("+") for word in found.operands):
         # An operand without a plus sets the clock.
+        return False
+    if program == "hostname" and found.operands:
+        # An operand sets the name.
         return False
     if program == "uniq" and len(found.operands) > 1:
         return False

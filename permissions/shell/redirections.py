@@ -99,10 +99,14 @@ class RedirectionReader:
             for child in node.children:
                 if child.type == "heredoc_body":
                     scripts.extend(self._words.scan(child).scripts)
-            return Redirect(raw, RedirectKind.TEXT, None, tuple(scripts))
+            text = self._document(node)
+            return Redirect(raw, RedirectKind.TEXT, None, tuple(scripts), text)
         if node.type == "herestring_redirect":
             word = self._words.scan(node)
-            return Redirect(raw, RedirectKind.TEXT, None, word.scripts)
+            given = [child for child in node.children if child.type in WORDS]
+            read = self._words.read(given[0]) if len(given) == 1 else word
+            text = read.text if read.is_literal else None
+            return Redirect(raw, RedirectKind.TEXT, None, word.scripts, text)
         operator = ""
         targets: list[TreeNode] = []
         for child in node.children:
@@ -127,6 +131,20 @@ class RedirectionReader:
             raise Unparsable("an unusual descriptor")
         kind = RedirectKind.READ if operator == "<" else RedirectKind.WRITE
         return Redirect(raw, kind, target, target.scripts)
+
+    def _document(self, node: TreeNode) -> str | None:
+        """Return the body of a here-document; None when something in it expands."""
+        parts = {child.type: child for child in node.children}
+        start, body = parts.get("heredoc_start"), parts.get("heredoc_body")
+        if start is None or body is None:
+            return None
+        text = raw_text(self._source, body)
+        is_quoted = any(mark in raw_text(self._source, start) for mark in "'\"\\")
+        if not is_quoted and any(mark in text for mark in "$`\\"):
+            return None
+        if "<<-" in parts:
+            text = "\n".join(line.lstrip("\t") for line in text.split("\n"))
+        return text
 
     def _split_targets(self, targets: list[TreeNode]) -> list[Word]:
         groups: list[list[TreeNode]] = []

@@ -11,12 +11,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from permissions.shell.accesses import sed_arguments
-from permissions.shell.arguments import could_be_option, split_arguments
+from permissions.shell.arguments import Arguments, could_be_option, split_arguments
 from permissions.shell.git_command import git_parts
 from permissions.shell.sed_script import sed_script_risk
 from permissions.shell.syntax import Word
-from permissions.shell.transfers import curl_arguments
+from permissions.shell.text_accesses import sed_arguments
+from permissions.shell.transfers import curl_arguments, tar_arguments
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,8 @@ class _Table:
     """Letters of other short options that take a value."""
     single_dash: bool = False
     valued_long: frozenset[str] = frozenset()
+    takes_unknown: bool = False
+    """Runs the project's own code anyway, so that a word that is not known is let pass."""
 
 
 def _set(text: str) -> frozenset[str]:
@@ -42,10 +44,10 @@ _TABLES = {
     ),
     "sort": _Table("oT", _set("--output --compress-program --temporary-directory"), "kSt"),
     "tar": _Table(
-        "IF",
+        "IFP",
         _set(
             "--checkpoint-action --to-command --use-compress-program --rsh-command --info-script "
-            "--new-volume-script --rmt-command"
+            "--new-volume-script --rmt-command --absolute-names --transform --xform"
         ),
         "fCbTXKNgVLH",
     ),
@@ -53,21 +55,41 @@ _TABLES = {
     "ag": _Table("z", _set("--pager --search-zip"), "ABCGgm"),
     "ack": _Table("", _set("--pager"), "ABCm"),
     "man": _Table("PH", _set("--pager --html --preprocessor"), "CRLmMSseEpT"),
-    "ssh": _Table("oFEJ", frozenset(), "BbcDeIiLlmOpQRSWw"),
-    "scp": _Table("oFSJ", frozenset(), "ciDlPX"),
+    "ssh": _Table("oFEJI", frozenset(), "BbcDeiLlmOpQRSWw"),
+    "scp": _Table("oFSJD", frozenset(), "cilPX"),
     "sftp": _Table("oFSbD", frozenset(), "BcilPRs"),
-    "rsync": _Table("eT", _set("--rsh --rsync-path --temp-dir --log-file --write-batch"), "fB"),
+    "rsync": _Table(
+        "eTM",
+        _set(
+            "--rsh --rsync-path --temp-dir --log-file --write-batch --only-write-batch "
+            "--backup-dir --partial-dir --remote-option --daemon"
+        ),
+        "fB",
+    ),
+    "ssh-keygen": _Table("D", frozenset(), "aAbCEFfGgIJKLlMmNnOPRrSsTtUVvWwYZz"),
+    "ssh-add": _Table("sS", frozenset(), "tE"),
+    "npm": _Table(
+        "", _set("--script-shell --node-options --shell --git"), "wC", takes_unknown=True
+    ),
+    "make": _Table("", _set("--eval"), "CfIjlo", takes_unknown=True),
+    "gmake": _Table("", _set("--eval"), "CfIjlo", takes_unknown=True),
+    "cargo": _Table("", _set("--config"), "CZFpj", takes_unknown=True),
     "fd": _Table("xX", _set("--exec --exec-batch"), "edtESojc"),
     "fdfind": _Table("xX", _set("--exec --exec-batch"), "edtESojc"),
     "wget": _Table(
         "OoaPei",
         _set(
             "--output-document --output-file --append-output --directory-prefix --execute --config "
-            "--use-askpass --save-cookies --hsts-file --warc-file --post-file --body-file"
+            "--use-askpass --save-cookies --hsts-file --warc-file --post-file --body-file "
+            "--rejected-log"
         ),
         "BtTwQUlARDIX",
     ),
-    "less": _Table("oOkK", _set("--log-file --lesskey-file"), "pPtTxyzbhj"),
+    "less": _Table(
+        "oOkK",
+        _set("--log-file --lesskey-file --lesskey-src --lesskey-content"),
+        "pPtTxyzbhj",
+    ),
     "date": _Table("s", _set("--set"), "drfI"),
     "yq": _Table("i", _set("--inplace --in-place"), "oIps"),
     "perl": _Table("i", frozenset(), "eEIMmFlCDx"),
@@ -115,7 +137,10 @@ _GIT_OPTIONS = {
     "init": _set("--template"),
     "difftool": _set("-x --extcmd"),
     "difftool--": frozenset(),
-    "filter-branch": _set("--env-filter --tree-filter --index-filter --msg-filter --commit-filter"),
+    "filter-branch": _set(
+        "--env-filter --tree-filter --index-filter --msg-filter --commit-filter --parent-filter "
+        "--tag-name-filter --setup --subdirectory-filter"
+    ),
     "bundle": frozenset(),
     "commit": frozenset(),
     "apply": _set("--unsafe-paths"),
@@ -129,8 +154,12 @@ _GIT_HARMLESS_KEYS = (
 _GIT_RUNS = {"bisect": _set("run"), "submodule": _set("foreach")}
 
 _AWK_RISK = re.compile(
-    r"system|getline|\||>|@\s*(?:load|include|namespace)|@[a-z]|/inet|close\s*\(|fflush"
+    r"system|getline|(?<!\|)\|(?!\|)|print.*>|>>|@\s*(?:load|include|namespace)|@[a-z]|/inet|close\s*\(|fflush",
+    re.DOTALL,
 )
+
+
+_MAKE_RISK = re.compile(r"(?:MAKEFLAGS|GNUMAKEFLAGS|SHELL|\.SHELLFLAGS|MAKEFILES)\s*[:+?!]*=")
 
 
 def risk_of(program: str, words: Sequence[Word]) -> str:
@@ -145,8 +174,14 @@ def risk_of(program: str, words: Sequence[Word]) -> str:
             return _git(words)
         case "curl":
             return _curl(words)
+        case "tar":
+            return _by_table(program, _TABLES["tar"], words, tar_arguments(words))
         case "xargs":
             return ""
+        case "make" | "gmake" if any(_MAKE_RISK.match(word.plain) for word in words):
+            return "the variable decides what make runs"
+        case "less" if any(word.plain.startswith("+") for word in words):
+            return "less + runs a command of its own"
         case "watch" | "setsid" | "ionice" | "flock":
             return f"{program} runs any program"
         case _:
@@ -154,16 +189,18 @@ def risk_of(program: str, words: Sequence[Word]) -> str:
             return "" if table is None else _by_table(program, table, words)
 
 
-def _by_table(program: str, table: _Table, words: Sequence[Word]) -> str:
+def _by_table(
+    program: str, table: _Table, words: Sequence[Word], found: Arguments | None = None
+) -> str:
     if not table.short and not table.long:
         return ""
-    found = split_arguments(
+    found = found or split_arguments(
         words,
         valued=table.valued + ("" if table.single_dash else table.short),
         valued_long=table.valued_long,
         single_dash=table.single_dash,
     )
-    if found.injectable:
+    if found.injectable and not table.takes_unknown:
         return f"a word that is not known could be an option of {program}"
     for option in found.options:
         if _is_listed(option.name, table.short, table.long, exact=table.single_dash):
@@ -204,17 +241,24 @@ def _sed(words: Sequence[Word]) -> str:
 
 def _awk(words: Sequence[Word]) -> str:
     found = split_arguments(
-        words, valued="Fvfile", valued_long=_set("--file --assign --include --load --source")
+        words,
+        valued="FvfileEW",
+        valued_long=_set("--file --assign --include --load --source --exec --field-separator"),
     )
-    for name in ("-f", "--file", "-i", "--include", "-l", "--load", "-E", "--exec", "-e"):
-        if found.has(name):
-            return f"awk {name} runs a program that is not shown"
+    for option in found.options:
+        if _is_listed(option.name, "filEeodpDW", _AWK_LONG, exact=False):
+            return f"awk {option.name} runs a program that is not shown, or writes a file"
     if found.injectable:
         return "a word that is not known could be an option of awk"
     for program in found.operands[:1]:
         if not program.is_literal or _AWK_RISK.search(program.text):
             return "the awk program may run commands or write files"
     return ""
+
+
+_AWK_LONG = _set(
+    "--file --include --load --exec --source --dump-variables --pretty-print --profile --debug"
+)
 
 
 def _git(words: Sequence[Word]) -> str:
@@ -244,6 +288,8 @@ def _git(words: Sequence[Word]) -> str:
             letter = next((mark for mark in text[1:] if mark in short), "")
             if letter:
                 return f"git {subcommand} -{letter} runs a program or writes a file"
+    if subcommand == "config" and any(word.text in ("-e", "--edit", "edit") for word in rest[:3]):
+        return "git config --edit starts an editor"
     if subcommand == "config" and not any(
         word.text in ("--get", "--get-all", "--list", "-l", "get", "list", "--get-regexp")
         for word in rest
@@ -257,7 +303,16 @@ def _git(words: Sequence[Word]) -> str:
 _CURL_RISKY = (
     *("-o", "--output", "-O", "--remote-name", "--remote-name-all", "-J", "-K", "--config"),
     *("-D", "--dump-header", "-c", "--cookie-jar", "--trace", "--trace-ascii", "--stderr"),
-    *("--libcurl", "--hsts", "--alt-svc", "--etag-save", "--output-dir", "-T", "--upload-file"),
+    *(
+        "--libcurl",
+        "--ssl-sessions",
+        "--hsts",
+        "--alt-svc",
+        "--etag-save",
+        "--output-dir",
+        "-T",
+        "--upload-file",
+    ),
     *("--remote-header-name", "--engine", "-E"),
 )
 
@@ -272,7 +327,7 @@ def _curl(words: Sequence[Word]) -> str:
         if (
             name in ("-w", "--write-out")
             and value is not None
-            and ("%output" in value.text or not value.is_literal)
+            and ("%output" in value.text or value.text.startswith("@") or not value.is_literal)
         ):
             return "curl -w can write a file"
         if (
@@ -282,7 +337,7 @@ def _curl(words: Sequence[Word]) -> str:
             and any(risky.startswith(name) for risky in _CURL_RISKY if risky.startswith("--"))
         ):
             return f"curl {name} writes or sends a file"
-    if any(word.splits for word in words):
+    if any(word.splits for word in words) or found.injectable:
         return "a word that is not known could be an option of curl"
     return ""
 

@@ -80,6 +80,8 @@ class Redirect:
     target: Word | None
     """None for descriptors and here-documents."""
     scripts: tuple[Script, ...] = ()
+    text: str | None = None
+    """What a here-document or here-string gives, where nothing in it expands."""
 
 
 @dataclass(frozen=True, slots=True)

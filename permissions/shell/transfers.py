@@ -9,27 +9,53 @@ from permissions.shell.access import HERE, Access, AccessKind, each, names
 from permissions.shell.arguments import Arguments, split_arguments
 from permissions.shell.syntax import Word
 
+_TAR_VALUED = "fCbTXKNgVLHFI"
+_TAR_VALUED_LONG = names(
+    "--file --directory --exclude --files-from --exclude-from --transform --xform --owner --group "
+    "--strip-components --listed-incremental --use-compress-program --to-command --index-file "
+    "--info-script --new-volume-script --rsh-command --rmt-command"
+)
+_TAR_LONG = _TAR_VALUED_LONG | names(
+    "--extract --get --list --create --to-stdout --one-top-level --absolute-names --remove-files "
+    "--checkpoint --checkpoint-action --append --update --delete --concatenate --diff --compare"
+)
 
-def tar(words: Sequence[Word]) -> list[Access]:
-    """Return what tar reads, writes and where it unpacks."""
+
+def tar_arguments(words: Sequence[Word]) -> Arguments:
+    """Split tar's arguments; old style and shortened names are spelt out."""
     first = words[0].plain if words else ""
     rewritten = list(words)
     if first and not first.startswith("-") and re.fullmatch(r"[A-Za-z]+", first):
         # `tar xzf a.tgz`: old style, the letters take their values from the following words.
-        order = [letter for letter in first if letter in "fCbTXKNgVLHFI"]
+        order = [letter for letter in first if letter in _TAR_VALUED]
         values = list(words[1 : 1 + len(order)])
         rewritten = [Word(first, "-" + letter) for letter in first if letter not in order]
         for letter, value in zip(order, values, strict=False):
             rewritten.extend((Word(first, f"-{letter}"), value))
         rewritten.extend(words[1 + len(order) :])
-    found = split_arguments(
-        rewritten,
-        valued="fCbTXKNgVLHFI",
-        valued_long=names(
-            "--file --directory --exclude --files-from --exclude-from --transform --owner --group "
-            "--strip-components --listed-incremental --one-top-level --use-compress-program"
-        ),
+    return split_arguments(
+        [_spelt_out(word) for word in rewritten], valued=_TAR_VALUED, valued_long=_TAR_VALUED_LONG
     )
+
+
+def _spelt_out(word: Word) -> Word:
+    name, equals, _ = word.plain.partition("=")
+    if not name.startswith("--") or len(name) < 4 or name in _TAR_LONG:
+        return word
+    meant = [option for option in sorted(_TAR_LONG) if option.startswith(name)]
+    if not meant:
+        return word
+    return Word(word.raw, meant[0] + word.text[len(name) :] if equals else meant[0], word.splits)
+
+
+def tar(words: Sequence[Word]) -> list[Access]:
+    """Return what tar reads, writes and where it unpacks."""
+    found = tar_arguments(words)
+    lists = found.values("-g", "--listed-incremental", "--index-file")
+    return [*_tar(found), *each(AccessKind.WRITE, lists)]
+
+
+def _tar(found: Arguments) -> list[Access]:
     archives = [word for word in found.values("-f", "--file") if word.text != "-"]
     folders = found.values("-C", "--directory", "--one-top-level")
     listing = found.values("-T", "--files-from", "-X", "--exclude-from")
@@ -171,3 +197,17 @@ def patch(words: Sequence[Word]) -> list[Access]:
         # The patch itself names the files; all of them may be below here.
         *each(AccessKind.WRITE, places or (HERE,)),
     ]
+
+
+def copy_in_out(words: Sequence[Word]) -> list[Access]:
+    """Return what cpio reads and where it unpacks."""
+    found = split_arguments(words, valued="DOFHIRMEC", valued_long=names("--directory --file"))
+    if found.has("-i", "--extract", "-p", "--pass-through"):
+        places = (*found.values("-D", "--directory"), *found.operands[:1])
+        return each(AccessKind.WRITE, places or (HERE,))
+    return each(AccessKind.WRITE, found.values("-O", "-F", "--file"))
+
+
+def converter(words: Sequence[Word]) -> list[Access]:
+    """Return what a converter of pictures or films writes: its last operand."""
+    return each(AccessKind.WRITE, split_arguments(words).operands[-1:])

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from permissions.shell.arguments import split_arguments
 from permissions.shell.syntax import PIPE_MARK, Word
+from permissions.shell.wrappers import RUNNERS, SHELLS, WRAPPERS, Wrapper
 
 MAX_LAYERS = 12
 """Wrappers around wrappers that are looked through; deeper ones count as hidden."""
@@ -41,108 +42,20 @@ class Unwrapped:
     layers: tuple[Layer, ...]
     scripts: tuple[str, ...]
     """Texts that a shell will run (`sh -c`, `eval`, `trap`)."""
+    scripts_elsewhere: tuple[str, ...]
+    """The same on another machine or in a container: their paths are not paths here."""
     hidden: str
     """Why something that runs is out of sight; empty when nothing is."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Wrapper:
-    valued: str = ""
-    valued_long: frozenset[str] = frozenset()
-    operands: int = 0
-    """Operands of its own before the command."""
-    is_open_to_allow: bool = False
-    assignments: bool = False
-    """Takes `NAME=value` before the command."""
-    moving: frozenset[str] = frozenset()
-    """Options that change the folder."""
-    supplies: bool = False
-    """Appends operands from its input."""
 
 
 def _set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_SUDO = _Wrapper(
-    "ughpCDrtTUR",
-    _set("--user --group --host --prompt --close-from --chdir --role --type --chroot"),
-    assignments=True,
-    moving=_set("-D --chdir -R --chroot"),
-)
-_WRAPPERS = {
-    "timeout": _Wrapper("ks", _set("--kill-after --signal"), 1, True),
-    "time": _Wrapper("fo", _set("--format --output"), 0, True),
-    "nice": _Wrapper("n", _set("--adjustment"), 0, True),
-    "nohup": _Wrapper(is_open_to_allow=True),
-    "stdbuf": _Wrapper("ioe", _set("--input --output --error"), 0, True),
-    "command": _Wrapper(is_open_to_allow=True),
-    "builtin": _Wrapper(is_open_to_allow=True),
-    "noglob": _Wrapper(is_open_to_allow=True),
-    "nocorrect": _Wrapper(),
-    "coproc": _Wrapper(),
-    "exec": _Wrapper("a"),
-    "sudo": _SUDO,
-    "doas": _Wrapper("uC"),
-    "env": _Wrapper(
-        "uCS",
-        _set("--unset --chdir --split-string"),
-        assignments=True,
-        moving=_set("-C --chdir"),
-    ),
-    "setsid": _Wrapper(),
-    "ionice": _Wrapper("cnpPu", _set("--class --classdata --pid")),
-    "flock": _Wrapper("wEc", _set("--timeout --conflict-exit-code --command"), 1),
-    "watch": _Wrapper("nq", _set("--interval --equexit")),
-    "chroot": _Wrapper(operands=1, moving=_set("--userspec")),
-    "strace": _Wrapper("eopsuEaObIPSX"),
-    "ltrace": _Wrapper("eopsuaAlnSxF"),
-    "chrt": _Wrapper("TPD", operands=1),
-    "taskset": _Wrapper(operands=1),
-    "unshare": _Wrapper("RSGw", moving=_set("-R -w --root --wd")),
-    "nsenter": _Wrapper("tSG"),
-    "systemd-run": _Wrapper("puMHEt", _set("--unit --property --uid --gid --slice")),
-    "setarch": _Wrapper(operands=1),
-    "caffeinate": _Wrapper("tw"),
-    "busybox": _Wrapper(),
-    "toybox": _Wrapper(),
-    "ssh": _Wrapper("BbcDEeFIiJLlmOoPpQRSWw", operands=1),
-    "xargs": _Wrapper(
-        "InPLdEsa",
-        _set(
-            "--replace --max-args --max-procs --max-lines --delimiter --eof --max-chars --arg-file"
-        ),
-        supplies=True,
-    ),
-    "parallel": _Wrapper("jISNndEaL", _set("--jobs --arg-file --max-args"), supplies=True),
-    "npx": _Wrapper("pc", _set("--package --call")),
-    "bunx": _Wrapper(),
-    "pnpx": _Wrapper(),
-    "uvx": _Wrapper("p", _set("--from --with --python")),
-    "pipx": _Wrapper(),
-}
-_SHELLS = _set("sh bash zsh dash ksh mksh ash fish rbash su")
-_RUNNERS = {
-    "npm": _set("exec x"),
-    "pnpm": _set("exec dlx"),
-    "yarn": _set("exec dlx"),
-    "bun": _set("x"),
-    "uv": _set("run"),
-    "poetry": _set("run"),
-    "pipenv": _set("run"),
-    "hatch": _set("run"),
-    "pdm": _set("run"),
-    "pipx": _set("run"),
-    "bundle": _set("exec"),
-    "mise": _set("exec x"),
-    "rtx": _set("exec"),
-    "asdf": _set("exec"),
-    "direnv": _set("exec"),
-    "devbox": _set("run"),
-    "docker": _set("exec run"),
-    "podman": _set("exec run"),
-    "kubectl": _set("exec"),
-}
+READS_INPUT = "reads commands from its input"
+"""What is hidden when a shell is given neither a text nor a file."""
+
+_TAKING_TEXT = _set("watch flock script sg runuser")
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\+?=", re.DOTALL)
 
 
@@ -150,6 +63,7 @@ def unwrap(words: tuple[Word, ...]) -> Unwrapped:
     """Return every layer of a command; its assignments are not part of `words`."""
     layers = [Layer(words, True)]
     scripts: list[str] = []
+    elsewhere: list[str] = []
     hidden = ""
     # The list grows while it is read: each layer adds the commands that it would run.
     for layer in layers:
@@ -159,9 +73,10 @@ def unwrap(words: tuple[Word, ...]) -> Unwrapped:
         if layer.words:
             found, texts, reason = _inner(layer)
             layers.extend(found)
-            scripts.extend(texts)
-            hidden = hidden or reason
-    return Unwrapped(tuple(layers), tuple(scripts), hidden)
+            (elsewhere if layer.is_elsewhere else scripts).extend(texts)
+            if not (layer.is_elsewhere and reason.endswith(READS_INPUT)):
+                hidden = hidden or reason
+    return Unwrapped(tuple(layers), tuple(scripts), tuple(elsewhere), hidden)
 
 
 def program_of(word: Word) -> str:
@@ -175,7 +90,7 @@ def _inner(layer: Layer) -> tuple[list[Layer], list[str], str]:
     if not first.is_literal:
         return [], [], ""
     name = program_of(first)
-    if name in _SHELLS:
+    if name in SHELLS:
         return _shell(name, rest)
     if name == "eval":
         return [], *_text(rest, "eval")
@@ -189,12 +104,14 @@ def _inner(layer: Layer) -> tuple[list[Layer], list[str], str]:
         return _after_option(layer, rest, _set("-x -X --exec --exec-batch")), [], ""
     if name == "git":
         return _git(layer, rest)
-    if name in _RUNNERS:
+    if name in RUNNERS:
         return _runner(layer, name, rest), [], ""
-    wrapper = _WRAPPERS.get(name)
+    wrapper = WRAPPERS.get(name)
     if wrapper is None:
         return [], [], ""
-    if name in ("watch", "flock", "script") or (name == "env" and _has_split_string(rest)):
+    if name in ("watch", "flock", "script", "sg", "runuser") or (
+        name == "env" and _has_split_string(rest)
+    ):
         return _joined(layer, name, wrapper, rest)
     if name == "command" and rest and re.fullmatch(r"-\w*[vV]\w*", rest[0].plain):
         # `command -v x` looks x up, nothing runs.
@@ -202,7 +119,7 @@ def _inner(layer: Layer) -> tuple[list[Layer], list[str], str]:
     return _wrapped(layer, name, wrapper, rest), [], ""
 
 
-def _wrapped(layer: Layer, name: str, wrapper: _Wrapper, rest: tuple[Word, ...]) -> list[Layer]:
+def _wrapped(layer: Layer, name: str, wrapper: Wrapper, rest: tuple[Word, ...]) -> list[Layer]:
     arguments = split_arguments(
         rest, valued=wrapper.valued, valued_long=wrapper.valued_long, stops_at_operand=True
     )
@@ -247,19 +164,19 @@ def _shell(name: str, rest: tuple[Word, ...]) -> tuple[list[Layer], list[str], s
             return [], *_text(script, f"{name} -c")
         if text in ("-o", "+o", "-O", "+O", "--rcfile", "--init-file", "-l", "-u", "-g", "-s"):
             if text == "-s" and name != "su":
-                return [], [], f"{name} reads commands from its input"
+                return [], [], f"{name} {READS_INPUT}"
             position += 1 if text == "-l" else 2
             continue
         if text.startswith(("-", "+")) and text != "-":
             position += 1
             continue
         if text == "-" and name != "su":
-            return [], [], f"{name} reads commands from its input"
+            return [], [], f"{name} {READS_INPUT}"
         if name == "su":
             position += 1
             continue
         return [], [], ""
-    return [], [], f"{name} reads commands from its input"
+    return [], [], f"{name} {READS_INPUT}"
 
 
 def _text(words: Sequence[Word], what: str) -> tuple[list[str], str]:
@@ -334,14 +251,8 @@ def _git(layer: Layer, rest: tuple[Word, ...]) -> tuple[list[Layer], list[str], 
             else:
                 texts.append(f"git {setting}")
     subcommand = next((i for i, w in enumerate(rest) if w.text in ("run", "foreach")), None)
-    if (
-        subcommand is not None
-        and subcommand > 0
-        and rest[subcommand - 1].text
-        in (
-            "bisect",
-            "submodule",
-        )
+    if subcommand is not None and any(
+        word.text in ("bisect", "submodule") for word in rest[:subcommand]
     ):
         inner = rest[subcommand + 1 :]
         if len(inner) == 1 and inner[0].is_literal:
@@ -355,7 +266,7 @@ _GIT_VALUED = _set("-c -C --git-dir --work-tree --namespace --config-env --exec-
 
 
 def _runner(layer: Layer, name: str, rest: tuple[Word, ...]) -> list[Layer]:
-    if not rest or rest[0].plain not in _RUNNERS[name]:
+    if not rest or rest[0].plain not in RUNNERS[name]:
         return []
     arguments = split_arguments(
         rest[1:],
@@ -379,7 +290,7 @@ def _has_split_string(rest: Sequence[Word]) -> bool:
 
 
 def _joined(
-    layer: Layer, name: str, wrapper: _Wrapper, rest: tuple[Word, ...]
+    layer: Layer, name: str, wrapper: Wrapper, rest: tuple[Word, ...]
 ) -> tuple[list[Layer], list[str], str]:
     arguments = split_arguments(
         rest, valued=wrapper.valued, valued_long=wrapper.valued_long, stops_at_operand=True
@@ -388,6 +299,11 @@ def _joined(
     if name == "env":
         return [], *_text((*texts, *arguments.operands), "env -S")
     operands = arguments.operands[wrapper.operands :]
+    if name in ("script", "runuser", "sg") and texts:
+        operands = ()
+    elif name == "script":
+        # Without a command it starts a shell, and its operand is the file it records in.
+        operands = ()
     if name == "flock" and operands and operands[0].plain == "-c":
         texts, operands = operands[1:2], ()
     found, reason = _text(texts, name)

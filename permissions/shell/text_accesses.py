@@ -1,0 +1,166 @@
+"""Which files the programs for searching and for text touch: grep, sed, awk, find, sort, jq."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from permissions.shell.access import HERE, Access, AccessKind, each, names
+from permissions.shell.arguments import Arguments, split_arguments
+from permissions.shell.syntax import Word
+
+
+def sort(words: Sequence[Word]) -> list[Access]:
+    """Return what sort reads and writes."""
+    found = split_arguments(
+        words, valued="kStoT", valued_long=names("--output --key --files0-from --field-separator")
+    )
+    return [
+        *each(AccessKind.READ, found.operands),
+        *each(AccessKind.READ, found.values("--files0-from")),
+        *each(AccessKind.WRITE, found.values("-o", "--output", "-T", "--temporary-directory")),
+    ]
+
+
+def uniq(words: Sequence[Word]) -> list[Access]:
+    """Return what uniq reads and writes: its second operand."""
+    operands = split_arguments(words, valued="fsw").operands
+    return [*each(AccessKind.READ, operands[:1]), *each(AccessKind.WRITE, operands[1:2])]
+
+
+def tree(words: Sequence[Word]) -> list[Access]:
+    """Return what tree lists and writes."""
+    found = split_arguments(words, valued="LPIoHT")
+    return [
+        *each(AccessKind.READ, found.operands),
+        *each(AccessKind.WRITE, found.values("-o")),
+    ]
+
+
+_GREP_VALUED_LONG = names(
+    "--regexp --file --max-count --after-context --before-context --context --include --exclude "
+    "--exclude-dir --color --glob --type --type-not --replace --iglob --max-depth --sort --threads"
+)
+
+
+def grep(words: Sequence[Word]) -> list[Access]:
+    """Return what grep reads."""
+    return _search(words, "efmABCdD")
+
+
+def ripgrep(words: Sequence[Word]) -> list[Access]:
+    """Return what ripgrep reads."""
+    return _search(words, "efgtTmABCjMrdE")
+
+
+def _search(words: Sequence[Word], valued: str) -> list[Access]:
+    found = split_arguments(words, valued=valued, valued_long=_GREP_VALUED_LONG)
+    has_pattern = found.has("-e", "--regexp", "-f", "--file", "--files")
+    operands = found.operands if has_pattern else found.operands[1:]
+    return [
+        *each(AccessKind.READ, found.values("-f", "--file")),
+        *each(AccessKind.READ, operands),
+    ]
+
+
+def json_query(words: Sequence[Word]) -> list[Access]:
+    """Return what jq reads."""
+    kept: list[Word] = []
+    found: list[Access] = []
+    position = 0
+    while position < len(words):
+        text = words[position].plain
+        if text in ("--arg", "--argjson"):
+            position += 3
+        elif text in ("--slurpfile", "--rawfile"):
+            found.extend(each(AccessKind.READ, words[position + 2 : position + 3]))
+            position += 3
+        elif text in ("--args", "--jsonargs"):
+            break
+        else:
+            kept.append(words[position])
+            position += 1
+    arguments = split_arguments(kept, valued="fL", valued_long=names("--from-file --indent --tab"))
+    files = arguments.values("-f", "--from-file")
+    operands = arguments.operands if files else arguments.operands[1:]
+    return [*found, *each(AccessKind.READ, files), *each(AccessKind.READ, operands)]
+
+
+def yaml_query(words: Sequence[Word]) -> list[Access]:
+    """Return what yq reads or changes."""
+    found = split_arguments(words, valued="oIps")
+    kind = AccessKind.WRITE if found.has("-i", "--inplace", "--in-place") else AccessKind.READ
+    operands = found.operands
+    if operands and operands[0].text in ("eval", "eval-all", "e", "ea"):
+        operands = operands[1:]
+    return each(kind, operands[1:])
+
+
+def sed(words: Sequence[Word]) -> list[Access]:
+    """Return what sed reads or changes."""
+    found = sed_arguments(words)
+    has_script = found.has("-e", "--expression", "-f", "--file")
+    operands = found.operands if has_script else found.operands[1:]
+    in_place = found.has("-i", "--in-place")
+    return [
+        *each(AccessKind.READ, found.values("-f", "--file")),
+        *each(AccessKind.WRITE if in_place else AccessKind.READ, operands),
+    ]
+
+
+def sed_arguments(words: Sequence[Word]) -> Arguments:
+    """Split sed's arguments; `-i` has its suffix attached only."""
+    plain: list[Word] = []
+    for word in words:
+        # `-i.bak` and `-n -i` alike: what follows the letter in the same word is the suffix.
+        match = re.match(r"(-[nErsuz]*i)[^-]", word.plain)
+        plain.append(Word(word.raw, match[1], word.splits) if match else word)
+    return split_arguments(
+        plain, valued="efl", valued_long=names("--expression --file --line-length")
+    )
+
+
+def awk(words: Sequence[Word]) -> list[Access]:
+    """Return what awk reads or changes."""
+    found = split_arguments(words, valued="Fvfil", valued_long=names("--file --assign --include"))
+    files = found.values("-f", "--file")
+    operands = found.operands if files else found.operands[1:]
+    data = [word for word in operands if not re.match(r"[A-Za-z_]\w*=", word.text)]
+    in_place = any(value.text.startswith("inplace") for value in found.values("-i", "--include"))
+    return [
+        *each(AccessKind.READ, files),
+        *each(AccessKind.WRITE if in_place else AccessKind.READ, data),
+    ]
+
+
+def find(words: Sequence[Word]) -> list[Access]:
+    """Return where find looks, and what it writes or deletes."""
+    roots: list[Word] = []
+    for word in words:
+        text = word.plain
+        if text in ("-H", "-L", "-P") or text.startswith("-O"):
+            continue
+        if text.startswith(("-", "(", "!", ",")):
+            break
+        roots.append(word)
+    texts = [word.plain for word in words]
+    # Tests choose what is deleted below the roots; the roots themselves are only a place.
+    kind = AccessKind.WRITE if "-delete" in texts else AccessKind.READ
+    found = each(kind, roots or [HERE])
+    for position, text in enumerate(texts):
+        if text in ("-fprint", "-fprint0", "-fprintf", "-fls"):
+            found.extend(each(AccessKind.WRITE, words[position + 1 : position + 2]))
+        elif text in ("-newer", "-samefile", "-files0-from") or text.startswith("-newer"):
+            found.extend(each(AccessKind.READ, words[position + 1 : position + 2]))
+    return found
+
+
+def fd(words: Sequence[Word]) -> list[Access]:
+    """Return where fd looks."""
+    found = split_arguments(
+        words, valued="edtExXSojC", valued_long=names("--extension --max-depth")
+    )
+    return [
+        *each(AccessKind.READ, found.operands[1:]),
+        *each(AccessKind.READ, found.values("-C", "--base-directory")),
+    ]

@@ -1,0 +1,74 @@
+"""Some thousand commands: attacks that a rule must not let through, everyday work that it must.
+
+The commands stand in `commands/*.txt`, one on a line below the rules they are asked with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from permissions.cascade import decide
+from permissions.classifier_local import decide_with_classifier
+from permissions.decision import Behavior
+from permissions.request import PermissionRequest
+from tests.permissions.engine import Engine
+
+FOLDER = Path(__file__).parent / "commands"
+CLASSIFIER = "local classifier"
+
+
+def _sections(name: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield the rules in brackets with the commands below them."""
+    header, commands = "", list[str]()
+    for line in (FOLDER / name).read_text("utf-8").splitlines():
+        if line.startswith(("[Bash", "[local")) and line.endswith("]"):
+            if commands:
+                yield header, commands
+            header, commands = line[1:-1], []
+        elif header and line:
+            commands.append(line.replace("<NL>", "\n"))
+    yield header, commands
+
+
+def _answer(engine: Engine, header: str, command: str) -> Behavior:
+    rules = [] if header == CLASSIFIER else header.split(" | ")
+    request = PermissionRequest("Bash", {"command": command})
+    ask = decide_with_classifier if header == CLASSIFIER else decide
+    return ask(request, engine.context(allow=rules)).behavior
+
+
+def _name(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+@pytest.mark.parametrize(("header", "commands"), [*_sections("refused.txt")], ids=_name)
+def test_a_rule_does_not_let_through(engine: Engine, header: str, commands: list[str]) -> None:
+    context = engine.context(allow=[header])
+    answers = {
+        command: decide_with_classifier(PermissionRequest("Bash", {"command": command}), context)
+        for command in commands
+    }
+    assert [text for text, found in answers.items() if found.behavior is Behavior.ALLOW] == []
+
+
+@pytest.mark.parametrize(("header", "commands"), [*_sections("outside.txt")], ids=_name)
+def test_nothing_lets_through(engine: Engine, header: str, commands: list[str]) -> None:
+    allowed = [text for text in commands if _answer(engine, header, text) is Behavior.ALLOW]
+    assert allowed == []
+
+
+@pytest.mark.parametrize(("header", "commands"), [*_sections("allowed.txt")], ids=_name)
+def test_everyday_work_is_not_asked_about(engine: Engine, header: str, commands: list[str]) -> None:
+    asked = [text for text in commands if _answer(engine, header, text) is not Behavior.ALLOW]
+    assert asked == []
+
+
+def test_no_command_is_lost_while_reading() -> None:
+    counts = {
+        name: sum(len(commands) for _, commands in _sections(name))
+        for name in ("refused.txt", "outside.txt", "allowed.txt")
+    }
+    assert min(counts.values()) > 250
