@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -151,10 +153,10 @@ async def test_a_typing_mistake_is_asked_about_and_stays_in_the_prompt() -> None
     app = make_app(conversation)
     async with app.run_test(size=(80, 30)) as pilot:
         await settled(pilot)
-        await pilot.press(*"/modle", "escape", "enter")
+        await pilot.press(*"/modell", "escape", "enter")
         await settled(pilot)
         assert "Did you mean /model?" in transcript_of(app)
-        assert app.composer.buffer.text == "/modle"
+        assert app.composer.buffer.text == "/modell"
         assert conversation.received == []
 
 
@@ -169,3 +171,42 @@ async def test_help_names_the_keys_that_are_in_force() -> None:
         await pilot.press("q")
         await settled(pilot)
         assert app.dialogs.open_count == 0
+
+
+async def test_the_model_is_kept_unless_it_is_for_this_session_only(tmp_path: Path) -> None:
+    for key, kept in (("enter", {"model": "claude-opus-5-5"}), ("s", None)):
+        conversation = played()
+        app = make_app(conversation)
+        home = tmp_path / key
+        async with app.run_test(size=(80, 30)) as pilot:
+            await settled(pilot)
+            app.options = replace(app.options, agent_home=home)
+            await opened(pilot, "/model")
+            await settled(pilot)
+            await pilot.press("j", key)
+            await settled(pilot)
+            assert conversation.model == "claude-opus-5-5"
+            await app.workers.wait_for_complete()
+        file = home / "settings.json"
+        assert (json.loads(file.read_text()) if file.exists() else None) == kept
+
+
+async def test_a_panel_whose_letters_are_keys_searches_behind_a_slash() -> None:
+    panel = ListPanel("L", [Item("apple"), Item("sun")], keys=("s",), letters="keys")
+    for char in "/su":
+        panel.press(char, char, None)
+    assert panel.selected == 1
+    assert not panel.is_done
+    panel.press("escape", "", "select:cancel")
+    assert not panel.is_done
+    panel.press("s", "s", None)
+    picked = await panel.wait()
+    assert picked is not None
+    assert (picked.index, picked.key) == (0, "s")
+
+
+async def test_names_that_begin_with_the_word_come_first() -> None:
+    panel = ListPanel("L", [Item("b", "cost"), Item("x cost"), Item("/cost")])
+    for char in "cost":
+        panel.press(char, char, None)
+    assert panel._found == [2, 1, 0]

@@ -41,7 +41,11 @@ class DialogView:
 
 
 class Dialog(Protocol):
-    """One open dialog. What it may have beside this is in `Manners`."""
+    """One open dialog.
+
+    It may have `manners` as well, and a method `changes_to` that takes what draws it again: for
+    those that change without a key.
+    """
 
     @property
     def is_done(self) -> bool:

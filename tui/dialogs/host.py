@@ -68,6 +68,9 @@ class DialogHost(Listens, RowsWidget):
     def open(self, dialog: Dialog) -> None:
         """Show a dialog, or queue it behind the open one."""
         self._queue.append(dialog)
+        changes_to = getattr(dialog, "changes_to", None)
+        if callable(changes_to):
+            changes_to(self._redraw_current)
         if len(self._queue) == 1:
             self._open()
         else:
@@ -170,6 +173,11 @@ class DialogHost(Listens, RowsWidget):
 
     def _scroll_body(self, rows: int) -> None:
         self._scroll = max(0, self._scroll + rows)
+
+    def _redraw_current(self) -> None:
+        """Draw the open dialog again, if there still is one."""
+        if self._queue and self.is_mounted:
+            self._redraw()
 
     def _redraw(self) -> None:
         if self._rows_width < 0:

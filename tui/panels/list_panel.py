@@ -75,6 +75,7 @@ class ListPanel:
         self._on_move = on_move
         self._on_adjust = on_adjust
         self._empty = empty
+        self._redraw: Callable[[], None] = lambda: None
         self._query = ""
         self._is_searching = letters == "search"
         self._has_letters = letters == "keys"
@@ -137,6 +138,11 @@ class ListPanel:
         self._search(self._query)
         if selected in self._found:
             self._at = self._found.index(selected)
+        self._redraw()
+
+    def changes_to(self, redraw: Callable[[], None]) -> None:
+        """Take what draws the panel again after it changed by itself."""
+        self._redraw = redraw
 
     def paste(self, text: str) -> None:
         """Search for what was pasted."""

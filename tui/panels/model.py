@@ -10,10 +10,12 @@ from agent.errors import AgentError
 from agent.model.client import Effort, ModelError
 from agent.model.endpoint import ALIASES
 from tui.command_screen import CommandScreen
+from tui.input.actions import Context
 from tui.panels.list_panel import Item, ListPanel
 from tui.text.ink import MUTED, TEXT, Row, row
 
-_LIST_S: Final = 2.0
+SESSION_ONLY: Final = "modelPicker:thisSessionOnly"
+_LIST_S: Final = 5.0
 _LEVELS: Final[tuple[Effort | None, ...]] = (None, *get_args(Effort))
 
 
@@ -25,9 +27,8 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
     if argument:
         await _use(screen, argument)
         return
-    names = await _known(screen)
     level = _LEVELS.index(_as_effort(conversation.effort))
-    items = [Item(name, detail, name == conversation.model) for name, detail in names]
+    items = [Item(conversation.model, "in use", is_current=True)]
 
     def adjust(step: int) -> None:
         nonlocal level
@@ -37,51 +38,70 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
         shown = _LEVELS[level] or "auto"
         return [row("   effort ", (f"◂ {shown} ▸", TEXT), ("  ←→ changes it", MUTED))]
 
-    current = next((i for i, item in enumerate(items) if item.is_current), 0)
     panel = ListPanel(
         "Model",
         items,
-        selected=current,
+        contexts=(Context.MODEL_PICKER,),
+        letters="keys",
+        keys=(SESSION_ONLY,),
         preview=preview,
         on_adjust=adjust,
-        hint="enter uses it from the next request on · esc close",
+        hint="enter use and keep · s this session only · / search · esc close",
     )
-    picked = await screen.show_dialog(panel)
+    listing = asyncio.ensure_future(_offered(screen, items, panel))
+    try:
+        picked = await screen.show_dialog(panel)
+    finally:
+        listing.cancel()
+        await asyncio.wait({listing})
     if picked is None:
         return
-    if _LEVELS[level] != conversation.effort and screen.commands is not None:
-        screen.commands.context.session.set_effort(_LEVELS[level])
-    await _use(screen, items[picked.index].label)
+    effort = _LEVELS[level]
+    is_new_effort = effort != _as_effort(conversation.effort)
+    if is_new_effort and screen.commands is not None:
+        screen.commands.context.session.set_effort(effort)
+    name = items[picked.index].label
+    is_used = await _use(screen, name)
+    if is_used and picked.key != SESSION_ONLY and not conversation.is_demo:
+        await screen.keep_setting("model", name)
+        if is_new_effort:
+            await screen.keep_setting("effortLevel", effort)
 
 
-async def _use(screen: CommandScreen, name: str) -> None:
+async def _offered(screen: CommandScreen, items: list[Item], panel: ListPanel) -> None:
+    """Add what the endpoint offers once it has said so: the panel does not wait for it.
+
+    Where it says nothing, the short names of the models it most likely has.
+    """
+    conversation, center = screen.conversation, screen.commands
+    if conversation is None or center is None:
+        return
+    found: dict[str, str] = {}
+    try:
+        async with asyncio.timeout(_LIST_S):
+            names = await center.context.list_models()
+            found = dict.fromkeys(names, "offered by the endpoint")
+    except (TimeoutError, ModelError, OSError):
+        pass  # The list is a courtesy: names can be typed behind /model.
+    if not found and not conversation.is_demo:
+        found = {name: f"short: {alias}" for alias, name in ALIASES.items()}
+    known = {item.label for item in items}
+    more = [Item(name, detail) for name, detail in found.items() if name not in known]
+    items.extend(more)
+    panel.extend(more)
+
+
+async def _use(screen: CommandScreen, name: str) -> bool:
     conversation = screen.conversation
     assert conversation is not None
     try:
         await conversation.set_model(name)
     except AgentError as error:
         screen.notice(str(error), "warning")
-        return
+        return False
     effort = f", effort {conversation.effort}" if conversation.effort else ""
     screen.notice(f"model {conversation.model}{effort} from the next request on")
-
-
-async def _known(screen: CommandScreen) -> list[tuple[str, str]]:
-    """Return names with what they are: what is in use, short names, what the endpoint lists."""
-    conversation, center = screen.conversation, screen.commands
-    assert conversation is not None
-    found = {conversation.model: "in use"}
-    if center is not None:
-        try:
-            async with asyncio.timeout(_LIST_S):
-                for name in await center.context.list_models():
-                    found.setdefault(name, "offered by the endpoint")
-        except (TimeoutError, ModelError, OSError):
-            pass  # The list is a courtesy: names can be typed behind /model.
-    if len(found) == 1 and not conversation.is_demo:
-        for alias, name in ALIASES.items():
-            found.setdefault(name, f"short: {alias}")
-    return list(found.items())
+    return True
 
 
 def _as_effort(text: str | None) -> Effort | None:
