@@ -10,15 +10,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from agent.aside import Aside
+from agent.assembled import Assembled
 from agent.background_tasks import BackgroundTasks
 from agent.child_env import child_environment
 from agent.closing import cancelling, closing
 from agent.command_setup import CommandParts, CommandPorts
-from agent.commands.center import CommandCenter
 from agent.conversation import Conversation
 from agent.conversation_ports import (
     ConversationParts,
@@ -34,6 +33,7 @@ from agent.hook_start import StartHooks, listen
 from agent.live_settings import LiveSettings
 from agent.loop_ports import LoopPorts
 from agent.loop_setup import KeeperSetup, queue_taker, request_builder
+from agent.memory_setup import fact_extractor, fact_store
 from agent.message_display import MessageDisplay
 from agent.model.anthropic import AnthropicClient
 from agent.model.endpoint import ModelSetup
@@ -47,10 +47,8 @@ from agent.prompt.system import PromptConfig, build_system
 from agent.prompt_setup import prompt_parts
 from agent.recovery.retry import RequestSource
 from agent.retry_setup import key_refresh, retry_policies
-from agent.session.checkpoint import Checkpoints
 from agent.session.recorder import SessionRecorder
 from agent.session.redact import Redactor, secrets_of
-from agent.session.resume import ResumedConversation
 from agent.session_opening import open_session
 from agent.settings.load import Settings
 from agent.small_model import SmallModel
@@ -78,22 +76,6 @@ __all__ = [
     "settings_for",
     "surroundings_from",
 ]
-
-
-@dataclass(slots=True, kw_only=True)
-class Assembled:
-    """A conversation, and what the entry point shows about how it came to be."""
-
-    conversation: Conversation
-    settings: Settings
-    notices: tuple[str, ...] = ()
-    resumed: ResumedConversation | None = None
-    hook_runner: HookRunner = field(repr=False)
-    grants: Grants = field(repr=False)
-    checkpoints: Checkpoints = field(repr=False)
-    commands: CommandCenter = field(repr=False)
-    ports: LoopPorts = field(repr=False)
-    """What the conversation's agent works with."""
 
 
 async def assemble(
@@ -220,8 +202,13 @@ async def _build(
     accounting = costs.accounting
     recorder.cost_by_model = lambda: accounting.costs.state.as_json()
     observer = start.observer(redactor)
+    facts = fact_store(start, redactor)
     prompt = await prompt_parts(
-        start, cwd=lambda: services.cwd, model=lambda: used.model, mode=lambda: str(gate.mode)
+        start,
+        cwd=lambda: services.cwd,
+        model=lambda: used.model,
+        mode=lambda: str(gate.mode),
+        facts=facts,
     )
     sources = HookSources(
         dispatch, prompt.instructions, prompt.context().instructions, lambda: services.cwd
@@ -276,6 +263,7 @@ async def _build(
     tools = registry.to_wire()
     deferred = services.deferred = DeferredTools(registry)
     request = request_builder(used, system, tools, loaded=deferred.definitions)
+    extractor = fact_extractor(start, facts, client, request, recovery, policy, accounting)
     ports = LoopPorts(
         client=client,
         recovery=recovery,
@@ -295,7 +283,9 @@ async def _build(
         queued=queue_taker(queue, commands.expander),
         reports=ended_shells(services.shells),
         after_calls=sources.after_calls,
-        context=keepers.keeper(request, recovery, dispatch, system, tools),
+        context=keepers.keeper(
+            request, recovery, dispatch, system, tools, notes_on=extractor.notes_on
+        ),
     )
     subagents = SubagentSetup(
         parent=ports,
@@ -339,6 +329,7 @@ async def _build(
             queue=queue,
             on_close=(
                 cancelling(learning),
+                extractor.aclose,
                 background.aclose,
                 commands.aclose,
                 live.aclose,
@@ -359,6 +350,7 @@ async def _build(
             display=MessageDisplay(dispatch, replaces=start.person.dialog is not None),
             checkpoints=checkpoints,
             costs=costs.costs,
+            after_prompt=extractor.after_prompt,
             token_budget=start.settings.values.tokenBudget,
             expander=commands.expander,
         )
@@ -401,4 +393,5 @@ async def _build(
         checkpoints=checkpoints,
         commands=conversation.commands,
         ports=ports,
+        facts=extractor,
     )

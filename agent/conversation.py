@@ -197,6 +197,8 @@ class Conversation(ConversationView):
                 await recorder.event(terminal, self.messages)
                 yield terminal
         finally:
+            if terminal is not None and terminal.reason == "completed":
+                parts.after_prompt(self.messages)
             if parts.expander is not None:
                 await parts.expander.end_turn()
             self._state.abort = None

@@ -150,6 +150,8 @@ class ConversationParts:
     messages: tuple[Message, ...] = ()
     is_resumed: bool = False
     observe: Callable[[AgentEvent], None] = lambda _: None
+    after_prompt: Callable[[tuple[Message, ...]], None] = lambda _: None
+    """Gets the history after each prompt that was done; must come back at once."""
     token_budget: int | None = None
     on_start: Callable[[], Awaitable[None]]
     """Fires the hooks of the start; the first prompt waits for it."""

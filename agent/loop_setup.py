@@ -82,10 +82,12 @@ class KeeperSetup:
         *,
         model: str | None = None,
         agent_id: str | None = None,
+        notes_on: Callable[[Sequence[Message], int], str | None] = lambda _messages, _end: None,
     ) -> ContextKeeper:
         """Return what keeps one agent's history inside the model's window.
 
-        `model` and `agent_id` are for a sub-agent; its model may be another one.
+        `model` and `agent_id` are for a sub-agent; its model may be another one. `notes_on` is for
+        the conversation, which may have notes on itself.
         """
         prefix = prefix_tokens(system, tools)
         own = known_capabilities(model) if model is not None else None
@@ -117,6 +119,7 @@ class KeeperSetup:
                     on_event=self.side.emit,
                 ),
                 hooks=dispatch,
+                notes_on=notes_on,
                 is_automatic=self.is_automatic,
             ),
             agent_id=agent_id,

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
+from agent.memory.facts import FactStore
 from agent.prompt.context import PromptContext
 from agent.prompt.git import read_git_state
 from agent.prompt.instruction_files import Instructions, Places
@@ -43,11 +44,13 @@ async def prompt_parts(
     cwd: Callable[[], Path],
     model: Callable[[], str],
     mode: Callable[[], str],
+    facts: FactStore,
 ) -> PromptParts:
     """Read instruction files and, in a trusted folder, the state of git."""
     settings, around = start.settings, start.around
     instructions = Instructions(instruction_places(settings, around))
     files = await asyncio.to_thread(instructions.at_start)
+    kept = await asyncio.to_thread(facts.index)
     is_repository = (settings.project_root / ".git").exists()
     git = None
     if is_repository and settings.trust.is_settled:
@@ -67,6 +70,7 @@ async def prompt_parts(
             additional_dirs=settings.additional_dirs,
             scratch_dir=start.scratch,
             instructions=files,
+            facts=kept,
             headless=start.options.headless,
             language=settings.values.language,
         )

@@ -63,6 +63,8 @@ class KeeperPorts:
     summary: SummaryPort
     signed: SignedSummaryPort | None = None
     hooks: CompactionHooks | None = None
+    notes_on: Callable[[Sequence[Message], int], str | None] = lambda _messages, _end: None
+    """Returns notes kept on the session that cover the messages before an index."""
     is_automatic: Callable[[], bool] = lambda: True
     """`autoCompactEnabled`."""
 
@@ -130,6 +132,10 @@ class ContextKeeper:
                 summary = f"To save room, {' and '.join(shrunk.steps)}."
                 return await self._done(messages, shrunk.messages, tokens, trigger, summary, ())
         start = await asyncio.to_thread(protected_from, messages, room) or len(messages)
+        if trigger == "auto" and (notes := self._ports.notes_on(messages, start)) is not None:
+            # Written while the conversation went on: this summary costs nothing now.
+            noted = replace_past(messages, start, notes)
+            return await self._done(messages, noted, tokens, trigger, notes, ())
         if pressure is not Pressure.CRITICAL:
             try:
                 signed = await self._signed(messages, start, focus, abort)

@@ -7,6 +7,7 @@ from agent.prompt.sections import (
     date,
     doing_tasks,
     environment,
+    facts,
     git_state,
     identity,
     instructions,
@@ -32,6 +33,9 @@ def builtin_registry() -> SectionRegistry:
     )
     registry.register_volatile_section(
         "mode", mode.compute, reason="the person switches it at any moment"
+    )
+    registry.register_volatile_section(
+        "facts", facts.compute, reason="every session may add to them"
     )
     registry.register_volatile_section(
         "git_state", git_state.compute, reason="every edit and commit changes it"

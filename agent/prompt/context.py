@@ -43,5 +43,7 @@ class PromptContext:
     additional_dirs: Sequence[Path] = ()
     scratch_dir: Path | None = None
     instructions: Sequence[InstructionFile] = ()
+    facts: str = ""
+    """One line per fact kept from earlier sessions."""
     headless: bool = False
     language: str | None = None

@@ -1,9 +1,11 @@
-"""`/memory`: the instruction files the model was given, to open in the editor."""
+"""`/memory`: the instruction files the model was given, and facts it keeps, to open and edit."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from agent.memory.facts import INDEX
+from agent.memory_setup import everywhere, facts_folder
 from tui.command_screen import CommandScreen
 from tui.panels.list_panel import Item, ListPanel
 
@@ -17,8 +19,18 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
     found: dict[Path, str] = {file.path: file.memory_type for file in context.instructions()}
     found.setdefault(context.settings().project_root / "AGENTS.md", "Project, not there yet")
     found.setdefault(context.agent_home / "AGENTS.md", "User, not there yet")
+    # Facts kept from sessions are files as well: to read, to mend, to remove.
+    folder = facts_folder(context.agent_home, context.settings().project_root)
+    for path in (
+        *sorted(folder.glob("*.md")),
+        *sorted(everywhere(context.agent_home).glob("*.md")),
+    ):
+        if path.name != INDEX:
+            found.setdefault(path, "Fact")
     paths = list(found)
     items = [Item(screen.display_path(path), found[path], path.exists()) for path in paths]
-    picked = await screen.show_dialog(ListPanel("Instruction files", items, hint="enter edits it"))
+    picked = await screen.show_dialog(
+        ListPanel("Instructions and facts", items, hint="enter edits it")
+    )
     if picked is not None:
         screen.edit_file(paths[picked.index])

@@ -1,0 +1,32 @@
+"""What a start comes to: the conversation, and what an entry point shows about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from agent.commands.center import CommandCenter
+from agent.conversation import Conversation
+from agent.loop_ports import LoopPorts
+from agent.memory.extractor import FactExtractor
+from agent.permission_setup import Grants
+from agent.session.checkpoint import Checkpoints
+from agent.session.resume import ResumedConversation
+from agent.settings.load import Settings
+from hooks.runner import HookRunner
+
+
+@dataclass(slots=True, kw_only=True)
+class Assembled:
+    """A conversation, and what the entry point shows about how it came to be."""
+
+    conversation: Conversation
+    settings: Settings
+    notices: tuple[str, ...] = ()
+    resumed: ResumedConversation | None = None
+    hook_runner: HookRunner = field(repr=False)
+    grants: Grants = field(repr=False)
+    checkpoints: Checkpoints = field(repr=False)
+    commands: CommandCenter = field(repr=False)
+    ports: LoopPorts = field(repr=False)
+    """What the conversation's agent works with."""
+    facts: FactExtractor = field(repr=False)

@@ -1,0 +1,149 @@
+"""After a prompt, beside the conversation: asks the model what is worth keeping, and keeps it.
+
+One request behind the conversation's own prefix, so that the cache serves it; no tools run. What
+was looked at is remembered by the last message's uid, which moves on after success only, so that
+nothing is lost to a failure. Off unless the person turned it on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+from typing import Final
+
+from agent.abort import AbortController
+from agent.events import Usage
+from agent.memory.extraction import Extraction, ask_for, read_answer
+from agent.memory.facts import FactStore
+from agent.messages import Message
+from agent.model.client import ModelClient, ModelRequest
+from agent.settings.private_file import write_private
+from agent.turn import Answered, ModelTurn, Recovery
+
+MAX_OUTPUT_TOKENS: Final = 4_000
+_WRITES: Final = frozenset({"Edit", "Write", "MultiEdit"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtractorPorts:
+    """What it works with."""
+
+    client: ModelClient
+    request: Callable[[tuple[Message, ...]], ModelRequest]
+    """Builds as for any turn: the prefix has to be the same."""
+    recovery: Callable[[], Recovery]
+    account: Callable[[Usage, str], None]
+    store: FactStore
+    state: Path
+    """A file of the session: how far it came, and the notes."""
+    is_on: Callable[[], bool]
+    today: Callable[[], date] = date.today
+
+
+class FactExtractor:
+    """One conversation's; never more than one request at a time."""
+
+    def __init__(self, ports: ExtractorPorts) -> None:
+        """Go on where an earlier run of the session came to."""
+        self._ports = ports
+        self._task: asyncio.Task[None] | None = None
+        self._cursor, self._notes = _read_state(ports.state)
+
+    def after_prompt(self, messages: tuple[Message, ...]) -> None:
+        """Begin, unless it is off, or still at work: then the next time brings these too."""
+        if self._ports.is_on() and (self._task is None or self._task.done()):
+            self._task = asyncio.ensure_future(self._guarded(messages))
+
+    async def wait(self) -> None:
+        """Return once what was begun is done."""
+        if self._task is not None:
+            await asyncio.wait({self._task})
+
+    async def aclose(self) -> None:
+        """Give up what is under way: the next session looks at it again."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait({self._task})
+
+    def notes_on(self, messages: Sequence[Message], end: int) -> str | None:
+        """Return notes that cover the messages before `end`; None where there are none.
+
+        They may know of more than these, never of less.
+        """
+        if not self._notes or not self._ports.is_on():
+            return None
+        covered = [index for index, message in enumerate(messages) if message.uid == self._cursor]
+        return self._notes if covered and covered[0] >= end - 1 else None
+
+    async def _guarded(self, messages: tuple[Message, ...]) -> None:
+        # Whatever goes wrong is no concern of the person's: the next prompt brings another try.
+        with suppress(Exception):
+            await self._extract(messages)
+
+    async def _extract(self, messages: tuple[Message, ...]) -> None:
+        new = _since(messages, self._cursor)
+        if not any(message.origin == "person" for message in new):
+            return
+        if self._wrote_itself(new):
+            await asyncio.to_thread(self._keep, Extraction(), messages[-1].uid)
+            return
+        index = await asyncio.to_thread(self._ports.store.index)
+        ask = ask_for(index, count=len(new), today=self._ports.today())
+        request = self._ports.request((*messages, ask))
+        turn = ModelTurn(
+            self._ports.client,
+            self._ports.recovery(),
+            replace(request, max_tokens=min(MAX_OUTPUT_TOKENS, request.max_tokens)),
+            turn_id="memory",
+            step=0,
+            agent_id="memory",
+        )
+        async for _ in turn.run(AbortController().signal):
+            pass
+        if not isinstance(turn.result, Answered):
+            return
+        answer = turn.result.message
+        self._ports.account(turn.result.usage, answer.model or "")
+        await asyncio.to_thread(self._keep, read_answer(answer.text), messages[-1].uid)
+
+    def _keep(self, found: Extraction, cursor: str) -> None:
+        """Write facts, notes and how far that is. Raises OSError."""
+        store, today = self._ports.store, self._ports.today()
+        changed = [store.forget(name) for name in found.forget]
+        changed += [store.save(fact, today) for fact in found.save]
+        if any(changed):
+            store.write_index()
+        self._cursor, self._notes = cursor, found.notes
+        state = {"cursor": cursor, "notes": found.notes}
+        write_private(self._ports.state, json.dumps(state).encode(), sync=False)
+
+    def _wrote_itself(self, new: Sequence[Message]) -> bool:
+        """Whether the model changed fact files by its own tools: never both in one turn."""
+        folders = (self._ports.store.folder, self._ports.store.everywhere)
+        return any(
+            use.name in _WRITES
+            and any(
+                folder in Path(str(use.input.get("file_path", ""))).parents for folder in folders
+            )
+            for message in new
+            for use in message.tool_uses()
+        )
+
+
+def _since(messages: tuple[Message, ...], cursor: str | None) -> tuple[Message, ...]:
+    """Return what came after a message; all where it is gone, which a compaction may do."""
+    uids = [message.uid for message in messages]
+    return messages[uids.index(cursor) + 1 :] if cursor in uids else messages
+
+
+def _read_state(path: Path) -> tuple[str | None, str]:
+    try:
+        data = json.loads(path.read_bytes())
+        return str(data["cursor"]), str(data["notes"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None, ""
