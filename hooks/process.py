@@ -12,10 +12,13 @@ import errno
 import os
 import signal
 import subprocess
+import uuid
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Final
+
+from hooks.descendants import MARK, signal_marked
 
 STDOUT_LIMIT_BYTES: Final = 4 * 1024 * 1024
 STDERR_LIMIT_BYTES: Final = 256 * 1024
@@ -115,7 +118,8 @@ class _Run:
         self._loop = asyncio.get_running_loop()
         self.exited = asyncio.Event()
         self.drained = asyncio.Event()
-        self._process = _spawn(program)
+        self._mark = uuid.uuid4().hex
+        self._process = _spawn(replace(program, env={**program.env, MARK: self._mark}))
         self._stdout = _Collector(STDOUT_LIMIT_BYTES, on_first_line)
         self._stderr = _Collector(STDERR_LIMIT_BYTES, None)
         self._open_outputs = 2
@@ -143,14 +147,16 @@ class _Run:
         )
 
     async def end_group(self, grace_s: float) -> None:
-        """TERM the group, KILL what is left of it after the grace, and wait for the leader."""
+        """TERM the group and what left it, KILL the rest after the grace, wait for the leader."""
         self._signal_group(signal.SIGTERM)
+        await asyncio.to_thread(signal_marked, self._mark, signal.SIGTERM)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(grace_s):
                 await self.exited.wait()
         # Also when the leader went quietly: it is not reaped yet, so the group still has its
         # number, and what it started may have ignored TERM.
         self._signal_group(signal.SIGKILL)
+        await asyncio.to_thread(signal_marked, self._mark, signal.SIGKILL)
         await self.exited.wait()
 
     def close(self) -> None:

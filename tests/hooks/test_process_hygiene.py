@@ -37,6 +37,14 @@ def children() -> list[str]:
     return mine
 
 
+def is_alive(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state not in ("Z", "X")
+
+
 @pytest.mark.parametrize("has_pidfd", [True, False], ids=["pidfd", "thread"])
 async def test_nothing_is_left_after_many_runs(
     place: Place, tmp_path: Path, has_pidfd: bool, monkeypatch: pytest.MonkeyPatch
@@ -70,6 +78,25 @@ async def test_nothing_is_left_after_many_runs(
     assert children() == []
     assert descriptors() == before
     assert sorted(tmp_path.rglob("*")) == files
+
+
+async def test_what_left_the_group_goes_with_a_hook_that_took_too_long(place: Place) -> None:
+    leave = "setsid sleep 61.5 & echo $! > left; trap '' TERM; sleep 60"
+    handler = {"type": "command", "command": leave, "timeout": 1}
+    runner = place.runner("PreToolUse", handler, ports=HookPorts(grace_s=0.1))
+    outcome = await runner.run(BASH)
+    assert outcome.outcome == "cancelled"
+    pid = int((place.project / "left").read_text())
+    while is_alive(pid):  # noqa: ASYNC110 - other processes have no event to await
+        await asyncio.sleep(0)
+
+
+async def test_a_daemon_of_a_hook_that_ended_well_stays(place: Place) -> None:
+    runner = place.runner("PreToolUse", "setsid sleep 60 >/dev/null 2>&1 & echo $! > left")
+    await runner.run(BASH)
+    pid = int((place.project / "left").read_text())
+    assert is_alive(pid)
+    os.kill(pid, 9)
 
 
 async def test_a_hundred_background_hooks_do_not_hold_anything_up(place: Place) -> None:
