@@ -87,7 +87,7 @@ def test_no_block_is_empty() -> None:
 
 def test_every_volatile_section_says_why() -> None:
     volatile = builtin_registry().sections(Zone.VOLATILE)
-    assert {section.name for section in volatile} == {"date", "mode", "git_state"}
+    assert {section.name for section in volatile} == {"date", "mode", "facts", "git_state"}
     assert all(section.reason for section in volatile)
     with pytest.raises(ValueError, match="say why"):
         SectionRegistry().register_volatile_section("x", lambda _: "", reason=" ")
