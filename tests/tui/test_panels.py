@@ -11,12 +11,13 @@ from textual.pilot import Pilot
 
 from permissions.grammar import RuleBehavior
 from permissions.rule import RuleSet, RuleSource, RuleText
-from tests.tui.recorded import RecordedConversation, make_app
+from tests.tui.recorded import RecordedConversation, center_for, make_app
 from tests.tui.test_app_keys import played, send, settled, text_of, transcript_of
 from tui.app import AgentApp
 from tui.app_options import ExitReport
 from tui.dialogs.dialog import DialogView
 from tui.panels import PANELS
+from tui.panels.config import choices_of
 from tui.panels.list_panel import Item, ListPanel
 from tui.text.ink import plain
 
@@ -210,3 +211,30 @@ async def test_names_that_begin_with_the_word_come_first() -> None:
     for char in "cost":
         panel.press(char, char, None)
     assert panel._found == [2, 1, 0]
+
+
+async def test_a_setting_with_few_values_is_chosen_in_place(tmp_path: Path) -> None:
+    conversation = played()
+    conversation.commands = center_for(conversation, tmp_path)
+    app = make_app(conversation)
+    async with app.run_test(size=(90, 30)) as pilot:
+        await settled(pilot)
+        await opened(pilot, "/config")
+        await pilot.press(*"editormode", "enter")
+        await settled(pilot)
+        assert "❯ ● not set" in text_of(app.dialogs)
+        await pilot.press(*"vim", "enter")
+        await settled(pilot)
+        file = tmp_path / ".agent" / "settings.json"
+        for _ in range(100):
+            if file.exists():
+                break
+            await settled(pilot)
+        assert json.loads(file.read_text()) == {"editorMode": "vim"}
+
+
+def test_settings_with_few_values_are_known() -> None:
+    assert choices_of("reducedMotion") == (True, False, None)
+    assert choices_of("editorMode") == ("normal", "vim", "emacs", None)
+    assert choices_of("maxTurns") is None
+    assert choices_of("env") is None

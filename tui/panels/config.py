@@ -4,13 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from types import NoneType
+from typing import Literal, get_args, get_origin
 
 from agent.errors import AgentError
 from agent.settings.change import parse_value, set_value
+from agent.settings.describe import DESCRIPTIONS
 from agent.settings.schema import SettingsFile
 from tui.command_screen import CommandScreen
+from tui.panels import PANELS
 from tui.panels.list_panel import Item, ListPanel
+from tui.text.buffer import TextBuffer
+from tui.text.ink import BLANK, MUTED, Row, row
+from tui.text.wrap import wrap
+
+_OWN_PANELS = frozenset({"theme", "model", "permissions", "hooks"})
+"""Settings that are better changed in a panel of their own."""
 
 
 async def open_panel(screen: CommandScreen, argument: str) -> None:
@@ -32,12 +45,78 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
             return
         screen.notice(f"{key.strip()} is set in {screen.display_path(file)}")
         return
-    items = _items(screen)
-    panel = ListPanel("Settings", items, hint="type to search · enter changes it · esc close")
-    picked = await screen.show_dialog(panel)
-    if picked is not None:
-        key = items[picked.index].label
-        screen.composer.edit(lambda buffer: buffer.set_text(f"/config {key}="))
+    selected = 0
+    while True:
+        items = _items(screen)
+        panel = ListPanel(
+            "Settings",
+            items,
+            selected=selected,
+            preview=_preview(items),
+            hint="type to search · enter changes it · esc close",
+        )
+        picked = await screen.show_dialog(panel)
+        if picked is None:
+            return
+        selected, key = picked.index, items[picked.index].label
+        choices = choices_of(key)
+        if key in _OWN_PANELS:
+            await import_module(PANELS[key]).open_panel(screen, "")
+        elif choices is not None:
+            await _choose(screen, file, key, choices)
+        else:
+            screen.composer.edit(partial(TextBuffer.set_text, text=f"/config {key}="))
+            return
+
+
+async def _choose(screen: CommandScreen, file: Path, key: str, choices: Sequence[object]) -> None:
+    """Let the person choose among the few values that a setting has."""
+    assert screen.commands is not None
+    now = getattr(screen.commands.context.settings().values, key, None)
+    items = [
+        Item(_shown(choice), is_current=choice == now and type(choice) is type(now))
+        for choice in choices
+    ]
+    current = next((i for i, item in enumerate(items) if item.is_current), 0)
+    picked = await screen.show_dialog(ListPanel(key, items, selected=current))
+    if picked is None:
+        return
+    try:
+        await asyncio.to_thread(set_value, file, key, choices[picked.index])
+    except (AgentError, OSError) as error:
+        screen.notice(str(error), "warning")
+        return
+    await screen.commands.context.reload_settings()
+
+
+def choices_of(key: str) -> tuple[object, ...] | None:
+    """Return the values of a setting that has few, None among them for "not set"; else None."""
+    kind = SettingsFile.model_fields[key].annotation
+    found: list[object] = []
+    for part in get_args(kind) or (kind,):
+        if part is bool:
+            found += [True, False]
+        elif get_origin(part) is Literal:
+            found += get_args(part)
+        elif part is not NoneType:
+            return None
+    return (*found, None) if found else None
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return "not set"
+    return json.dumps(value) if isinstance(value, bool) else str(value)
+
+
+def _preview(items: Sequence[Item]) -> Callable[[int, int], Sequence[Row]]:
+    def rows(index: int, width: int) -> Sequence[Row]:
+        about = items[index].keywords.replace("`", "")
+        lines = wrap([(about, MUTED)], max(1, width - 4))[:2]
+        # As high for each setting, or the list would jump.
+        return [*(row("   ", *line.runs) for line in lines), *[BLANK] * (2 - len(lines))]
+
+    return rows
 
 
 def _items(screen: CommandScreen) -> Sequence[Item]:
@@ -45,14 +124,16 @@ def _items(screen: CommandScreen) -> Sequence[Item]:
     settings = screen.commands.context.settings()
     items: list[Item] = []
     for key in sorted(SettingsFile.model_fields):
+        about = DESCRIPTIONS.get(key, "")
         value = getattr(settings.values, key, None)
         origin = settings.merged.origins.get(key)
         if value is None or origin is None:
-            items.append(Item(key, "not set"))
+            items.append(Item(key, "not set", keywords=about))
             continue
         shown = json.dumps(value, default=_plain, ensure_ascii=False)
         place = f"{origin.source} {screen.display_path(origin.file) if origin.file else ''}"
-        items.append(Item(key, f"{shown[:60]} · {place.strip()}", is_current=True))
+        detail = f"{shown[:60]} · {place.strip()}"
+        items.append(Item(key, detail, is_current=True, keywords=about))
     return sorted(items, key=lambda item: (not item.is_current, item.label))
 
 
