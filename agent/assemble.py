@@ -237,7 +237,13 @@ async def _build(
         shells=services.shells,
         background=background,
     )
-    starting = StartHooks(start=start, dispatch=dispatch, sources=sources, model=lambda: used.model)
+    starting = StartHooks(
+        start=start,
+        dispatch=dispatch,
+        sources=sources,
+        model=lambda: used.model,
+        background=background,
+    )
     built = build_system(
         prompt.context(),
         sections,

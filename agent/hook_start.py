@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Literal
@@ -14,6 +15,9 @@ from agent.hook_sources import HookSources
 from agent.session.recorder import SessionRecorder
 from agent.start import Start
 from agent.tools.shells import ShellRegistry
+from hooks.health import check_health, check_round_trip
+from hooks.response import first_line
+from hooks.spec import CommandHandler
 
 StartSource = Literal["startup", "resume", "clear", "fork"]
 
@@ -26,6 +30,7 @@ class StartHooks:
     dispatch: HookDispatch
     sources: HookSources
     model: Callable[[], str]
+    background: BackgroundTasks
 
     async def run(self) -> None:
         """Fire Setup where the command line asked, SessionStart, and what was loaded at start."""
@@ -41,6 +46,20 @@ class StartHooks:
         if not options.headless and self.dispatch.take_first_message() is not None:
             self.dispatch.say("SessionStart: initialUserMessage has an effect only with -p")
         await self.sources.start()
+        self.background.start(self.tell_health())
+
+    async def tell_health(self) -> None:
+        """Say which of the configured hooks could not work, before they are needed."""
+        env, cwd = self.start.env, self.start.around.launch_dir
+        specs = self.dispatch.runner.config.all()
+        for finding in await asyncio.to_thread(check_health, specs, env=env, cwd=cwd):
+            spec = finding.spec
+            name = f"{spec.event} hook {first_line(spec.label)[:80]!r} ({spec.where})"
+            self.dispatch.say(f"{name} would fail: {finding.message}")
+        if any(isinstance(spec.handler, CommandHandler) for spec in specs):
+            problem = await check_round_trip(env=env, cwd=cwd)
+            if problem is not None:
+                self.dispatch.say(f"Hooks would fail: {problem}")
 
 
 def start_source(start: Start) -> StartSource:

@@ -18,7 +18,7 @@ from typing import Final
 from hooks.environment import fill_placeholders
 from hooks.modes.command import shell_argv
 from hooks.process import CannotStart, Program, run_program
-from hooks.spec import CommandHandler, HandlerSpec, HttpHandler
+from hooks.spec import CommandHandler, HandlerSpec, HttpHandler, is_background
 
 INTERPRETERS: Final = frozenset({"python", "python3", "node", "bash", "sh", "zsh", "ruby", "perl"})
 SHELL_WORDS: Final = frozenset(
@@ -42,6 +42,13 @@ def check_health(
     return tuple(
         Finding(spec, message) for spec in specs for message in _check(spec, env=env, cwd=cwd)
     )
+
+
+def is_open_guard(spec: HandlerSpec) -> bool:
+    """Whether a handler may veto calls, and lets them through when it fails."""
+    is_program = isinstance(spec.handler, CommandHandler | HttpHandler)
+    waits = is_program and not is_background(spec.handler)
+    return spec.event == "PreToolUse" and waits and not spec.blocks_on_failure
 
 
 async def check_round_trip(

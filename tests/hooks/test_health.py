@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hooks.config import parse_hooks
-from hooks.health import check_health, check_round_trip
+from hooks.health import check_health, check_round_trip, is_open_guard
 from hooks.spec import HookSource
 from tests.hooks.conftest import Place
 
@@ -69,3 +69,21 @@ async def test_the_round_trip_finds_a_shell_that_talks(place: Place) -> None:
     bash.chmod(0o755)
     env = {**place.env, "PATH": f"{fake}:{place.env['PATH']}"}
     assert "printing in the shell" in str(await check_round_trip(env=env, cwd=Path("/")))
+
+
+@pytest.mark.parametrize(
+    ("event", "handler", "is_open"),
+    [
+        ("PreToolUse", {"type": "command", "command": "true"}, True),
+        ("PreToolUse", {"type": "http", "url": "http://localhost/"}, True),
+        ("PreToolUse", {"type": "command", "command": "true", "onFailure": "block"}, False),
+        ("PreToolUse", {"type": "command", "command": "true", "async": True}, False),
+        ("PreToolUse", {"type": "prompt", "prompt": "ok?"}, False),
+        ("PostToolUse", {"type": "command", "command": "true"}, False),
+    ],
+)
+def test_guards_that_let_calls_through_when_they_fail(
+    event: str, handler: dict[str, object], is_open: bool
+) -> None:
+    (spec,), _ = parse_hooks({event: [{"hooks": [handler]}]}, source=HookSource.USER)
+    assert is_open_guard(spec) is is_open

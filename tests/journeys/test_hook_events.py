@@ -263,3 +263,17 @@ async def test_a_hook_refuses_another_model_or_hears_of_it(
     )
     await journey.send("go")
     assert "You are fast now." in str(journey.last_messages())
+
+
+async def test_a_hook_that_could_not_work_is_told_of_at_the_start(
+    begin: Begin, fresh_home: Path
+) -> None:
+    configure(fresh_home, {"PreToolUse": "no-such-guard --strict", "Stop": "true"})
+    journey = await begin([DONE])
+    events = await journey.conversation.start()
+    await journey.conversation.aclose()
+    events += journey.conversation.hooks.notices()
+    said = [event.text for event in events if event.type == "notice"]
+    assert len(said) == 1
+    assert "PreToolUse hook 'no-such-guard --strict' (user" in said[0]
+    assert "is not on this PATH" in said[0]

@@ -15,12 +15,13 @@ from typing import Literal
 import click
 
 from agent.assemble import surroundings_from
+from agent.child_env import child_environment
 from agent.errors import AgentError
 from agent.hook_setup import hook_config
 from agent.options import RunOptions
 from agent.settings.load import Settings
 from agent.tools.rg import find_rg
-from hooks.health import check_health
+from hooks.health import check_health, check_round_trip, is_open_guard
 from permissions.lint import lint
 from permissions.rule_set import RuleSet
 from tui.model_choice import real_model
@@ -140,13 +141,26 @@ def _hooks(place: Here, settings: Settings) -> Iterator[Check]:
     config = hook_config(settings)
     for warning in config.warnings:
         yield Check("hook", "note", str(warning))
-    findings = check_health(config.all(), env=dict(os.environ), cwd=place.cwd)
+    specs = config.all()
+    env = child_environment(os.environ, settings.env)
+    findings = check_health(specs, env=env, cwd=place.cwd)
     for finding in findings:
         yield Check(
             "hook", "problem", f"{finding.spec.event} {finding.spec.label}: {finding.message}"
         )
-    if config.all() and not findings:
-        yield Check("hooks", "ok", f"{len(config.all())} configured, all can start")
+    if any(spec.handler.type == "command" for spec in specs):
+        problem = asyncio.run(check_round_trip(env=env, cwd=place.cwd))
+        if problem is not None:
+            yield Check("hooks", "problem", problem)
+    if specs and not findings:
+        yield Check("hooks", "ok", f"{len(specs)} configured, all can start")
+    if open_guards := [spec for spec in specs if is_open_guard(spec)]:
+        yield Check(
+            "hooks",
+            "note",
+            f"{len(open_guards)} guards (PreToolUse) block nothing when they fail",
+            'Say "onFailure": "block" in each, or "hookFailureDefault": "block" for all.',
+        )
 
 
 def _programs() -> Iterator[Check]:
