@@ -13,8 +13,9 @@ from tui.text.wrap import clip, wrap
 class LineEntry:
     """A dialog that is answered by what was typed; None when it was left."""
 
-    def __init__(self, title: str, question: str) -> None:
-        """`question` says what to type, with an example."""
+    def __init__(self, title: str, question: str, hint: str = "enter asks · esc goes back") -> None:
+        """`question` says what to type, with an example; `hint` what Enter does."""
+        self._hint = hint
         self._title = title
         self._question = question
         self._text = ""
@@ -57,7 +58,7 @@ class LineEntry:
             shown = shown[1:]
         field = row(*clip([(" ❯ ", Ink(Role.ACCENT)), (shown, TEXT)], width_cells - 1))
         body = [row("   ", *line.runs) for line in wrap([(self._question, MUTED)], width)]
-        foot = row(*clip([("   enter asks · esc goes back", MUTED)], width_cells - 1))
+        foot = row(*clip([(f"   {self._hint}", MUTED)], width_cells - 1))
         return DialogView(
             ((self._title, Ink(Role.ACCENT, bold=True)),),
             body,

@@ -12,6 +12,7 @@ from agent.session.store import SessionInfo, SessionStore
 from agent.session.summaries import SessionSummary, summarise
 from tui.command_screen import CommandScreen
 from tui.panels.list_panel import Item, ListPanel
+from tui.panels.session_actions import FIND, HINT, SessionActions
 from tui.shown import shown_line
 from tui.text.ink import MUTED, TEXT, Row, row
 from tui.text.wrap import wrap
@@ -37,6 +38,7 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
             return
         await screen.restart(found.id)
         return
+    actions = SessionActions(screen, center.context, store)
     everywhere = False
     while True:
         root = None if everywhere else center.context.settings().project_root
@@ -44,12 +46,15 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
         current = center.context.session.session_id
         found_all = [_summary(info) for info in infos[:MAX_SESSIONS] if info.id != current]
         summaries = [summary for summary in found_all if summary is not None and summary.title]
+        if not summaries and not everywhere:
+            everywhere = True
+            continue
         panel = ListPanel(
             "Resume, all projects" if everywhere else "Resume",
             [_item(summary, everywhere) for summary in summaries],
-            keys=(ALL_PROJECTS,),
+            keys=(ALL_PROJECTS, FIND, *actions.keys),
             preview=_preview(summaries),
-            hint="type to search · enter open · ctrl+a all projects · esc close",
+            hint=f"type to search · enter open · ^a all projects · {HINT}",
             empty="no other session in this project",
         )
         picked = await screen.show_dialog(panel)
@@ -58,7 +63,13 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
         if picked.key == "enter":
             await screen.restart(summaries[picked.index].id)
             return
-        everywhere = not everywhere
+        if picked.key == ALL_PROJECTS:
+            everywhere = not everywhere
+        elif picked.key == FIND:
+            if await actions.find():
+                return
+        elif await actions.run(picked.key, summaries[picked.index]):
+            return
 
 
 def _summary(info: SessionInfo) -> SessionSummary | None:

@@ -1,0 +1,137 @@
+"""What can be done to a session from the list: search all, rename, copy, export, remove."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from agent.commands.context import CommandContext
+from agent.errors import SessionError
+from agent.session.export import ExportFormat, export
+from agent.session.index import MARK_END, MARK_START, Hit, search_all
+from agent.session.store import SessionStore
+from agent.session.summaries import SessionSummary
+from agent.settings.places import expand_home
+from tui.command_screen import CommandScreen
+from tui.panels.line_entry import LineEntry
+from tui.panels.list_panel import Item, ListPanel
+
+FIND: Final = "ctrl+f"
+RENAME: Final = "ctrl+r"
+COPY: Final = "ctrl+b"
+EXPORT: Final = "ctrl+e"
+REMOVE: Final = "ctrl+x"
+HINT: Final = "^f find words · ^r rename · ^b copy · ^e export · ^x remove"
+SURE: Final = "remove"
+_FORMS: Final[Mapping[str, ExportFormat]] = {".json": "json", ".html": "html", ".htm": "html"}
+
+
+class SessionActions:
+    """Works for one list; every method returns whether the list is done with."""
+
+    def __init__(self, screen: CommandScreen, context: CommandContext, store: SessionStore) -> None:
+        """Take what a dialog can be shown on."""
+        self._screen = screen
+        self._context = context
+        self._store = store
+        self._by_key: Mapping[str, Callable[[SessionSummary], Awaitable[bool]]] = {
+            RENAME: self._rename,
+            COPY: self._copy,
+            EXPORT: self._export,
+            REMOVE: self._remove,
+        }
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """The keys that mean something for the selected session."""
+        return frozenset(self._by_key)
+
+    async def run(self, key: str, session: SessionSummary) -> bool:
+        """Do what a key means."""
+        try:
+            return await self._by_key[key](session)
+        except (SessionError, OSError) as error:
+            reason = error.strerror if isinstance(error, OSError) else str(error)
+            self._screen.notice(str(reason), "warning")
+            return False
+
+    async def find(self) -> bool:
+        """Ask for words, list the places in all sessions that hold them, open the chosen one."""
+        words = await self._screen.show_dialog(
+            LineEntry(
+                "Find in all sessions", "Words that were said.", "enter finds · esc goes back"
+            )
+        )
+        if words is None:
+            return False
+        hits = await asyncio.to_thread(self._search, words)
+        picked = await self._screen.show_dialog(
+            ListPanel(
+                f"Said: {words}",
+                [_hit_item(hit) for hit in hits],
+                hint="enter opens the session · esc goes back",
+                empty="nothing found",
+            )
+        )
+        if picked is None:
+            return False
+        await self._screen.restart(hits[picked.index].session_id)
+        return True
+
+    def _search(self, words: str) -> Sequence[Hit]:
+        cache = self._context.agent_home / "cache"
+        return search_all(self._store.list(), words, cache_dir=cache)
+
+    async def _rename(self, session: SessionSummary) -> bool:
+        title = await self._ask(
+            "Rename", f"A name in place of “{session.title[:60]}”.", "enter renames · esc goes back"
+        )
+        if title is not None:
+            await asyncio.to_thread(self._store.rename, session.id, title)
+        return False
+
+    async def _copy(self, session: SessionSummary) -> bool:
+        copy = await asyncio.to_thread(self._store.fork, session.id)
+        copy.close()
+        await self._screen.restart(copy.id)
+        return True
+
+    async def _export(self, session: SessionSummary) -> bool:
+        name = await self._ask(
+            "Export",
+            "A new file: .md, .json or .html.",
+            "enter writes it · esc goes back",
+        )
+        if name is None:
+            return False
+        target = self._context.session.cwd / expand_home(name, self._context.home)
+        form = _FORMS.get(target.suffix.lower(), "markdown")
+        text = await asyncio.to_thread(export, session.path, form)
+        await asyncio.to_thread(_write_new, target, text)
+        self._screen.notice(f"The session is in {self._screen.display_path(target)}.")
+        return False
+
+    async def _remove(self, session: SessionSummary) -> bool:
+        said = await self._ask(
+            "Remove",
+            f"“{session.title[:60]}” with its snapshots goes for good. Type {SURE} to do that.",
+            "enter removes it · esc goes back",
+        )
+        if said == SURE:
+            await asyncio.to_thread(self._store.delete, session.id)
+        return False
+
+    async def _ask(self, title: str, question: str, hint: str) -> str | None:
+        return await self._screen.show_dialog(LineEntry(title, question, hint))
+
+
+def _hit_item(hit: Hit) -> Item:
+    place = hit.snippet.replace(MARK_START, "").replace(MARK_END, "")
+    return Item(" ".join(place.split())[:160], f"{hit.title[:40]} · {hit.project_dir}")
+
+
+def _write_new(target: Path, text: str) -> None:
+    with target.open("x", encoding="utf-8") as file:
+        file.write(text)
