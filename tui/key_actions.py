@@ -9,7 +9,7 @@ from tui.editor_mode import EditorMode
 from tui.history_search import HistorySearch
 from tui.input.actions import Context
 from tui.input.event import RoutedEvent
-from tui.input.keymap import ChordReader, Match, Pending
+from tui.input.keymap import COMMAND_PREFIX, ChordReader, Match, Pending
 from tui.prompt_offers import PromptOffers
 from tui.transcript_view import TranscriptView
 
@@ -29,10 +29,11 @@ class KeyActions:
         offers: PromptOffers,
         editor: EditorMode,
         is_covered: Callable[[], bool],
+        submit: Callable[[str], None],
     ) -> None:
         """Take what each action does (False from it: the key is not for it after all).
 
-        `is_covered` says that something above the main screen has the keyboard.
+        `submit` runs a command that a key is bound to. `is_covered` says that something above the main screen has the keyboard.
         """
         self._chords = chords
         self._actions = actions
@@ -42,6 +43,7 @@ class KeyActions:
         self._offers = offers
         self._editor = editor
         self._is_covered = is_covered
+        self._submit = submit
 
     def on_key(self, event: RoutedEvent) -> None:
         """Do what a key stands for; claim it when it stood for something."""
@@ -63,6 +65,9 @@ class KeyActions:
             event.claim()
             return
         match self._chords.press(event.key, CONTEXTS):
+            case Match(action_id=action_id) if action_id.startswith(COMMAND_PREFIX):
+                event.claim()
+                self._submit(f"/{action_id.removeprefix(COMMAND_PREFIX)}")
             case Match(action_id=action_id):
                 perform = self._actions.get(action_id)
                 if perform is not None and perform() is not False:

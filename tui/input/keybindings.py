@@ -16,10 +16,7 @@ from typing import Final
 from tui.input.actions import ACTIONS_BY_ID, Context
 from tui.input.dispatch import RESERVED_KEYS
 from tui.input.key_names import Chord, KeySyntaxError, display_chord, parse_chord
-from tui.input.keymap import BindingChange, Keymap
-
-COMMAND_PREFIX: Final = "command:"
-"""An action id "command:name" runs the slash command of that name."""
+from tui.input.keymap import COMMAND_PREFIX, BindingChange, Keymap
 
 _UNREACHABLE: Final = frozenset({"capslock", "caps_lock"})
 _MULTIPLEXER_KEYS: Final = {"ctrl+b": "tmux", "ctrl+a": "GNU screen"}

@@ -18,6 +18,9 @@ from tui.input.key_names import Chord, canonical_key, display_chord, parse_chord
 CHORD_LIMIT_S: Final = 1.0
 """How long the first key of a chord waits for the next one."""
 
+COMMAND_PREFIX: Final = "command:"
+"""An action id "command:name" runs the slash command of that name."""
+
 Bindings = Mapping[Context, Mapping[Chord, str]]
 
 
