@@ -124,10 +124,8 @@ class Grants:
             is_own = source is RuleSource.USER
             within = None if is_own else settings.project_root
             store_rules(file, behavior, grant.rules, within=within)
-            if source in {RuleSource.PROJECT, RuleSource.LOCAL}:
-                TrustStore(settings.agent_home / "trust.json").note_own_rules(
-                    settings.trust.root, grant.rules
-                )
+            if behavior is RuleBehavior.ALLOW:
+                self.note_own(source, grant.rules)
             if source is RuleSource.LOCAL:
                 _ignore_in_git(file)
         self.add_rules(
@@ -137,6 +135,25 @@ class Grants:
             ]
         )
         return tuple(grant.rules)
+
+    def forget(self, behavior: str, rule: str) -> None:
+        """Take one rule out of the session's record."""
+        if (behavior, rule) in self.session:
+            self.session.remove((behavior, rule))
+            self.on_session_change(tuple(self.session))
+
+    def remember(self, behavior: str, rule: str) -> None:
+        """Put one rule into the session's record."""
+        self.session.append((behavior, rule))
+        self.on_session_change(tuple(self.session))
+
+    def note_own(self, source: RuleSource, rules: Sequence[str]) -> None:
+        """Tell the trust store that these rules of a project file are the person's own."""
+        settings = self.settings()
+        if source in {RuleSource.PROJECT, RuleSource.LOCAL}:
+            TrustStore(settings.agent_home / "trust.json").note_own_rules(
+                settings.trust.root, rules
+            )
 
     @staticmethod
     def file_of(settings: Settings, source: RuleSource) -> Path:

@@ -99,6 +99,11 @@ class PermissionGate:
         return self._denials
 
     @property
+    def grants(self) -> GrantStore | None:
+        """Where rules that people answer with are kept."""
+        return self._grants
+
+    @property
     def auto_available(self) -> bool:
         """Whether the mode `auto` can be entered: the model classifier is on."""
         return self._auto_available

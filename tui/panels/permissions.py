@@ -1,50 +1,96 @@
-"""`/permissions`: every rule in force with where it comes from; rules can be taken back."""
+"""`/permissions`: every rule in force with its origin and use; and what was denied of late."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Final
 
+from permissions.gate import PermissionGate
+from permissions.history import RecentDenial, RuleKey, RuleRow, RuleUse, read_usage
 from permissions.lint import lint
 from permissions.rule import Rule, RuleSource
+from permissions.rule_editor import MOVABLE, NothingKept, RuleChangeError, RuleEditor, RuleKeeper
 from permissions.rule_set import RuleSet
-from permissions.store import StoreError, remove_rules
 from tui.command_screen import CommandScreen
+from tui.panels.line_entry import LineEntry
 from tui.panels.list_panel import Item, ListPanel
 from tui.shown import shown_line
 from tui.text.ink import MUTED, Row, row
 from tui.text.wrap import wrap
 
+_HINT: Final = "del take back · e edit · m move · u undo · tab denied · / search · esc close"
+_DENIED_HINT: Final = "enter or r lets it through once · tab rules · esc close"
+
 
 async def open_panel(screen: CommandScreen, _argument: str) -> None:
-    """Show the rules; Delete takes the selected one out of its file, for good."""
+    """Show the rules; keys change the selected one where it is kept."""
+    center = screen.commands
     conversation = screen.conversation
-    if conversation is None:
+    if center is None or conversation is None:
         return
+    gate = center.context.gate
+    keeper = gate.grants
+    editor = RuleEditor(gate, keeper if isinstance(keeper, RuleKeeper) else NothingKept())
+    usage = await asyncio.to_thread(_logged_use, center.context.agent_home)
     selected = 0
     while True:
-        rules = list(conversation.rules)
+        rules = list(gate.context.rules.rules)
+        if not rules and gate.recent_denials:
+            # A list without items hears no keys of its own.
+            await _denied(screen, gate)
+            return
         panel = ListPanel(
             f"Permissions · mode {conversation.mode}",
-            [_item(rule) for rule in rules],
+            [_item(line) for line in gate.rule_table(usage)],
             selected=selected,
-            keys=("delete", "ctrl+d"),
+            keys=("delete", "ctrl+d", "e", "m", "u", "tab"),
+            letters="keys",
             preview=_preview(rules),
-            hint="type to search · del take back · esc close",
+            hint=_HINT,
             empty="no rules: everything that writes or runs asks",
         )
         picked = await screen.show_dialog(panel)
         if picked is None:
             return
         selected = picked.index
-        if picked.key != "enter":
-            screen.notice(*await _take_back(screen, rules[picked.index]))
+        if picked.key == "tab":
+            if not await _denied(screen, gate):
+                return
+        elif picked.key != "enter":
+            said = await _change(screen, editor, picked.key, rules[picked.index])
+            if said is not None:
+                screen.notice(*said)
 
 
-def _item(rule: Rule) -> Item:
-    place = f"{rule.file}:{rule.line}" if rule.file and rule.line else rule.file or ""
-    return Item(f"{rule.behavior:<5} {rule.text}", f"{rule.source} {place}".rstrip())
+def _logged_use(agent_home: Path) -> Mapping[RuleKey, RuleUse] | None:
+    """Return the use of rules over all sessions; None counts this one alone."""
+    try:
+        return read_usage(agent_home / "audit") or None
+    except OSError:
+        return None
+
+
+def _item(line: RuleRow) -> Item:
+    place = f"{line.file}:{line.line}" if line.file and line.line else line.file or ""
+    detail = f"{line.source} {place}".rstrip()
+    return Item(f"{line.behavior:<5} {line.rule}", f"{_used(line)} · {detail}")
+
+
+def _used(line: RuleRow) -> str:
+    if not line.hits or line.last_used is None:
+        return "never used"
+    return f"used {line.hits}×, {_ago(line.last_used)}"
+
+
+def _ago(moment: datetime) -> str:
+    seconds = max(0, int((datetime.now(UTC) - moment).total_seconds()))
+    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds // size} {unit} ago"
+    return "just now"
 
 
 def _preview(rules: Sequence[Rule]) -> Callable[[int, int], list[Row]]:
@@ -67,27 +113,84 @@ def _preview(rules: Sequence[Rule]) -> Callable[[int, int], list[Row]]:
     return rows
 
 
-async def _take_back(screen: CommandScreen, rule: Rule) -> tuple[str, str]:
-    center = screen.commands
-    if center is None:
-        return "Not now.", "warning"
-    if rule.source in {RuleSource.POLICY, RuleSource.CLI}:
-        return f"{rule.text} comes from {rule.source}: it can only be changed there.", "warning"
-    if rule.file is not None:
-        try:
-            receipt = await asyncio.to_thread(
-                remove_rules, Path(rule.file), rule.behavior, [rule.text]
-            )
-        except StoreError as error:
-            return str(error), "warning"
-        if not receipt.changed:
-            return f"{rule.text} is no longer in {rule.file}.", "warning"
-    gate = center.context.gate
-    kept = [
-        text
-        for text in gate.context.rules.texts
-        if (text.text, text.behavior, text.source, text.file)
-        != (rule.text, rule.behavior, rule.source, rule.file)
-    ]
-    gate.replace_context(gate.context.with_rules(RuleSet.build(kept)[0]))
-    return f"{rule.behavior} {rule.text} is taken back ({rule.file or rule.source}).", "info"
+async def _change(
+    screen: CommandScreen, editor: RuleEditor, key: str, rule: Rule
+) -> tuple[str, str] | None:
+    """Do what a key asks for; return what to tell, None when the person left it."""
+    try:
+        match key:
+            case "e":
+                entry = LineEntry(
+                    f"Edit {rule.behavior} rule",
+                    f"Kept in {rule.file or rule.source}. Examples of the old rule go with it.",
+                    "enter writes it · esc goes back",
+                )
+                entry.paste(rule.text)
+                new = await screen.show_dialog(entry)
+                if new is None or new == rule.text:
+                    return None
+                return await editor.edit(rule, new), "info"
+            case "m":
+                destination = await _destination(screen, rule)
+                if destination is None:
+                    return None
+                return await editor.move(rule, destination), "info"
+            case "u":
+                return await editor.undo(), "info"
+            case _:
+                return await editor.take_back(rule), "info"
+    except (RuleChangeError, OSError) as error:
+        return str(error), "warning"
+
+
+async def _destination(screen: CommandScreen, rule: Rule) -> RuleSource | None:
+    places = [source for source in MOVABLE if source is not rule.source]
+    panel = ListPanel(
+        f"Keep {rule.text} in",
+        [Item(str(source), _PLACES[source]) for source in places],
+        hint="↑↓ enter · esc goes back",
+    )
+    picked = await screen.show_dialog(panel)
+    return places[picked.index] if picked is not None else None
+
+
+_PLACES: Final = {
+    RuleSource.SESSION: "until this conversation ends",
+    RuleSource.LOCAL: ".agent/settings.local.json: you, in this project",
+    RuleSource.PROJECT: ".agent/settings.json: everybody in this project",
+    RuleSource.USER: "~/.agent/settings.json: you, everywhere",
+}
+
+
+async def _denied(screen: CommandScreen, gate: PermissionGate) -> bool:
+    """Show what was denied; Enter lets a call through once. False when the panel was left."""
+    denials = gate.recent_denials
+    panel = ListPanel(
+        "Permissions · recently denied",
+        [_denial_item(denial) for denial in denials],
+        keys=("r", "tab"),
+        letters="keys",
+        preview=_reasons(denials),
+        hint=_DENIED_HINT,
+        empty="nothing was denied in this conversation",
+    )
+    picked = await screen.show_dialog(panel)
+    if picked is None:
+        return False
+    if picked.key == "tab":
+        return True
+    screen.send(gate.retry(denials[picked.index]))
+    return False
+
+
+def _denial_item(denial: RecentDenial) -> Item:
+    who = denial.decision.rule.text if denial.decision.rule else str(denial.decision.source)
+    return Item(denial.call, f"{_ago(denial.at)} · {who}")
+
+
+def _reasons(denials: Sequence[RecentDenial]) -> Callable[[int, int], list[Row]]:
+    def rows(index: int, width: int) -> list[Row]:
+        message = shown_line(denials[index].decision.message)
+        return [row("   ", *line.runs) for line in wrap([(message, MUTED)], max(1, width - 4))]
+
+    return rows

@@ -1,0 +1,232 @@
+"""Changes a person makes to rules that are in force: take back, edit, move, and undo.
+
+Files are changed first; only what they hold then counts in the gate.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, Protocol, runtime_checkable
+
+from permissions.decision import Behavior, GrantChoice
+from permissions.gate import PermissionGate
+from permissions.rule_set import Rule, RuleBehavior, RuleSet, RuleSource, RuleText
+from permissions.store import StoreReceipt, remove_rules, replace_rule, undo
+
+MOVABLE: Final = (RuleSource.SESSION, RuleSource.LOCAL, RuleSource.PROJECT, RuleSource.USER)
+"""Where a rule may be moved to, the narrowest first."""
+
+
+@runtime_checkable
+class RuleKeeper(Protocol):
+    """What keeps rules beyond the gate: settings files, trust, the session's record."""
+
+    def store(self, grant: GrantChoice) -> tuple[str, ...]:
+        """Store rules and make them count. Raises OSError when a file cannot be changed."""
+        ...
+
+    def forget(self, behavior: str, rule: str) -> None:
+        """Take one rule out of the session's record."""
+        ...
+
+    def remember(self, behavior: str, rule: str) -> None:
+        """Put one rule into the session's record."""
+        ...
+
+    def note_own(self, source: RuleSource, rules: Sequence[str]) -> None:
+        """Tell the trust store that these rules of a project file are the person's own."""
+        ...
+
+
+class NothingKept:
+    """A keeper for a gate whose answers count for their one call only."""
+
+    def store(self, grant: GrantChoice) -> tuple[str, ...]:
+        """Keep nothing."""
+        raise OSError(f"nothing is kept in {grant.destination} here")
+
+    def forget(self, behavior: str, rule: str) -> None:
+        """There is no record."""
+
+    def remember(self, behavior: str, rule: str) -> None:
+        """There is no record."""
+
+    def note_own(self, source: RuleSource, rules: Sequence[str]) -> None:
+        """There is no trust store."""
+
+
+class RuleChangeError(Exception):
+    """The rule cannot be changed; the text says why, for people. Nothing was changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Undo:
+    what: str
+    texts: tuple[RuleText, ...]
+    """All rules as they were."""
+    back: Callable[[], Awaitable[None]]
+
+
+class RuleEditor:
+    """Changes rules of one gate, on the loop that the gate lives on."""
+
+    def __init__(self, gate: PermissionGate, keeper: RuleKeeper) -> None:
+        """Nothing can be undone yet."""
+        self._gate = gate
+        self._keeper = keeper
+        self._done: list[_Undo] = []
+
+    @property
+    def undoable(self) -> str:
+        """Say what `undo` would take back; empty when there is nothing."""
+        return self._done[-1].what if self._done else ""
+
+    async def take_back(self, rule: Rule) -> str:
+        """Remove a rule where it is kept; return what happened.
+
+        Raises:
+            RuleChangeError: it is kept where only somebody else may change it.
+            OSError: its file cannot be changed.
+        """
+        before = self._texts
+        back = await self._removed(rule)
+        self._count([text for text in before if not _is(text, rule)])
+        where = rule.file or rule.source
+        self._done.append(_Undo(f"{rule.behavior} {rule.text} taken back", before, back))
+        return f"{rule.behavior} {rule.text} is taken back ({where})."
+
+    async def edit(self, rule: Rule, new: str) -> str:
+        """Write another text in the rule's place; examples of the old one go with it.
+
+        Raises:
+            RuleChangeError: the new text is no rule, or is there already; or as `take_back`.
+            OSError: its file cannot be changed.
+        """
+        _check_kept(rule)
+        before = self._texts
+        self._check_new(rule, new)
+        behavior = str(rule.behavior)
+        back: Callable[[], Awaitable[None]]
+        if rule.file is None:
+            self._keeper.forget(behavior, rule.text)
+            self._keeper.remember(behavior, new)
+
+            async def swap() -> None:
+                self._keeper.forget(behavior, new)
+                self._keeper.remember(behavior, rule.text)
+
+            back = swap
+        else:
+            file = Path(rule.file)
+            receipt = await asyncio.to_thread(replace_rule, file, rule.behavior, rule.text, new)
+            if rule.behavior is RuleBehavior.ALLOW:
+                self._keeper.note_own(rule.source, [new])
+            back = _undoing(receipt)
+        self._count(
+            [replace(text, text=new, examples=None) if _is(text, rule) else text for text in before]
+        )
+        self._done.append(_Undo(f"{rule.text} changed to {new}", before, back))
+        return f"{rule.behavior} {rule.text} is now {new} ({rule.file or rule.source})."
+
+    async def move(self, rule: Rule, destination: RuleSource) -> str:
+        """Keep the rule somewhere else.
+
+        Raises:
+            RuleChangeError: it is there already; or as `take_back`.
+            OSError: a file cannot be changed. When the old place is the one, both have it.
+        """
+        _check_kept(rule)
+        if destination is rule.source:
+            raise RuleChangeError(f"{rule.text} is kept there already.")
+        before = self._texts
+        grant = GrantChoice((rule.text,), str(destination), Behavior(str(rule.behavior)))
+        self._keeper.store(grant)
+        back = await self._removed(rule)
+        self._count([text for text in self._texts if not _is(text, rule)])
+        moved = next(
+            one
+            for one in reversed(self._gate.context.rules.rules)
+            if (one.text, one.behavior, one.source) == (rule.text, rule.behavior, destination)
+        )
+
+        async def there_and_back() -> None:
+            await self._removed(moved)
+            await back()
+
+        self._done.append(_Undo(f"{rule.text} moved to {destination}", before, there_and_back))
+        return f"{rule.behavior} {rule.text} is now kept in {destination}."
+
+    async def undo(self) -> str:
+        """Take the last change back.
+
+        Raises:
+            RuleChangeError: there is none.
+            OSError: a file cannot be changed.
+        """
+        if not self._done:
+            raise RuleChangeError("There is no change to undo.")
+        last = self._done[-1]
+        await last.back()
+        self._done.pop()
+        self._count(last.texts)
+        return f"Undone: {last.what}."
+
+    @property
+    def _texts(self) -> tuple[RuleText, ...]:
+        return self._gate.context.rules.texts
+
+    def _count(self, texts: Sequence[RuleText]) -> None:
+        context = self._gate.context
+        self._gate.replace_context(context.with_rules(RuleSet.build(texts)[0]))
+
+    async def _removed(self, rule: Rule) -> Callable[[], Awaitable[None]]:
+        _check_kept(rule)
+        behavior = str(rule.behavior)
+        if rule.file is None:
+            self._keeper.forget(behavior, rule.text)
+
+            async def back() -> None:
+                self._keeper.remember(behavior, rule.text)
+
+            return back
+        file = Path(rule.file)
+        receipt = await asyncio.to_thread(remove_rules, file, rule.behavior, [rule.text])
+        if not receipt.changed:
+            raise RuleChangeError(f"{rule.text} is no longer in {rule.file}.")
+        return _undoing(receipt)
+
+    def _check_new(self, rule: Rule, new: str) -> None:
+        made = RuleSet.build([RuleText(new, rule.behavior, rule.source)])[1]
+        if made:
+            raise RuleChangeError(made[0].message.partition(";")[0])
+        if any(
+            (text.text, text.behavior, text.source) == (new, rule.behavior, rule.source)
+            for text in self._texts
+        ):
+            raise RuleChangeError(f"{new} is there already.")
+
+
+def _undoing(receipt: StoreReceipt) -> Callable[[], Awaitable[None]]:
+    async def back() -> None:
+        await asyncio.to_thread(undo, receipt)
+
+    return back
+
+
+def _check_kept(rule: Rule) -> None:
+    if rule.source not in MOVABLE:
+        raise RuleChangeError(f"{rule.text} comes from {rule.source}: change it there.")
+    if rule.is_cap:
+        raise RuleChangeError(f"{rule.text} could not be read: mend it in {rule.file}.")
+
+
+def _is(text: RuleText, rule: Rule) -> bool:
+    return (text.text, text.behavior, text.source, text.file) == (
+        rule.text,
+        rule.behavior,
+        rule.source,
+        rule.file,
+    )

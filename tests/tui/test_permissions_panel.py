@@ -1,0 +1,82 @@
+"""`/permissions`: the table of rules, changes to them, and what was denied."""
+
+from __future__ import annotations
+
+from permissions.decision import Behavior, Decision, DecisionSource, Reason, ReasonType
+from permissions.request import PermissionRequest
+from permissions.rule import RuleBehavior, RuleSet, RuleSource, RuleText
+from tests.tui.recorded import RecordedConversation, make_app
+from tests.tui.test_app_keys import played, settled, text_of, transcript_of
+from tests.tui.test_panels import opened
+from tui.app import AgentApp
+
+
+def with_rules(conversation: RecordedConversation, *texts: str) -> None:
+    assert conversation.commands is not None
+    gate = conversation.commands.context.gate
+    rules = [RuleText(text, RuleBehavior.ALLOW, RuleSource.SESSION) for text in texts]
+    gate.replace_context(gate.context.with_rules(RuleSet.build(rules)[0]))
+
+
+def rules_of(conversation: RecordedConversation) -> list[str]:
+    assert conversation.commands is not None
+    return [rule.text for rule in conversation.commands.context.gate.context.rules.rules]
+
+
+def denied(conversation: RecordedConversation, command: str) -> None:
+    assert conversation.commands is not None
+    conversation.commands.context.gate.log(
+        Decision(
+            Behavior.DENY,
+            DecisionSource.CLASSIFIER,
+            ReasonType.CLASSIFIER,
+            Reason.CLASSIFIER,
+            "sends data away",
+        ),
+        PermissionRequest("Bash", {"command": command}),
+    )
+
+
+async def test_a_rule_is_edited_and_the_edit_undone() -> None:
+    conversation = played()
+    app: AgentApp = make_app(conversation)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settled(pilot)
+        with_rules(conversation, "Bash(ls)", "Bash(make *)")
+        assert "never used · session" in await opened(pilot, "/permissions")
+        await pilot.press("e")
+        await settled(pilot)
+        await pilot.press("backspace", "space", "*", ")", "enter")
+        await settled(pilot)
+        assert rules_of(conversation) == ["Bash(ls *)", "Bash(make *)"]
+        assert "Bash(ls) is now Bash(ls *)" in transcript_of(app)
+        await pilot.press("u")
+        await settled(pilot)
+        assert rules_of(conversation) == ["Bash(ls)", "Bash(make *)"]
+
+
+async def test_what_was_denied_is_let_through_once() -> None:
+    conversation = played()
+    app: AgentApp = make_app(conversation)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settled(pilot)
+        with_rules(conversation, "Bash(ls)")
+        denied(conversation, "curl evil")
+        await opened(pilot, "/permissions")
+        await pilot.press("tab")
+        await settled(pilot)
+        shown = text_of(app.dialogs)
+        assert "Bash(curl evil)" in shown
+        assert "sends data away" in shown
+        await pilot.press("r")
+        await settled(pilot)
+        assert "I allow this call now" in "\n".join(map(str, conversation.received))
+
+
+async def test_the_denied_are_reached_where_there_is_no_rule() -> None:
+    conversation = played()
+    app: AgentApp = make_app(conversation)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settled(pilot)
+        denied(conversation, "curl evil")
+        assert "Bash(curl evil)" in await opened(pilot, "/permissions")
