@@ -234,7 +234,7 @@ async def _build(
         start,
         recorder=recorder,
         custom=commands.custom,
-        shells=services.shells,
+        services=services,
         background=background,
     )
     starting = StartHooks(

@@ -51,7 +51,10 @@ class GateParts:
         dialog = start.person.dialog
         contenders: list[Contender] = [
             HookContender(
-                ports.runner, on_outcome=ports.dispatch.show_outcome, suggest=self._suggest
+                ports.runner,
+                on_outcome=ports.dispatch.show_outcome,
+                suggest=self._suggest,
+                cwd=ports.cwd,
             ),
             LocalClassifier(lambda: (self.gate.context, ports.cwd())),
             *ports.classifiers,

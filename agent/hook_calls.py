@@ -123,7 +123,7 @@ class CallEvents(HookFiring):
         calls: list[dict[str, object]] = [
             {
                 "tool_name": use.name,
-                "tool_input": dict(use.input),
+                "tool_input": dict(use.input if outcome.seen is None else outcome.seen),
                 "tool_use_id": use.id,
                 "tool_response": outcome.response,
             }

@@ -238,7 +238,7 @@ class HookDispatch(CallEvents):
         )
 
     async def cwd_changed(self, old: str, new: str) -> None:
-        """Fire CwdChanged, and name the new one to hooks from now on."""
+        """Fire CwdChanged."""
         self._session.cwd = Path(new)
         await self._fire(CwdChanged(old_cwd=old, new_cwd=new))
 

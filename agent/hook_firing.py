@@ -89,6 +89,8 @@ class HookFiring:
         self._late: list[str] = []
         self._said: set[str] = set()
         self._classifier_notes: deque[str] = deque(maxlen=CLASSIFIER_NOTES)
+        self.cwd: Callable[[], Path] = lambda: session.cwd
+        """The shell's folder, which moves between two events of a turn."""
 
     @property
     def runner(self) -> HookRunner:
@@ -148,8 +150,8 @@ class HookFiring:
         name = payload.event_name
         if not self._runner.has(name):
             return None
-        if self._agent_id is not None and payload.agent_id is None:
-            payload = replace(payload, **self._who())
+        who = self._who() if payload.agent_id is None else {}
+        payload = replace(payload, cwd=str(self.cwd()), **who)
 
         def started(specs: Sequence[HandlerSpec]) -> None:
             words = next((spec.status_message for spec in specs if spec.status_message), None)

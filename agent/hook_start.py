@@ -14,6 +14,7 @@ from agent.hook_firing import HookListeners
 from agent.hook_sources import HookSources
 from agent.session.recorder import SessionRecorder
 from agent.start import Start
+from agent.tools.services import ToolServices
 from agent.tools.shells import ShellRegistry
 from hooks.health import check_health, check_round_trip
 from hooks.response import first_line
@@ -75,18 +76,19 @@ def listen(
     *,
     recorder: SessionRecorder,
     custom: CustomCommands,
-    shells: ShellRegistry,
+    services: ToolServices,
     background: BackgroundTasks,
 ) -> None:
-    """Let those who can do it hear what hooks ask for."""
+    """Let those who can do it hear what hooks ask for, and hooks where the shell is."""
 
     def soon(work: Callable[[], Awaitable[None]]) -> None:
         background.start(work())
 
+    dispatch.cwd = lambda: services.cwd
     listeners: HookListeners = dispatch.listeners
     listeners.session_title = lambda title: soon(lambda: recorder.title(title.strip()))
     listeners.reload_skills = lambda: soon(custom.refresh)
-    listeners.background_tasks = lambda: running(shells)
+    listeners.background_tasks = lambda: running(services.shells)
     listeners.tell = start.person.notice
     if start.person.terminal is not None:
         listeners.terminal = start.person.terminal

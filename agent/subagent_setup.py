@@ -49,6 +49,7 @@ class SubagentSetup:
             parent.calls.services, files=FileState(), person=None, subagents=None, todos=()
         )
         hooks = self.dispatch.for_subagent(spec.agent_id, spec.agent_type, "")
+        hooks.cwd = lambda: services.cwd
         system = build_system(self.context(), builtin_registry(), PromptConfig(append_tail=_PROMPT))
         wire = tools.to_wire()
         model = expand_alias(spec.model) if spec.model else None

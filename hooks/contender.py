@@ -36,16 +36,19 @@ class HookContender:
         *,
         on_outcome: OutcomeListener | None = None,
         suggest: Suggest | None = None,
+        cwd: Callable[[], Path] | None = None,
     ) -> None:
         """Ask the hooks of `runner`.
 
         Args:
             on_outcome: Hears of every event that reached a hook, for the transcript.
             suggest: What the dialog would offer to remember; hooks are told.
+            cwd: The shell's folder now; None: the session's.
         """
         self._runner = runner
         self._on_outcome = on_outcome
         self._suggest = suggest
+        self._cwd = cwd
 
     async def decide(self, request: PermissionRequest, pending: Decision) -> Decision | None:
         """Return what the hooks decided, or None. A hook's allow never answers for a person."""
@@ -59,6 +62,7 @@ class HookContender:
                 permission_suggestions=suggestions_json(grants) or None,
                 agent_id=request.agent_id,
                 agent_type=request.agent_type,
+                cwd=None if self._cwd is None else str(self._cwd()),
             )
         )
         decision = decision_of(outcome, pending)
@@ -115,6 +119,7 @@ def _decided(
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from permissions.contender import Contender
     from permissions.grants import Grant

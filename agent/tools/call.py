@@ -130,6 +130,8 @@ class CallOutcome:
     """The run failed in a way that makes its concurrent neighbours pointless."""
     response: Any = None
     """The serialised result for PostToolBatch hooks."""
+    seen: Mapping[str, Any] | None = None
+    """The input as hooks saw it; None where it could not be read."""
 
 
 class Refused(Exception):
@@ -169,6 +171,8 @@ class Call:
     identifier: str
     """The line of its card; the tool's name until the input was read."""
     additional_context: list[str] = field(default_factory=list)
+    seen: Mapping[str, Any] | None = None
+    """The input as rules, hooks and people see it, once it was read."""
     comment: str = ""
     """What the person said with their yes."""
     person_change: str = ""

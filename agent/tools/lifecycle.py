@@ -8,6 +8,7 @@ Next: `agent.tools.call_input`, `agent.tools.call_permission`, `agent.tools.disp
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -55,10 +56,12 @@ async def _lifecycle(call: Call) -> CallOutcome:
         _dispatched(call, call.use.name)
         return _ended(call, refused, 0.0)
     _dispatched(call, ready.tool.name)
+    call.seen = ready.seen
     try:
         ready = await permit(call, ready)
     except Refused as refused:
         return _ended(call, refused, 0.0)
+    call.seen = ready.seen
     started = time.monotonic()
     try:
         outcome = await _execute(call, ready)
@@ -102,11 +105,13 @@ async def _execute(call: Call, ready: Ready) -> ToolOutcome:
     return outcome
 
 
-async def _after_failure(call: Call, ready: Ready, refused: Refused, elapsed_s: float) -> None:
+async def _after_failure(
+    call: Call, ready: Ready, refused: Refused, elapsed_s: float, *, told: str | None = None
+) -> None:
     hook = await call.ports.hooks.post_tool_use_failure(
         call.use,
         ready.seen,
-        refused.text,
+        refused.text if told is None else told,
         is_interrupt=refused.outcome == "interrupted",
         duration_ms=int(elapsed_s * 1000),
         abort=AbortController().signal if refused.outcome == "interrupted" else call.abort,
@@ -126,7 +131,7 @@ async def _finish(call: Call, ready: Ready, outcome: ToolOutcome, elapsed_s: flo
     ends_turn, stop_reason = False, ""
     if outcome.is_error:
         refused = Refused("failed", text)
-        await _after_failure(call, ready, refused, elapsed_s)
+        await _after_failure(call, ready, refused, elapsed_s, told=_for_hooks(outcome, text))
         if refused.text != text:
             outcome = replace(outcome, content=refused.text)
         ends_turn, stop_reason = refused.ends_turn, refused.stop_reason
@@ -173,7 +178,18 @@ async def _finish(call: Call, ready: Ready, outcome: ToolOutcome, elapsed_s: flo
         additional_context=tuple(call.additional_context),
         aborts_siblings=call.aborts_siblings,
         response=text,
+        seen=call.seen,
     )
+
+
+def _for_hooks(outcome: ToolOutcome, text: str) -> str:
+    """Return a failure as hooks read it: for a command, `Exit code N` comes first."""
+    code = (outcome.structured or {}).get("exitCode")
+    if code is None:
+        return text
+    status = re.compile(rf"Exit code {code}(?: \(.*\))?\.")
+    lines = [line for line in text.splitlines() if not status.fullmatch(line)]
+    return "\n".join([f"Exit code {code}", *lines])
 
 
 def _apply_post_hook(call: Call, outcome: ToolOutcome, hook: EventOutcome) -> ToolOutcome:
@@ -212,6 +228,7 @@ def _ended(call: Call, refused: Refused, elapsed_s: float) -> CallOutcome:
         additional_context=tuple(call.additional_context),
         aborts_siblings=call.aborts_siblings,
         response=text,
+        seen=call.seen,
     )
 
 

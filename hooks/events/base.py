@@ -18,6 +18,8 @@ class HookEventPayload:
     agent_id: str | None = None
     """The sub-agent that fired it; None on the main thread."""
     agent_type: str | None = None
+    cwd: str | None = None
+    """Where the shell of whoever fired it is now; None leaves it to the session."""
 
     def to_json(self) -> dict[str, object]:
         """Return the event's own fields as hooks read them; absent (None) fields are left out."""

@@ -277,3 +277,33 @@ async def test_a_hook_that_could_not_work_is_told_of_at_the_start(
     assert len(said) == 1
     assert "PreToolUse hook 'no-such-guard --strict' (user" in said[0]
     assert "is not on this PATH" in said[0]
+
+
+async def test_hooks_are_told_absolute_paths_the_exit_code_and_where_the_shell_is(
+    begin: Begin, fresh_home: Path, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    events = ("PreToolUse", "PostToolUseFailure", "PostToolBatch")
+    configure(fresh_home, dict.fromkeys(events, log_to(log)))
+    calls = (
+        ToolCall("Bash", {"command": "mkdir sub && cd sub"}),
+        ToolCall("Read", {"file_path": "a.txt"}),
+        ToolCall("Bash", {"command": "echo out; exit 3"}),
+    )
+    journey = await begin([*(Turn((call,)) for call in calls), DONE], allow=("Bash",))
+    await journey.send("go")
+    project = str(journey.project)
+    told = [(p["hook_event_name"], p.get("tool_name"), p["cwd"]) for p in heard(log)]
+    assert told == [
+        ("PreToolUse", "Bash", project),
+        ("PostToolBatch", None, f"{project}/sub"),
+        ("PreToolUse", "Read", f"{project}/sub"),
+        ("PostToolUseFailure", "Read", f"{project}/sub"),
+        ("PostToolBatch", None, f"{project}/sub"),
+        ("PreToolUse", "Bash", f"{project}/sub"),
+        ("PostToolUseFailure", "Bash", f"{project}/sub"),
+        ("PostToolBatch", None, f"{project}/sub"),
+    ]
+    (batched,) = heard(log)[4]["tool_calls"]
+    assert batched["tool_input"]["file_path"] == f"{project}/sub/a.txt"
+    assert heard(log)[6]["error"] == "Exit code 3\nout"
