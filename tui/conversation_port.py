@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from agent.commands.center import CommandCenter
     from agent.display import Display
     from agent.events import AgentEvent
-    from agent.session.checkpoint import Preview, Restored
+    from agent.session.checkpoint import Checkpoints, Preview, Restored
     from agent.session.rewind import RewindPoint
     from agent.tools.services import AskPerson
     from agent.user_prompt import Prompt
@@ -73,6 +73,11 @@ class ConversationPort(ConversationFacts, Protocol):
     @property
     def commands(self) -> CommandCenter | None:
         """What can be typed after `/`; None where there is nothing behind it."""
+        ...
+
+    @property
+    def checkpoints(self) -> Checkpoints | None:
+        """The files as they were before each prompt; None where nothing keeps them."""
         ...
 
     async def rewind_points(self) -> Sequence[RewindPoint]:

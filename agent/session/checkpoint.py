@@ -17,6 +17,7 @@ from agent.errors import SessionError
 from agent.session.blobs import FILES_NAME, LOG_NAME, BlobStore, PathState
 from agent.session.lines import Line, read_forwards
 from agent.session.transcript import Transcript
+from agent.session.turn_changes import TurnChange, turn_changes
 from agent.session.worktree import Listing, Worktree
 from agent.tools.atomic_write import replace_file
 from agent.tools.base import ToolError
@@ -130,6 +131,12 @@ class Checkpoints:
         """Return the paths that a turn (or a restore) may have changed."""
         found = (s.path for s in self._snapshots if s.turn_id == turn_id)
         return tuple(sorted(set(found)))
+
+    async def changes_of(self, turn_id: str) -> tuple[TurnChange, ...]:
+        """Return what a turn changed, by path; files that it left as they were are left out."""
+        async with self._lock:
+            snapshots = tuple(self._snapshots)
+            return await asyncio.to_thread(turn_changes, snapshots, turn_id, self._blobs)
 
     async def preview(self, turn_id: str, paths: Iterable[Path] | None = None) -> Preview:
         """Say what going back to before a turn would change; with `paths`, only there.

@@ -22,7 +22,7 @@ from agent.memory.picture import ContextPicture, Slice
 from agent.messages import Message
 from agent.model.client import Effort
 from agent.observe.ledger import Costs
-from agent.session.checkpoint import Preview, Restored
+from agent.session.checkpoint import Checkpoints, Preview, Restored
 from agent.session.rewind import RewindPoint
 from agent.settings.load import load_settings
 from agent.tools.shells import ShellRegistry
@@ -80,6 +80,7 @@ class RecordedConversation:
     title: str = ""
     commands: CommandCenter | None = None
     costs: Costs | None = None
+    checkpoints: Checkpoints | None = None
     wants_notifications: bool = False
     notified: list[str] = field(default_factory=list)
 

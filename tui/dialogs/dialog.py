@@ -38,6 +38,8 @@ class DialogView:
     title: tuple[Run, ...]
     body: Sequence[Row]
     footer: Sequence[FooterRow]
+    body_id: str = ""
+    """Which body this is: another one is shown from its top."""
 
 
 class Dialog(Protocol):

@@ -52,6 +52,7 @@ class DialogHost(Listens, RowsWidget):
         self._queue: list[Dialog] = []
         self._release: Release | None = None
         self._scroll = 0
+        self._body_id = ""
         self._footer_at: list[int | None] = []
         self._caret: tuple[int, int] | None = None
 
@@ -194,6 +195,8 @@ class DialogHost(Listens, RowsWidget):
         if dialog is None:
             return ()
         view = dialog.view(width_cells)
+        if view.body_id != self._body_id:
+            self._scroll, self._body_id = 0, view.body_id
         limit = self._limit
         body = list(view.body)
         footer = list(view.footer)

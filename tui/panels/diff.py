@@ -1,58 +1,106 @@
-"""`/diff`: what differs from the last commit, file by file."""
+"""`/diff`: what differs from the last commit, and what each prompt changed, file by file."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
 
+from agent.display import DiffDisplay
+from agent.errors import AgentError
 from agent.files.git_diff import FileDiff, read_diff
+from agent.session.turn_changes import TurnChange
+from agent.tools.paths import shown
 from themes.theme import Role
 from tui.command_screen import CommandScreen
-from tui.panels.list_panel import Item, ListPanel
-from tui.panels.text_panel import TextPanel
-from tui.shown import shown_line
-from tui.text.ink import FAINT, TEXT, Ink, Row, row
+from tui.components.diff_view import diff_rows, diff_texts
+from tui.panels.diff_panel import ChangedFile, DiffPanel, Source
+from tui.shown import shown_display, shown_line
+from tui.text.highlight import Highlighter
+from tui.text.ink import FAINT, MUTED, TEXT, Ink, Row, row
 from tui.text.wrap import wrap
+
+MAX_TURNS: Final = 50
+_TITLE_CHARS: Final = 60
 
 
 async def open_panel(screen: CommandScreen, _argument: str) -> None:
-    """Show the changed files; Enter shows one."""
-    center = screen.commands
-    if center is None:
+    """Show the changes until the panel is closed."""
+    if screen.commands is None:
         return
-    settings = center.context.settings()
+    sources = [await _since_commit(screen), *await _per_prompt(screen)]
+    if sources[0].files == () and len(sources) > 1:
+        # Git has nothing to say: begin with the newest prompt.
+        sources = [*sources[1:], sources[0]]
+    await screen.show_dialog(DiffPanel(sources))
+
+
+async def _since_commit(screen: CommandScreen) -> Source:
+    assert screen.commands is not None
+    context = screen.commands.context
+    settings = context.settings()
+    title = "Changes since the last commit"
     if not settings.trust.is_settled:
-        screen.notice("git runs only in a folder you trust: /trust", "warning")
-        return
-    files = await read_diff(settings.project_root, center.context.env)
+        return Source(title, (), "git runs only in a folder you trust: /trust")
+    files = await read_diff(settings.project_root, context.env)
     if files is None:
-        screen.notice("git shows no differences here: no repository, or no git.", "warning")
-        return
-    selected = 0
-    while True:
-        panel = ListPanel(
-            "Changes since the last commit",
-            [Item(file.path, f"+{file.added} -{file.removed}") for file in files],
-            selected=selected,
-            hint="type to search · enter show · esc close",
-            empty="no changes since the last commit",
-        )
-        picked = await screen.show_dialog(panel)
-        if picked is None:
-            return
-        selected = picked.index
-        file = files[selected]
-        await screen.show_dialog(TextPanel(file.path, _rows(file)))
+        return Source(title, (), "git shows no differences here: no repository, or no git")
+    changed = [ChangedFile(f.path, f.added, f.removed, _git_rows(f)) for f in files]
+    return Source(title, tuple(changed), "no changes since the last commit")
 
 
-def _rows(file: FileDiff) -> Callable[[int], Sequence[Row]]:
+async def _per_prompt(screen: CommandScreen) -> list[Source]:
+    """Return a source per prompt that changed files, the newest first."""
+    conversation = screen.conversation
+    checkpoints = conversation.checkpoints if conversation is not None else None
+    if conversation is None or checkpoints is None:
+        return []
+    try:
+        points = await conversation.rewind_points()
+    except AgentError:
+        return []  # The session's file cannot be read; what git says is still worth showing.
+    known = set(checkpoints.turns)
+    sources: list[Source] = []
+    for point in reversed([p for p in points if p.turn_id in known][-MAX_TURNS:]):
+        changes = await checkpoints.changes_of(point.turn_id)
+        files = tuple(_of_turn(change, conversation.launch_dir) for change in changes)
+        if files:
+            title = shown_line(" ".join(point.text.split())[:_TITLE_CHARS])
+            sources.append(Source(f"Changed by “{title}”", files))
+    return sources
+
+
+def _of_turn(change: TurnChange, root: Path) -> ChangedFile:
+    name = shown(change.path, root)
+    if change.note:
+        note = row("   ", (change.note, MUTED))
+        return ChangedFile(name, 0, 0, lambda _: [note])
+    display = shown_display(DiffDisplay("", change.before or "", change.after or ""))
+    assert isinstance(display, DiffDisplay)
+    diff = diff_texts(display.old, display.new)
+
+    def rows(width: int) -> Sequence[Row]:
+        return diff_rows(display, width, highlighter=Highlighter())
+
+    what = "" if change.before is not None else " (new)"
+    return ChangedFile(
+        name + (what if change.after is not None else " (deleted)"), diff.added, diff.removed, rows
+    )
+
+
+def _git_rows(file: FileDiff) -> Callable[[int], Sequence[Row]]:
     def rows(width: int) -> Sequence[Row]:
         made: list[Row] = []
         for line in file.lines:
-            ink = _inks.get(line[:1], TEXT)
+            ink = _INKS.get(line[:1], TEXT)
             made += [row("   ", *part.runs) for part in wrap([(shown_line(line), ink)], width - 4)]
         return made
 
     return rows
 
 
-_inks = {"+": Ink(Role.SUCCESS), "-": Ink(Role.ERROR), "@": FAINT}
+_INKS: Final = {
+    "+": Ink(Role.DIFF_ADDED_SIGN),
+    "-": Ink(Role.DIFF_REMOVED_SIGN),
+    "@": FAINT,
+}

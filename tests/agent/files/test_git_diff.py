@@ -47,3 +47,27 @@ async def test_a_repository_with_a_change(tmp_path: Path) -> None:
     assert found is not None
     assert [(file.path, file.added, file.removed) for file in found] == [("a b.py", 1, 1)]
     assert await read_diff(tmp_path.parent, os.environ) is None
+
+
+async def test_new_files_and_odd_names_are_in_it(tmp_path: Path) -> None:
+    repository(tmp_path)
+    (tmp_path / 'q"uo\nte.py').write_text("a\nb\n")
+    (tmp_path / "bin").write_bytes(b"\0")
+    found = await read_diff(tmp_path, os.environ)
+    assert found is not None
+    assert {(file.path, file.added) for file in found} == {
+        ("a b.py", 1), ('q"uo\nte.py', 2), ("bin", 0),
+    }  # fmt: skip
+
+
+def staged(folder: Path) -> None:
+    for arguments in (["init", "-q"], ["add", "."]):
+        subprocess.run(["git", "-C", str(folder), *arguments], check=True)
+
+
+async def test_a_repository_without_a_commit_has_changes(tmp_path: Path) -> None:
+    (tmp_path / 'a"b').write_text("x\n")
+    staged(tmp_path)
+    found = await read_diff(tmp_path, os.environ)
+    assert found is not None
+    assert [(file.path, file.added) for file in found] == [('a"b', 1)]

@@ -1,0 +1,93 @@
+"""`/diff`: sources, files, one file; by the keys of the registry."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tests.tui.dialogs.test_dialogs import drawn
+from tui.dialogs.dialog import manners_of
+from tui.input.keymap import ChordReader, Match, default_keymap
+from tui.panels.diff_panel import ChangedFile, DiffPanel, Source
+from tui.text.ink import Row, row
+
+
+def lines(name: str) -> list[Row]:
+    return [row("   ", f"change of {name}")]
+
+
+def file(name: str) -> ChangedFile:
+    def rows(_width: int) -> Sequence[Row]:
+        return lines(name)
+
+    return ChangedFile(name, 1, 2, rows)
+
+
+def panel() -> DiffPanel:
+    return DiffPanel(
+        [
+            Source("Since the commit", (file("a.py"), file("日本.py"))),
+            Source("Changed by “fix it”", (file("b.py"),)),
+            Source("Nothing", (), "no changes here"),
+        ]
+    )
+
+
+def press(opened: DiffPanel, *keys: str) -> None:
+    reader = ChordReader(default_keymap())
+    for key in keys:
+        meaning = reader.press(key, manners_of(opened).contexts)
+        action_id = meaning.action_id if isinstance(meaning, Match) else None
+        opened.press(key, key if len(key) == 1 else "", action_id)
+
+
+async def test_the_list_of_a_source() -> None:
+    assert drawn(panel()) == LIST
+
+
+async def test_left_and_right_change_the_source_and_go_round() -> None:
+    opened = panel()
+    press(opened, "right")
+    assert "fix it" in drawn(opened)
+    press(opened, "right")
+    assert "no changes here" in drawn(opened)
+    press(opened, "enter")
+    assert "no changes here" in drawn(opened)
+    press(opened, "right")
+    assert "a.py" in drawn(opened)
+    press(opened, "left")
+    assert "no changes here" in drawn(opened)
+
+
+async def test_a_file_is_opened_read_and_closed_again() -> None:
+    opened = panel()
+    press(opened, "down", "enter")
+    assert "change of 日本.py" in drawn(opened)
+    assert manners_of(opened).scroll_keys["j"] == 1
+    press(opened, "right")
+    assert "change of a.py" in drawn(opened)
+    first, second = opened.view(60).body_id, panel().view(60).body_id
+    assert first != second
+    press(opened, "escape")
+    assert not opened.is_done
+    press(opened, "escape")
+    assert opened.is_done
+
+
+async def test_keys_work_without_any_binding() -> None:
+    opened = panel()
+    for key in ("down", "enter"):
+        opened.press(key, "", None)
+    assert "change of 日本.py" in drawn(opened)
+    opened.press("q", "q", None)
+    opened.press("escape", "", None)
+    assert opened.is_done
+
+
+LIST = """\
+[Since the commit  ◂ 1/3 ▸]
+
+--
+
+ ❯ a.py     +1 −2
+   日本.py  +1 −2
+   ↑↓ enter show · ←→ commit, or prompts · esc close"""

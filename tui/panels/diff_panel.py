@@ -1,0 +1,177 @@
+"""Changed files from several sources: since the last commit, and of each prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from themes.theme import Role
+from tui.dialogs.dialog import Answered, DialogView, FooterRow, Manners
+from tui.input.actions import Context
+from tui.screen.width import text_width
+from tui.shown import shown_line
+from tui.text.ink import BLANK, MUTED, TEXT, Ink, Row, Run, row
+from tui.text.wrap import clip
+
+SHOWN_FILES: Final = 12
+_CONTEXTS: Final = (Context.DIFF_DIALOG, Context.SELECT)
+_FAR: Final = 1_000_000
+_PAGER: Final = {
+    "up": -1,
+    "k": -1,
+    "down": 1,
+    "j": 1,
+    "space": 10,
+    "b": -10,
+    "g": -_FAR,
+    "G": _FAR,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedFile:
+    """One file of a source."""
+
+    path: str
+    added: int
+    removed: int
+    rows: Callable[[int], Sequence[Row]]
+    """Its change, for a width in cells."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Changes that belong together."""
+
+    title: str
+    files: Sequence[ChangedFile]
+    note: str = "no changes"
+    """Said where there are no files."""
+
+
+class DiffPanel:
+    """Left and right change the source, up and down the file, Enter opens it, Esc goes back."""
+
+    def __init__(self, sources: Sequence[Source]) -> None:
+        """Begin with the first source; there must be one."""
+        self._sources = sources
+        self._source = 0
+        self._file = 0
+        self._is_open = False
+        self._answered: Answered[None] = Answered()
+
+    @property
+    def manners(self) -> Manners:
+        """An open file is read with a pager's keys."""
+        return Manners(_CONTEXTS, is_guarded=False, scroll_keys=_PAGER if self._is_open else {})
+
+    @property
+    def is_done(self) -> bool:
+        """Whether it was closed."""
+        return self._answered.is_done
+
+    async def wait(self) -> None:
+        """Return once it is closed."""
+        await self._answered.wait()
+
+    def press(self, key: str, text: str, action_id: str | None) -> None:
+        """Move, open, go back."""
+        match action_id or _KEYS.get(key) or _KEYS.get(text):
+            case "diff:dismiss" | "diff:back" | "select:cancel" | "confirm:no":
+                if self._is_open:
+                    self._is_open = False
+                else:
+                    self._answered.give(None)
+            case "diff:viewDetails" | "select:accept" | "confirm:yes":
+                self._is_open = not self._is_open and bool(self._files)
+            case "diff:previousSource":
+                self._go(-1)
+            case "diff:nextSource":
+                self._go(1)
+            case "diff:previousFile" | "select:previous" | "confirm:previous":
+                self._move(-1)
+            case "diff:nextFile" | "select:next" | "confirm:next":
+                self._move(1)
+            case _:
+                pass
+
+    def paste(self, text: str) -> None:
+        """Ignore pastes: there is nothing to type."""
+
+    def choose(self, choice: int) -> None:
+        """A click selects; a click on the selected file opens it."""
+        self._is_open = choice == self._file
+        self._file = choice
+
+    def view(self, width_cells: int) -> DialogView:
+        """Return the list, or the open file."""
+        source = self._sources[self._source]
+        place = f"  ◂ {self._source + 1}/{len(self._sources)} ▸" if len(self._sources) > 1 else ""
+        if self._is_open and self._files:
+            file = self._files[self._file]
+            heading = shown_line(f"{file.path}")
+            count = f"  {self._file + 1}/{len(self._files)}"
+            hint = "↑↓ pgup pgdn scroll · ←→ other file · esc back"
+            title = ((heading, Ink(Role.ACCENT, bold=True)), (count, MUTED))
+            body = list(file.rows(width_cells)) or [row("   ", ("no lines to show", MUTED))]
+            identity = f"{self._source} {self._file}"
+            return DialogView(title, body, [BLANK_FOOT, _foot(hint, width_cells)], identity)
+        title = ((shown_line(source.title), Ink(Role.ACCENT, bold=True)), (place, MUTED))
+        hint = "↑↓ enter show" + (" · ←→ commit, or prompts" if place else "")
+        rows = self._file_rows(width_cells) if self._files else [_foot(source.note, width_cells)]
+        return DialogView(title, (), [BLANK_FOOT, *rows, _foot(hint + " · esc close", width_cells)])
+
+    @property
+    def _files(self) -> Sequence[ChangedFile]:
+        return self._sources[self._source].files
+
+    def _go(self, step: int) -> None:
+        if self._is_open:
+            self._move(step)
+            return
+        self._source = (self._source + step) % len(self._sources)
+        self._file = 0
+
+    def _move(self, step: int) -> None:
+        if self._files:
+            self._file = (self._file + step) % len(self._files)
+
+    def _file_rows(self, width: int) -> list[FooterRow]:
+        first = max(0, min(self._file - SHOWN_FILES // 2, len(self._files) - SHOWN_FILES))
+        shown = range(first, min(first + SHOWN_FILES, len(self._files)))
+        names = {index: shown_line(self._files[index].path) for index in shown}
+        column = min(max(map(text_width, names.values())) + 2, max(8, width - 20))
+        rows: list[FooterRow] = []
+        for index in shown:
+            file, is_selected = self._files[index], index == self._file
+            ink = Ink(Role.ACCENT, bold=True) if is_selected else TEXT
+            runs: list[Run] = [
+                (" ❯ " if is_selected else "   ", Ink(Role.ACCENT)),
+                *clip([(names[index], ink)], column),
+                (" " * max(2, column - text_width(names[index])), TEXT),
+                (f"+{file.added}", Ink(Role.DIFF_ADDED_SIGN)),
+                (f" −{file.removed}", Ink(Role.DIFF_REMOVED_SIGN)),
+            ]
+            rows.append(FooterRow(row(*clip(runs, width - 1)), index, is_selected))
+        hidden = len(self._files) - len(rows)
+        if hidden:
+            rows.append(_foot(f"{hidden} more", width))
+        return rows
+
+
+def _foot(text: str, width: int) -> FooterRow:
+    return FooterRow(row(*clip([("   ", TEXT), (text, MUTED)], width - 1)), is_optional=True)
+
+
+BLANK_FOOT: Final = FooterRow(BLANK, is_optional=True)
+_KEYS: Final = {
+    "escape": "diff:dismiss",
+    "q": "diff:dismiss",
+    "enter": "diff:viewDetails",
+    "left": "diff:previousSource",
+    "right": "diff:nextSource",
+    "up": "diff:previousFile",
+    "down": "diff:nextFile",
+}
+"""What keys mean whatever is bound: nobody is locked in."""
