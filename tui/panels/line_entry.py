@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from themes.theme import Role
-from tui.dialogs.dialog import Answered, DialogView, FooterRow
+from tui.dialogs.dialog import Answered, DialogView, FooterRow, Manners
 from tui.screen.width import text_width
 from tui.shown import shown_line
 from tui.text.ink import MUTED, TEXT, Ink, row
@@ -15,6 +15,8 @@ class LineEntry:
 
     def __init__(self, title: str, question: str, hint: str = "enter asks · esc goes back") -> None:
         """`question` says what to type, with an example; `hint` what Enter does."""
+        # The person opened it: nothing typed now is a left-over.
+        self.manners = Manners(is_guarded=False)
         self._hint = hint
         self._title = title
         self._question = question
