@@ -3,6 +3,7 @@ them."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -55,6 +56,21 @@ def plugin_hooks(
             raise UsageError(f"--plugin-dir {folder}: {error}") from error
     config = build_config(layers)
     return config.all(), tuple(str(warning) for warning in config.warnings)
+
+
+def waiting_layers(settings: Settings) -> list[HookLayer]:
+    """Return one empty layer per file of the project whose hooks wait for trust."""
+    counts = Counter(item.file for item in settings.trust.new if item.kind == "hook")
+    return [
+        HookLayer(
+            HookSource.LOCAL if file.name == "settings.local.json" else HookSource.PROJECT,
+            {},
+            file=str(file),
+            waiting=count,
+        )
+        for file, count in counts.items()
+        if file is not None
+    ]
 
 
 def hook_layers(settings: Settings) -> list[HookLayer]:

@@ -25,6 +25,8 @@ class HookLayer:
     """The whole object: `hooks`, `disableAllHooks`, …"""
     file: str | None = None
     trusted: bool = True
+    waiting: int = 0
+    """Handlers of the file that were left out of `settings`, because they wait for trust."""
     plugin: PluginRoot | None = None
     owner: str | None = None
 
@@ -89,14 +91,12 @@ def build_config(
             owner=layer.owner,
             guards_fail_closed=fails_closed,
         )
+        waiting = layer.waiting + (0 if layer.trusted else len(found))
+        if waiting:
+            verb = "hook does" if waiting == 1 else "hooks do"
+            text = f"{waiting} {verb} nothing until this folder is trusted (or with --trust)"
+            warnings.append(ConfigWarning(text, layer.source, layer.file))
         if found and not layer.trusted:
-            warnings.append(
-                ConfigWarning(
-                    f"{len(found)} hooks do nothing until this folder is trusted",
-                    layer.source,
-                    layer.file,
-                )
-            )
             continue
         warnings.extend(problems)
         specs.extend(found)

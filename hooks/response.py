@@ -343,11 +343,12 @@ def _exit_text(printed: Printed, stderr: str) -> str:
 
 
 def _likely_cause(code: int, stderr: str, path: str) -> str:
-    if code == 127:
+    is_missing = MISSING_SCRIPT in stderr or "No such file or directory" in stderr
+    if code == 127 and not is_missing:
         return f"a program was not found on this PATH: {path or 'not set'}"
     if code == 126:
         return "the file may not be run: is its run bit set?"
-    if MISSING_SCRIPT in stderr or "No such file or directory" in stderr:
+    if is_missing:
         return "a script is not where the command says"
     return ""
 

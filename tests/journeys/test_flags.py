@@ -214,3 +214,18 @@ async def test_setup_flags_belong_to_runs_without_a_screen(project: Path, fresh_
     status, _, err = await run("--init", cwd=project, env=environment(fresh_home))
     assert status == 2
     assert "--init-only" in err
+
+
+async def test_hooks_that_wait_for_trust_are_told_of(project: Path, fresh_home: Path) -> None:
+    settings = project / ".agent" / "settings.json"
+    settings.parent.mkdir()
+    hook = {"type": "command", "command": "exit 2"}
+    settings.write_text(json.dumps({"hooks": {"Stop": [{"hooks": [hook, hook]}]}}))
+    env = environment(fresh_home)
+    _, out, _ = await run("hooks", "run", "Stop", cwd=project, env=env, stdin="{}")
+    waiting = json.loads(out)
+    assert waiting["outcome"] == "skipped"
+    assert "2 hooks do nothing until this folder is trusted" in waiting["config_warnings"][0]
+    _, out, _ = await run("hooks", "run", "Stop", "--trust", cwd=project, env=env, stdin="{}")
+    trusted = json.loads(out)
+    assert (trusted["decision"], trusted["config_warnings"]) == ("block", [])

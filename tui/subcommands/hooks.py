@@ -99,18 +99,17 @@ class _Discover:
         self._cwd, self._home, self._agent_home = cwd, home, agent_home
 
     def __call__(self, trust: bool) -> Sequence[HookLayer]:
-        from agent.hook_setup import hook_layers  # pydantic and all settings, see above
+        from agent.hook_setup import hook_layers, waiting_layers  # pydantic, see above
         from agent.settings.load import CliSettings, load_settings
 
-        return hook_layers(
-            load_settings(
-                launch_dir=self._cwd,
-                home=self._home,
-                agent_home=self._agent_home,
-                env=os.environ,
-                cli=CliSettings(trust=trust),
-            )
+        settings = load_settings(
+            launch_dir=self._cwd,
+            home=self._home,
+            agent_home=self._agent_home,
+            env=os.environ,
+            cli=CliSettings(trust=trust),
         )
+        return [*hook_layers(settings), *waiting_layers(settings)]
 
 
 class _Endpoint:
