@@ -14,6 +14,7 @@ from agent.model.endpoint import ModelSetup
 from agent.model_in_use import ModelInUse, choose_model
 from agent.observe.debug_log import DebugLog, debug_path
 from agent.observe.observer import Observer
+from agent.observe.otel import missing_packages
 from agent.options import RunOptions
 from agent.permission_contenders import is_auto_available
 from agent.permission_setup import PermissionSetup, permission_setup
@@ -176,4 +177,7 @@ class Start:
                 self.notes.append(f"There is no debug log: {path}: {error.strerror}.")
             else:
                 self.notes.append(f"Debug log: {path}")
+        missing = missing_packages(self.around.env)
+        if missing:
+            self.notes.append(missing)
         return Observer(self.folder, env=self.around.env, debug=debug)

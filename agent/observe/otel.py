@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
@@ -58,14 +58,38 @@ class OtelExporter:
         exported.end(end_time=_nanoseconds(span.started_at + span.duration_s))
 
 
-def otel_exporter(env: Mapping[str, str]) -> OtelExporter | None:
-    """Return an exporter over OTLP; None when nothing asks for one, or its packages are missing.
+def is_asked_for(env: Mapping[str, str]) -> bool:
+    """Whether variables ask for spans to be sent: those of OpenTelemetry itself.
 
-    It is asked for by `OTEL_EXPORTER_OTLP_ENDPOINT` or `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT`, which,
-    like all other `OTEL_*` variables, the packages read by themselves.
+    `OTEL_EXPORTER_OTLP_ENDPOINT` or `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT`, which, like all other
+    `OTEL_*` variables, its packages read by themselves.
     """
     asked = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
-    if env.get("OTEL_SDK_DISABLED", "").lower() == "true" or not any(map(env.get, asked)):
+    return env.get("OTEL_SDK_DISABLED", "").lower() != "true" and any(map(env.get, asked))
+
+
+def missing_packages(env: Mapping[str, str]) -> str:
+    """Say what to install where spans are asked for and cannot be sent; empty otherwise."""
+    if not is_asked_for(env):
+        return ""
+    wanted = ("opentelemetry", "opentelemetry.sdk", "opentelemetry.exporter")
+    try:
+        found = all(importlib.util.find_spec(name) is not None for name in wanted)
+    except ImportError:
+        found = False
+    return (
+        ""
+        if found
+        else (
+            "OTEL_EXPORTER_OTLP_ENDPOINT is set, but nothing is sent: "
+            "pip install 'agent-tui[otel]' brings the packages."
+        )
+    )
+
+
+def otel_exporter(env: Mapping[str, str]) -> OtelExporter | None:
+    """Return an exporter over OTLP; None when nothing asks for one, or its packages are missing."""
+    if not is_asked_for(env):
         return None
     try:
         sdk = importlib.import_module("opentelemetry.sdk.trace")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from opentelemetry.trace import (
     get_current_span,
 )
 
-from agent.observe.otel import OtelExporter, otel_exporter
+from agent.observe.otel import OtelExporter, missing_packages, otel_exporter
 from agent.observe.spans import Tracer
 
 
@@ -68,3 +69,13 @@ def test_a_tree_is_exported_from_its_root_with_its_own_times() -> None:
 )
 def test_nothing_is_exported_unless_asked_for(env: dict[str, str]) -> None:
     assert otel_exporter(env) is None
+
+
+def test_what_is_missing_is_said_only_where_it_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9"}
+    monkeypatch.setitem(sys.modules, "opentelemetry", None)
+    assert missing_packages({}) == ""
+    assert missing_packages({**asked, "OTEL_SDK_DISABLED": "true"}) == ""
+    assert "agent-tui[otel]" in missing_packages(asked)
