@@ -156,6 +156,8 @@ class HookDispatch(CallEvents):
             payload: HookEventPayload = SubagentStop(
                 agent_id=self._agent_id,
                 agent_type=self._agent_type or "",
+                # Its messages are there, each with the agent's id.
+                agent_transcript_path=str(self._session.transcript_path),
                 last_assistant_message=last_text,
                 stop_hook_active=active,
                 background_tasks=self.listeners.background_tasks(),

@@ -48,7 +48,8 @@ class SubagentSetup:
         services = replace(
             parent.calls.services, files=FileState(), person=None, subagents=None, todos=()
         )
-        hooks = self.dispatch.for_subagent(spec.agent_id, spec.agent_type, "")
+        turn_id = self.dispatch.turn_id()
+        hooks = self.dispatch.for_subagent(spec.agent_id, spec.agent_type, turn_id)
         hooks.cwd = lambda: services.cwd
         system = build_system(self.context(), builtin_registry(), PromptConfig(append_tail=_PROMPT))
         wire = tools.to_wire()

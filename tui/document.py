@@ -153,7 +153,8 @@ class Document:
 
     def apply(self, event: AgentEvent, *, at_s: float) -> None:
         """Fold one event in; `at_s` is the reading of the screen's monotonic clock."""
-        if event.agent_id is not None:
+        # What goes wrong with a hook is told whoever met it: a guard may have stopped guarding.
+        if event.agent_id is not None and event.type != "hook_finished":
             self._agents.apply(event, event.agent_id)
             return
         match event.type:

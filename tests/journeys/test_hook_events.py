@@ -307,3 +307,42 @@ async def test_hooks_are_told_absolute_paths_the_exit_code_and_where_the_shell_i
     (batched,) = heard(log)[4]["tool_calls"]
     assert batched["tool_input"]["file_path"] == f"{project}/sub/a.txt"
     assert heard(log)[6]["error"] == "Exit code 3\nout"
+
+
+async def test_hooks_guard_and_hear_of_sub_agents_as_of_the_main_agent(
+    begin: Begin, fresh_home: Path, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    not_again = "jq -e .stop_hook_active >/dev/null && exit 0; echo 'Look again.' >&2; exit 2"
+    hooks = {
+        "PreToolUse": f"tee -a '{log}' | jq -e '.agent_id' >/dev/null && echo no >&2 && exit 2",
+        "SubagentStart": answer("SubagentStart", additionalContext="You are watched."),
+        "SubagentStop": f"tee -a '{log}' | {{ {not_again}; }}",
+    }
+    configure(fresh_home, hooks)
+    task = ToolCall("Agent", {"description": "d", "prompt": "p", "subagent_type": "Explore"})
+    turns = [
+        by_agent(Turn((ToolCall("Glob", {"pattern": "*"}),))),
+        by_agent(Turn((Text("Half."),))),
+        by_agent(Turn((Text("All of it."),))),
+        Turn((task,)),
+        DONE,
+    ]
+    journey = await begin(turns)
+    events = await journey.send("look into it")
+    told = [str(r.body["messages"]) for r in journey.server.requests]
+    assert "You are watched." in told[1]
+    assert "no" in str(journey.server.requests[2].body["messages"][-1])
+    assert "Look again." in told[3]
+    assert "All of it." in told[-1]
+    lines = log.read_text().replace("}{", "}\n{").splitlines()
+    stops = [json.loads(line) for line in lines]
+    assert {p["agent_type"] for p in stops if "agent_id" in p} == {"Explore"}
+    (first, _) = (p for p in stops if p["hook_event_name"] == "SubagentStop")
+    assert first["agent_transcript_path"] == str(journey.conversation.transcript_path)
+    assert first["agent_id"] in journey.conversation.transcript_path.read_text()
+    assert terminal(events).reason == "completed"
+
+
+def by_agent(turn: Turn) -> Turn:
+    return replace(turn, when=When(system="another agent"))

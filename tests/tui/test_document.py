@@ -39,6 +39,7 @@ from tui.document import LIVE_OUTPUT_CHARS, Document
 from tui.view import (
     AssistantText,
     EndLine,
+    HookLine,
     NoticeLine,
     PersonMessage,
     ThinkingText,
@@ -355,3 +356,10 @@ def test_a_withdrawn_answer_goes_with_all_its_parts() -> None:
     document.apply(TextDelta(T, "m1", 0, text), at_s=0.0)
     document.apply(Tombstone(T, "m1", "retry"), at_s=0.0)
     assert document.blocks == []
+
+
+def test_a_failing_hook_of_a_sub_agent_has_its_line() -> None:
+    failed = HookFinished("t", "PreToolUse", "non_blocking_error", ("guard: no",), agent_id="a1")
+    assert [block.notices for block in folded([failed]).blocks if isinstance(block, HookLine)] == [
+        ("guard: no",)
+    ]
