@@ -76,6 +76,9 @@ class HistorySearch:
                 self._skip = 0
                 if self._scope == "everywhere" and not self._history.knows_everywhere:
                     self._load_everywhere()
+            case Match(action_id="historySearch:accept"):
+                self.close()
+                return "over"
             case Match(action_id="historySearch:cancel"):
                 self.cancel()
                 return "over"

@@ -33,7 +33,8 @@ class KeyActions:
     ) -> None:
         """Take what each action does (False from it: the key is not for it after all).
 
-        `submit` runs a command that a key is bound to. `is_covered` says that something above the main screen has the keyboard.
+        `submit` runs a command that a key is bound to. `is_covered` says that something above the
+        main screen has the keyboard.
         """
         self._chords = chords
         self._actions = actions

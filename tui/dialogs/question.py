@@ -10,7 +10,8 @@ from agent.sanitize import reveal
 from agent.tools.services import Question
 from themes.theme import Role
 from tui.dialogs.choices import Choice, ChoiceList
-from tui.dialogs.dialog import Answered, DialogView, FooterRow
+from tui.dialogs.dialog import Answered, DialogView, FooterRow, Manners
+from tui.input.actions import Context
 from tui.text.ink import BLANK, MUTED, TEXT, Ink, Row, Run, indented, row
 from tui.text.wrap import clip, wrap
 
@@ -19,6 +20,8 @@ _OTHER: Final = "Other"
 
 class QuestionDialog:
     """A form: Left and Right change the question, Enter answers it and goes on."""
+
+    manners = Manners((Context.TABS, Context.CONFIRMATION))
 
     def __init__(self, questions: Sequence[Question]) -> None:
         """Open with the first question."""
@@ -59,7 +62,7 @@ class QuestionDialog:
             self._pick(choices.selected)
             return
         if key in ("left", "right"):
-            self._at = (self._at + (1 if key == "right" else -1)) % len(self._questions)
+            self._turn(1 if key == "right" else -1)
             return
         match action_id:
             case "confirm:yes" if key == "enter":
@@ -72,10 +75,16 @@ class QuestionDialog:
                 choices.move(1)
             case "confirm:toggle":
                 self._pick(choices.selected)
-            case "confirm:nextField":
-                self._at = (self._at + 1) % len(self._questions)
+            case "tabs:next" | "confirm:nextField":
+                self._turn(1)
+            case "tabs:previous" | "confirm:previousField":
+                self._turn(-1)
             case _:
                 pass
+
+    def _turn(self, step: int) -> None:
+        """Go to another question."""
+        self._at = (self._at + step) % len(self._questions)
 
     def paste(self, text: str) -> None:
         """Paste into the free answer."""

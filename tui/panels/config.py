@@ -16,6 +16,7 @@ from agent.settings.change import parse_value, set_value
 from agent.settings.describe import DESCRIPTIONS
 from agent.settings.schema import SettingsFile
 from tui.command_screen import CommandScreen
+from tui.input.actions import Context
 from tui.panels import PANELS
 from tui.panels.list_panel import Item, ListPanel
 from tui.text.buffer import TextBuffer
@@ -52,6 +53,7 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
             "Settings",
             items,
             selected=selected,
+            contexts=(Context.SETTINGS,),
             preview=_preview(items),
             hint="type to search · enter changes it · esc close",
         )

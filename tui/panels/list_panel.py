@@ -99,11 +99,14 @@ class ListPanel:
 
     def press(self, key: str, text: str, action_id: str | None) -> None:
         """Take a key; while it searches, letters are what is searched."""
+        if action_id == "settings:search" and not self._query:
+            self._is_searching = True
+            return
         if self._is_searching and text and text.isprintable():
             self._search(self._query + text)
             return
         own = action_id if action_id in self._keys else key if key in self._keys else None
-        if own is not None or key == "enter" or action_id == "select:accept":
+        if own is not None or key == "enter" or action_id in _ACCEPTS:
             if self.selected is not None:
                 self._answered.give(Picked(self.selected, own or "enter"))
         elif key == "escape" or action_id == "select:cancel":
@@ -228,6 +231,7 @@ def _rank(item: Item, words: Sequence[str]) -> int:
 
 
 _NOT_FOUND: Final = 3
+_ACCEPTS: Final = frozenset({"select:accept", "messageSelector:select"})
 _MOVES: Final = {
     "up": -1,
     "down": 1,

@@ -8,6 +8,7 @@ from typing import Final
 from agent.errors import AgentError
 from agent.session.checkpoint import Preview
 from tui.command_screen import CommandScreen
+from tui.input.actions import Context
 from tui.panels.list_panel import Item, ListPanel
 from tui.shown import shown_line
 from tui.text.ink import BLANK, MUTED, Row, row
@@ -31,7 +32,14 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
         Item(" ".join(point.text.split())[:200], "before a summary" * point.is_compacted)
         for point in newest_first
     ]
-    panel = ListPanel("Rewind", items, question="Go back to before which message?")
+    panel = ListPanel(
+        "Rewind",
+        items,
+        question="Go back to before which message?",
+        contexts=(Context.MESSAGE_SELECTOR,),
+        letters="keys",
+        hint="↑↓ enter · / search · esc close",
+    )
     picked = await screen.show_dialog(panel)
     if picked is None:
         return
