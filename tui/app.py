@@ -405,6 +405,20 @@ class AgentApp(DirectOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
         """Write a bell, a title or a notification that a hook asks for."""
         self._write_raw(sequence)
 
+    def copy_to_clipboard(self, text: str) -> None:
+        """Put text on the clipboard: through the terminal, and by programs that are there."""
+        super().copy_to_clipboard(text)
+        self.start_worker(self._copy_beside(text))
+
+    async def _copy_beside(self, text: str) -> None:
+        from tui.clipboard import copy_beside, for_gnu_screen  # with the first copy
+
+        env, home = self.options.shell_env, self.options.agent_home
+        if env.get("STY"):
+            self._write_raw(for_gnu_screen(text))
+        if said := await copy_beside(text, env, home / "copied.txt" if home else None):
+            self.hint(said)
+
     def _write_raw(self, text: str) -> None:
         """Write what moves no cursor: a title, a bell."""
         if self._driver is not None and not self.is_headless:

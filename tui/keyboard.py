@@ -190,6 +190,7 @@ class Keyboard:
             "chat:redo": prompt.redo,
             "chat:help": prompt.help_when_empty,
             "chat:copyAnswer": self._copy_answer,
+            "chat:copyCode": self._copy_code,
             "task:background": self._to_background,
             "chat:imagePaste": lambda: host.start_worker(self._paste_picture()),
             "history:previous": prompt.previous,
@@ -303,6 +304,17 @@ class Keyboard:
         if self._host.document.last_answer:
             self._host.copy_to_clipboard(self._host.document.last_answer)
             self._host.hint_text.say("answer copied")
+        else:
+            self._host.hint_text.say("no answer yet")
+
+    def _copy_code(self) -> None:
+        from agent.code_blocks import code_blocks  # with the first copy
+
+        if blocks := code_blocks(self._host.document.last_answer):
+            self._host.copy_to_clipboard(blocks[-1])
+            self._host.hint_text.say("code copied")
+        else:
+            self._host.hint_text.say("no code in the last answer")
 
     def _copy_selection(self) -> None:
         if text := self._host.transcript.marked_text:

@@ -104,8 +104,8 @@ BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
     LocalCommand(
         _meta(
             "copy",
-            "Copy an answer to the clipboard, the last one first",
-            "[N]",
+            "Copy an answer, or a code block of it",
+            "[N] [code [M]]",
             at_once=True,
             on_screen=True,
         ),

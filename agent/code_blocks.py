@@ -1,0 +1,34 @@
+"""The code in a Markdown text: what stands between fences, without them."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_OPENING: Final = re.compile(r"([ \t]*)(?:[-+*] |\d{1,9}[.)] )?[ \t]*(`{3,}(?=[^`]*$)|~{3,})")
+
+
+def code_blocks(text: str) -> list[str]:
+    """Return the fenced blocks in order, each without its fences and the indent of its fence.
+
+    A fence that was never closed ends with the text. Nothing is raised.
+    """
+    blocks: list[str] = []
+    lines: list[str] | None = None
+    mark = ""
+    indent = 0
+    for line in text.split("\n"):
+        if lines is None:
+            if opening := _OPENING.match(line):
+                lines, mark, indent = [], opening[2], opening.start(2)
+            continue
+        stripped = line.strip()
+        if stripped.startswith(mark) and not stripped.strip(mark[0]):
+            blocks.append("\n".join(lines))
+            lines = None
+        else:
+            lead = len(line) - len(line.lstrip(" "))
+            lines.append(line[min(indent, lead) :])
+    if lines is not None:
+        blocks.append("\n".join(lines))
+    return blocks

@@ -1,0 +1,107 @@
+"""The ways to the clipboard beside the terminal's own (OSC 52), which many terminals ignore.
+
+Nobody confirms OSC 52, so a program is asked as well, where one is there and has a display; inside
+tmux and GNU screen, which keep the sequence for themselves, they are asked to pass it on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+TIMEOUT_S: Final = 3.0
+TERMINAL_BYTES: Final = 74_994
+"""What terminals take at least: 100,000 characters of base64, the sequence around it included."""
+
+_TMUX: Final = ("tmux", "load-buffer", "-w", "-")
+_PROGRAMS: Final = (
+    ("WAYLAND_DISPLAY", ("wl-copy",)),
+    ("DISPLAY", ("xclip", "-selection", "clipboard", "-in")),
+    ("DISPLAY", ("xsel", "--clipboard", "--input")),
+    ("WSL_DISTRO_NAME", ("clip.exe",)),
+    ("", ("pbcopy",)),
+)
+"""The variable that says that a program can work, and the program with its arguments."""
+
+_SCREEN_PIECE: Final = 512
+"""GNU screen passes on strings of less than 768 bytes."""
+
+
+def for_gnu_screen(text: str) -> str:
+    """Return OSC 52 in the form that GNU screen hands to the terminal it runs in."""
+    encoded = base64.b64encode(text.encode("utf-8", "replace")).decode("ascii")
+    sequence = f"\x1b]52;c;{encoded}\a"
+    pieces = (sequence[i : i + _SCREEN_PIECE] for i in range(0, len(sequence), _SCREEN_PIECE))
+    return "".join(f"\x1bP{piece}\x1b\\" for piece in pieces)
+
+
+async def copy_beside(text: str, env: Mapping[str, str], keep_in: Path | None) -> str:
+    """Give the text to tmux and to a clipboard program; return what the person must know, or "".
+
+    A text that no program took and that is too long for the terminal is kept in the file
+    `keep_in`, readable for its owner alone. Nothing is raised.
+    """
+    data = text.encode("utf-8", "replace")
+    was_taken = False
+    for command in _commands(env):
+        was_taken = await _give(command, data, env) or was_taken
+    if was_taken or len(data) <= TERMINAL_BYTES or keep_in is None:
+        return ""
+    try:
+        await asyncio.to_thread(_write_private, keep_in, data)
+    except OSError as error:
+        return f"too long for the terminal's clipboard, and not kept: {error.strerror}"
+    return f"too long for some terminals' clipboards, so it is in {keep_in} as well"
+
+
+def _commands(env: Mapping[str, str]) -> list[list[str]]:
+    """Return what to run: tmux if we are in it, and the first program that can work."""
+    path = env.get("PATH")
+    if not path:
+        return []
+    found: list[list[str]] = []
+    if env.get("TMUX") and (program := shutil.which(_TMUX[0], path=path)):
+        found.append([program, *_TMUX[1:]])
+    for variable, command in _PROGRAMS:
+        # Without a display variable it would be the clipboard of the machine, not of the person.
+        can_work = bool(env.get(variable)) if variable else not env.get("SSH_CONNECTION")
+        program = shutil.which(command[0], path=path) if can_work else None
+        if program is not None:
+            found.append([program, *command[1:]])
+            break
+    return found
+
+
+async def _give(command: list[str], data: bytes, env: Mapping[str, str]) -> bool:
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *command,
+            env=dict(env),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.DEVNULL,
+        )
+    except OSError:
+        return False
+    try:
+        async with asyncio.timeout(TIMEOUT_S):
+            await process.communicate(data)
+    except (TimeoutError, OSError):
+        return False
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    return process.returncode == 0
+
+
+def _write_private(file: Path, data: bytes) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "wb") as stream:
+        stream.write(data)
