@@ -4,7 +4,8 @@
 #   make test [ARGS=…]   run the tests
 #   make check           style, strict types, import contracts
 #   make bench [ARGS=…]  measure the installed program
-#   make demo            record the demo into docs/images/
+#   make docs            write what the program's tables say into docs/
+#   make docs-assets     that, and record the demo and every theme into docs/images/ (also: make demo)
 #   make console         Textual's developer console (start the app with TEXTUAL=devtools)
 #   make soak            the property tests, faults and crashes, at length
 #   make format          let ruff format the tree
@@ -23,7 +24,7 @@ RUN_READY := $(VENV)/.ready-to-run
 DEV_READY := $(VENV)/.ready-to-develop
 PIP_INSTALL := $(BIN)/python -m pip --disable-pip-version-check -qq install
 
-.PHONY: run test check bench demo docs-assets console soak format lock
+.PHONY: run test check bench docs demo docs-assets console soak format lock
 .DEFAULT_GOAL := run
 
 run: $(RUN_READY)
@@ -41,7 +42,10 @@ check: $(DEV_READY)
 bench: $(DEV_READY)
 	$(BIN)/python -m benchmarks $(ARGS)
 
-demo docs-assets: $(DEV_READY)
+docs: $(DEV_READY)
+	$(BIN)/python -m benchmarks.reference docs
+
+demo docs-assets: docs
 	$(BIN)/python -m benchmarks.record docs/images
 
 console: $(DEV_READY)

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
 from agent.model.scripted.demo import SUGGESTED_PROMPT
+from benchmarks.cast import as_cast
 from benchmarks.program import Program
-from benchmarks.svg import Shot, as_svg, shoot
+from benchmarks.svg import PAPER, Shot, as_svg, shoot
+from themes.registry import available_themes, load_theme
 
 COLUMNS: Final = 100
 ROWS: Final = 30
+THEME_COLUMNS: Final = 84
+THEME_ROWS: Final = 24
 _TITLE: Final = "agent-tui: the demo, on its scripted model"
 _DIALOG_FOOTER: Final = "esc no"
 _LAST_WORDS: Final = "I was the demo model"
@@ -59,8 +66,46 @@ def record(program: Program) -> list[Shot]:
 
 
 def main(folder: Path) -> int:
-    """Write `demo.svg` (all of it, in turn) and `screen.svg` (the edit to be approved, still)."""
+    """Write `demo.svg` (all of it, in turn), `screen.svg` (the edit to be approved, still), the
+    recording `demo.cast`, and a picture of each theme."""
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with _demo(COLUMNS, ROWS) as program:
+            shots = record(program)
+            cast = as_cast(
+                program.happenings,
+                columns=COLUMNS,
+                rows=ROWS,
+                title=_TITLE,
+                start_s=program.started_s,
+            )
+        edits = [shot for shot in shots if _EDIT_QUESTION in shot.text()]
+        _write(folder / "demo.svg", as_svg(shots, title=_TITLE))
+        _write(folder / "screen.svg", as_svg(edits[:1] or shots[-1:], title=_TITLE))
+        _write(folder / "demo.cast", cast)
+        for name in available_themes():
+            theme, _ = load_theme(name)
+            look = None if theme.dark else PAPER
+            title = f"agent-tui: {theme.label}"
+            _write(folder / f"theme-{name}.svg", as_svg([_edit_in(name)], title=title, look=look))
+    except DemoStuckError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+    print(path)
+
+
+@contextmanager
+def _demo(columns: int, rows: int, theme: str = "dark") -> Iterator[Program]:
+    """Run the demo in a home of its own."""
     with tempfile.TemporaryDirectory(prefix="demo-") as home:
+        settings = Path(home) / ".agent" / "settings.json"
+        settings.parent.mkdir()
+        settings.write_text(json.dumps({"theme": theme}), encoding="utf-8")
         program = Program.spawn(
             [str(Path(sys.executable).parent / "agent-tui"), "--demo"],
             environment={
@@ -71,22 +116,29 @@ def main(folder: Path) -> int:
                 "COLORTERM": "truecolor",
             },
             folder=Path(home),
-            columns=COLUMNS,
-            rows=ROWS,
+            columns=columns,
+            rows=rows,
         )
         try:
-            shots = record(program)
-        except DemoStuckError as error:
-            print(error, file=sys.stderr)
-            return 1
+            yield program
         finally:
             program.close()
-    edits = [shot for shot in shots if _EDIT_QUESTION in shot.text()]
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, shown in (("demo.svg", shots), ("screen.svg", edits[:1] or shots[-1:])):
-        (folder / name).write_text(as_svg(shown, title=_TITLE), encoding="utf-8")
-        print(folder / name)
-    return 0
+
+
+def _edit_in(theme: str) -> Shot:
+    """Return a picture of the edit to be approved. Raises DemoStuckError."""
+    with _demo(THEME_COLUMNS, THEME_ROWS, theme) as program:
+        _type_prompt(program, [])
+        limit_s = time.monotonic() + _LIMIT_S
+        while time.monotonic() < limit_s and program.exit_status is None:
+            if not program.wait_until(lambda screen: _DIALOG_FOOTER in screen.text(), timeout_s=30):
+                break
+            program.wait_for_quiet(0.6)
+            if _EDIT_QUESTION in program.emulator.text():
+                return shoot(program.emulator)
+            program.type(b"\r")
+            program.wait_until(lambda screen: _DIALOG_FOOTER not in screen.text(), timeout_s=5)
+        raise DemoStuckError(program.emulator.text())
 
 
 def _type_prompt(program: Program, shots: list[Shot]) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Final
 from xml.sax.saxutils import escape
@@ -40,6 +40,34 @@ _PALETTE: Final = {
 
 
 @dataclass(frozen=True, slots=True)
+class Look:
+    """The terminal's own colours."""
+
+    foreground: str = _DEFAULT_FOREGROUND
+    background: str = _DEFAULT_BACKGROUND
+    palette: Mapping[str, str] = field(default_factory=lambda: _PALETTE)
+
+
+PAPER: Final = Look(
+    "#24292f",
+    "#fdfdfb",
+    {
+        **_PALETTE,
+        "black": "#24292f",
+        "red": "#b3262e",
+        "green": "#2c7a41",
+        "brown": "#8a5a00",
+        "blue": "#2f5bd0",
+        "magenta": "#8a3fb0",
+        "cyan": "#0f7580",
+        "white": "#d5d7da",
+        "brightblack": "#6a6f78",
+    },
+)
+"""A light terminal."""
+
+
+@dataclass(frozen=True, slots=True)
 class Shot:
     """What a terminal showed at one moment."""
 
@@ -64,11 +92,12 @@ def shoot(screen: Emulator, *, seconds: float = 2.0) -> Shot:
     return Shot(rows, caret, seconds)
 
 
-def as_svg(shots: Sequence[Shot], *, title: str) -> str:
+def as_svg(shots: Sequence[Shot], *, title: str, look: Look | None = None) -> str:
     """Draw a window with the shots in it, one after the other and again from the start.
 
     All shots must have the same size. A viewer without animation shows the first.
     """
+    look = look or Look()
     width = len(shots[0].rows[0]) * _CELL_WIDTH + 2 * _MARGIN
     height = len(shots[0].rows) * _CELL_HEIGHT + 2 * _MARGIN + _BAR_HEIGHT
     lines = [
@@ -80,7 +109,7 @@ def as_svg(shots: Sequence[Shot], *, title: str) -> str:
         ".s{text-decoration:line-through}",
         *_animation(shots),
         "</style>",
-        f'<rect width="{width:.0f}" height="{height:.0f}" rx="9" fill="{_DEFAULT_BACKGROUND}"/>',
+        f'<rect width="{width:.0f}" height="{height:.0f}" rx="9" fill="{look.background}"/>',
         *(
             f'<circle cx="{20 + 20 * at}" cy="18" r="6" fill="{colour}"/>'
             for at, colour in enumerate(("#ff5f57", "#febc2e", "#28c840"))
@@ -92,7 +121,7 @@ def as_svg(shots: Sequence[Shot], *, title: str) -> str:
         frame = f' class="f f{number}"' if len(shots) > 1 else ""
         lines += [
             f'<g{frame} transform="translate({_MARGIN} {_MARGIN + _BAR_HEIGHT})">',
-            *_draw(shot),
+            *_draw(shot, look),
             "</g>",
         ]
     return "\n".join([*lines, "</svg>", ""])
@@ -118,30 +147,32 @@ def _animation(shots: Sequence[Shot]) -> Iterator[str]:
     yield "@media (prefers-reduced-motion){.f{animation:none}.f0{visibility:visible}}"
 
 
-def _draw(shot: Shot) -> Iterator[str]:
+def _draw(shot: Shot, terminal: Look) -> Iterator[str]:
     for row, cells in enumerate(shot.rows):
-        placed = [(column, _painted(cell)) for column, cell in enumerate(cells)]
+        placed = [(column, _painted(cell, terminal)) for column, cell in enumerate(cells)]
         for look, run in groupby(placed, key=lambda item: _look(item[1])):
             cells_of_run = list(run)
             column = cells_of_run[0][0]
             text = "".join(cell.data for _, cell in cells_of_run)
-            yield from _draw_run(row, column, len(cells_of_run), text, look)
+            yield from _draw_run(row, column, len(cells_of_run), text, look, terminal)
     if shot.caret is not None:
         row, column = shot.caret
         yield (
             f'<rect x="{column * _CELL_WIDTH:.1f}" y="{row * _CELL_HEIGHT}" width="2" '
-            f'height="{_CELL_HEIGHT}" fill="{_DEFAULT_FOREGROUND}"/>'
+            f'height="{_CELL_HEIGHT}" fill="{terminal.foreground}"/>'
         )
 
 
-_Look = tuple[str, str, str]
+_Ink = tuple[str, str, str]
 """Foreground, background, class names."""
 
 
-def _draw_run(row: int, column: int, width: int, text: str, look: _Look) -> Iterator[str]:
+def _draw_run(
+    row: int, column: int, width: int, text: str, look: _Ink, terminal: Look
+) -> Iterator[str]:
     foreground, background, classes = look
     left, top = column * _CELL_WIDTH, row * _CELL_HEIGHT
-    if background != _DEFAULT_BACKGROUND:
+    if background != terminal.background:
         yield (
             f'<rect x="{left:.1f}" y="{top}" width="{width * _CELL_WIDTH:.1f}" '
             f'height="{_CELL_HEIGHT}" fill="{background}"/>'
@@ -159,22 +190,22 @@ def _draw_run(row: int, column: int, width: int, text: str, look: _Look) -> Iter
     )
 
 
-def _painted(cell: Char) -> Char:
+def _painted(cell: Char, terminal: Look) -> Char:
     """Resolve names and reversal to colours."""
-    foreground = _colour(cell.fg, _DEFAULT_FOREGROUND)
-    background = _colour(cell.bg, _DEFAULT_BACKGROUND)
+    foreground = _colour(cell.fg, terminal.foreground, terminal.palette)
+    background = _colour(cell.bg, terminal.background, terminal.palette)
     if cell.reverse:
         foreground, background = background, foreground
     return cell._replace(fg=foreground, bg=background, reverse=False)
 
 
-def _colour(name: str, default: str) -> str:
+def _colour(name: str, default: str, palette: Mapping[str, str]) -> str:
     if name == "default":
         return default
-    return _PALETTE.get(name) or f"#{name}"
+    return palette.get(name) or f"#{name}"
 
 
-def _look(cell: Char) -> _Look:
+def _look(cell: Char) -> _Ink:
     marks = (
         ("b", cell.bold),
         ("i", cell.italics),

@@ -64,3 +64,11 @@ def path() -> None:
     """Print which settings files are read here, the first that exists wins per source."""
     for file in settings_here(here()).watched:
         click.echo(f"{'*' if file.exists() else ' '} {file}")
+
+
+@command.command("schema")
+def schema() -> None:
+    """Print the JSON schema of settings files, for editors that complete and check."""
+    from agent.settings.describe import json_schema  # for nothing else
+
+    click.echo(json.dumps(json_schema(), indent=2, ensure_ascii=False))

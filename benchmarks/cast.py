@@ -1,0 +1,55 @@
+"""What a program wrote as a recording that asciinema plays: its version 2 file format."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Final
+
+from benchmarks.program import Happening, Output
+
+LONGEST_PAUSE_S: Final = 2.5
+"""Longer pauses are cut: nobody watches a model think."""
+
+
+def as_cast(
+    happenings: Iterable[Happening], *, columns: int, rows: int, title: str, start_s: float
+) -> str:
+    """Return a header and one line for each piece of output; times count from `start_s`.
+
+    Characters that were cut between two pieces come whole with the second.
+    """
+    lines = [
+        json.dumps(
+            {
+                "version": 2,
+                "width": columns,
+                "height": rows,
+                "idle_time_limit": LONGEST_PAUSE_S,
+                "title": title,
+                "env": {"TERM": "xterm-256color"},
+            }
+        )
+    ]
+    rest = b""
+    for happening in happenings:
+        if isinstance(happening, Output):
+            data = rest + happening.data
+            cut = _whole(data)
+            rest = data[cut:]
+            if text := data[:cut].decode("utf-8", "replace"):
+                at_s = round(max(0.0, happening.at_s - start_s), 3)
+                lines.append(json.dumps([at_s, "o", text], ensure_ascii=False))
+    return "\n".join([*lines, ""])
+
+
+def _whole(data: bytes) -> int:
+    """Return how many bytes end with a whole character."""
+    for back in range(1, min(4, len(data)) + 1):
+        byte = data[-back]
+        if byte < 0x80:
+            return len(data)
+        if byte >= 0xC0:
+            length = 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4
+            return len(data) if back >= length else len(data) - back
+    return len(data)

@@ -1,0 +1,173 @@
+"""The pages of the documentation that are made from the program's own tables.
+
+`python -m benchmarks.reference docs` writes them; a test compares them with what is committed.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Final
+
+from agent.commands.table import BUILTIN_COMMANDS
+from agent.settings.describe import described
+from themes.registry import available_themes, load_theme
+from themes.theme import Role
+from tui.input.actions import ACTIONS, Action, Context
+from tui.input.keymap import default_keymap
+
+ROOT: Final = Path(__file__).resolve().parents[1]
+BEGIN: Final = "<!-- made by `make docs`: {} -->"
+END: Final = "<!-- end -->"
+
+_CONTEXTS: Final = {
+    Context.GLOBAL: "everywhere",
+    Context.CHAT: "in the prompt",
+    Context.AUTOCOMPLETE: "while commands or files are offered",
+    Context.CONFIRMATION: "in a question, a permission above all",
+    Context.TRANSCRIPT: "while the transcript is read",
+    Context.HISTORY_SEARCH: "in the search of the history",
+    Context.TASK: "while a command runs",
+    Context.THEME_PICKER: "in `/theme`",
+    Context.HELP: "in `/help`",
+    Context.TABS: "between tabs",
+    Context.ATTACHMENTS: "on attachments",
+    Context.FOOTER: "in the footer",
+    Context.MESSAGE_SELECTOR: "in `/rewind`",
+    Context.DIFF_DIALOG: "in `/diff`",
+    Context.MODEL_PICKER: "in `/model`",
+    Context.SELECT: "in lists",
+    Context.PLUGIN: "in `/plugin`",
+    Context.SETTINGS: "in `/config`",
+    Context.SCROLL: "in the transcript",
+}
+
+
+def pages() -> dict[str, str]:
+    """Return the made part of each page, by `page#part`."""
+    return {
+        "keys.md#keys": keys(),
+        "commands.md#commands": commands(),
+        "settings.md#settings": settings(),
+        "themes.md#roles": roles(),
+        "themes.md#themes": themes(),
+    }
+
+
+def keys() -> str:
+    """Return every action with its keys, context by context."""
+    performed = _performed()
+    keymap = default_keymap()
+    blocks: list[str] = []
+    idle: list[str] = []
+    for context in Context:
+        rows: list[tuple[str, str, str]] = []
+        for action in ACTIONS:
+            if action.context is not context:
+                continue
+            if action.id not in performed:
+                idle.append(f"`{action.id}`")
+                continue
+            shown = keymap.display(action.id) or "none"
+            rows.append((_keys(action, shown), action.description, f"`{action.id}`"))
+        if rows:
+            blocks += [f"### {context.value}: {_CONTEXTS[context]}", "", *_table(rows), ""]
+    if idle:
+        blocks += [
+            "A file made for Claude Code may also name these; they are accepted, and nothing here "
+            "does them yet: " + ", ".join(idle) + "."
+        ]
+    return "\n".join(blocks).rstrip()
+
+
+def _keys(action: Action, shown: str) -> str:
+    spelled = ", ".join(f"`{key}`" for key in action.keys)
+    return spelled or shown
+
+
+def _performed() -> frozenset[str]:
+    """Return the actions that some module besides their table names."""
+    texts = [
+        path.read_text("utf-8")
+        for path in sorted((ROOT / "tui").rglob("*.py"))
+        if path.name != "actions.py"
+    ]
+    return frozenset(
+        action.id for action in ACTIONS if any(f'"{action.id}"' in text for text in texts)
+    )
+
+
+def commands() -> str:
+    """Return the built-in commands."""
+    rows: list[tuple[str, ...]] = []
+    for command in sorted(BUILTIN_COMMANDS, key=lambda command: command.meta.name):
+        meta = command.meta
+        others = ", ".join(f"`/{alias}`" for alias in meta.aliases)
+        named = f"`/{meta.name} {meta.argument_hint}".rstrip() + "`"
+        rows.append((named.replace("|", "\\|"), meta.description, others))
+    return "\n".join(_table(rows, ("command", "does", "also")))
+
+
+def settings() -> str:
+    """Return every setting."""
+    rows = [
+        (f"`{each.key}`", each.form, each.text, "yes" if each.is_for_projects else "no")
+        for each in described()
+        if each.has_effect
+    ]
+    idle = ", ".join(f"`{each.key}`" for each in described() if not each.has_effect)
+    table = _table(rows, ("key", "value", "is for", "from projects"))
+    return "\n".join([*table, "", f"Read and checked, but without effect yet: {idle}."])
+
+
+def roles() -> str:
+    """Return the roles that a theme gives colours to."""
+    return ", ".join(f"`{role.value}`" for role in Role)
+
+
+def themes() -> str:
+    """Return the shipped themes, each with its picture."""
+    blocks: list[str] = []
+    for name in available_themes():
+        theme, _ = load_theme(name)
+        blocks += [f"### {theme.label}: `{name}`", "", f"![{theme.label}](images/theme-{name}.svg)"]
+        blocks.append("")
+    return "\n".join(blocks).rstrip()
+
+
+def _table(
+    rows: Iterable[tuple[str, ...]], head: tuple[str, ...] = ("key", "does", "action")
+) -> Iterator[str]:
+    yield "| " + " | ".join(head) + " |"
+    yield "|" + " --- |" * len(head)
+    for row in rows:
+        yield "| " + " | ".join(row) + " |"
+
+
+def put(page: str, part: str, text: str) -> str:
+    """Return a page with the text of one made part in the place of the one before.
+
+    Raises:
+        ValueError: the page has no place for it.
+    """
+    begin = BEGIN.format(part)
+    before, found, rest = page.partition(begin)
+    _, ended, after = rest.partition(END)
+    if not (found and ended):
+        raise ValueError(f"no place for {part!r}: {begin} … {END}")
+    return f"{before}{begin}\n\n{text}\n\n{END}{after}"
+
+
+def main(folder: Path) -> int:
+    """Write the made parts into the pages of a folder."""
+    for where, text in pages().items():
+        name, _, part = where.partition("#")
+        page = folder / name
+        page.write_text(put(page.read_text("utf-8"), part, text), "utf-8")
+        print(f"{page}: {part}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))

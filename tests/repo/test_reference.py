@@ -1,0 +1,47 @@
+"""What the documentation says of keys, commands, settings and themes is what the tables say."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from agent.settings.describe import DESCRIPTIONS, WITHOUT_EFFECT, described
+from agent.settings.schema import SettingsFile
+from benchmarks.reference import pages, put
+from tests.repo.checkout import ROOT
+from themes.registry import available_themes
+from tui.input.actions import ACTIONS
+from tui.subcommands.config import command
+
+
+@pytest.mark.parametrize("where", pages())
+def test_the_page_is_up_to_date(where: str) -> None:
+    name, _, part = where.partition("#")
+    page = (ROOT / "docs" / name).read_text("utf-8")
+    assert put(page, part, pages()[where]) == page, "run: make docs"
+
+
+def test_every_action_is_documented() -> None:
+    text = (ROOT / "docs" / "keys.md").read_text("utf-8")
+    assert [action.id for action in ACTIONS if f"`{action.id}`" not in text] == []
+
+
+def test_every_setting_is_described_once() -> None:
+    assert set(DESCRIPTIONS) == set(SettingsFile.model_fields)
+    assert WITHOUT_EFFECT - set(SettingsFile.model_fields) == set()
+    assert all(each.form and each.text for each in described())
+
+
+@pytest.mark.parametrize("name", available_themes())
+def test_every_theme_has_its_picture(name: str) -> None:
+    picture = ROOT / "docs" / "images" / f"theme-{name}.svg"
+    assert "Make this edit?" in picture.read_text("utf-8").replace("&#8203;", "")
+
+
+def test_the_schema_can_be_printed_for_editors() -> None:
+    result = CliRunner().invoke(command, ["schema"])
+    schema = json.loads(result.output)
+    assert result.exit_code == 0
+    assert schema["properties"]["theme"]["description"].startswith("A theme's name")
