@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
 from typing import Final
 
@@ -37,30 +38,35 @@ async def follow_themes(
     """
     if not agent_home.is_dir():
         return
-    # Costs a native library; nothing is watched before the first frame.
-    from watchfiles import awatch
+    # With the watching itself: nothing is watched before the first frame.
+    from hooks.file_changes import file_changes
 
     named = named_theme(agent_home)
     while True:
         had_themes = themes_dir.is_dir()
         places = [agent_home, themes_dir] if had_themes else [agent_home]
-        async for changes in awatch(
+        watching = file_changes(
             *places,
             watch_filter=lambda _change, name: _matters(Path(name), agent_home, themes_dir),
-            debounce=QUIET_MS,
-            step=QUIET_MS,
+            debounce_ms=QUIET_MS,
+            step_ms=QUIET_MS,
             recursive=False,
-        ):
-            paths = {Path(name) for _, name in changes}
+            stop=asyncio.Event(),
+        )
+        # Closed before the next one begins.
+        async for changes in watching:
+            paths = {Path(name) for _, name in changes or ()}
             now_named = named_theme(agent_home)
             if now_named != named and now_named is not None:
                 choose(now_named)
-            elif any(path.suffix == ".toml" for path in paths):
+            elif changes is None or any(path.suffix == ".toml" for path in paths):
                 reload()
             named = now_named
             if themes_dir.is_dir() is not had_themes:
                 reload()
                 break
+        if isinstance(watching, AsyncGenerator):
+            await watching.aclose()
 
 
 def _matters(path: Path, agent_home: Path, themes_dir: Path) -> bool:

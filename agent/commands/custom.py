@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +14,8 @@ from agent.commands.spec import Command
 from hooks.file_changes import file_changes
 
 QUIET_MS: Final = 300
+BEGIN_S: Final = 1.0
+"""When a watch has certainly begun; what happened before it is looked for once."""
 
 Approve = Callable[[Path], Awaitable[bool]]
 """Takes a changed file; False where a hook refuses the change."""
@@ -71,39 +73,103 @@ class CustomCommands:
 
     async def _watch(self) -> None:
         while not self._stop.is_set():
-            roots = self._roots()
-            if not roots:
+            roots, parents = self._roots(), self._parents()
+            # One of its own: a watch that is cancelled sets the event it was given.
+            stop = asyncio.Event()
+            parts = [asyncio.ensure_future(self._follow(roots, stop))] if roots else []
+            if parents:
+                parts.append(asyncio.ensure_future(self._wait_for_folders(parents, roots, stop)))
+            if not parts:
                 return
-            with contextlib.suppress(OSError):
-                async for events in file_changes(
-                    *roots,
-                    watch_filter=self._concerns,
-                    debounce_ms=QUIET_MS,
-                    step_ms=QUIET_MS,
-                    recursive=True,
-                    stop=self._stop,
-                ):
-                    if events is None or (events and await self._is_approved(events)):
-                        await self.refresh()
-                    if self._roots() != roots:
-                        break
+            try:
+                await self._wait_for_any(parts, roots, parents)
+            finally:
+                for part in parts:
+                    part.cancel()
+                await asyncio.gather(*parts, return_exceptions=True)
+            if (self._roots(), self._parents()) == (roots, parents):
+                # They cannot be watched: what is on the disk counts at the next start.
+                return
+            new = set(self._roots()) - set(roots)
+            if new and await self._are_approved(_files_below(new)):
+                await self.refresh()
+
+    async def _wait_for_any(
+        self,
+        parts: Sequence[asyncio.Future[None]],
+        roots: tuple[Path, ...],
+        parents: tuple[Path, ...],
+    ) -> None:
+        """Wait for the first watch that ends; a folder made before it began counts as well."""
+        first = asyncio.FIRST_COMPLETED
+        done, _ = await asyncio.wait(parts, timeout=BEGIN_S, return_when=first)
+        if not done and (self._roots(), self._parents()) == (roots, parents):
+            await asyncio.wait(parts, return_when=first)
+
+    async def _follow(self, roots: tuple[Path, ...], stop: asyncio.Event) -> None:
+        """Read again whenever a file changes; end when there are other folders to watch."""
+        with contextlib.suppress(OSError):
+            async for events in file_changes(
+                *roots,
+                watch_filter=self._concerns,
+                debounce_ms=QUIET_MS,
+                step_ms=QUIET_MS,
+                recursive=True,
+                stop=stop,
+            ):
+                if events is None or (events and await self._is_approved(events)):
+                    await self.refresh()
+                if self._roots() != roots:
+                    return
+
+    async def _wait_for_folders(
+        self, parents: tuple[Path, ...], roots: tuple[Path, ...], stop: asyncio.Event
+    ) -> None:
+        """End when one of the folders that were missing is there."""
+        folders = watched_folders(self._places)
+        names = {part for folder in folders for part in (folder.name, folder.parent.name)}
+        with contextlib.suppress(OSError):
+            async for _ in file_changes(
+                *parents,
+                watch_filter=lambda _change, path: Path(path).name in names,
+                debounce_ms=QUIET_MS,
+                step_ms=QUIET_MS,
+                recursive=False,
+                stop=stop,
+            ):
+                if (self._roots(), self._parents()) != (roots, parents):
+                    return
 
     async def _is_approved(self, events: Iterable[tuple[object, str]]) -> bool:
         if self.approve is None:
             return True
-        files = sorted({Path(path) for _, path in events if path.endswith(".md")})
-        return all([await self.approve(file) for file in files])
+        return await self._are_approved(Path(path) for _, path in events if path.endswith(".md"))
+
+    async def _are_approved(self, files: Iterable[Path]) -> bool:
+        if self.approve is None:
+            return True
+        return all([await self.approve(file) for file in sorted(set(files))])
 
     def _roots(self) -> tuple[Path, ...]:
-        """Return the folders to watch: each one, or where it is missing, its parent alone."""
-        found: dict[Path, None] = {}
-        for folder in watched_folders(self._places):
-            if folder.is_dir():
-                found[folder] = None
-        return tuple(found)
+        """Return the folders that are there, to be watched with all that is in them."""
+        return tuple(dict.fromkeys(f for f in watched_folders(self._places) if f.is_dir()))
+
+    def _parents(self) -> tuple[Path, ...]:
+        """Return where the folders that are missing would appear; these are watched alone."""
+        missing = [folder for folder in watched_folders(self._places) if not folder.is_dir()]
+        return tuple(dict.fromkeys(p for folder in missing if (p := _nearest(folder)) is not None))
 
     def _concerns(self, _change: object, path: str) -> bool:
         return path.endswith(".md") or "." not in Path(path).name
+
+
+def _nearest(folder: Path) -> Path | None:
+    """Return the next folder above that exists, at most two up: `.agent` or what holds it."""
+    return next((p for p in (folder.parent, folder.parent.parent) if p.is_dir()), None)
+
+
+def _files_below(folders: Iterable[Path]) -> list[Path]:
+    return [path for folder in folders for path in folder.rglob("*.md")]
 
 
 def _summary(found: Found) -> tuple[object, ...]:

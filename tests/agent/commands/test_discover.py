@@ -154,7 +154,7 @@ def test_the_first_source_with_a_name_counts_and_names_beat_aliases(place: Place
     exit_command = registry.find("exit")
     assert exit_command is not None
     assert exit_command.type == "local"
-    assert registry.nearest("modle") == "model"
+    assert registry.nearest("statsu") == "status"
 
 
 def test_commands_for_the_screen_are_not_offered_without_one() -> None:

@@ -1,0 +1,80 @@
+"""Command files are noticed while the program runs, also in folders that were not there before."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from agent.commands.custom import CustomCommands
+from agent.commands.discover import CommandFinder, CommandPlaces
+from agent.settings.trust import TrustState
+
+
+class Watched:
+    def __init__(self, root: Path) -> None:
+        self.home = root / "home"
+        self.project = root / "project"
+        self.places = CommandPlaces(self.home, self.home / ".agent", self.project)
+        trust = TrustState(self.project, trusted=False)
+        self.custom = CustomCommands(CommandFinder(self.places, lambda: trust), self.places)
+        self.changed = asyncio.Event()
+        self.custom.listeners.append(self.changed.set)
+
+    def names(self) -> set[str]:
+        return {command.meta.name for command in self.custom.commands()}
+
+    async def notices(self, path: Path, name: str) -> None:
+        """Save a file, again and again until the watch has begun, and wait for its command."""
+        while name not in self.names():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(f"Do {name}.")
+            try:
+                await asyncio.wait_for(self.changed.wait(), 1)
+            except TimeoutError:
+                continue
+            self.changed.clear()
+
+
+@pytest.fixture
+async def watched(tmp_path: Path) -> AsyncIterator[Watched]:
+    place = Watched(tmp_path)
+    place.home.mkdir()
+    place.project.mkdir()
+    await place.custom.refresh()
+    yield place
+    await place.custom.aclose()
+
+
+async def test_the_first_file_in_a_folder_that_was_not_there(watched: Watched) -> None:
+    watched.custom.watch()
+    await watched.notices(watched.home / ".agent" / "commands" / "check.md", "check")
+    await watched.notices(watched.home / ".agent" / "commands" / "more.md", "more")
+    await watched.notices(watched.home / ".agent" / "skills" / "deploy" / "SKILL.md", "deploy")
+    await watched.notices(watched.home / ".claude" / "commands" / "old.md", "old")
+    assert watched.names() == {"check", "more", "deploy", "old"}
+
+
+async def test_an_agent_home_elsewhere_is_watched_too(tmp_path: Path) -> None:
+    place = Watched(tmp_path)
+    place.home.mkdir()
+    place.project.mkdir()
+    place.places = CommandPlaces(place.home, tmp_path / "elsewhere", place.project)
+    trust = TrustState(place.project, trusted=False)
+    place.custom = CustomCommands(CommandFinder(place.places, lambda: trust), place.places)
+    place.custom.listeners.append(place.changed.set)
+    place.custom.watch()
+    try:
+        await place.notices(tmp_path / "elsewhere" / "commands" / "check.md", "check")
+    finally:
+        await place.custom.aclose()
+
+
+async def test_where_nothing_can_be_watched_it_ends(tmp_path: Path) -> None:
+    places = CommandPlaces(tmp_path / "a" / "b", tmp_path / "c" / "d" / "e", tmp_path / "f" / "g")
+    trust = TrustState(tmp_path, trusted=False)
+    custom = CustomCommands(CommandFinder(places, lambda: trust), places)
+    custom.watch()
+    await custom.aclose()
