@@ -60,6 +60,18 @@ class Accounting:
         if agent_id is None and usage.prompt_tokens:
             totals.context_tokens = usage.prompt_tokens + usage.output_tokens
         self.spent()
+        return self._update(usage, turn_id, agent_id)
+
+    def add_aside(
+        self, usage: Usage, model: str, turn_id: str, agent_id: str | None = None
+    ) -> UsageUpdate:
+        """Add one response that is no turn of the conversation, such as a summary of it."""
+        self.add_quietly(usage, model)
+        self.spent()
+        return self._update(usage, turn_id, agent_id)
+
+    def _update(self, usage: Usage, turn_id: str, agent_id: str | None) -> UsageUpdate:
+        totals = self._totals
         return UsageUpdate(
             turn_id,
             usage,

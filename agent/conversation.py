@@ -312,6 +312,7 @@ class Conversation(ConversationView):
                 turn_id=turn_id,
             )
             async for event in work.events():
+                await self._parts.recorder.event(event, self.messages)
                 yield event
             step = work.result
             if step is None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from agent.accounting import Accounting
+from agent.events import Usage
 from agent.expansion import PromptExpander
 from agent.hook_dispatch import HookDispatch
 from agent.memory.budget import ContextBudget
@@ -92,6 +93,10 @@ class KeeperSetup:
         prefix = prefix_tokens(system, tools)
         own = known_capabilities(model) if model is not None else None
 
+        def account(usage: Usage, model: str) -> None:
+            turn_id = dispatch.turn_id()
+            self.side.emit(self.accounting.add_aside(usage, model, turn_id, agent_id))
+
         def budget() -> ContextBudget:
             can = own or self.used.capabilities
             return ContextBudget(can.context_window, can.max_output_tokens)
@@ -106,7 +111,7 @@ class KeeperSetup:
                     request,
                     lambda: replace(recovery, policy=self.policy(RequestSource.COMPACTION)),
                     turn_id=dispatch.turn_id,
-                    account=self.accounting.add_quietly,
+                    account=account,
                     on_event=self.side.emit,
                 ),
                 signed=SignedSummaries(
@@ -115,7 +120,7 @@ class KeeperSetup:
                     lambda: replace(recovery, policy=self.policy(RequestSource.COMPACTION)),
                     has_them=lambda: own is None and self.used.capabilities.signed_compaction,
                     turn_id=dispatch.turn_id,
-                    account=self.accounting.add_quietly,
+                    account=account,
                     on_event=self.side.emit,
                 ),
                 hooks=dispatch,

@@ -72,8 +72,10 @@ class SignedSummaries:
         self._was_refused = False
 
     def is_available(self) -> bool:
-        """Whether the endpoint can: never again after it refused."""
-        return self._has_them() and not self._was_refused
+        """Whether the endpoint can: never again after it refused, nor while another model helps
+        out."""
+        helps_out = self._recovery().fallen_back_to is not None
+        return self._has_them() and not self._was_refused and not helps_out
 
     async def compact(
         self, messages: tuple[Message, ...], focus: str, abort: AbortSignal
@@ -88,7 +90,8 @@ class SignedSummaries:
         )
         turn = ModelTurn(
             self._client,
-            self._recovery(),
+            # Another model may not write summaries, nor have one back that it did not write.
+            replace(self._recovery(), fallback_model=None),
             replace(self._request(messages), compaction=ask),
             turn_id=self._turn_id(),
             step=0,

@@ -38,6 +38,7 @@ from agent.model.scripted.faults import (
 from agent.model.scripted.record import RecordedRequest
 from agent.model.scripted.scenario import (
     FaultPlan,
+    ModelInfo,
     Pace,
     Part,
     Scenario,
@@ -82,6 +83,9 @@ STATUSES: tuple[Status, ...] = (
     Status(400, message="the prompt does not fit the context window"),
     Status(400, message="max_tokens: 32000 > 8192, which is the maximum allowed"),
     Status(400, message="cache_control: Extra inputs are not permitted"),
+    Status(400, message="context_management: Extra inputs are not permitted"),
+    Status(400, message="compaction: Extra inputs are not permitted"),
+    Status(400, error_code="compaction_signature_invalid", message="the signature is not valid"),
     Status(429, error_code="enforced_spend_limit_reached", message="spent"),
 )  # fmt: skip
 NOISE = (
@@ -152,6 +156,14 @@ def _scenario(rng: random.Random) -> Scenario:
         turns=tuple(_turn(rng) for _ in range(rng.randint(2, 6))),
         otherwise=Turn((Text("Nothing more."),), times=0),
         faults=plans,
+        # What the endpoint can do by itself differs.
+        models=(
+            ModelInfo(
+                "claude-opus-5-5",
+                signed_compaction=rng.random() < 0.5,
+                clears_tool_results=rng.random() < 0.5,
+            ),
+        ),
         pace=Pace(chunk_bytes=rng.choice([0, 0, 1, 7, 64, -1])),
     )
 
@@ -180,6 +192,8 @@ async def _run(loop: VirtualLoop, folder: Path, seed: int) -> None:
         try:
             for _ in range(PROMPTS):
                 await _prompt(conversation, rng.choice([None, None, rng.randrange(MAX_EVENTS)]))
+                if rng.random() < 0.3:
+                    await _compact(conversation, rng.choice([None, None, rng.randrange(4)]))
             _check_requests(server.requests, scenario)
             state = _state(conversation)
         finally:
@@ -234,8 +248,20 @@ async def _prompt(conversation: Conversation, abort_at: int | None) -> None:
     assert not ends[0].detail.startswith(("Type", "Key", "Assert", "Attribute")), ends
 
 
+async def _compact(conversation: Conversation, abort_at: int | None) -> None:
+    seen = 0
+    async for _ in conversation.compact():
+        if seen == abort_at:
+            asyncio.get_running_loop().call_later(0.01, conversation.interrupt)
+        seen += 1
+
+
 def _check_requests(requests: list[RecordedRequest], scenario: Scenario) -> None:
     rejected = [r for r in requests if r.problem]
+    # Whether a model that takes over has summaries back only its rejection can tell.
+    untold = [r for r in rejected if "unknown block type `compaction`" in r.problem]
+    assert len(untold) <= PROMPTS
+    rejected = [r for r in rejected if r not in untold]
     if any(isinstance(plan.fault, Drop | Duplicate | Insert) for plan in scenario.faults):
         # A stream may lose a piece of what its signature covers, or of a turn that is paused; that
         # can only be told by the rejection, and must not happen twice.
