@@ -1,0 +1,174 @@
+"""The whole program inside a real terminal multiplexer: wide text, resizing, marking, copying."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from agent.model.scripted.scenario import Scenario, Text, Turn
+from tests.journeys.program import environment
+from tests.terminal.conftest import ThreadedServer
+
+pytestmark = [
+    pytest.mark.pty,
+    pytest.mark.tmux,
+    pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed"),
+]
+
+LONG = "This paragraph is long enough to be wrapped at the width of the window, 漢字 in it, twice."
+ANSWER = f"""Wide text, each with a bar behind:
+
+```
+cjk 漢字かな한글|
+family~ 👩‍👩‍👧‍👦|
+tone~ 👩🏽‍💻|
+flag 🇫🇷|
+marks e\u0301a\u0308o\u0302|
+heart~ ❤\ufe0f|
+```
+
+{LONG}
+
+| 名前 | value |
+|---|---|
+| 漢字 | 1 |
+
+That is all."""
+
+
+class TmuxProgram:
+    """The program in a tmux server of its own; text is what the terminal shows."""
+
+    def __init__(self, folder: Path, project: Path, env: dict[str, str]) -> None:
+        self._base = ["tmux", "-S", str(folder / "tmux.sock"), "-f", "/dev/null"]
+        self._env = {**os.environ, "TERM": "xterm-256color", "LC_ALL": "C.UTF-8"}
+        self._env.pop("TMUX", None)
+        # TMUX and TERM are tmux's to set.
+        given = {name: value for name, value in env.items() if name != "TERM"}
+        words = ["env", *(f"{name}={value}" for name, value in given.items())]
+        command = shlex.join([*words, sys.executable, "-m", "tui.cli"])
+        self.run("new-session", "-d", "-x", "70", "-y", "40", "-c", str(project), f"exec {command}")
+
+    def run(self, *arguments: str) -> str:
+        done = subprocess.run(
+            [*self._base, *arguments], check=True, capture_output=True, text=True, env=self._env
+        )
+        return done.stdout
+
+    def type(self, text: str) -> None:
+        self.run("send-keys", "-l", text)
+
+    def screen(self) -> str:
+        return self.run("capture-pane", "-p")
+
+    def wait_for(self, is_reached: Callable[[str], bool]) -> str:
+        until = time.monotonic() + 20
+        while not is_reached(picture := self.screen()):
+            assert time.monotonic() < until, picture
+        return picture
+
+    def settled(self) -> str:
+        """The picture once three looks in a row agree."""
+        looks = [self.screen() for _ in range(3)]
+        while len(set(looks)) > 1:
+            looks = [*looks[1:], self.screen()]
+        return looks[-1]
+
+    def close(self) -> None:
+        subprocess.run([*self._base, "kill-server"], check=False, capture_output=True)
+
+
+Start = Callable[..., TmuxProgram]
+
+
+@pytest.fixture
+def start(
+    tmp_path: Path,
+    project: Path,
+    fresh_home: Path,
+    serve: Callable[[Scenario], ThreadedServer],
+) -> Iterator[Start]:
+    programs: list[TmuxProgram] = []
+    server = serve(Scenario(turns=(Turn((Text(ANSWER),), times=0),)))
+
+    def run(**env: str) -> TmuxProgram:
+        folder = tmp_path / f"tmux-{len(programs)}"
+        folder.mkdir()
+        program = TmuxProgram(folder, project, environment(fresh_home, server.base_url, **env))
+        programs.append(program)
+        program.wait_for(lambda text: "Ask for something" in text)
+        program.type("go\r")
+        program.wait_for(lambda text: "That is all." in text and "interrupt" not in text)
+        return program
+
+    yield run
+    for program in programs:
+        program.close()
+
+
+def test_wide_text_stands_as_with_textuals_own_output(start: Start) -> None:
+    pictures: list[list[str]] = []
+    for renderer in ("cells", "textual"):
+        program = start(AGENT_TUI_RENDERER=renderer)
+        seen = [program.settled()]
+        program.run("resize-window", "-x", "41", "-y", "30")
+        program.wait_for(lambda text: "─" * 41 in text and "─" * 42 not in text)
+        seen.append(program.settled())
+        program.run("resize-window", "-x", "90", "-y", "40")
+        program.wait_for(lambda text: "─" * 90 in text)
+        program.type("好éx")
+        program.wait_for(lambda text: "❯ 好éx" in text)
+        assert program.run("display-message", "-p", "#{cursor_x}").strip() == "7"
+        seen.append(program.settled())
+        # What tmux itself counts otherwise stays in its columns with us, and moves its neighbours
+        # with Textual: those rows are not alike.
+        pictures.append([row for text in seen for row in text.split("\n") if "~" not in row])
+    assert pictures[0] == pictures[1]
+    assert "    cjk 漢字かな한글|" in pictures[0]
+
+
+def test_marking_with_the_mouse_copies_logical_lines(start: Start) -> None:
+    program = start()
+    rows = program.settled().split("\n")
+    first = next(y for y, row in enumerate(rows) if "This paragraph" in row)
+    last = next(y for y, row in enumerate(rows) if "twice." in row)
+    assert last > first
+    program.type(f"\x1b[<0;4;{first + 1}M")
+    program.type(f"\x1b[<32;20;{last + 1}M")
+    program.type(f"\x1b[<32;60;{last + 1}M")
+    program.type(f"\x1b[<0;60;{last + 1}m")
+    program.wait_for(lambda text: "copied" in text)
+    assert _buffer(program) == LONG
+
+
+def test_a_key_copies_the_code_and_the_command_the_answer(start: Start) -> None:
+    program = start()
+    program.run("send-keys", "C-x", "c")
+    program.wait_for(lambda text: "code copied" in text)
+    code = re.search(r"```\n(.*?)\n```", ANSWER, re.DOTALL)
+    assert code is not None
+    assert _buffer(program) == code[1]
+    program.type("/copy\r")
+    program.wait_for(lambda text: f"copied {len(ANSWER):,} characters" in text)
+    assert _buffer(program, until=ANSWER) == ANSWER
+
+
+def _buffer(program: TmuxProgram, until: str | None = None) -> str:
+    """Return what tmux has to paste, once there is something (or this)."""
+    limit_s = time.monotonic() + 20
+    text = ""
+    while time.monotonic() < limit_s:
+        if program.run("list-buffers"):
+            text = program.run("show-buffer")
+            if until is None or text == until:
+                break
+    return text
