@@ -8,6 +8,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from agent.head_start import HeadStart
 from agent.hook_dispatch import HookDispatch
 from agent.permission_contenders import is_auto_available
 from agent.permission_setup import Grants, PermissionSetup
@@ -49,13 +50,17 @@ class GateParts:
         self._tell = start.person.tell
         self._ports = ports
         dialog = start.person.dialog
+        hooks: Contender = HookContender(
+            ports.runner,
+            on_outcome=ports.dispatch.show_outcome,
+            suggest=self._suggest,
+            cwd=ports.cwd,
+        )
+        if dialog is not None:
+            head_start = HeadStart(hooks, dialog)
+            hooks, dialog = head_start.first, head_start.second
         contenders: list[Contender] = [
-            HookContender(
-                ports.runner,
-                on_outcome=ports.dispatch.show_outcome,
-                suggest=self._suggest,
-                cwd=ports.cwd,
-            ),
+            hooks,
             LocalClassifier(lambda: (self.gate.context, ports.cwd())),
             *ports.classifiers,
         ]
