@@ -147,7 +147,9 @@ def load_settings(
     warnings.extend(mcp_warnings)
 
     state = TrustStore(agent_home / "trust.json").state(
-        project_root, _items(files, project_servers, project_root), everything=flags.trust
+        project_root,
+        _items(files, project_servers, project_root, (agent_home, home / ".claude")),
+        everything=flags.trust,
     )
     counted: list[LoadedFile] = []
     for loaded in files:
@@ -225,14 +227,17 @@ def _from_flag(argument: str, home: Path) -> LoadedFile:
 
 
 def _items(
-    files: Iterable[LoadedFile], servers: Iterable[McpServerText], project_root: Path
+    files: Iterable[LoadedFile],
+    servers: Iterable[McpServerText],
+    project_root: Path,
+    own: Iterable[Path],
 ) -> Iterator[Any]:
     for loaded in files:
         if loaded.source in PROJECT_SOURCES:
             yield from items_of_file(loaded)
     for server in servers:
         yield server_item(server.name, server.raw, file=server.file, line=server.line)
-    yield from items_of_folders(project_root)
+    yield from items_of_folders(project_root, own)
     yield from git_items(project_root)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -104,10 +104,16 @@ def setting_item(key: str, value: object, *, file: Path | None, line: int | None
     return item("setting", label, [key, value], file=file, line=line)
 
 
-def items_of_folders(project_root: Path) -> Iterator[TrustItem]:
-    """List command, skill and agent files with a digest of their content."""
+def items_of_folders(project_root: Path, own: Iterable[Path] = ()) -> Iterator[TrustItem]:
+    """List command, skill and agent files with a digest of their content.
+
+    `own` are the person's own folders: in the home folder they are not also a project's.
+    """
+    known = {os.path.realpath(path) for path in own}
     count = 0
     for base in (".agent", ".claude"):
+        if os.path.realpath(project_root / base) in known:
+            continue
         for folder, kind in _FOLDERS:
             for path in _markdown_files(project_root / base / folder):
                 count += 1

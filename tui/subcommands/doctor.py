@@ -16,17 +16,25 @@ import click
 
 from agent.assemble import surroundings_from
 from agent.child_env import child_environment
+from agent.commands.discover import CommandFinder, CommandPlaces
 from agent.errors import AgentError
 from agent.hook_setup import hook_config
+from agent.model.local_servers import find_local_servers
 from agent.options import RunOptions
 from agent.settings.load import Settings
 from agent.tools.rg import find_rg
 from hooks.health import check_health, check_round_trip, is_open_guard
 from permissions.lint import lint
 from permissions.rule_set import RuleSet
+from themes.registry import load_theme
+from themes.theme import ThemeError
+from tui.input.keybindings import load_keybindings
+from tui.input.keymap import default_keymap
+from tui.key_file import FILE_NAME
 from tui.model_choice import real_model
 from tui.subcommands.places import Here, here, settings_here
 from tui.terminal_advice import advise
+from tui.theme_choice import AUTO, theme_for
 from tui.version import version
 
 
@@ -80,6 +88,9 @@ def _all(place: Here, settings: Settings) -> Iterator[Check]:
     yield from _settings(settings)
     yield from _rules(settings)
     yield from _hooks(place, settings)
+    yield from _commands(settings)
+    yield from _keys(place)
+    yield from _theme(place, settings)
     yield from _programs()
 
 
@@ -110,11 +121,21 @@ def _model(place: Here, settings: Settings) -> Check:
         around = surroundings_from(os.environ, place.cwd, version=version())
         setup = asyncio.run(real_model(settings, around, RunOptions()))
     except AgentError as error:
-        return Check("model", "problem", str(error))
+        return Check("model", "problem", str(error), _found_servers())
     return Check(
         "model",
         "ok",
         f"{setup.model or 'chosen by the server'} at {setup.endpoint.base_url} ({setup.origin})",
+    )
+
+
+def _found_servers() -> str:
+    """Return how to use a model server of this machine; empty where none answers."""
+    found = asyncio.run(find_local_servers())
+    return "\n".join(
+        f"{server.name} answers here: export ANTHROPIC_BASE_URL={server.base_url} "
+        f"ANTHROPIC_MODEL={server.models[0]}"
+        for server in found
     )
 
 
@@ -161,6 +182,48 @@ def _hooks(place: Here, settings: Settings) -> Iterator[Check]:
             f"{len(open_guards)} guards (PreToolUse) block nothing when they fail",
             'Say "onFailure": "block" in each, or "hookFailureDefault": "block" for all.',
         )
+
+
+def _commands(settings: Settings) -> Iterator[Check]:
+    places = CommandPlaces(settings.home, settings.agent_home, settings.project_root)
+    found = CommandFinder(places, lambda: settings.trust).find()
+    for problem in found.problems:
+        yield Check("command", "note", str(problem))
+    if found.waiting:
+        names = ", ".join(f"/{name}" for name in found.waiting[:10])
+        yield Check("command", "note", f"{names} wait for trust", "/trust shows and accepts them.")
+    if found.commands and not found.problems:
+        yield Check("commands", "ok", f"{len(found.commands)} from files")
+
+
+def _keys(place: Here) -> Iterator[Check]:
+    path = place.agent_home / FILE_NAME
+    try:
+        text = path.read_text("utf-8", "replace")
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        yield Check("keys", "note", f"{path} cannot be read: {error.strerror}")
+        return
+    loaded = load_keybindings(text, default_keymap())
+    for warning in loaded.warnings:
+        line = f":{warning.line}" if warning.line else ""
+        yield Check("keys", "note", f"{path}{line}: {warning.message}")
+    if not loaded.warnings:
+        yield Check("keys", "ok", f"{path}")
+
+
+def _theme(place: Here, settings: Settings) -> Iterator[Check]:
+    wanted = settings.values.theme or AUTO
+    try:
+        theme, warnings = load_theme(theme_for(wanted, None), user_dir=place.agent_home / "themes")
+    except ThemeError as error:
+        yield Check("theme", "note", str(error), "/theme shows those there are.")
+        return
+    yield from (Check("theme", "note", warning) for warning in warnings)
+    if not warnings:
+        text = "follows the terminal's background" if wanted == AUTO else theme.label
+        yield Check("theme", "ok", text)
 
 
 def _programs() -> Iterator[Check]:

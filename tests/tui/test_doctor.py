@@ -1,0 +1,71 @@
+"""`agent-tui doctor`: what is wrong with each part, and how to mend it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from tui.subcommands.doctor import command
+
+
+@pytest.fixture
+def checks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    home = tmp_path / "home"
+    (home / ".agent" / "commands").mkdir(parents=True)
+    (tmp_path / "project").mkdir()
+    monkeypatch.chdir(tmp_path / "project")
+    for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "AGENT_TUI_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(home))
+    return home / ".agent"
+
+
+def found() -> dict[str, list[dict[str, str]]]:
+    result = CliRunner().invoke(command, ["--json"], standalone_mode=False)
+    by_name: dict[str, list[dict[str, str]]] = {}
+    for check in json.loads(result.output):
+        by_name.setdefault(check["name"], []).append(check)
+    return by_name
+
+
+def test_mistakes_in_the_persons_own_files_are_named(checks: Path) -> None:
+    (checks / "keybindings.json").write_text(
+        '{"bindings": [\n{"context": "Chat", "bindings": {"ctrl+e": "chat:stahs"}}]}'
+    )
+    (checks / "commands" / "broken.md").write_text("---\ndescription: [\n---\nhi")
+    (checks / "themes").mkdir()
+    (checks / "themes" / "mine.toml").write_text('[roles]\naccnt = "#fff"\n')
+    (checks / "settings.json").write_text('{"theme": "mine"}')
+    said = found()
+    assert "keybindings.json:2: 'chat:stahs' is no action" in said["keys"][0]["text"]
+    assert "broken.md" in said["command"][0]["text"]
+    assert "'accnt'" in said["theme"][0]["text"]
+
+
+def test_everything_fine_is_short(checks: Path) -> None:
+    (checks / "keybindings.json").write_text('{"bindings": []}')
+    (checks / "commands" / "fix.md").write_text("Fix it.")
+    said = found()
+    assert [said[name][0]["state"] for name in ("keys", "commands", "theme")] == ["ok"] * 3
+
+
+def test_a_theme_that_is_not_there_is_said(checks: Path) -> None:
+    (checks / "settings.json").write_text('{"theme": "nope"}')
+    assert "no theme is called 'nope'" in found()["theme"][0]["text"]
+
+
+def test_without_a_model_it_says_what_to_do(checks: Path) -> None:
+    (model,) = found()["model"]
+    assert model["state"] == "problem"
+    assert "ANTHROPIC_API_KEY" in model["text"]
+
+
+def test_in_the_home_folder_own_commands_wait_for_nobody(
+    checks: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (checks / "commands" / "fix.md").write_text("Fix it.")
+    monkeypatch.chdir(checks.parent)
+    assert "trust" not in found()
