@@ -207,6 +207,8 @@ class Decision:
     """What to remember beyond this call; None is "only this once"."""
     stored: tuple[str, ...] = ()
     """Rules that were stored together with this answer."""
+    effects: tuple[str, ...] = ()
+    """What the call would do, for people; filled in where somebody is asked."""
 
     @property
     def is_mode_default_ask(self) -> bool:

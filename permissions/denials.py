@@ -36,6 +36,13 @@ class DenialState:
             return DenialState(self.consecutive + 1, self.total + 1)
         return self
 
+    @property
+    def short(self) -> str:
+        """Return the state for the status line; empty while no row of denials is under way."""
+        if self.is_exhausted:
+            return f"{self.total} denied: you decide"
+        return f"{self.consecutive} denied in a row" if self.consecutive else ""
+
     def describe(self) -> str:
         """Return the state in words for the trace and the status line; empty when nothing was
         denied."""

@@ -29,6 +29,7 @@ from permissions.decision import (
 )
 from permissions.denials import DenialState
 from permissions.effective import without_dangerous
+from permissions.effects import effects_of
 from permissions.grants import shadow_warnings_of
 from permissions.handlers import Handler, user_decision
 from permissions.history import History, RecentDenial, RuleKey, RuleRow, RuleUse
@@ -264,7 +265,10 @@ class PermissionGate:
             decision = await self._answered(request, pending, abort, cwd)
         if decision.behavior is Behavior.ALLOW:
             decision = self._unless_denied_by_now(decision, request, cwd)
-        self._denials = self._denials.after(decision)
+        before, self._denials = self._denials, self._denials.after(decision)
+        if self._denials.total > before.total:
+            state = TraceEntry(TraceStep.CLASSIFIER, "none", source=self._denials.describe())
+            decision = replace(decision, trace=(*decision.trace, state))
         if decision.behavior is Behavior.ALLOW and decision.grant is not None:
             decision = self._store(decision, decision.grant)
         self.log(decision, request)
@@ -274,6 +278,7 @@ class PermissionGate:
         self, request: PermissionRequest, pending: Decision, abort: Abort, cwd: Path | None
     ) -> Decision:
         """Return the handler's answer, or that of rules or a mode that changed meanwhile."""
+        pending = replace(pending, effects=self._effects(request, cwd))
         handler = asyncio.ensure_future(
             self._handler.resolve(request, pending, abort, self._denials)
         )
@@ -293,6 +298,12 @@ class PermissionGate:
                     return anew
         finally:
             await _ended(handler)
+
+    def _effects(self, request: PermissionRequest, cwd: Path | None) -> tuple[str, ...]:
+        try:
+            return effects_of(request, self._context, cwd=cwd)
+        except Exception:  # noqa: BLE001 - a remark for people; without it they are asked all the same
+            return ()
 
     def _decided_anew(
         self, request: PermissionRequest, pending: Decision, cwd: Path | None

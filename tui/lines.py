@@ -150,7 +150,10 @@ class Lines:
             folder = from_home(host.options.folder, home)
             return Status(folder=folder, hint=host.hint_text.text)
         figures = host.document.figures
+        center = host.commands
+        denials = center.context.gate.denials if center is not None else None
         return Status(
+            denied=denials.short if denials is not None else "",
             mode=conversation.mode,
             model=conversation.model,
             effort=conversation.effort,

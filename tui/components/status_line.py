@@ -56,6 +56,8 @@ class Status:
     """As shown: `~` for the home folder."""
     branch: str | None = None
     is_demo: bool = False
+    denied: str = ""
+    """What the model classifier denied of late; empty when nothing."""
     own: tuple[str, ...] = ()
     """What the person's status line command printed; takes the place of our own figures."""
     hint: str = ""
@@ -66,6 +68,8 @@ def status_row(status: Status, width_cells: int) -> Row:
     """Return the line; what matters least goes first when there is no room."""
     labels = _SHORT_LABELS if width_cells < _NARROW_CELLS else MODE_LABELS
     mode: list[Run] = [(" " + labels[status.mode], Ink(MODE_ROLES[status.mode]))]
+    if status.denied:
+        mode += [("  ", MUTED), (status.denied, Ink(Role.WARNING))]
     if status.hint:
         hint = [*mode, ("  ", MUTED), (status.hint, Ink(Role.WARNING))]
         return Row(clip(hint, width_cells), is_copied=False)

@@ -20,6 +20,7 @@ from tui.dialogs.permission import GrantOffer, PermissionAsk, PermissionDialog
 from tui.dialogs.plan import PlanDialog
 from tui.dialogs.question import QuestionDialog
 from tui.dialogs.revision import EditText
+from tui.dialogs.together import Waiting
 from tui.dialogs.trust import TrustDialog, TrustRequest
 from tui.text.highlight import Highlighter
 
@@ -54,6 +55,7 @@ class DialogContender:
         self._suggest = suggest
         self._preview = preview
         self._edit_text = edit_text
+        self._waiting: list[Waiting] = []
 
     async def decide(self, request: PermissionRequest, pending: Decision) -> Decision | None:
         """Ask the person. Cancelled when somebody else was faster: the dialog closes."""
@@ -65,8 +67,17 @@ class DialogContender:
             offers,
             session_edits=request.tool in _EDIT_TOOLS and bool(offers),
         )
-        dialog = PermissionDialog(ask, self._highlighter, self._edit_text)
-        return await show(self._host, dialog)
+        dialog = PermissionDialog(ask, self._highlighter, self._edit_text, self._behind)
+        waiting = Waiting(request, pending, dialog.give)
+        self._waiting.append(waiting)
+        try:
+            return await show(self._host, dialog)
+        finally:
+            self._waiting.remove(waiting)
+
+    def _behind(self) -> Sequence[Waiting]:
+        """Return the questions that wait behind the one on the screen, in their order."""
+        return self._waiting[1:]
 
 
 class ScreenPerson:

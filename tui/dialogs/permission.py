@@ -6,39 +6,41 @@ invisible characters visible.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from agent.display import CommandDisplay, DiffDisplay, Display
+from agent.display import Display
 from agent.sanitize import reveal
 from permissions.decision import (
     Behavior,
     Decision,
     DecisionSource,
     GrantChoice,
-    PartVerdict,
     Reason,
     ReasonType,
-    RuleRef,
-    TraceEntry,
 )
 from permissions.request import PermissionRequest
-from themes.theme import Role
-from tui.components.diff_view import diff_counts, diff_rows
-from tui.components.markdown import code_rows
 from tui.dialogs.choices import Choice, ChoiceList, Chosen
 from tui.dialogs.dialog import Answered, DialogView, FooterRow
+from tui.dialogs.permission_rows import (
+    INDENT,
+    PAD,
+    effect_rows,
+    part_rows,
+    question_of,
+    subject_rows,
+    title_runs,
+    trace_rows,
+    why_rows,
+)
 from tui.dialogs.revision import EditText, Revision
+from tui.dialogs.together import Waiting, fitting, waiting_rows
 from tui.screen.width import text_width
 from tui.shown import shown_display
 from tui.text.highlight import Highlighter
-from tui.text.ink import BLANK, MUTED, TEXT, Ink, Row, Run, indented, row
-from tui.text.wrap import chop, wrap
-
-_INDENT: Final = 3
-_PAD: Final[tuple[Run, ...]] = ((" " * _INDENT, TEXT),)
+from tui.text.ink import BLANK, MUTED, TEXT, Ink, Row, row
+from tui.text.wrap import wrap
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +70,18 @@ class PermissionDialog:
     """Asks about one call."""
 
     def __init__(
-        self, ask: PermissionAsk, highlighter: Highlighter, edit_text: EditText | None = None
+        self,
+        ask: PermissionAsk,
+        highlighter: Highlighter,
+        edit_text: EditText | None = None,
+        others: Callable[[], Sequence[Waiting]] = tuple,
     ) -> None:
-        """Open with "Yes" selected and nothing typed; `edit_text` is the person's editor."""
+        """Open with "Yes" selected and nothing typed.
+
+        `edit_text` is the person's editor; `others` returns the questions behind this one.
+        """
+        self._others = others
+        self._shown_together: list[Waiting] = []
         request = ask.request
         self._revision = Revision(
             request.tool, request.tool_input, ask.display, highlighter, edit_text
@@ -91,6 +102,11 @@ class PermissionDialog:
         """Return the person's decision."""
         return await self._answered.wait()
 
+    def give(self, decision: Decision) -> None:
+        """Take an answer that was given to several questions at once."""
+        if not self.is_done:
+            self._answered.give(decision)
+
     # Keys
 
     def press(self, key: str, text: str, action_id: str | None) -> None:
@@ -105,6 +121,9 @@ class PermissionDialog:
         if key.isdigit() and 0 < int(key) <= len(choices.choices):
             choices.select(int(key) - 1)
             self._decide(choices.chosen())
+            return
+        if key == "a" and self._shown_together:
+            self._answer_all()
             return
         match action_id:
             case "confirm:yes":
@@ -137,6 +156,8 @@ class PermissionDialog:
         """A click selects; a click on the selected answer decides."""
         if self._revision.is_choosing:
             self._revision.choose(choice)
+        elif choice == _ALL:
+            self._answer_all()
         elif self._choices.selected == choice and not self._choices.is_commenting:
             self._decide(self._choices.chosen())
         else:
@@ -153,6 +174,14 @@ class PermissionDialog:
             return action_id == "confirm:no"
         return True
 
+    def _answer_all(self) -> None:
+        """Say yes, this once, to this call and to those that were shown with it."""
+        together, self._shown_together = self._shown_together, []
+        decision = _decision(self._ask, Chosen(0, ""))
+        for other in together:
+            other.answer(decision)
+        self._decide(Chosen(0, ""))
+
     def _decide(self, chosen: Chosen) -> None:
         decision = _decision(self._ask, chosen)
         if self._revision.is_changed and decision.behavior is Behavior.ALLOW:
@@ -167,7 +196,7 @@ class PermissionDialog:
                 ask,
                 request=replace(ask.request, tool_input=revision.tool_input),
                 display=shown_display(revision.display),
-                pending=replace(ask.pending, parts=(), message=_CHANGED),
+                pending=replace(ask.pending, parts=(), effects=(), message=_CHANGED),
             )
 
     # Rows
@@ -176,33 +205,47 @@ class PermissionDialog:
         """Return the dialog at a width."""
         ask = self._ask
         if self._revision.is_choosing:
-            return self._revision.view(_title(ask), width_cells)
-        width = max(1, width_cells - _INDENT - 1)
-        body: list[Row] = [*_subject(ask, width_cells, self._highlighter)]
+            return self._revision.view(title_runs(ask.request, ask.display), width_cells)
+        width = max(1, width_cells - INDENT - 1)
+        body: list[Row] = [*subject_rows(ask.request, ask.display, width_cells, self._highlighter)]
         if len(ask.pending.parts) > 1:
             body.append(BLANK)
-            body.extend(_parts(ask.pending.parts, width))
+            body.extend(part_rows(ask.pending.parts, width))
         body.append(BLANK)
-        body.extend(_why(ask.pending, width))
+        body.extend(effect_rows(ask.pending, width))
+        body.extend(why_rows(ask.pending, width))
         if self._is_traced:
             body.append(BLANK)
-            body.extend(_trace(ask.pending.trace, width))
+            body.extend(trace_rows(ask.pending.trace, width))
+        self._shown_together = fitting(ask.request, ask.pending, self._others(), width)
+        if self._revision.is_changed:
+            self._shown_together = []
+        if self._shown_together:
+            body.append(BLANK)
+            body.extend(waiting_rows(self._shown_together, width, INDENT))
         footer = [
             FooterRow(BLANK, is_optional=True),
-            FooterRow(row(_PAD[0], (_question(ask), Ink(bold=True)))),
+            FooterRow(row(PAD[0], (question_of(ask.request), Ink(bold=True)))),
             *self._choices.rows(width_cells),
+            *self._all_row(),
             FooterRow(BLANK, is_optional=True),
             FooterRow(self._hint(width_cells), is_optional=True),
         ]
-        return DialogView(_title(ask), body, footer)
+        return DialogView(title_runs(ask.request, ask.display), body, footer)
+
+    def _all_row(self) -> list[FooterRow]:
+        if not self._shown_together:
+            return []
+        count = len(self._shown_together) + 1
+        return [FooterRow(row(PAD[0], (f"a. Yes, to these {count}, this once", TEXT)), _ALL)]
 
     def _hint(self, width_cells: int) -> Row:
-        room = width_cells - _INDENT - 1
+        room = width_cells - INDENT - 1
         if self._choices.is_commenting:
             keys = "enter sends the answer with the comment · tab closes it"
         else:
             keys = self._keys_that_fit(room)
-        return Row((_PAD[0], *wrap([(keys, MUTED)], room)[0].runs))
+        return Row((PAD[0], *wrap([(keys, MUTED)], room)[0].runs))
 
     def _keys_that_fit(self, room: int) -> str:
         """Return the keys on one line; what people find without a hint goes first."""
@@ -253,140 +296,9 @@ def _decision(ask: PermissionAsk, chosen: Chosen) -> Decision:
     )
 
 
-def _title(ask: PermissionAsk) -> tuple[Run, ...]:
-    tool = ask.request.tool
-    name = _TITLES.get(tool, reveal(tool).replace("mcp__", "").replace("__", ": "))
-    runs: tuple[Run, ...] = ((name, Ink(Role.ACCENT, bold=True)),)
-    if isinstance(ask.display, DiffDisplay):
-        path: Run = (" " + reveal(ask.display.path), Ink(bold=True))
-        runs = (*runs, path, ("  ", TEXT), *diff_counts(ask.display))
-    if ask.request.agent_id:
-        kind = ask.request.agent_type or "sub-agent"
-        runs = (*runs, (f"  asked by {kind}", MUTED))
-    return runs
-
-
-def _question(ask: PermissionAsk) -> str:
-    match ask.request.tool:
-        case "Bash":
-            return "Run this command?"
-        case "Edit" | "MultiEdit" | "NotebookEdit":
-            return "Make this edit?"
-        case "Write":
-            return "Write this file?"
-        case "WebFetch":
-            return "Fetch this address?"
-        case "Read" | "Glob" | "Grep":
-            return "Allow reading this?"
-        case _:
-            return "Allow this call?"
-
-
-def _subject(ask: PermissionAsk, width_cells: int, highlighter: Highlighter) -> list[Row]:
-    """Return what will happen: the change, the command, or the input as it is."""
-    tool_input = ask.request.tool_input
-    match ask.display:
-        case DiffDisplay():
-            return diff_rows(ask.display, width_cells, highlighter=highlighter, indent=_INDENT)
-        case CommandDisplay():
-            shown = ask.display.command
-            return _command(shown, tool_input.get("description"), width_cells, highlighter)
-        case _:
-            pass
-    command = tool_input.get("command")
-    if ask.request.tool == "Bash" and isinstance(command, str):
-        return _command(command, tool_input.get("description"), width_cells, highlighter)
-    rows: list[Row] = []
-    for name, value in tool_input.items():
-        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1)
-        lines = chop([(reveal(text), TEXT)], width_cells - _INDENT - len(name) - 3)
-        head: tuple[Run, ...] = (_PAD[0], (f"{reveal(name)}  ", MUTED))
-        rest: tuple[Run, ...] = ((" " * (_INDENT + len(name) + 2), TEXT),)
-        rows.extend(indented(lines, head, rest))
-    return rows or [row(_PAD[0], ("no input", MUTED))]
-
-
-def _command(
-    command: str, description: object, width_cells: int, highlighter: Highlighter
-) -> list[Row]:
-    lines = highlighter.block(reveal(command), "bash")
-    rows = indented(code_rows(lines, width_cells - _INDENT), _PAD, _PAD)
-    if isinstance(description, str) and description.strip():
-        note = wrap([(reveal(description), MUTED)], width_cells - _INDENT - 1)
-        rows = [*rows, *indented(note, _PAD, _PAD)]
-    return rows
-
-
-def _parts(parts: Sequence[PartVerdict], width: int) -> list[Row]:
-    """Return one line per part of a compound command: verdict, text, and the rule that gave it."""
-    rows: list[Row] = []
-    for part in parts:
-        look = _VERDICTS[part.behavior]
-        head: tuple[Run, ...] = (_PAD[0], (f"{part.behavior.value:<6}", look))
-        rest: tuple[Run, ...] = ((" " * (_INDENT + 6), TEXT),)
-        because = _rule(part.rule) if part.rule else part.message
-        runs: list[Run] = [(reveal(part.text), TEXT)]
-        if because:
-            runs.append((f"  {reveal(because)}", MUTED))
-        rows.extend(indented(wrap(runs, width - 6), head, rest))
-    return rows
-
-
-def _why(pending: Decision, width: int) -> list[Row]:
-    text = reveal(pending.message) or "Nothing allows this call, so it asks."
-    rows = indented(
-        wrap([(text, MUTED)], width - 2), (_PAD[0], ("◆ ", Ink(Role.WARNING))), ((" " * 5, TEXT),)
-    )
-    if pending.rule is not None:
-        rule = wrap([(reveal(_rule(pending.rule)), MUTED)], width - 2)
-        rows.extend(indented(rule, ((" " * 5, TEXT),), ((" " * 5, TEXT),)))
-    for warning in pending.warnings:
-        lines = wrap([(reveal(warning.message), Ink(Role.WARNING))], width - 2)
-        rows.extend(indented(lines, (_PAD[0], ("! ", Ink(Role.WARNING))), ((" " * 5, TEXT),)))
-    return rows
-
-
-def _trace(trace: Sequence[TraceEntry], width: int) -> list[Row]:
-    rows = [row(_PAD[0], ("How this came about", Ink(bold=True)))]
-    for entry in trace:
-        look = _ANSWERS.get(entry.answer, MUTED)
-        facts = [fact for fact in (entry.rule, entry.source, entry.part) if fact]
-        head: tuple[Run, ...] = (
-            _PAD[0],
-            (f"{entry.step.value:<11}", MUTED),
-            (f"{entry.answer:<6} ", look),
-        )
-        rest: tuple[Run, ...] = ((" " * (_INDENT + 18), TEXT),)
-        text = reveal(" · ".join(facts)) if facts else "no opinion"
-        rows.extend(indented(wrap([(text, MUTED)], max(1, width - 18)), head, rest))
-    return rows if trace else [*rows, row(_PAD[0], ("nothing was recorded", MUTED))]
-
-
-def _rule(rule: RuleRef) -> str:
-    place = rule.file or rule.source
-    line = f":{rule.line}" if rule.line else ""
-    return f"{rule.text} — {place}{line}"
-
-
+_ALL: Final = 1_000
+"""The choice that answers several questions; no list of answers is as long."""
 _CHANGED: Final = "You changed it: rules are asked once more before it runs."
-_VERDICTS: Final = {
-    Behavior.ALLOW: Ink(Role.SUCCESS),
-    Behavior.ASK: Ink(Role.WARNING),
-    Behavior.DENY: Ink(Role.ERROR),
-}
-_ANSWERS: Final = {
-    "allow": Ink(Role.SUCCESS),
-    "ask": Ink(Role.WARNING),
-    "deny": Ink(Role.ERROR),
-}
-_TITLES: Final = {
-    "Bash": "Bash command",
-    "Edit": "Edit",
-    "MultiEdit": "Edit",
-    "NotebookEdit": "Edit notebook",
-    "Write": "Write",
-    "WebFetch": "Fetch",
-}
 _DESTINATIONS: Final = {
     "session": "this session",
     "localSettings": ".agent/settings.local.json",

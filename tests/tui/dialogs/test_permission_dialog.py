@@ -1,0 +1,99 @@
+"""The permission dialog: effects, wrappers, and several questions answered with one key."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+from permissions.decision import Behavior, Decision, PartVerdict, Reason
+from permissions.request import PermissionRequest
+from tests.tui.dialogs.test_dialogs import PENDING, disarm, drawn
+from tests.tui.recorded import RecordedConversation, make_app
+from tests.tui.test_app_keys import played, send, settled, text_of
+from tui.dialogs.permission import PermissionAsk, PermissionDialog
+from tui.text.highlight import Highlighter
+
+PLAIN = replace(PENDING, parts=(), trace=())
+
+
+def call(command: str) -> PermissionRequest:
+    return PermissionRequest("Bash", {"command": command}, tool_use_id=command)
+
+
+async def test_what_the_call_would_do_is_said() -> None:
+    pending = replace(PLAIN, effects=("deletes or moves away: src", "network: curl"))
+    dialog = PermissionDialog(PermissionAsk(call("x"), pending), Highlighter())
+    assert "▲ deletes or moves away: src · network: curl" in drawn(dialog, 80)
+
+
+async def test_wrappers_of_a_part_are_spelled_out() -> None:
+    part = PENDING.parts[1]
+    told = PartVerdict(
+        part.text, part.behavior, part.source, part.reason_type, part.reason, "no rule", None,
+        "through sudo",
+    )  # fmt: skip
+    pending = replace(PENDING, parts=(PENDING.parts[0], told))
+    dialog = PermissionDialog(PermissionAsk(call("x"), pending), Highlighter())
+    assert "no rule · through sudo" in drawn(dialog, 80)
+
+
+async def asked(
+    *questions: tuple[PermissionRequest, Decision],
+) -> tuple[RecordedConversation, dict[str, Decision | None]]:
+    """Return a conversation that asks all of these at once, and their answers when they come."""
+    answers: dict[str, Decision | None] = {}
+
+    async def ask_all(conversation: RecordedConversation) -> None:
+        ports = conversation.ports
+        assert ports is not None
+
+        async def ask_one(request: PermissionRequest, pending: Decision) -> None:
+            answers[request.tool_use_id] = await ports.contender.decide(request, pending)
+
+        await asyncio.gather(*(ask_one(*question) for question in questions))
+
+    return played([ask_all]), answers
+
+
+async def test_one_key_answers_those_that_ask_the_same() -> None:
+    push = replace(PLAIN, reason=Reason.ASK_RULE)
+    conversation, answers = await asked(
+        (call("make a"), PLAIN), (call("make b"), PLAIN), (call("git push"), push)
+    )
+    app = make_app(conversation)
+    async with app.run_test(size=(90, 30)) as pilot:
+        await send(pilot, "go")
+        disarm(app)
+        shown = text_of(app.dialogs)
+        assert "1 of 3" in shown
+        assert "Also waiting for the same answer (1):" in shown
+        assert "· Bash(make b)" in shown
+        assert "Bash(git push)" not in shown
+        await pilot.press("a")
+        await settled(pilot)
+        assert {name: found and found.behavior for name, found in answers.items()} == {
+            "make a": Behavior.ALLOW,
+            "make b": Behavior.ALLOW,
+        }
+        assert "    git push" in text_of(app.dialogs)
+        disarm(app)
+        await pilot.press("escape")
+        await settled(pilot)
+        assert answers["git push"] is not None
+
+
+async def test_a_protected_path_is_answered_alone() -> None:
+    protected = replace(PLAIN, reason=Reason.PROTECTED_PATH)
+    conversation, answers = await asked((call("x"), protected), (call("y"), protected))
+    app = make_app(conversation)
+    async with app.run_test(size=(90, 30)) as pilot:
+        await send(pilot, "go")
+        disarm(app)
+        assert "Also waiting" not in text_of(app.dialogs)
+        await pilot.press("a")
+        await settled(pilot)
+        assert answers == {}
+        for _ in range(2):
+            disarm(app)
+            await pilot.press("escape")
+            await settled(pilot)

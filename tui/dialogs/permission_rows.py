@@ -1,0 +1,179 @@
+"""The rows of the permission dialog: what will happen, its parts and effects, and why it asks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Final
+
+from agent.display import CommandDisplay, DiffDisplay, Display
+from agent.sanitize import reveal
+from permissions.decision import Behavior, Decision, PartVerdict, RuleRef, TraceEntry
+from permissions.request import PermissionRequest
+from themes.theme import Role
+from tui.components.diff_view import diff_counts, diff_rows
+from tui.components.markdown import code_rows
+from tui.text.highlight import Highlighter
+from tui.text.ink import MUTED, TEXT, Ink, Row, Run, indented, row
+from tui.text.wrap import chop, wrap
+
+INDENT: Final = 3
+PAD: Final[tuple[Run, ...]] = ((" " * INDENT, TEXT),)
+
+
+def title_runs(request: PermissionRequest, display: Display | None) -> tuple[Run, ...]:
+    """Return the name of the tool, and of the file with what is added and removed."""
+    tool = request.tool
+    name = _TITLES.get(tool, reveal(tool).replace("mcp__", "").replace("__", ": "))
+    runs: tuple[Run, ...] = ((name, Ink(Role.ACCENT, bold=True)),)
+    if isinstance(display, DiffDisplay):
+        path: Run = (" " + reveal(display.path), Ink(bold=True))
+        runs = (*runs, path, ("  ", TEXT), *diff_counts(display))
+    if request.agent_id:
+        kind = request.agent_type or "sub-agent"
+        runs = (*runs, (f"  asked by {kind}", MUTED))
+    return runs
+
+
+def question_of(request: PermissionRequest) -> str:
+    """Return what is asked."""
+    match request.tool:
+        case "Bash":
+            return "Run this command?"
+        case "Edit" | "MultiEdit" | "NotebookEdit":
+            return "Make this edit?"
+        case "Write":
+            return "Write this file?"
+        case "WebFetch":
+            return "Fetch this address?"
+        case "Read" | "Glob" | "Grep":
+            return "Allow reading this?"
+        case _:
+            return "Allow this call?"
+
+
+def subject_rows(
+    request: PermissionRequest, display: Display | None, width_cells: int, highlighter: Highlighter
+) -> list[Row]:
+    """Return what will happen: the change, the command, or the input as it is."""
+    tool_input = request.tool_input
+    match display:
+        case DiffDisplay():
+            return diff_rows(display, width_cells, highlighter=highlighter, indent=INDENT)
+        case CommandDisplay():
+            shown = display.command
+            return _command(shown, tool_input.get("description"), width_cells, highlighter)
+        case _:
+            pass
+    command = tool_input.get("command")
+    if request.tool == "Bash" and isinstance(command, str):
+        return _command(command, tool_input.get("description"), width_cells, highlighter)
+    rows: list[Row] = []
+    for name, value in tool_input.items():
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1)
+        lines = chop([(reveal(text), TEXT)], width_cells - INDENT - len(name) - 3)
+        head: tuple[Run, ...] = (PAD[0], (f"{reveal(name)}  ", MUTED))
+        rest: tuple[Run, ...] = ((" " * (INDENT + len(name) + 2), TEXT),)
+        rows.extend(indented(lines, head, rest))
+    return rows or [row(PAD[0], ("no input", MUTED))]
+
+
+def _command(
+    command: str, description: object, width_cells: int, highlighter: Highlighter
+) -> list[Row]:
+    lines = highlighter.block(reveal(command), "bash")
+    rows = indented(code_rows(lines, width_cells - INDENT), PAD, PAD)
+    if isinstance(description, str) and description.strip():
+        note = wrap([(reveal(description), MUTED)], width_cells - INDENT - 1)
+        rows = [*rows, *indented(note, PAD, PAD)]
+    return rows
+
+
+def part_rows(parts: Sequence[PartVerdict], width: int) -> list[Row]:
+    """Return one line per part of a compound command: verdict, text, and the rule that gave it."""
+    rows: list[Row] = []
+    for part in parts:
+        look = _VERDICTS[part.behavior]
+        head: tuple[Run, ...] = (PAD[0], (f"{part.behavior.value:<6}", look))
+        rest: tuple[Run, ...] = ((" " * (INDENT + 6), TEXT),)
+        because = _rule(part.rule) if part.rule else part.message
+        runs: list[Run] = [(reveal(part.text), TEXT)]
+        if because:
+            runs.append((f"  {reveal(because)}", MUTED))
+        if part.detail and part.detail not in because:
+            runs.append((f" · {reveal(part.detail)}", MUTED))
+        rows.extend(indented(wrap(runs, width - 6), head, rest))
+    return rows
+
+
+def effect_rows(pending: Decision, width: int) -> list[Row]:
+    """Return what the call would do to files, network and machine."""
+    if not pending.effects:
+        return []
+    text = reveal(" · ".join(pending.effects))
+    lines = wrap([(text, Ink(Role.WARNING))], width - 2)
+    return indented(lines, (PAD[0], ("▲ ", Ink(Role.WARNING))), ((" " * 5, TEXT),))
+
+
+def why_rows(pending: Decision, width: int) -> list[Row]:
+    """Return the ground of the ask, its rule, and what is to be known about the rules."""
+    text = reveal(pending.message) or "Nothing allows this call, so it asks."
+    rows = indented(
+        wrap([(text, MUTED)], width - 2), (PAD[0], ("◆ ", Ink(Role.WARNING))), ((" " * 5, TEXT),)
+    )
+    if pending.rule is not None and not _is_named(pending.rule, text):
+        rule = wrap([(reveal(_rule(pending.rule)), MUTED)], width - 2)
+        rows.extend(indented(rule, ((" " * 5, TEXT),), ((" " * 5, TEXT),)))
+    for warning in pending.warnings:
+        lines = wrap([(reveal(warning.message), Ink(Role.WARNING))], width - 2)
+        rows.extend(indented(lines, (PAD[0], ("! ", Ink(Role.WARNING))), ((" " * 5, TEXT),)))
+    return rows
+
+
+def trace_rows(trace: Sequence[TraceEntry], width: int) -> list[Row]:
+    """Return what every step answered."""
+    rows = [row(PAD[0], ("How this came about", Ink(bold=True)))]
+    for entry in trace:
+        look = _ANSWERS.get(entry.answer, MUTED)
+        facts = [fact for fact in (entry.rule, entry.source, entry.part) if fact]
+        head: tuple[Run, ...] = (
+            PAD[0],
+            (f"{entry.step.value:<11}", MUTED),
+            (f"{entry.answer:<6} ", look),
+        )
+        rest: tuple[Run, ...] = ((" " * (INDENT + 18), TEXT),)
+        text = reveal(" · ".join(facts)) if facts else "no opinion"
+        rows.extend(indented(wrap([(text, MUTED)], max(1, width - 18)), head, rest))
+    return rows if trace else [*rows, row(PAD[0], ("nothing was recorded", MUTED))]
+
+
+def _is_named(rule: RuleRef, text: str) -> bool:
+    """Does the ground say already which rule it is, and where?"""
+    place = f"{rule.file}:{rule.line}" if rule.file and rule.line else rule.file or rule.source
+    return rule.text in text and place in text
+
+
+def _rule(rule: RuleRef) -> str:
+    place = rule.file or rule.source
+    line = f":{rule.line}" if rule.line else ""
+    return f"{rule.text} — {place}{line}"
+
+
+_VERDICTS: Final = {
+    Behavior.ALLOW: Ink(Role.SUCCESS),
+    Behavior.ASK: Ink(Role.WARNING),
+    Behavior.DENY: Ink(Role.ERROR),
+}
+_ANSWERS: Final = {
+    "allow": Ink(Role.SUCCESS),
+    "ask": Ink(Role.WARNING),
+    "deny": Ink(Role.ERROR),
+}
+_TITLES: Final = {
+    "Bash": "Bash command",
+    "Edit": "Edit",
+    "MultiEdit": "Edit",
+    "NotebookEdit": "Edit notebook",
+    "Write": "Write",
+    "WebFetch": "Fetch",
+}
