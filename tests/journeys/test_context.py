@@ -7,6 +7,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from agent.commands.builtin import cost as cost_command
 from agent.commands.results import ShowText
 from agent.events import Compacted, UsageUpdate
@@ -140,9 +142,12 @@ async def test_a_summary_is_retried_when_the_model_is_overloaded(begin: Begin) -
     events = [event async for event in journey.conversation.compact()]
     assert [event.type for event in events if event.type != "notice"] == [
         "retry_scheduled",
+        "usage_update",
         "compacted",
     ]
     assert journey.conversation.cost_usd > before
+    kept = load(journey.conversation.transcript_path)
+    assert kept.cost_usd == pytest.approx(journey.conversation.cost_usd)
 
 
 async def test_prefixes_are_the_same_bytes_from_request_to_request(
