@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from hooks.outcome import EventOutcome
+from hooks.response import first_line
 
 CAP_VARIABLE: Final = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"
 DEFAULT_CAP: Final = 8
@@ -54,5 +55,6 @@ class StopCap:
             )
         self._counts[agent_id] = count
         of = f" of at most {self._cap}" if self._cap > 0 else ""
-        notice = f"{outcome.event} hook keeps the agent going: continuation {count}{of}"
+        why = first_line(outcome.reason or outcome.additional_context or "")
+        notice = f"{outcome.event} hook keeps the agent going (continuation {count}{of}): {why}"
         return replace(outcome, notices=(*outcome.notices, notice))
