@@ -149,7 +149,7 @@ async def searching(scene: Scene) -> None:
 async def marked(scene: Scene) -> None:
     await talked(scene)
     rows = scene.app.transcript.viewport.visible()
-    place = next(place for place, line in rows if "line 59" in line.text)
+    place = next(place for place, line in rows if "line 2" in line.text)
     scene.app.transcript._mark = Mark(place, 3, place, 9)
     assert scene.app.transcript.marked_text
 
