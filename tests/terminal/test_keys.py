@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 import pytest
 
 from benchmarks.program import Program
+from benchmarks.terminal import Emulator
 from tests.journeys.program import environment
 from tui.input.actions import ACTIONS
 from tui.input.key_names import parse_chord
@@ -80,16 +82,19 @@ def test_each_key_arrives_as_it_is_named(tmp_path: Path) -> None:
     def lines() -> list[str]:
         return log.read_text().splitlines() if log.exists() else []
 
+    def is_longer(count: int, _: Emulator) -> bool:
+        return len(lines()) > count
+
     try:
         assert program.wait_until(lambda _: lines() == ["ready"])
         wrong: list[tuple[str, str, list[str]]] = []
         for key in keys_of_the_registry():
             for way in sent(key):
-                before = len(lines())
+                known = len(lines())
                 program.type(way.encode())
-                program.wait_until(lambda _, n=before: len(lines()) > n, timeout_s=5.0)
-                if lines()[before:] != [key]:
-                    wrong.append((key, repr(way), lines()[before:]))
+                program.wait_until(partial(is_longer, known), timeout_s=5.0)
+                if lines()[known:] != [key]:
+                    wrong.append((key, repr(way), lines()[known:]))
         assert wrong == []
     finally:
         program.close()
