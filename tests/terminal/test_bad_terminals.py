@@ -158,3 +158,22 @@ def test_a_terminal_that_goes_in_the_middle_of_a_frame(screen: Screen, serve: Se
     _, status = os.waitpid(program.pid, 0)
     program.exit_status = os.waitstatus_to_exitcode(status)
     assert program.exit_status == 128 + signal.SIGHUP
+
+
+def test_a_link_is_one_where_it_equals_its_target(screen: Screen, serve: Serve) -> None:
+    text = "See https://example.org/a and [here](https://example.org/b).\n\nThat is all."
+    program = screen(server=serve(Scenario(turns=(Turn((Text(text),), times=0),))))
+    shown = asked(program)
+    written = written_by(program)
+    links = re.findall("\x1b]8;[^;]*;([^\x1b\x07]*)(?:\x07|\x1b\\\\)([^\x1b]*)", written)
+    opened = [(target, label) for target, label in links if target]
+    assert ("https://example.org/a", "https://example.org/a") in opened
+    assert all(target == label for target, label in opened)
+    assert "here (https://example.org/b)" in shown.text()
+
+
+def test_a_terminal_without_any_abilities_is_told_what_to_do(screen: Screen) -> None:
+    program = screen(TERM="dumb")
+    program.wait_until(lambda _: program.exit_status is not None)
+    assert program.exit_status == 2
+    assert "TERM is dumb" in written_by(program)

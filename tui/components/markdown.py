@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 _FENCE: Final = re.compile(r"( {0,3})(`{3,}|~{3,})([^\n`]*)\n")
 _MAX_DEPTH: Final = 12
+_ADDRESS: Final = re.compile(r"(?<![0-9A-Za-z])https?://[!#-&(-;=?-_a-z{|}~]++(?!\w)", re.IGNORECASE)
+"""Plain characters only: what looks like another letter must not become part of a link."""
+_NOT_AT_END: Final = ".,:;!?*_~]}|"
 _SAFE_LINK: Final = re.compile(r"(?:https?|file)://", re.IGNORECASE)
 
 
@@ -231,7 +234,7 @@ class _Painter:
     def _inline(self, node: SyntaxTreeNode, ink: Ink, runs: list[Run]) -> None:
         match node.type:
             case "text":
-                runs.append((node.content, ink))
+                runs.extend(_with_addresses(node.content, ink))
             case "softbreak" | "hardbreak":
                 runs.append(("\n", ink))
             case "code_inline":
@@ -266,10 +269,28 @@ class _Painter:
         if is_shown:
             runs.extend((part, replace(look, link=address)) for part, look in label)
             return
-        runs.extend(label)
+        runs.extend((part, replace(look, link=None)) for part, look in label)
         runs.append((" (", replace(ink, role=Role.MUTED)))
         runs.append((target, replace(ink, role=Role.LINK, link=address)))
         runs.append((")", replace(ink, role=Role.MUTED)))
+
+
+def _with_addresses(text: str, ink: Ink) -> Iterable[Run]:
+    """Yield the text with the web addresses in it as links to themselves."""
+    if "://" not in text:
+        yield text, ink
+        return
+    position = 0
+    for match in _ADDRESS.finditer(text):
+        address = match.group().rstrip(_NOT_AT_END)
+        while address.endswith(")") and address.count(")") > address.count("("):
+            address = address[:-1].rstrip(_NOT_AT_END)
+        if match.start() > position:
+            yield text[position : match.start()], ink
+        yield address, replace(ink, role=Role.LINK, underline=True, link=address)
+        position = match.start() + len(address)
+    if position < len(text):
+        yield text[position:], ink
 
 
 def _line_start(text: str, line: int) -> int:

@@ -180,3 +180,25 @@ async def test_colours_that_come_later_change_only_their_rows() -> None:
         changed = [line.text for line, old in zip(rows, before, strict=True) if line != old]
         assert any("not = code" in text for text in changed)
         assert stream.take_repainted() == []
+
+
+@pytest.mark.parametrize(
+    ("text", "links"),
+    [
+        (
+            "See https://example.org/a, or http://b.c/(d).",
+            ["https://example.org/a", "http://b.c/(d)"],
+        ),
+        (
+            "(https://a.b/c?d=e&f=%20)! **https://g.h**。",
+            ["https://a.b/c?d=e&f=%20", "https://g.h"],
+        ),
+        ("漢https://a.b/。", ["https://a.b/"]),
+        ("`https://a.b` ftp://a.b https:// xhttps://a.b https://a.b/ä", []),
+        ("[https://a.b](https://c.d)", ["https://c.d"]),
+    ],
+)
+def test_a_web_address_in_text_is_a_link_to_itself(text: str, links: list[str]) -> None:
+    runs = [run for line in markdown_rows(text, 200, Highlighter()) for run in line.runs]
+    assert [ink.link for _, ink in runs if ink.link] == links
+    assert all(part == ink.link for part, ink in runs if ink.link)
