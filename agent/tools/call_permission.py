@@ -51,6 +51,9 @@ async def permit(call: Call, ready: Ready) -> Ready:
                 if decision.behavior is not Behavior.ASK:
                     # The line about the answer holds the input as it was; this one as it runs.
                     call.ports.gate.log(decision, _request(call, ready))
+                if decision.behavior is Behavior.DENY:
+                    # Whoever changed it said yes; who says no to what it became is another.
+                    _resolved(call, "", decision)
                 continue
         break
     else:

@@ -298,3 +298,21 @@ async def _called(access: dict[str, str], method: str, path: str, body: Any = No
     answer = await reader.read()
     writer.close()
     return json.loads(answer.partition(b"\r\n\r\n")[2])
+
+
+async def test_a_command_that_the_person_changed_is_decided_again(
+    begin: Begin, fresh_home: Path
+) -> None:
+    configure(fresh_home, permissions={"deny": ["Bash(curl *)"]})
+    mine = replace(yes(), updated_input={"command": "curl https://x"})
+    journey = await begin([bash("make a"), DONE], answers=[mine])
+
+    events = await journey.send("go")
+
+    answered, denied = resolved(events)
+    assert answered.decision.behavior is Behavior.ALLOW
+    assert (denied.decision.behavior, denied.decision.reason) == (
+        Behavior.DENY,
+        Reason.DENY_RULE,
+    )
+    assert outcomes(events) == ["denied"]

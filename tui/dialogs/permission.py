@@ -192,12 +192,16 @@ class PermissionDialog:
         """Show the call as the person changed it; the verdicts on its parts were on the old one."""
         revision, ask = self._revision, self._ask
         if revision.is_changed:
+            # What could be stored was offered for the old call.
             self._ask = replace(
                 ask,
+                offers=(),
+                session_edits=False,
                 request=replace(ask.request, tool_input=revision.tool_input),
                 display=shown_display(revision.display),
                 pending=replace(ask.pending, parts=(), effects=(), message=_CHANGED),
             )
+            self._choices = ChoiceList(_choices(self._ask))
 
     # Rows
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
-from permissions.decision import Behavior, Decision, PartVerdict, Reason
+from permissions.decision import Behavior, Decision, GrantChoice, PartVerdict, Reason
 from permissions.request import PermissionRequest
 from tests.tui.dialogs.test_dialogs import PENDING, disarm, drawn
 from tests.tui.recorded import RecordedConversation, make_app
 from tests.tui.test_app_keys import played, send, settled, text_of
-from tui.dialogs.permission import PermissionAsk, PermissionDialog
+from tui.dialogs.permission import GrantOffer, PermissionAsk, PermissionDialog
 from tui.text.highlight import Highlighter
 
 PLAIN = replace(PENDING, parts=(), trace=())
@@ -97,3 +97,21 @@ async def test_a_protected_path_is_answered_alone() -> None:
             disarm(app)
             await pilot.press("escape")
             await settled(pilot)
+
+
+async def test_a_changed_command_is_not_offered_the_old_rules() -> None:
+    offer = GrantOffer("don't ask again for x", GrantChoice(("Bash(x)",), "session"))
+    dialog = PermissionDialog(
+        PermissionAsk(call("x"), PLAIN, offers=(offer,)),
+        Highlighter(),
+        lambda _text, _name: "y --now\n",
+    )
+    assert "Bash(x)" in drawn(dialog, 80)
+    dialog.press("ctrl+g", "", "confirm:edit")
+    shown = drawn(dialog, 80)
+    assert "y --now" in shown
+    assert "Bash(x)" not in shown
+    dialog.press("enter", "", "confirm:yes")
+    decision = await dialog.wait()
+    assert decision.updated_input == {"command": "y --now"}
+    assert decision.grant is None
