@@ -285,7 +285,7 @@ def to_json(record: Record) -> dict[str, Any]:
     match record:
         case MessageRecord():
             data = _plain(record, skip="message")
-            return {**data, "message": message_to_json(record.message)}
+            return {**data, **_for_hooks(record), "message": message_to_json(record.message)}
         case CompactionRecord() | RewindRecord():
             data = _plain(record, skip="history")
             history = record.history
@@ -296,6 +296,20 @@ def to_json(record: Record) -> dict[str, Any]:
             return {**data, "session_usage": asdict(record.session_usage)}
         case _:
             return _plain(record)
+
+
+def _for_hooks(record: MessageRecord) -> dict[str, Any]:
+    """Return what hooks written for Claude Code look for in a line of the transcript.
+
+    Nothing of it is read back: it says again what the record says.
+    """
+    message = record.message
+    is_meta = message.role == "user" and message.origin not in ("person", "tool")
+    return {
+        "type": message.role,
+        "isSidechain": record.agent_id is not None,
+        **({"isMeta": True} if is_meta else {}),
+    }
 
 
 def from_json(data: Mapping[str, Any]) -> Record | None:

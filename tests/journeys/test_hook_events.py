@@ -346,3 +346,20 @@ async def test_hooks_guard_and_hear_of_sub_agents_as_of_the_main_agent(
 
 def by_agent(turn: Turn) -> Turn:
     return replace(turn, when=When(system="another agent"))
+
+
+async def test_hooks_read_the_transcript_as_they_are_used_to(
+    begin: Begin, fresh_home: Path, tmp_path: Path
+) -> None:
+    said = tmp_path / "said"
+    last = (
+        'grep \'"role":"assistant"\' | tail -1 | '
+        'jq -r \'select(.type == "assistant") | .message.content[] | '
+        'select(.type == "text") | .text\''
+    )
+    asked = "jq -r 'select(.type == \"user\" and (.isMeta | not)) | .message.content[0].text'"
+    read = f"t=$(jq -r .transcript_path); < $t {last} > '{said}'; < $t {asked} >> '{said}'"
+    configure(fresh_home, {"Stop": read})
+    journey = await begin([DONE])
+    await journey.send("go")
+    assert said.read_text().splitlines() == ["Done.", "go"]
