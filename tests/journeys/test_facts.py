@@ -58,7 +58,8 @@ async def test_a_fact_is_told_to_the_next_session(begin: Begin, fresh_home: Path
 
     second = await begin(respond=respond)
     await second.send("hello")
-    assert "esperanto: Commits in Esperanto." in json.dumps(second.last_messages())
+    await second.assembled.facts.wait()
+    assert "esperanto: Commits in Esperanto." in json.dumps(second.last_messages()[0])
 
 
 async def test_nothing_is_asked_unless_it_is_turned_on(begin: Begin, fresh_home: Path) -> None:
