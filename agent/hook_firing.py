@@ -175,10 +175,7 @@ class HookFiring:
 
     def _finished(self, outcome: EventOutcome, tool_use_id: str | None) -> None:
         self._carry_out(outcome)
-        notices = (*outcome.notices, *outcome.config_warnings)
-        if outcome.event in OFTEN:
-            notices = tuple(text for text in notices if text not in self._said)
-            self._said.update(notices)
+        notices = self._news((*outcome.notices, *outcome.config_warnings), outcome.event)
         tell = self.listeners.tell
         if tell is not None and outcome.event in BESIDE_TURNS:
             for text in notices:
@@ -199,6 +196,18 @@ class HookFiring:
         )
         for text in outcome.system_messages:
             self._show(Notice(self._turn_id, "info", text, agent_id=self._agent_id))
+
+    def _news(self, notices: Sequence[str], event: str) -> tuple[str, ...]:
+        """Return notices as they are told: what was told in this turn already, shortened."""
+        told: list[str] = []
+        for text in notices:
+            if text not in self._said:
+                self._said.add(text)
+                told.append(text)
+            elif event not in OFTEN:
+                name, parenthesis, _ = text.partition("): ")
+                told.append(f"{name}{parenthesis}the same again" if parenthesis else text)
+        return tuple(told)
 
     def _carry_out(self, outcome: EventOutcome) -> None:
         if outcome.env_file is not None:

@@ -145,3 +145,19 @@ async def test_a_stop_hook_hears_of_what_still_runs(tmp_path: Path) -> None:
     await dispatch.stop("done", active=False, abort=AbortController().signal)
     assert heard[0]["background_tasks"] == running
     assert heard[0]["session_crons"] == []
+
+
+async def test_what_goes_wrong_again_and_again_is_told_in_full_once_a_turn(tmp_path: Path) -> None:
+    dispatch, _ = dispatch_for(tmp_path, {"PostToolUse": {"nonsense": 1}})
+    use = ToolUse("t", "Bash", {"command": "true"})
+
+    async def told() -> str:
+        await dispatch.post_tool_use(use, use.input, "", 1, AbortController().signal)
+        (event,) = (e for e in dispatch.notices() if isinstance(e, HookFinished))
+        return event.notices[0]
+
+    dispatch.begin_turn("t1", "p1")
+    assert "nonsense is not part of an answer" in await told()
+    assert await told() == "PostToolUse hook 'PostToolUse' (code): the same again"
+    dispatch.begin_turn("t2", "p2")
+    assert "nonsense is not part of an answer" in await told()
