@@ -30,13 +30,13 @@ class FrameClock:
         self._handle: asyncio.TimerHandle | None = None
         self._last_s = float("-inf")
 
-    def request(self) -> None:
-        """Ask for a frame."""
+    def request(self, *, at_once: bool = True) -> None:
+        """Ask for a frame: at once after a pause, or in any case a frame's time from now."""
         if self._handle is not None:
             return
         loop = asyncio.get_running_loop()
         interval_s = FRAME_S * (_SLOW_LINE_FACTOR if self._is_slow() else 1)
-        delay_s = max(0.0, self._last_s + interval_s - loop.time())
+        delay_s = max(0.0 if at_once else interval_s, self._last_s + interval_s - loop.time())
         self._handle = loop.call_later(delay_s, self._tick)
 
     def flush(self) -> None:
@@ -83,7 +83,8 @@ class EventBridge:
     async def put(self, event: AgentEvent) -> None:
         """Take an event; with a full buffer the producer waits until it is folded."""
         self._events.append(event)
-        self.clock.request()
+        # A call that fails at once shows its outcome, not a flash of "running".
+        self.clock.request(at_once=event.type != "tool_dispatch")
         if len(self._events) >= self._capacity:
             self._drain()
             # Keys come before more output.

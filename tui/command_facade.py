@@ -26,6 +26,7 @@ from tui.hint import Hint
 from tui.input.keymap import ChordReader, Keymap
 from tui.keyboard import Keyboard
 from tui.lines import Lines
+from tui.own_status import OwnStatus
 from tui.past import Past
 from tui.prompt_runner import PromptRunner
 from tui.theme import Palette, textual_theme
@@ -51,6 +52,7 @@ class CommandFacade(App[ExitReport]):
     transcript: Transcript
     dialogs: DialogHost
     lines: Lines
+    own_status: OwnStatus
     themes: ThemeChoice
     window: Window
     hint_text: Hint
@@ -133,6 +135,7 @@ class CommandFacade(App[ExitReport]):
     def name_window(self, title: str) -> None:
         """Show a session's name as the window's title."""
         self.window.name(title)
+        self.own_status.counts.title = title
 
     def notice(self, text: str, level: str = "info") -> None:
         """Add a line of our own to the transcript."""
@@ -146,6 +149,10 @@ class CommandFacade(App[ExitReport]):
     def warn(self, text: str) -> None:
         """Add a line that something is not as it should be."""
         self.notice(text, "warning")
+
+    def output_line(self) -> str:
+        """Return what output costs; nothing, unless the half that writes it knows."""
+        return ""
 
     def hint(self, text: str) -> None:
         """Say something in the status line for a moment."""

@@ -80,8 +80,9 @@ async def act_on(result: CommandResult, screen: CommandScreen) -> None:
     from agent.commands import results
 
     match result:
-        case results.ShowText(text, level):
-            screen.notice(text, level)
+        case results.ShowText(text, level, is_about_screen):
+            facts = screen.output_line() if is_about_screen else ""
+            screen.notice(f"{text}\n{facts}" if facts else text, level)
         case results.Leave():
             screen.leave()
         case results.ClearConversation():

@@ -13,6 +13,8 @@ class ShowText:
 
     text: str
     level: Literal["info", "warning"] = "info"
+    is_about_screen: bool = False
+    """Whether the screen adds what it knows of itself."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -446,3 +446,31 @@ async def test_every_size_works_while_resizing(size: tuple[int, int]) -> None:
         assert app.composer.buffer.text == "ab"
         await pilot.press("escape")
         await settled(pilot)
+
+
+async def test_a_caret_that_moves_alone_makes_a_frame() -> None:
+    app = make_app()
+    async with app.run_test(size=(60, 20)) as pilot:
+        await pilot.press(*keys("abc"))
+        await pilot.pause()
+        written: list[str] = []
+        encode = app._encode
+
+        def keep() -> str:
+            written.append(encode())
+            return written[-1]
+
+        app._encode = keep  # type: ignore[method-assign]  # seen, not replaced
+        await pilot.press("left")
+        await pilot.pause()
+        assert "".join(written) == "\b"
+
+
+async def test_the_status_tells_what_the_output_costs(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = make_app(played())
+    monkeypatch.setattr(app, "output_line", lambda: "output 12 B/s")
+    async with app.run_test(size=(80, 40)) as pilot:
+        await settled(pilot)
+        app.submit("/status")
+        await app.workers.wait_for_complete()
+        assert "output 12 B/s" in transcript_of(app)

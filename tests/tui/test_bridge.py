@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from agent.events import AgentEvent, Notice
+from agent.events import AgentEvent, Notice, ToolDispatch, ToolResult
 from tui.bridge import CAPACITY_EVENTS, FRAME_S, EventBridge, FrameClock
 
 
@@ -53,6 +53,16 @@ async def test_the_first_event_after_a_pause_is_painted_at_once_later_ones_wait(
     await screen.painted.wait()
     assert loop.time() - first_s >= FRAME_S * 0.9
     assert screen.frames == [1, 2]
+
+
+async def test_a_call_that_ends_at_once_is_painted_with_its_outcome() -> None:
+    screen = Screen()
+    await screen.bridge.put(ToolDispatch("t1", "u1", "Read", {}, "Read nowhere"))
+    for _ in range(5):
+        await asyncio.sleep(0)
+    await screen.bridge.put(ToolResult("t1", "u1", "Read", "no such file", True, 0.0, "failed"))
+    await screen.painted.wait()
+    assert screen.frames == [2]
 
 
 async def test_nothing_waits_while_nothing_arrives() -> None:

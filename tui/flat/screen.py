@@ -125,6 +125,10 @@ class FlatScreen:
         """Say a line."""
         self._talk.notice(text, level)
 
+    def output_line(self) -> str:
+        """Return what output costs: nothing worth telling, lines are written once."""
+        return ""
+
     def hint(self, text: str) -> None:
         """Say what the status line would."""
         self._talk.notice(text)

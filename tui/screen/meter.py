@@ -84,3 +84,25 @@ class OutputMeter:
             drain_bytes_per_s=self._drain_bytes_per_s,
             is_slow=self.is_slow,
         )
+
+
+def told(figures: OutputFigures) -> str:
+    """Return figures as a line for people."""
+    parts = [
+        f"output {_size(figures.bytes_per_s)}/s in {figures.frames_per_s:.1f} frames/s "
+        f"over the last {WINDOW_S:.0f} s",
+        f"{_size(figures.total_bytes)} in {figures.total_frames:,} frames so far",
+    ]
+    if figures.coalesced_frames:
+        parts.append(f"{figures.coalesced_frames:,} overtaken by newer ones")
+    if figures.drain_bytes_per_s is not None:
+        parts.append(f"the line took {_size(figures.drain_bytes_per_s)}/s when it was full")
+    if figures.is_slow:
+        parts.append("it is slow, so nothing moves that need not")
+    return ", ".join(parts)
+
+
+def _size(size_bytes: float) -> str:
+    if size_bytes < 1_000:
+        return f"{size_bytes:.0f} B"
+    return f"{size_bytes / 1e3:.1f} kB" if size_bytes < 1e6 else f"{size_bytes / 1e6:.1f} MB"

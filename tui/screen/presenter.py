@@ -33,7 +33,7 @@ from tui.screen.encode import (
     move_cursor,
 )
 from tui.screen.frames import ImmediateScreen
-from tui.screen.meter import OutputFigures
+from tui.screen.meter import OutputFigures, told
 from tui.screen.output import TerminalOutput
 from tui.screen.pace import LinePace, line_speed
 from tui.screen.paint import paint_update
@@ -119,6 +119,11 @@ class CellOutput(CrashReport[ReturnType], Generic[ReturnType]):
         """Return the figures of the terminal's output; None where there is no terminal."""
         output = self._output
         return output.meter.figures() if output is not None else None
+
+    def output_line(self) -> str:
+        """Return the figures of the terminal's output in a line; empty where there is none."""
+        figures = self.output_figures()
+        return told(figures) if figures is not None else ""
 
     @property
     def output_is_slow(self) -> bool:

@@ -28,4 +28,4 @@ async def call(_arguments: str, context: CommandContext) -> CommandResult:
         f"settings of {', '.join(str(p) for p in settings.watched if p.exists()) or 'no file'}",
     ]
     lines.extend(f"! {warning}" for warning in settings.warnings if warning.level != "info")
-    return ShowText("\n".join(lines))
+    return ShowText("\n".join(lines), is_about_screen=True)

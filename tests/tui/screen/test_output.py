@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tui.screen.meter import SLOW_DRAIN_S, SLOW_MEMORY_S, OutputMeter
+from tui.screen.meter import SLOW_DRAIN_S, SLOW_MEMORY_S, OutputMeter, told
 from tui.screen.output import TerminalOutput
 from tui.screen.pace import LinePace, line_speed
 
@@ -155,3 +155,20 @@ def test_a_line_of_unknown_speed_is_always_free() -> None:
     pace = LinePace(None, lambda: 0.0)
     pace.sent(10**9)
     assert (pace.wait_s, pace.is_slow) == (0.0, False)
+
+
+def test_the_figures_are_told_in_a_line() -> None:
+    now_s = [100.0]
+    meter = OutputMeter(lambda: now_s[0])
+    for _ in range(20):
+        meter.wrote(600, 0.001)
+        meter.frame()
+    assert told(meter.figures()) == (
+        "output 1.2 kB/s in 2.0 frames/s over the last 10 s, 12.0 kB in 20 frames so far"
+    )
+    meter.coalesced()
+    meter.wrote(500, 0.5)
+    assert told(meter.figures()).endswith(
+        "1 overtaken by newer ones, the line took 1.0 kB/s when it was full, "
+        "it is slow, so nothing moves that need not"
+    )
