@@ -266,6 +266,8 @@ class Compacted:
     tokens_after: int
     summary: str
     agent_id: str | None = None
+    kept: int = 0
+    """Messages at the end that the model still has; the rest it knows from the summary."""
     type: Literal["compacted"] = "compacted"
 
 

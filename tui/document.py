@@ -227,6 +227,7 @@ class Document:
                         event.tokens_before,
                         event.tokens_after,
                         sanitize(event.summary),
+                        event.kept,
                     )
                 )
             case "tombstone":

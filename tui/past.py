@@ -107,7 +107,12 @@ def past_blocks(page: Page) -> tuple[BlockList, str]:
                 summary = sanitize(item.summary)
                 found.append(
                     CompactionLine(
-                        key, item.trigger, item.tokens_before, item.tokens_after, summary
+                        key,
+                        item.trigger,
+                        item.tokens_before,
+                        item.tokens_after,
+                        summary,
+                        item.kept,
                     )
                 )
             case NoticeRecord():

@@ -125,6 +125,8 @@ class CompactionLine:
     tokens_before: int
     tokens_after: int
     summary: str
+    kept: int = 0
+    """Messages before this line that the model still has."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -242,6 +242,7 @@ class ContextKeeper:
             tokens_after=self._ports.prefix_tokens() + size_after,
             summary=summary,
             agent_id=self._agent_id,
+            kept=len({m.uid for m in after} & {m.uid for m in before}),
         )
         return ContextStep(after, event, notices)
 

@@ -126,6 +126,7 @@ class SessionRecorder:
                         trigger=event.trigger,
                         tokens_before=event.tokens_before,
                         tokens_after=event.tokens_after,
+                        kept=event.kept,
                         turn_id=event.turn_id,
                         state={kind: to_json(record) for kind, record in self._latest.items()},
                     )

@@ -178,6 +178,8 @@ class CompactionRecord:
     """Last records of the kinds that replace each other, by kind, as JSON."""
     redacted: bool = False
     """A secret was taken out of `history`."""
+    kept: int = 0
+    """Messages of `history` that stayed."""
     kind: Literal["compaction"] = "compaction"
 
 

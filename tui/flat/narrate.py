@@ -91,7 +91,8 @@ class Narrator:
             case Compacted():
                 yield (
                     "notice: the conversation was summarised, "
-                    f"{event.tokens_before} to {event.tokens_after} tokens"
+                    f"{event.tokens_before} to {event.tokens_after} tokens; "
+                    f"the last {event.kept} messages stay as they were"
                 )
             case HookFinished():
                 yield from (f"hook: {_text(notice)}" for notice in event.notices)
