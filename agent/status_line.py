@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import json
 import os
+import re
 import signal
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,54 +18,88 @@ from pathlib import Path
 from typing import Any, Final
 
 from agent.commands.context import CommandContext
-from agent.sanitize import sanitize
+from agent.prompt.git_remote import read_remote
+from agent.status_ink import Piece, pieces
 
 TIMEOUT_S: Final = 5.0
 MAX_BYTES: Final = 65_536
 MAX_LINES: Final = 3
+_LINE_ENDS: Final = re.compile(r"\r\n|\n")
 
 
 @dataclass(frozen=True, slots=True)
 class StatusText:
     """What a run gave."""
 
-    lines: tuple[str, ...] = ()
+    lines: tuple[tuple[Piece, ...], ...] = ()
     problem: str = ""
     """Why there is nothing to show; for people, once."""
 
 
-def status_input(context: CommandContext, *, columns: int, title: str = "") -> dict[str, Any]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatusFacts:
+    """What the screen knows of the session and the conversation does not."""
+
+    columns: int = 80
+    title: str = ""
+    """The session's name; empty without one."""
+    prompt_id: str = ""
+    elapsed_s: float = 0.0
+    """Since the conversation began, or was taken up again."""
+    waited_s: float = 0.0
+    """Of that, for answers of the model."""
+    lines_added: int = 0
+    lines_removed: int = 0
+    vim_mode: str = ""
+    """`NORMAL`, `INSERT` and so on; empty without vim's keys."""
+
+
+def status_input(context: CommandContext, facts: StatusFacts) -> dict[str, Any]:
     """Return the JSON object that the command gets on standard input."""
     session = context.session
     window = max(1, session.context_window)
     used = min(100.0, 100 * session.context_tokens / window)
-    return {
+    workspace: dict[str, Any] = {
+        "current_dir": str(session.cwd),
+        "project_dir": str(context.settings().project_root),
+        "added_dirs": [str(path) for path in context.gate.context.additional_dirs],
+    }
+    if remote := read_remote(context.settings().project_root):
+        workspace["repo"] = {"host": remote.host, "owner": remote.owner, "name": remote.name}
+    given: dict[str, Any] = {
         "hook_event_name": "Status",
         "session_id": session.session_id,
-        "session_name": title or None,
+        "session_name": facts.title or None,
+        "prompt_id": facts.prompt_id or None,
         "transcript_path": str(session.transcript_path),
         "cwd": str(session.cwd),
         "version": context.version,
         "model": {"id": session.model, "display_name": session.model.removeprefix("claude-")},
-        "workspace": {
-            "current_dir": str(session.cwd),
-            "project_dir": str(context.settings().project_root),
-            "added_dirs": [str(path) for path in context.gate.context.additional_dirs],
+        "workspace": workspace,
+        "cost": {
+            "total_cost_usd": session.cost_usd,
+            "total_duration_ms": round(1000 * facts.elapsed_s),
+            "total_api_duration_ms": round(1000 * facts.waited_s),
+            "total_lines_added": facts.lines_added,
+            "total_lines_removed": facts.lines_removed,
         },
-        "cost": {"total_cost_usd": session.cost_usd},
         "context_window": {
             "total_input_tokens": session.usage.input_tokens,
             "total_output_tokens": session.usage.output_tokens,
             "context_window_size": session.context_window,
             "used_percentage": round(used, 1),
             "remaining_percentage": round(100 - used, 1),
+            "current_usage": session.context_tokens,
         },
         "exceeds_200k_tokens": session.context_tokens > 200_000,
         "effort": {"level": session.effort} if session.effort else None,
         "output_style": {"name": "default"},
         "permission_mode": str(session.mode),
-        "columns": columns,
+        "columns": facts.columns,
     }
+    if facts.vim_mode:
+        given["vim"] = {"mode": facts.vim_mode}
+    return given
 
 
 async def run_status_command(
@@ -107,6 +142,10 @@ async def run_status_command(
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
         await process.wait()
-    text = sanitize(output[:MAX_BYTES].decode("utf-8", "replace"))
-    lines = [" ".join(line.split("\t")).rstrip() for line in text.splitlines()]
-    return StatusText(tuple(line for line in lines if line)[:MAX_LINES])
+    text = output[:MAX_BYTES].decode("utf-8", "replace")
+    lines = [pieces(" ".join(line.split("\t")).rstrip()) for line in _LINE_ENDS.split(text)]
+    return StatusText(tuple(line for line in lines if _has_text(line))[:MAX_LINES])
+
+
+def _has_text(line: tuple[Piece, ...]) -> bool:
+    return any(piece.text.strip() for piece in line)

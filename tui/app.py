@@ -149,6 +149,8 @@ class AgentApp(DirectOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
             partial(self.run_worker, exit_on_error=True),
             self.warn,
             self.lines.show,
+            clock,
+            lambda: self.composer.vim_mode,
         )
         self.attention = Attention(self._write_raw, self._attention_channel)
         self.waiting_notice = WaitingNotice(
@@ -262,6 +264,7 @@ class AgentApp(DirectOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
         """Show the conversation there is now, or that there is none."""
         self.events_shown.show()
         if self.conversation is not None:
+            self.own_status.counts.start_over()
             self.start_worker(self._settle_in())
 
     async def _settle_in(self) -> None:

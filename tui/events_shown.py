@@ -9,6 +9,7 @@ from tui.bridge import EventBridge, FrameClock
 from tui.components.transcript import Transcript
 from tui.document import Document
 from tui.lines import Lines
+from tui.own_status import OwnStatus
 from tui.shown import shown_line
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ class EventsHost(Protocol):
     document: Document
     transcript: Transcript
     lines: Lines
+    own_status: OwnStatus
 
     @property
     def is_live(self) -> bool: ...
@@ -66,6 +68,7 @@ class EventsShown:
         document = self._host.document
         if event.type == "permission_resolved" and document.is_asking(event.tool_use_id):
             self._say_who_decided(event.decision)
+        self._host.own_status.counts.observe(event)
         document.apply(event, at_s=self._clock())
 
     def _say_who_decided(self, decision: Decision) -> None:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from textual.timer import Timer
 from textual.worker import Worker
 
+from themes.theme import Role
 from tui.hint import SetTimer
+from tui.status_facts import StatusCounts
+from tui.text.ink import MUTED, Ink, Run
 
 if TYPE_CHECKING:
     from agent.commands.center import CommandCenter
+    from agent.status_ink import Colour, Piece
 
 QUIET_S: Final = 0.3
 """How long the session must be quiet before the status line command runs again."""
@@ -28,8 +33,12 @@ class OwnStatus:
         run_worker: Callable[[Coroutine[Any, Any, None]], Worker[None]],
         warn: Callable[[str], None],
         show: Callable[[], None],
+        clock: Callable[[], float],
+        vim_mode: Callable[[], str],
     ) -> None:
         """Take where the settings are, who runs the command, and what shows its lines."""
+        self.counts = StatusCounts(clock)
+        self._vim_mode = vim_mode
         self._center = center
         self._columns = columns
         self._set_timer = set_timer
@@ -38,21 +47,22 @@ class OwnStatus:
         self._show = show
         self._timer: Timer | None = None
         self._running: Worker[None] | None = None
-        self._said: tuple[str, ...] = ()
+        self._said: tuple[tuple[Run, ...], ...] = ()
+        self._has_failed = False
 
     @property
-    def lines(self) -> tuple[str, ...]:
+    def lines(self) -> tuple[tuple[Run, ...], ...]:
         """What the command said; empty without one, and while it fails."""
-        return tuple(line for line in self._said if line)
+        return self._said
 
-    def plan(self) -> None:
+    def plan(self, after_s: float = QUIET_S) -> None:
         """Run the command once things are quiet for a moment."""
         center = self._center()
         if center is None or center.context.settings().values.statusLine is None:
             return
         if self._timer is not None:
             self._timer.stop()
-        self._timer = self._set_timer(QUIET_S, self._run)
+        self._timer = self._set_timer(after_s, self._run)
 
     def _run(self) -> None:
         if self._running is not None:
@@ -67,11 +77,35 @@ class OwnStatus:
         if center is None or line is None:
             return
         context = center.context
-        given = status_input(context, columns=self._columns())
+        facts = self.counts.facts(columns=self._columns(), vim_mode=self._vim_mode())
+        given = await asyncio.to_thread(status_input, context, facts)
         found = await run_status_command(
             line.command, given, cwd=context.session.launch_dir, env=context.env
         )
-        if found.problem and self._said != ("",):
+        if found.problem and not self._has_failed:
             self._warn(found.problem)
-        self._said = found.lines or (("",) if found.problem else ())
+        self._has_failed = bool(found.problem)
+        indent: tuple[Run, ...] = ((" " * line.padding, MUTED),) if line.padding else ()
+        self._said = tuple((*indent, *map(_run, pieces)) for pieces in found.lines)
         self._show()
+        if line.refreshInterval:
+            self.plan(line.refreshInterval)
+
+
+def _run(piece: Piece) -> Run:
+    """Return a piece in the theme's colour for what its own says."""
+    role = _ROLES[piece.colour] if piece.colour else Role.FAINT if piece.dim else Role.MUTED
+    return piece.text, Ink(role, bold=piece.bold, italic=piece.italic, underline=piece.underline)
+
+
+_ROLES: Final[Mapping[Colour, Role]] = {
+    "black": Role.FAINT,
+    "red": Role.ERROR,
+    "green": Role.SUCCESS,
+    "yellow": Role.WARNING,
+    "blue": Role.ACCENT,
+    "magenta": Role.SHELL,
+    "cyan": Role.LINK,
+    "white": Role.TEXT,
+}
+"""By meaning, so that every theme can be read on its own background."""

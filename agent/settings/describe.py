@@ -35,9 +35,9 @@ DESCRIPTIONS: Final[Mapping[str, str]] = {
     "outputStyle": "The name of an output style.",
     "statusLine": "A `command` that is given the session as JSON and prints the status line.",
     "autoCompactEnabled": "Summarise by itself when the window fills; true unless set.",
-    "autoMemoryEnabled": "Look after each prompt for facts worth keeping, which costs a request; off "
-    "unless set by you.",
-    "autoCompactWindow": "Tokens from which on it summarises.",
+    "autoMemoryEnabled": "Look after each prompt for facts worth keeping, which costs a request; "
+    "off unless set by you.",
+    "autoCompactWindow": "Tokens of the model's window to use, where fewer are wanted than there are.",
     "cleanupPeriodDays": "Days after which sessions may go.",
     "includeCoAuthoredBy": "Whether commits name the agent.",
     "claudeMdExcludes": "Patterns of instruction files that are left out.",
@@ -67,7 +67,6 @@ DESCRIPTIONS: Final[Mapping[str, str]] = {
 WITHOUT_EFFECT: Final = frozenset(
     {
         "outputStyle",
-        "autoCompactWindow",
         "cleanupPeriodDays",
         "includeCoAuthoredBy",
         "mcpServers",

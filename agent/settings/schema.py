@@ -36,7 +36,9 @@ class StatusLineSection(_Section):
 
     type: Literal["command"] = "command"
     command: str
-    padding: int = 0
+    padding: Annotated[int, Field(ge=0, le=40)] = 0
+    refreshInterval: Annotated[float, Field(ge=0.3)] | None = None
+    """Seconds after which it runs again by itself."""
 
 
 class AutoModeSection(_Section):

@@ -58,7 +58,7 @@ class Status:
     is_demo: bool = False
     denied: str = ""
     """What the model classifier denied of late; empty when nothing."""
-    own: tuple[str, ...] = ()
+    own: tuple[tuple[Run, ...], ...] = ()
     """What the person's status line command printed; takes the place of our own figures."""
     hint: str = ""
     """Takes the place of everything but the mode: "press Ctrl+C again to leave"."""
@@ -74,7 +74,7 @@ def status_row(status: Status, width_cells: int) -> Row:
         hint = [*mode, ("  ", MUTED), (status.hint, Ink(Role.WARNING))]
         return Row(clip(hint, width_cells), is_copied=False)
     if status.own:
-        own = [*mode, ("  ", MUTED), (status.own[0], MUTED)]
+        own = [*mode, ("  ", MUTED), *status.own[0]]
         return Row(clip(own, width_cells), is_copied=False)
     parts = _parts(status, is_narrow=width_cells < _NARROW_CELLS)
     while True:
@@ -137,7 +137,7 @@ class StatusLine(RowsWidget):
     def make_rows(self, width_cells: int) -> Sequence[Row]:
         """Return our row, and what more a status line command printed."""
         more = [
-            Row(clip([(" " + line, MUTED)], width_cells), is_copied=False)
+            Row(clip([(" ", MUTED), *line], width_cells), is_copied=False)
             for line in self.status.own[1:]
         ]
         return [status_row(self.status, width_cells), *more]

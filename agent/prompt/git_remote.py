@@ -1,0 +1,46 @@
+"""Where a repository comes from, read from its configuration file; nothing is run."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+MAX_BYTES: Final = 262_144
+_ORIGIN: Final = re.compile(
+    r'^\s*\[remote "origin"\]\s*$(.*?)(?=^\s*\[|\Z)', re.MULTILINE | re.DOTALL
+)
+_URL: Final = re.compile(r"^\s*url\s*=\s*(\S+)\s*$", re.MULTILINE)
+_WEB: Final = re.compile(r"(?:https?|ssh|git)://(?:[^@/\s]*@)?([^/:\s]+)(?::\d+)?/(\S+)")
+_SCP: Final = re.compile(r"(?:[^@/\s]+@)([^:/\s]+):(\S+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Remote:
+    """A repository on a server."""
+
+    host: str
+    owner: str
+    name: str
+
+
+def read_remote(project_root: Path) -> Remote | None:
+    """Return what `origin` points at; None without one, or where it is no server. Never raises."""
+    try:
+        with (project_root / ".git" / "config").open("rb") as file:
+            text = file.read(MAX_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return None
+    section = _ORIGIN.search(text)
+    url = _URL.search(section[1]) if section is not None else None
+    return parse_remote(url[1]) if url is not None else None
+
+
+def parse_remote(url: str) -> Remote | None:
+    """Return the parts of an address, without any credentials in it."""
+    found = _WEB.fullmatch(url) or _SCP.fullmatch(url)
+    if found is None:
+        return None
+    owner, _, name = found[2].strip("/").removesuffix(".git").rpartition("/")
+    return Remote(found[1], owner, name) if owner and name else None
