@@ -185,6 +185,11 @@ class TranscriptView:
             "scroll:bottom": transcript.to_end,
         }
 
+    def _key_of(self, action_id: str) -> str:
+        """Return the key of an action; letters as they are typed, since n and N differ."""
+        key = self._chords.keymap.display(action_id)
+        return key.lower() if len(key) == 1 else key
+
     def _toggle_folding(self) -> None:
         self._is_unfolded = not self._is_unfolded
         self._transcript.set_detailed(self._is_unfolded)
@@ -199,7 +204,6 @@ class TranscriptView:
         self._reader.text(self._transcript.whole_text(), "transcript.md")
 
     def _show(self) -> None:
-        display = self._chords.keymap.display
         found = ""
         if self._search.needle:
             count = self._search.count
@@ -209,7 +213,7 @@ class TranscriptView:
         else:
             fold = "fold" if self._is_unfolded else "unfold"
             keys = " · ".join(
-                f"{display(action_id)} {name}"
+                f"{key} {name}"
                 for action_id, name in (
                     ("transcript:search", "search"),
                     ("transcript:searchNext", "next"),
@@ -219,6 +223,6 @@ class TranscriptView:
                     ("transcript:editor", "editor"),
                     ("transcript:exit", "back"),
                 )
-                if display(action_id)
+                if (key := self._key_of(action_id))
             )
         self._bar.show(self._query, found, keys)

@@ -87,8 +87,8 @@ async def _offered(screen: CommandScreen, items: list[Item], panel: ListPanel) -
         found = {name: f"short: {alias}" for alias, name in ALIASES.items()}
     known = {item.label for item in items}
     more = [Item(name, detail) for name, detail in found.items() if name not in known]
-    items.extend(more)
     panel.extend(more)
+    items.extend(more)
 
 
 async def _use(screen: CommandScreen, name: str) -> bool:

@@ -1,0 +1,155 @@
+"""Pictures of panels and of what stands in the prompt's place: dark and small, light and large."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+
+from agent.display import DiffDisplay
+from agent.messages import user_message
+from permissions.request import PermissionRequest
+from tests.screens.test_screens import WORK, Compare, frozen
+from tests.tui.components.samples import DIFF
+from tests.tui.dialogs.test_dialogs import OFFER, PENDING
+from tests.tui.dialogs.test_hunks import CHANGE
+from tests.tui.recorded import RecordedConversation, center_for, make_app
+from tests.tui.test_app_keys import settled
+from tui.app import AgentApp
+from tui.components.diff_view import diff_rows
+from tui.dialogs.permission import PermissionAsk, PermissionDialog
+from tui.panels.diff_panel import ChangedFile, DiffPanel, Source
+from tui.text.highlight import Highlighter
+from tui.text.ink import Row
+
+Act = Callable[[Pilot[Any], AgentApp], Awaitable[object]]
+LOOKS = [("dark", (80, 24)), ("light", (140, 40))]
+WRITE = PermissionRequest("Write", {"file_path": "/p/n.txt", "content": CHANGE.new})
+
+
+def keys(*pressed: str) -> Act:
+    async def act(pilot: Pilot[Any], app: AgentApp) -> None:
+        await pilot.press(*pressed)
+        await settled(pilot)
+
+    return act
+
+
+def command(text: str, *pressed: str) -> Act:
+    async def act(pilot: Pilot[Any], app: AgentApp) -> None:
+        app.submit(text)
+        for _ in range(50):
+            await settled(pilot)
+            if app.dialogs.open_count:
+                break
+        await settled(pilot)
+        await keys(*pressed)(pilot, app)
+
+    return act
+
+
+def after_work(*pressed: str) -> Act:
+    async def act(pilot: Pilot[Any], app: AgentApp) -> None:
+        app.submit("Fix the slugs, 漢字 too")
+        await settled(pilot)
+        await keys(*pressed)(pilot, app)
+
+    return act
+
+
+def diff_panel(*pressed: str) -> Act:
+    def rows(width: int) -> Sequence[Row]:
+        return diff_rows(DIFF, width, highlighter=Highlighter())
+
+    files = [
+        ChangedFile("src/slug.py", 3, 1, rows),
+        ChangedFile("docs/更新日志.md (new)", 12, 0, rows),
+        ChangedFile(
+            "a name that goes on for a while, as names of files do.txt", 0, 240, rows
+        ),
+    ]
+
+    async def act(pilot: Pilot[Any], app: AgentApp) -> None:
+        sources = [
+            Source("Changes since the last commit", files),
+            Source("Changed by “Fix the slugs”", files[:1]),
+        ]
+        app.dialogs.open(DiffPanel(sources))
+        await keys(*pressed)(pilot, app)
+
+    return act
+
+
+def permission(change: DiffDisplay, *pressed: str) -> Act:
+    async def act(pilot: Pilot[Any], app: AgentApp) -> None:
+        asked = PermissionAsk(WRITE, replace(PENDING, parts=()), change, (OFFER,))
+        app.dialogs.open(PermissionDialog(asked, app.highlighter, lambda text, _: text))
+        app.dialogs._guard._guarded_until_s = 0.0
+        await keys(*pressed)(pilot, app)
+
+    return act
+
+
+async def files(pilot: Pilot[Any], app: AgentApp) -> None:
+    center = app.commands
+    assert center is not None
+    (center.files.root / "漢字").mkdir()
+    for name in ("a b.py", 'quo"te.py', "new\nline.py", "漢字/slug.py", "src.py"):
+        (center.files.root / name).write_text("")
+    await center.files.ready()
+    await keys(*"look at @")(pilot, app)
+
+
+VIEWS: dict[str, Act] = {
+    "model": command("/model", "j", "right", "right"),
+    "theme": command("/theme"),
+    "context": command("/context"),
+    "config": command("/config", *"editormode"),
+    "choice": command("/config", *"editormode", "enter"),
+    "rewind": command("/rewind"),
+    "palette": keys("ctrl+p", *"com"),
+    "diff": diff_panel("down"),
+    "diff-file": diff_panel("enter"),
+    "hunks": permission(CHANGE, "h", "down", "space"),
+    "detail": after_work("ctrl+o", "d", "left"),
+    "reading": after_work("ctrl+o"),
+    "search": after_work("ctrl+o", "/", *"slug"),
+    "history": keys("ctrl+r", *"slug"),
+    "shell": keys("!", *"pytest"),
+    "commands": keys(*"/co"),
+    "files": files,
+    "vim": keys(*"one two three", "ctrl+j", *"four", "escape", "k", "v", "e"),
+}
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize(("theme", "size"), LOOKS, ids=lambda value: str(value))
+def test_view(
+    snap_compare: Compare, theme: str, size: tuple[int, int], view: str, tmp_path: Path
+) -> None:
+    (tmp_path / "home" / ".agent").mkdir(parents=True)
+    (tmp_path / "project").mkdir()
+    settings = {"editorMode": "vim"} if view == "vim" else {}
+    (tmp_path / "home" / ".agent" / "settings.json").write_text(json.dumps(settings))
+    conversation = RecordedConversation([WORK], is_demo=True)
+    conversation.messages = tuple(
+        replace(user_message(text), origin="person")
+        for text in ("Explain the parser", "Fix the slugs, 漢字 too")
+    )
+    if view in {"vim", "files"}:
+        conversation.launch_dir = tmp_path / "project"
+        conversation.commands = center_for(conversation, tmp_path / "home")
+        conversation.launch_dir = Path("/home/ada/slugs")
+    app = frozen(make_app(conversation, theme=theme))
+    app.history.extend_older(["fix the slugs", "!pytest -q tests", "!pytest", "look at slug.py"])
+
+    async def run(pilot: Pilot[Any]) -> None:
+        await settled(pilot)
+        await VIEWS[view](pilot, app)
+
+    assert snap_compare(app, terminal_size=size, run_before=run)
