@@ -265,6 +265,7 @@ async def _build(
         accounting=accounting,
         side=side,
         is_automatic=lambda: start.settings.values.autoCompactEnabled is not False,
+        window=lambda: start.settings.values.autoCompactWindow,
     )
     tools = registry.to_wire()
     deferred = services.deferred = DeferredTools(registry)

@@ -72,6 +72,8 @@ class KeeperSetup:
     accounting: Accounting
     side: SideEvents
     is_automatic: Callable[[], bool]
+    window: Callable[[], int | None]
+    """Most tokens of the model's window to use, where the person wants fewer than there are."""
 
     def keeper(
         self,
@@ -99,7 +101,7 @@ class KeeperSetup:
 
         def budget() -> ContextBudget:
             can = own or self.used.capabilities
-            return ContextBudget(can.context_window, can.max_output_tokens)
+            return ContextBudget(can.context_window, can.max_output_tokens, self.window())
 
         return ContextKeeper(
             KeeperPorts(

@@ -31,22 +31,30 @@ class ContextBudget:
 
     window: int
     max_output: int
+    wanted: int | None = None
+    """Of the window, what the person wants used; None for all of it."""
 
     @property
     def effective(self) -> int:
         """What the history may fill, with room for the answer."""
-        headroom = min(RESPONSE_HEADROOM, self.max_output, self.window // 4)
-        return max(1, self.window - headroom)
+        return self._without_headroom(self.window)
 
     @property
     def trigger(self) -> int:
         """From here on compaction starts."""
-        return int(self.effective * TRIGGER)
+        return int(self._used * TRIGGER)
 
     @property
     def target(self) -> int:
         """What is left after a good compaction, at most."""
-        return int(self.effective * TARGET)
+        return int(self._used * TARGET)
+
+    @property
+    def _used(self) -> int:
+        return self._without_headroom(min(self.window, self.wanted or self.window))
+
+    def _without_headroom(self, window: int) -> int:
+        return max(1, window - min(RESPONSE_HEADROOM, self.max_output, window // 4))
 
     def pressure(self, tokens: int) -> Pressure:
         """Say how full the window is with a history of that size."""

@@ -101,6 +101,16 @@ def test_thresholds(tokens: int, pressure: str) -> None:
     assert BUDGET.pressure(tokens) is Pressure(pressure)
 
 
+def test_a_person_may_want_less_of_the_window() -> None:
+    budget = ContextBudget(window=200_000, max_output=4_000, wanted=20_000)
+    assert budget.pressure(13_599) is Pressure.NONE
+    assert budget.pressure(13_600) is Pressure.COMPACT
+    # There is room enough to ask for a summary all the same.
+    assert budget.pressure(100_000) is Pressure.COMPACT
+    assert budget.target == 8_000
+    assert ContextBudget(20_000, 4_000, wanted=90_000).trigger == BUDGET.trigger
+
+
 async def test_with_room_nothing_happens() -> None:
     model = Model()
     assert await keeper(model).before_request(talk(2_000), 3_000, abort()) is None
