@@ -13,7 +13,7 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent.abort import AbortController
+from agent.abort import AbortController, AbortSignal
 from agent.background_tasks import BackgroundTasks
 from agent.commands.center import CommandCenter
 from agent.conversation_ports import ConversationParts
@@ -50,6 +50,7 @@ class Conversation(ConversationView):
         self._rewinding = Rewinding(self._state, parts.recorder, parts.totals, parts.checkpoints)
         self._events: AsyncGenerator[AgentEvent, None] | None = None
         self._starting: asyncio.Future[None] | None = None
+        self._start_abort = AbortController()
         self.commands: CommandCenter | None = None
         """What the person can type after `/`; set once everything is put together."""
         self._session_started = False
@@ -143,7 +144,25 @@ class Conversation(ConversationView):
 
     async def _start(self) -> None:
         self._session_started = True
-        await self._parts.on_start()
+        self.hooks.abort = self._start_abort.signal
+        try:
+            await self._parts.on_start()
+        finally:
+            self.hooks.abort = None
+
+    async def _started(self, abort: AbortSignal) -> list[AgentEvent]:
+        """Return what there is to show of the start; an interruption ends its hooks."""
+        starting = asyncio.ensure_future(self.start())
+        interrupt = asyncio.ensure_future(abort.wait())
+        try:
+            await asyncio.wait({starting, interrupt}, return_when=asyncio.FIRST_COMPLETED)
+            if not starting.done():
+                self._start_abort.abort("interrupted")
+            return await starting
+        finally:
+            for task in (starting, interrupt):
+                task.cancel()
+            await asyncio.wait({starting, interrupt})
 
     def listen_for_wake(self, on_wake: Callable[[], None]) -> None:
         """Say who is told when a background hook wants the model to go on."""
@@ -201,13 +220,14 @@ class Conversation(ConversationView):
                 parts.after_prompt(self.messages)
             if parts.expander is not None:
                 await parts.expander.end_turn()
-            self._state.abort = None
+            self._state.abort = self.hooks.abort = None
 
     async def _run(
         self, prompt: Prompt | None, turn_id: str, abort: AbortController
     ) -> AsyncGenerator[AgentEvent, None]:
-        for event in await self.start():
+        for event in await self._started(abort.signal):
             yield event
+        self.hooks.abort = abort.signal
         self.hooks.begin_turn(turn_id, prompt.uid if prompt is not None else None)
         new: tuple[Message, ...] | None = None
         opening = (
@@ -305,6 +325,7 @@ class Conversation(ConversationView):
             return
         signal = AbortController()
         self._state.abort = signal
+        self.hooks.abort = signal.signal
         try:
             work = SideWork(
                 context.by_wish(self.messages, focus, signal.signal),
@@ -329,7 +350,7 @@ class Conversation(ConversationView):
                 await self._parts.recorder.event(step.event, self.messages)
                 yield step.event
         finally:
-            self._state.abort = None
+            self._state.abort = self.hooks.abort = None
 
     # -- end --------------------------------------------------------------------------------
 

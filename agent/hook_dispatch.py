@@ -73,6 +73,7 @@ class HookDispatch(CallEvents):
             listeners=self.listeners,
         )
         child._turn_id = turn_id
+        child.abort = self.abort
         return child
 
     def start_context(self, *, again: bool = False) -> list[str]:

@@ -89,6 +89,8 @@ class HookFiring:
         self._late: list[str] = []
         self._said: set[str] = set()
         self._classifier_notes: deque[str] = deque(maxlen=CLASSIFIER_NOTES)
+        self.abort: AbortSignal | None = None
+        """Ends hooks of events that belong to what is going on; None while nothing is."""
         self.cwd: Callable[[], Path] = lambda: session.cwd
         """The shell's folder, which moves between two events of a turn."""
 
@@ -150,6 +152,8 @@ class HookFiring:
         name = payload.event_name
         if not self._runner.has(name):
             return None
+        if abort is None and name not in BESIDE_TURNS and name != "SessionEnd":
+            abort = self.abort
         who = self._who() if payload.agent_id is None else {}
         payload = replace(payload, cwd=str(self.cwd()), **who)
 

@@ -15,6 +15,7 @@ from agent.errors import SwitchRefused, UsageError
 from agent.model.scripted.scenario import Text, ToolCall, Turn, When
 from permissions.mode import Mode
 from tests.journeys.conftest import Begin, terminal
+from tests.journeys.program import appeared
 
 DONE = Turn((Text("Done."),))
 
@@ -363,3 +364,41 @@ async def test_hooks_read_the_transcript_as_they_are_used_to(
     journey = await begin([DONE])
     await journey.send("go")
     assert said.read_text().splitlines() == ["Done.", "go"]
+
+
+@pytest.mark.parametrize("event", ["SessionStart", "UserPromptSubmit"])
+async def test_a_hook_that_hangs_before_the_prompt_is_ended_by_an_interruption(
+    begin: Begin, fresh_home: Path, tmp_path: Path, event: str
+) -> None:
+    there = tmp_path / "there"
+    configure(fresh_home, {event: f"touch '{there}'; sleep 600"})
+    journey = await begin([replace(DONE, times=0)])
+    sending = asyncio.ensure_future(journey.send("go"))
+    await appeared(there)
+    assert journey.conversation.interrupt()
+    events = await sending
+    assert terminal(events).reason == "aborted_tools"
+    assert journey.server.requests == []
+    notices = [line for e in events if e.type == "hook_finished" for line in e.notices]
+    assert any("interrupted before it ended" in line for line in notices)
+    configure(fresh_home, {})
+    await journey.assembled.commands.context.reload_settings()
+    assert terminal(await journey.send("go")).reason == "completed"
+
+
+async def test_a_hook_that_hangs_before_a_compaction_is_ended_by_an_interruption(
+    begin: Begin, fresh_home: Path, tmp_path: Path
+) -> None:
+    there = tmp_path / "there"
+    configure(fresh_home, {"PreCompact": f"touch '{there}'; sleep 600"})
+    journey = await begin([replace(DONE, times=0)])
+    await journey.send("go")
+
+    async def compact() -> list[str]:
+        return [event.type async for event in journey.conversation.compact()]
+
+    compacting = asyncio.ensure_future(compact())
+    await appeared(there)
+    journey.conversation.interrupt()
+    await compacting
+    assert not journey.conversation.is_running
