@@ -9,7 +9,9 @@ import asyncio
 import contextlib
 import json
 import secrets
+import shutil
 import threading
+import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,6 +27,7 @@ from hooks.sources import SourceError, read_plugin, read_settings_file
 from hooks.spec import HookSource
 
 BACKGROUND_WAIT_S: Final = 5.0
+KEPT_S: Final = 24 * 3600.0
 NAMEABLE: Final = ("policy", "project", "local", "user", "plugin", "skill", "agent")
 
 
@@ -98,6 +101,7 @@ async def run_hooks(
         print(f"hooks run: {error}", file=stderr)
         return 2
     session = _session(world)
+    _forget_old(session.state_dir.parent, now_s=time.time())
     runner = HookRunner(config, session=session, ports=world.ports)
     warnings = tuple(str(warning) for warning in config.warnings)
     status = 0
@@ -150,6 +154,14 @@ def _session(world: HookWorld) -> HookSession:
     )
 
 
+def _forget_old(folder: Path, *, now_s: float) -> None:
+    """Remove what runs of other days left: variables and texts that were too long."""
+    with contextlib.suppress(OSError):
+        for left in folder.iterdir():
+            if now_s - left.stat().st_mtime > KEPT_S:
+                shutil.rmtree(left, ignore_errors=True)
+
+
 def _remove_if_empty(state_dir: Path) -> None:
     for folder in (state_dir / "hook-env", state_dir / "hook-output", state_dir):
         with contextlib.suppress(OSError):
@@ -179,7 +191,8 @@ def _with_background(outcome: EventOutcome, ended: BackgroundDelivery) -> EventO
 
 
 def _late(ended: BackgroundDelivery) -> list[str]:
-    said = [f"background hook said: {text}" for text in (*ended.additional_context, *ended.wake)]
+    texts = (*ended.system_messages, *ended.additional_context, *ended.wake)
+    said = [f"background hook said: {text}" for text in texts]
     return [*ended.notices, *said]
 
 

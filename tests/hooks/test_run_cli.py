@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -279,3 +281,14 @@ async def test_list_as_data(cli: Cli) -> None:
     await list_hooks(cli.options, cli.world, as_json=True, stdout=out, stderr=io.StringIO())
     (row,) = json.loads(out.getvalue())["hooks"]
     assert (row["event"], row["async"], row["timeout"], row["health"]) == ("Stop", True, 3.0, [])
+
+
+async def test_what_runs_of_other_days_left_is_removed(cli: Cli) -> None:
+    left = cli.world.agent_home / "cache" / "hooks-run"
+    for name, age_s in (("old", 2 * 24 * 3600), ("new", 60)):
+        (left / name / "hook-env").mkdir(parents=True)
+        when = time.time() - age_s
+        os.utime(left / name, (when, when))
+    cli.settings("Stop", "true")
+    await cli.run("Stop")
+    assert [path.name for path in left.iterdir()] == ["new"]

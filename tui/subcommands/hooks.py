@@ -68,6 +68,8 @@ def run_command(
 ) -> int:
     """Fire EVENT with the payload on standard input; print one JSON line per step."""
     options = HookOptions(settings, plugins, trust)
+    if sys.stdin.isatty():
+        click.echo("Type the payload as JSON, or nothing, and Ctrl+D:", err=True)
     return asyncio.run(
         run_hooks(event, options, _world(), stdin=sys.stdin, stdout=sys.stdout, stderr=sys.stderr)
     )
