@@ -27,7 +27,8 @@ class Head:
 def read_head(text: str) -> Head:
     """Return the head with what is wrong about it. Raises nothing.
 
-    People write `description: Fix: the bug`, which is no YAML: such a head is read line by line.
+    People write `description: Fix: the bug` and `argument-hint: [from] [to]`, which is no YAML:
+    such a head is read line by line, and nothing is wrong with it where each line is whole.
     """
     match = _HEAD.match(text)
     if match is None:
@@ -41,13 +42,32 @@ def read_head(text: str) -> Head:
     try:
         values = yaml.safe_load(match[1])
     except (yaml.YAMLError, ValueError, RecursionError) as error:
+        values = _line_by_line(match[1])
+        if all(_is_whole(line) for line in match[1].splitlines()):
+            return Head(values, body)
         problem = " ".join(str(error).split())[:200] or type(error).__name__
-        return Head(_line_by_line(match[1]), body, f"the head is no valid YAML: {problem}")
+        return Head(values, body, f"the head is no valid YAML: {problem}")
     if values is None:
         return Head({}, body)
     if not isinstance(values, dict):
         return Head({}, body, "the head is no list of `key: value` lines")
     return Head({str(key): value for key, value in values.items()}, body)
+
+
+def _is_whole(line: str) -> bool:
+    """Whether a line says all of what it says: a key and a text with nothing left open."""
+    if not line.strip() or line.startswith("#"):
+        return True
+    match = _LINE.match(line.rstrip())
+    if match is None:
+        return False
+    value = match[2].strip()
+    pairs = (("[", "]"), ("{", "}"), ("(", ")"))
+    if any(value.count(opening) != value.count(closing) for opening, closing in pairs):
+        return False
+    if value.startswith(("'", '"')):
+        return value.count(value[0]) % 2 == 0
+    return not value.startswith(("|", ">"))
 
 
 def _line_by_line(head: str) -> dict[str, Any]:
