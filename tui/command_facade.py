@@ -185,8 +185,9 @@ class CommandFacade(App[ExitReport]):
     def show_history(self, messages: Sequence[Message]) -> None:
         """Show the conversation anew, as it is after going back."""
         self.document.clear()
-        path = self.past.path
-        if path is None:
+        # From the file, where there is one: it also knows what calls changed.
+        path = self.commands.context.session.transcript_path if self.commands is not None else None
+        if path is None or not path.is_file():
             self.document.restore(messages)
         else:
             self.run_worker(self.past.open(path), exit_on_error=True)
