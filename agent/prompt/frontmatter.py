@@ -28,7 +28,7 @@ def read_head(text: str) -> Head:
     """Return the head with what is wrong about it. Raises nothing.
 
     People write `description: Fix: the bug` and `argument-hint: [from] [to]`, which is no YAML:
-    such a head is read line by line, and nothing is wrong with it where each line is whole.
+    such a head is read line by line, and nothing is said where each line is plainly whole.
     """
     match = _HEAD.match(text)
     if match is None:
@@ -63,6 +63,9 @@ def _is_whole(line: str) -> bool:
         return False
     value = match[2].strip()
     pairs = (("[", "]"), ("{", "}"), ("(", ")"))
+    if ": " in value:
+        # Perhaps two lines that became one.
+        return False
     if any(value.count(opening) != value.count(closing) for opening, closing in pairs):
         return False
     if value.startswith(("'", '"')):

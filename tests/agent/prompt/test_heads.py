@@ -11,7 +11,6 @@ from agent.prompt.frontmatter import read_head
     ("line", "key", "value"),
     [
         ("argument-hint: [from] [to]", "argument-hint", "[from] [to]"),
-        ("description: Fix: the bug", "description", "Fix: the bug"),
         ("description: @ada's list", "description", "@ada's list"),
         ("allowed-tools: *", "allowed-tools", "*"),
         ('description: "Fix" it', "description", '"Fix" it'),
@@ -24,7 +23,15 @@ def test_lines_that_are_no_yaml_but_whole_are_fine(line: str, key: str, value: s
 
 
 @pytest.mark.parametrize(
-    "line", ["description: [", 'description: "open', "  - a\nname", "description: {a", "{{{"]
+    "line",
+    [
+        "description: [",
+        'description: "open',
+        "  - a\nname",
+        "description: {a",
+        "{{{",
+        "description: Fix: it",
+    ],
 )
 def test_lines_with_something_left_open_are_reported(line: str) -> None:
     head = read_head(f"---\nname: x\n{line}\n---\nbody")
