@@ -99,9 +99,11 @@ def mentioned(text: str, cursor: int) -> str | None:
 
 def _word_start(text: str, cursor: int) -> int:
     """Return where the word before the cursor begins; an open quote after `@` holds spaces."""
-    quoted = _OPEN_QUOTE.search(text, 0, cursor)
-    if quoted is not None:
-        return quoted.start()
+    line = text.rfind("\n", 0, cursor) + 1
+    if text.find('@"', line, cursor) >= 0:
+        quoted = _OPEN_QUOTE.search(text, line, cursor)
+        if quoted is not None:
+            return quoted.start()
     start = cursor
     while start and not text[start - 1].isspace():
         start -= 1

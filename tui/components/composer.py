@@ -19,7 +19,7 @@ from tui.input.dispatch import Handler
 from tui.input.event import Phase, RoutedEvent
 from tui.input.listens import Listens
 from tui.input.priority import EventKind
-from tui.text.buffer import Draft, TextBuffer, is_chip
+from tui.text.buffer import Chip, Draft, TextBuffer, is_chip
 from tui.text.ink import FAINT, MUTED, TEXT, Ink, Row, Run
 from tui.text.wrap import clip, runs_width
 
@@ -60,6 +60,7 @@ class Composer(Listens, RowsWidget):
         self._note = ""
         self._first_shown = 0
         self._wanted_column: int | None = None
+        self._laid_out: tuple[str, Mapping[str, Chip], int, list[EditRow]] | None = None
         self._vim: VimKeys | None = None
 
     # What others do with it
@@ -218,14 +219,23 @@ class Composer(Listens, RowsWidget):
         return max(1, min(14, self.app.size.height // 3))
 
     def _edit_rows(self) -> list[EditRow]:
-        return edit_rows(
-            self.buffer.text, self.size.width - _SIGN_CELLS - 1, self.buffer.draft.chips
-        )
+        return self._rows_at(self.size.width - _SIGN_CELLS - 1)
+
+    def _rows_at(self, width_cells: int) -> list[EditRow]:
+        """Return the rows of the text, made once per text and width."""
+        draft = self.buffer.draft
+        known = self._laid_out
+        if known is None or known[0] is not draft.text or known[1] is not draft.chips:
+            known = None
+        if known is None or known[2] != width_cells:
+            rows = edit_rows(draft.text, width_cells, draft.chips)
+            self._laid_out = known = (draft.text, draft.chips, width_cells, rows)
+        return known[3]
 
     def make_rows(self, width_cells: int) -> Sequence[Row]:
         """Return rules and text."""
         draft = self.buffer.draft
-        lines = edit_rows(draft.text, width_cells - _SIGN_CELLS - 1, draft.chips)
+        lines = self._rows_at(width_cells - _SIGN_CELLS - 1)
         number, _ = place_of(lines, draft.cursor)
         self._first_shown = _window(self._first_shown, number, len(lines), self._room)
         shown = lines[self._first_shown : self._first_shown + self._room]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tui.screen.width import clusters
+from tui.screen.width import clusters, is_plain
 from tui.text.buffer import Chip, is_chip
 
 
@@ -61,7 +61,27 @@ def cursor_at(rows: Sequence[EditRow], number: int, column: int) -> int:
     return best
 
 
+def _plain_rows(line: str, start: int, width: int) -> list[EditRow]:
+    """The same for a line in which every character is one cell: found without looking at each."""
+    rows: list[EditRow] = []
+    first, count = 0, len(line)
+    while True:
+        end = min(count, first + width - 1)
+        if end < count:
+            space = line.rfind(" ", first, end)
+            # A space at the very start of a row is no place to break it.
+            end = space + 1 if space + 1 > first else end
+        begin, stop = start + first, start + end
+        cells = tuple(zip(range(begin, stop), range(end - first), strict=True))
+        rows.append(EditRow(begin, stop, cells, end - first, starts_line=not rows))
+        if end >= count:
+            return rows
+        first = end
+
+
 def _line_rows(line: str, start: int, width: int, chips: Mapping[str, Chip]) -> list[EditRow]:
+    if is_plain(line):
+        return _plain_rows(line, start, width)
     cells = _cells(line, start, chips)
     rows: list[EditRow] = []
     first = 0
