@@ -105,20 +105,27 @@ def script(dice: random.Random, gate: Gate) -> list[Step]:
 
 async def act(app: TwinAgentApp, pilot: Pilot[ExitReport], dice: random.Random, gate: Gate) -> None:
     """Do one random thing that the agent, the person or the window could do."""
-    match dice.randrange(8):
+    match dice.randrange(10):
         case 0 | 1 | 2 | 3:
             for _ in range(dice.randrange(1, 8)):
                 gate.steps.release()
             await pilot.pause()
             app.bridge.flush()
         case 4 | 5 | 6:
-            await pilot.press(dice.choice(KEYS))
+            # Enter in the palette could leave the program.
+            is_covered = len(app.screen_stack) > 1
+            await pilot.press(dice.choice(("a", "down", "backspace") if is_covered else KEYS))
+        case 7:
+            # Above the rows, for a moment or until it is closed.
+            app.notify("a toast 好", timeout=dice.choice([0.01, 60]))
+        case 8:
+            await pilot.press("escape" if len(app.screen_stack) > 1 else "ctrl+p")
         case _:
             size = dice.choice([*SIZES, (dice.randrange(1, 130), dice.randrange(1, 45))])
             app.post_message(resize_event(*size))
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(6))
 async def test_every_frame_of_the_app_equals_textuals_own(seed: int) -> None:
     dice = random.Random(seed)
     gate = Gate()

@@ -104,8 +104,6 @@ class DirectOutput(CellOutput[ReturnType], Generic[ReturnType]):
 
     def paint_rows(self, widget: DrawsRows, rows: Collection[int]) -> bool:
         """Paint rows of a widget into the next frame; False when Textual has to."""
-        if not self._is_free(widget.screen):
-            return False
         region = self._region_of(widget)
         if region is None:
             return False
@@ -123,8 +121,20 @@ class DirectOutput(CellOutput[ReturnType], Generic[ReturnType]):
         self._plan_frame()
         return True
 
-    def _is_free(self, screen: Screen[Any]) -> bool:
-        """Whether the frame is as Textual laid it out, with one screen and no layout to come."""
+    def _free_screen(self) -> Screen[Any] | None:
+        """Return the screen if it is the only one, as Textual laid it out and to stay so."""
+        if not self._may_paint() or len(self.screen_stack) != 1:
+            return None
+        screen = self.screen_stack[0]
+        is_free = (
+            (self._back.width, self._back.height) == self.size == screen.size
+            and not screen._layout_required
+            and not screen._scroll_required
+            and not screen._repaint_required
+        )
+        return screen if is_free else None
+
+    def _may_paint(self) -> bool:
         driver = self._driver
         return (
             self._uses_cells
@@ -132,17 +142,14 @@ class DirectOutput(CellOutput[ReturnType], Generic[ReturnType]):
             and not driver.is_inline
             and self._may_write()
             and not self._styles.is_full
-            and len(self.screen_stack) == 1
-            and screen is self.screen_stack[0]
-            and (self._back.width, self._back.height) == self.size == screen.size
-            and not screen._layout_required
-            and not screen._scroll_required
-            and not screen._repaint_required
         )
 
     def _region_of(self, widget: Widget) -> Region | None:
         """Return where a widget is if all of it is in view and nothing lies above it."""
-        visible = widget.screen._compositor.visible_widgets
+        screen = self._free_screen()
+        if screen is None:
+            return None
+        visible = screen._compositor.visible_widgets
         if visible is not self._visible:
             self._visible = visible
             self._uncovered = _uncovered(visible)

@@ -62,7 +62,12 @@ class Highlighter:
         if key not in self._running:
             self._running.add(key)
             loop = asyncio.get_running_loop()
-            future = loop.run_in_executor(self._executor, lex_block, code, language)
+            try:
+                future = loop.run_in_executor(self._executor, lex_block, code, language)
+            except RuntimeError:
+                # The app is closing and has shut the thread down; what is drawn is the last.
+                self._running.discard(key)
+                return plain_lines(code)
             future.add_done_callback(lambda result: self._finish(key, result))
         self._unready.add(key)
         if code.count("\n") > _LINEWISE_LINES:

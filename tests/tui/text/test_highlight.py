@@ -47,3 +47,12 @@ def test_language_by_file_name() -> None:
         "text",
         "rust",
     ]
+
+
+async def test_a_thread_that_was_shut_down_costs_the_colours_only() -> None:
+    executor = ThreadPoolExecutor(max_workers=1)
+    executor.shutdown()
+    highlighter = Highlighter(executor)
+    lines = highlighter.block("a = 1\nb = 2", "python")
+    assert ["".join(text for text, _ in line) for line in lines] == ["a = 1", "b = 2"]
+    assert highlighter.take_unready() == frozenset()
