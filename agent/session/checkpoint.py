@@ -16,23 +16,12 @@ from typing import Any, Literal
 from agent.errors import SessionError
 from agent.session.blobs import FILES_NAME, LOG_NAME, BlobStore, PathState
 from agent.session.lines import Line, read_forwards
+from agent.session.snapshot import Snapshot
 from agent.session.transcript import Transcript
 from agent.session.turn_changes import TurnChange, turn_changes
 from agent.session.worktree import Listing, Worktree
 from agent.tools.atomic_write import replace_file
 from agent.tools.base import ToolError
-
-
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """One path before one change."""
-
-    turn_id: str
-    tool_use_id: str
-    path: Path
-    state: PathState
-    seq: int
-    """Order of snapshots in a session."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from agent.session.blobs import BlobStore, PathState
-
-if TYPE_CHECKING:
-    from agent.session.checkpoint import Snapshot
+from agent.session.snapshot import Snapshot
 
 MAX_BYTES: Final = 2_000_000
 """Of one file; larger ones are named and not compared."""

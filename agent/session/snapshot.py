@@ -1,0 +1,20 @@
+"""One path as it was before one change: what checkpoints are made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent.session.blobs import PathState
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """One path before one change."""
+
+    turn_id: str
+    tool_use_id: str
+    path: Path
+    state: PathState
+    seq: int
+    """Order of snapshots in a session."""
