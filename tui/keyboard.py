@@ -108,6 +108,7 @@ class Keyboard:
             self._on_sent,
             host.lines.show,
             lambda: host.chords.keymap.display("chat:stash"),
+            host.own_panels.show_keys,
         )
         self.files = FilePicker(
             FilesBelow(lambda: host.commands, self._launch_dir, host.options.shell_env),

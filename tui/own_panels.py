@@ -1,4 +1,4 @@
-"""Panels that keys open and no command does: the palette, and the detail of tools' calls."""
+"""Panels that keys open and no command does: keys, the palette, the detail of tools' calls."""
 
 from __future__ import annotations
 
@@ -33,6 +33,12 @@ class OwnPanels:
         from tui.panels.palette import open_palette
 
         self._host.start_worker(open_palette(self._host, perform, self._host.submit))
+
+    def show_keys(self) -> None:
+        """Show the keys that matter."""
+        from tui.panels.keys_overlay import open_keys
+
+        self._host.start_worker(open_keys(self._host))
 
     def choose_detail(self) -> None:
         """Let the person say how much is shown of each tool's calls."""

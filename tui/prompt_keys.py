@@ -22,6 +22,7 @@ class PromptKeys:
         on_sent: Callable[[str], None],
         on_taken_back: Callable[[], None],
         stash_key: Callable[[], str],
+        show_keys: Callable[[], None],
     ) -> None:
         """`submit` sends a text; `on_sent` hears before it of what the person typed."""
         self._composer = composer
@@ -31,6 +32,7 @@ class PromptKeys:
         self._on_sent = on_sent
         self._on_taken_back = on_taken_back
         self._stash_key = stash_key
+        self._show_keys = show_keys
         self._stash: list[Draft] = []
 
     def send(self) -> None:
@@ -108,8 +110,8 @@ class PromptKeys:
         self._composer.set_note(f" {drafts} put aside: {self._stash_key()} " if count else "")
 
     def help_when_empty(self) -> bool:
-        """Show the help, unless something is being typed."""
+        """Show the keys, unless something is being typed."""
         if not self._composer.buffer.is_empty:
             return False
-        self._submit("/help")
+        self._show_keys()
         return True

@@ -69,9 +69,7 @@ def diff_panel(*pressed: str) -> Act:
     files = [
         ChangedFile("src/slug.py", 3, 1, rows),
         ChangedFile("docs/更新日志.md (new)", 12, 0, rows),
-        ChangedFile(
-            "a name that goes on for a while, as names of files do.txt", 0, 240, rows
-        ),
+        ChangedFile("a name that goes on for a while, as names of files do.txt", 0, 240, rows),
     ]
 
     async def act(pilot: Pilot[Any], app: AgentApp) -> None:
@@ -108,6 +106,7 @@ async def files(pilot: Pilot[Any], app: AgentApp) -> None:
 VIEWS: dict[str, Act] = {
     "model": command("/model", "j", "right", "right"),
     "theme": command("/theme"),
+    "keys": keys("?"),
     "context": command("/context"),
     "config": command("/config", *"editormode"),
     "choice": command("/config", *"editormode", "enter"),

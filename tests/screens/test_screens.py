@@ -156,7 +156,7 @@ def test_dialog(snap_compare: Compare, theme: str, size: tuple[int, int], dialog
 @pytest.mark.parametrize("size", SIZES, ids=str)
 @pytest.mark.parametrize("theme", THEMES)
 def test_help(snap_compare: Compare, theme: str, size: tuple[int, int]) -> None:
-    assert snap_compare(app_with([], theme), terminal_size=size, press=["?"])
+    assert snap_compare(app_with([], theme), terminal_size=size, run_before=after_prompt("/help"))
 
 
 @pytest.mark.parametrize("theme", OTHERS)

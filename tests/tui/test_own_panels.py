@@ -91,3 +91,24 @@ async def test_escape_puts_the_levels_from_before_back() -> None:
         await pilot.press("left", "escape")
         await settled(pilot)
         assert app.transcript.viewport.levels == {}
+
+
+async def test_the_keys_are_shown_and_the_next_one_counts() -> None:
+    app = make_app()
+    async with app.run_test(size=(80, 30)) as pilot:
+        await settled(pilot)
+        await pilot.press("?")
+        await settled(pilot)
+        assert "Shift+Tab" in text_of(app.dialogs)
+        await pilot.press("h")
+        await settled(pilot)
+        assert app.dialogs.open_count == 0
+        assert app.composer.buffer.text == "h"
+        await pilot.press("?")
+        assert app.composer.buffer.text == "h?"
+        await pilot.press("ctrl+u", "?")
+        await settled(pilot)
+        await pilot.press("?")
+        await settled(pilot)
+        assert app.dialogs.open_count == 0
+        assert app.composer.buffer.is_empty

@@ -1,0 +1,112 @@
+"""`?` on an empty prompt: the keys that matter, at a glance; the next key closes it and counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import zip_longest
+from typing import Final
+
+from themes.theme import Role
+from tui.command_screen import CommandScreen
+from tui.dialogs.dialog import Answered, DialogView, FooterRow, Manners
+from tui.input.keymap import Keymap
+from tui.screen.width import text_width
+from tui.text.ink import ACCENT, MUTED, TEXT, Ink, Row, Run, row
+from tui.text.wrap import clip
+
+_TWO_COLUMNS_CELLS: Final = 76
+_SIGNS: Final = (("/", "commands"), ("@", "files and folders"), ("!", "a command of yours"))
+_ACTIONS: Final = (
+    ("chat:cycleMode", "permission mode"),
+    ("chat:cancel", "interrupt"),
+    ("chat:rewind", "clear, or go back"),
+    ("app:toggleTranscript", "read and search"),
+    ("app:commandPalette", "everything there is"),
+    ("history:search", "search prompts"),
+    ("history:previous", "prompt before"),
+    ("app:toggleTodos", "task list"),
+    ("task:background", "go on in background"),
+    ("chat:newline", "line break"),
+    ("chat:undo", "undo"),
+    ("chat:stash", "put aside, bring back"),
+    ("chat:externalEditor", "your own editor"),
+    ("chat:imagePaste", "paste a picture"),
+    ("chat:modelPicker", "model and effort"),
+    ("app:interrupt", "stop; twice leaves"),
+    ("app:suspend", "to the shell"),
+)
+"""The most important ones first, in words that fit beside each other."""
+
+
+class KeysOverlay:
+    """A table of keys; gives what was typed to close it."""
+
+    manners = Manners((), is_guarded=False)
+
+    def __init__(self, pairs: Sequence[tuple[str, str]]) -> None:
+        """Take keys with what they do."""
+        self._pairs = pairs
+        self._answered: Answered[str] = Answered()
+
+    @property
+    def is_done(self) -> bool:
+        """Whether a key was pressed."""
+        return self._answered.is_done
+
+    async def wait(self) -> str:
+        """Return the text that the closing key typed; empty for a key that types nothing."""
+        return await self._answered.wait()
+
+    def press(self, key: str, text: str, action_id: str | None) -> None:
+        """Close; a second `?` is only that."""
+        self._answered.give(text if text.isprintable() and text != "?" else "")
+
+    def paste(self, text: str) -> None:
+        """Close, and let the text go on to the prompt."""
+        self._answered.give(text)
+
+    def choose(self, choice: int) -> None:
+        """There is nothing to click."""
+
+    def view(self, width_cells: int) -> DialogView:
+        """Return the table, in two columns where there is room."""
+        title = (("Keys", Ink(Role.ACCENT, bold=True)),)
+        hint = "any key goes on · /help has them all"
+        foot = FooterRow(row("   ", (hint, MUTED)), is_optional=True)
+        if width_cells < _TWO_COLUMNS_CELLS:
+            return DialogView(
+                title, [self._row([pair], width_cells) for pair in self._pairs], [foot]
+            )
+        half = (len(self._pairs) + 1) // 2
+        both = zip_longest(self._pairs[:half], self._pairs[half:])
+        rows = [self._row([pair for pair in pairs if pair], width_cells) for pairs in both]
+        return DialogView(title, rows, [foot])
+
+    def _row(self, pairs: Sequence[tuple[str, str]], width: int) -> Row:
+        keys = max(text_width(key) for key, _ in self._pairs) + 2
+        column = width - 4 if width < _TWO_COLUMNS_CELLS else (width - 4) // 2
+        runs: list[Run] = [("   ", TEXT)]
+        for key, what in pairs:
+            cell = clip(
+                [(key, ACCENT), (" " * (keys - text_width(key)), TEXT), (what, MUTED)], column - 2
+            )
+            used = sum(text_width(text) for text, _ in cell)
+            runs += [*cell, (" " * (column - used), TEXT)]
+        return row(*clip(runs, width - 1), is_copied=False)
+
+
+async def open_keys(screen: CommandScreen) -> None:
+    """Show the keys until the next one is pressed; what that types is typed."""
+    typed = await screen.show_dialog(KeysOverlay(main_keys(screen.keymap)))
+    if typed:
+        screen.composer.edit(lambda buffer: buffer.insert(typed))
+
+
+def main_keys(keymap: Keymap) -> list[tuple[str, str]]:
+    """Return keys in force with what they do; unbound actions are left out."""
+    bound = [
+        (keymap.display(action_id), what)
+        for action_id, what in _ACTIONS
+        if keymap.display(action_id)
+    ]
+    return [*_SIGNS, *bound]
