@@ -95,13 +95,17 @@ def gated_mode(context: PermissionContext) -> tuple[Mode, tuple[DecisionWarning,
     return context.mode, ()
 
 
+_MAY_SET_MODE = frozenset({None, "user", "cliArg", "session", "policySettings", "userSettings"})
+
+
 def requested_mode(
     text: object, requested_by: str | None
 ) -> tuple[Mode, tuple[DecisionWarning, ...]]:
     """Return the mode that a requester may set; otherwise default, with a warning.
 
     The person (launch flag, key), user and policy settings may ask for any mode. Project and
-    local settings may not set it at all; hooks and sub-agents may not raise it.
+    local settings may not set it at all, nor may anybody not known; hooks and sub-agents may not
+    raise it.
     """
     mode = parse_mode(text) if isinstance(text, str) else None
     if mode is None:
@@ -115,9 +119,8 @@ def requested_mode(
         )
     if mode is Mode.DEFAULT:
         return mode, ()
-    from_project = requested_by in ("projectSettings", "localSettings")
-    from_agent = requested_by in ("hook", "subagent") and mode in RAISED_MODES
-    if not from_project and not from_agent:
+    may_tighten = requested_by in ("hook", "subagent") and mode not in RAISED_MODES
+    if requested_by in _MAY_SET_MODE or may_tighten:
         return mode, ()
     return Mode.DEFAULT, (
         DecisionWarning(

@@ -15,8 +15,8 @@ from permissions.rule_set import Rule, RuleSet
 _BREAKS = re.compile(r"[\n\r\x00;&|()`{}<>]+")
 _QUOTES = str.maketrans("", "", "\"'\\")
 _LEADING = re.compile(
-    r"(?:(?:then|do|else|elif|if|while|until|time|!|\$|[A-Za-z_]\w*\+?=\S*"
-    r"|(?:sudo|doas|env|nohup|nice|command|builtin|exec|setsid|xargs)(?: -\S+)*)(?: |$))*"
+    r"(?:(?:then|do|else|elif|if|while|until|!|\$|[A-Za-z_]\w*\+?=\S*"
+    r"|(?:sudo|doas|env|nohup|nice|command|builtin|exec|setsid|xargs|time)(?: -\S+)*)(?: |$))*"
 )
 
 

@@ -39,6 +39,10 @@ _ARITHMETIC = frozenset(
         "subscript",
     }
 )
+_RESERVED = frozenset(
+    "{ } ! if then elif else fi for while until do done case esac select function [[ ]]".split()
+)
+"""Words that are no program where a command starts; quoted ones are."""
 _ARGUMENT_TOKENS = frozenset({"=~", "==", "(", ")"})
 
 
@@ -258,6 +262,7 @@ class StatementReader:
         read: list[Word] = []
         for pieces in words:
             read.extend(self._words.expand(pieces))
+        _check_reserved([word.raw for word in read])
         self._words.note_command(read)
         return Simple(
             self._without_redirects(node) if redirects else self._raw(node).strip(),
@@ -317,3 +322,15 @@ class StatementReader:
             elif child.is_named and child.type not in _NOT_STATEMENTS | REDIRECTS:
                 items.append(self.statement(child))
         return items
+
+
+def _check_reserved(words: list[str]) -> None:
+    """Refuse a command that is none: the grammar takes `! {`, `time {` and `coproc {` for one."""
+    position = 0
+    if words[:1] == ["time"]:
+        position = next((i for i, word in enumerate(words) if i and word not in ("-p", "--")), 0)
+    elif words[:1] == ["coproc"]:
+        # A name may stand before a compound command.
+        position = 2 if len(words) > 2 and words[2] in _RESERVED else 1
+    if words[position : position + 1] and words[position] in _RESERVED:
+        raise Unparsable(f"'{words[position]}' is not understood here")

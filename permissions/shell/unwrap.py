@@ -9,8 +9,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from permissions.glob_text import UNKNOWN
 from permissions.shell.arguments import split_arguments
-from permissions.shell.syntax import PIPE_MARK, Word
+from permissions.shell.syntax import HOME_MARK, PIPE_MARK, PWD_MARK, Word
 from permissions.shell.wrappers import RUNNERS, SHELLS, WRAPPERS, Wrapper
 
 MAX_LAYERS = 12
@@ -55,6 +56,7 @@ def _set(text: str) -> frozenset[str]:
 READS_INPUT = "reads commands from its input"
 """What is hidden when a shell is given neither a text nor a file."""
 
+_UNKNOWN_PIECES = str.maketrans(dict.fromkeys((UNKNOWN, PIPE_MARK, HOME_MARK, PWD_MARK), "$_"))
 _TAKING_TEXT = _set("watch flock script sg runuser")
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\+?=", re.DOTALL)
 
@@ -73,7 +75,8 @@ def unwrap(words: tuple[Word, ...]) -> Unwrapped:
         if layer.words:
             found, texts, reason = _inner(layer)
             layers.extend(found)
-            (elsewhere if layer.is_elsewhere else scripts).extend(texts)
+            is_away = layer.is_elsewhere or program_of(layer.words[0]) == "ssh"
+            (elsewhere if is_away else scripts).extend(texts)
             if not (layer.is_elsewhere and reason.endswith(READS_INPUT)):
                 hidden = hidden or reason
     return Unwrapped(tuple(layers), tuple(scripts), tuple(elsewhere), hidden)
@@ -95,7 +98,8 @@ def _inner(layer: Layer) -> tuple[list[Layer], list[str], str]:
     if name == "eval":
         return [], *_text(rest, "eval")
     if name == "trap":
-        return [], *(_text(rest[:1], "trap") if len(rest) > 1 else ([], ""))
+        given = rest[1:] if rest and rest[0].text == "--" else rest
+        return [], *(_text(given[:1], "trap") if len(given) > 1 else ([], ""))
     if name == "alias":
         return [], *_aliases(rest)
     if name == "find":
@@ -116,7 +120,11 @@ def _inner(layer: Layer) -> tuple[list[Layer], list[str], str]:
     if name == "command" and rest and re.fullmatch(r"-\w*[vV]\w*", rest[0].plain):
         # `command -v x` looks x up, nothing runs.
         return [], [], ""
-    return _wrapped(layer, name, wrapper, rest), [], ""
+    found = _wrapped(layer, name, wrapper, rest)
+    if name == "ssh" and found and all(word.is_literal for word in found[0].words):
+        # The other side's shell reads the words as one text.
+        return found, [" ".join(word.text for word in found[0].words)], ""
+    return found, [], ""
 
 
 def _wrapped(layer: Layer, name: str, wrapper: Wrapper, rest: tuple[Word, ...]) -> list[Layer]:
@@ -183,7 +191,9 @@ def _text(words: Sequence[Word], what: str) -> tuple[list[str], str]:
     if not words:
         return [], ""
     if not all(word.is_literal for word in words):
-        return [], f"{what} runs a text that is not known before"
+        # What is known of it may be enough for a deny; the rest keeps it from being allowed.
+        known = " ".join(word.plain.translate(_UNKNOWN_PIECES) for word in words)
+        return [known], f"{what} runs a text that is not known before"
     text = " ".join(word.text for word in words)
     return ([text], "") if text.strip("-") else ([], "")
 
@@ -250,6 +260,11 @@ def _git(layer: Layer, rest: tuple[Word, ...]) -> tuple[list[Layer], list[str], 
                 texts.append(setting[1:])
             else:
                 texts.append(f"git {setting}")
+    runs_texts = any(word.text in ("rebase", "difftool", "filter-branch") for word in rest)
+    for position, word in enumerate(rest[:-1] if runs_texts else ()):
+        # `git rebase --exec` and the filters of `git filter-branch` are texts for a shell.
+        if word.text in _GIT_TEXTS and rest[position + 1].is_literal:
+            texts.append(rest[position + 1].text)
     subcommand = next((i for i, w in enumerate(rest) if w.text in ("run", "foreach")), None)
     if subcommand is not None and any(
         word.text in ("bisect", "submodule") for word in rest[:subcommand]
@@ -262,6 +277,10 @@ def _git(layer: Layer, rest: tuple[Word, ...]) -> tuple[list[Layer], list[str], 
     return [], texts, ""
 
 
+_GIT_TEXTS = _set(
+    "-x --exec --extcmd --tree-filter --index-filter --msg-filter --commit-filter --env-filter "
+    "--parent-filter --tag-name-filter"
+)
 _GIT_VALUED = _set("-c -C --git-dir --work-tree --namespace --config-env --exec-path")
 
 
@@ -309,5 +328,5 @@ def _joined(
     found, reason = _text(texts, name)
     if name == "watch" and operands:
         more, why = _text(operands, name)
-        return [], [*found, *more], reason or why
+        return _closed(layer, operands), [*found, *more], reason or why
     return (_closed(layer, operands) if operands else []), found, reason

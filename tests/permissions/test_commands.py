@@ -13,6 +13,7 @@ import pytest
 from permissions.cascade import decide
 from permissions.classifier_local import decide_with_classifier
 from permissions.decision import Behavior
+from permissions.mode import Mode
 from permissions.request import PermissionRequest
 from tests.permissions.engine import Engine
 
@@ -29,7 +30,7 @@ def _sections(name: str) -> Iterator[tuple[str, list[str]]]:
                 yield header, commands
             header, commands = line[1:-1], []
         elif header and line:
-            commands.append(line.replace("<NL>", "\n"))
+            commands.append(line.replace("<NL>", "\n").replace("<TAB>", "\t"))
     yield header, commands
 
 
@@ -58,6 +59,18 @@ def test_a_rule_does_not_let_through(engine: Engine, header: str, commands: list
 def test_nothing_lets_through(engine: Engine, header: str, commands: list[str]) -> None:
     allowed = [text for text in commands if _answer(engine, header, text) is Behavior.ALLOW]
     assert allowed == []
+
+
+@pytest.mark.parametrize(("header", "commands"), [*_sections("denied.txt")], ids=_name)
+def test_a_deny_finds_its_command(engine: Engine, header: str, commands: list[str]) -> None:
+    context = engine.context(allow=header.split(" | "), deny=["Bash(rm *)"], mode=Mode.BYPASS)
+    missed = [
+        text
+        for text in commands
+        if decide(PermissionRequest("Bash", {"command": text}), context).behavior
+        is not Behavior.DENY
+    ]
+    assert missed == []
 
 
 @pytest.mark.parametrize(("header", "commands"), [*_sections("allowed.txt")], ids=_name)
