@@ -27,6 +27,7 @@ from benchmarks.figures import (
     measure_typing,
     measure_typing_while_streaming,
 )
+from benchmarks.filled_home import measure_filled
 from benchmarks.model import Model
 from benchmarks.program import ProgramEndedError
 from benchmarks.report import as_document, as_json, as_table
@@ -72,6 +73,12 @@ def _decisions(variant: Variant, _model: Model, quick: bool) -> Iterator[Figure]
         yield from measure_decisions(quick=quick)
 
 
+def _filled(variant: Variant, model: Model, quick: bool) -> Iterator[Figure]:
+    if variant.label == OURS:
+        with tempfile.TemporaryDirectory(prefix="bench-home-") as scratch:
+            yield from measure_filled(variant, model, Path(scratch), starts=2 if quick else 5)
+
+
 GROUPS: Final[dict[str, Group]] = {
     "start": _start,
     "screen": _screen,
@@ -79,6 +86,7 @@ GROUPS: Final[dict[str, Group]] = {
     "growth": _growth,
     "sessions": _sessions,
     "decisions": _decisions,
+    "filled": _filled,
 }
 
 

@@ -11,6 +11,13 @@ MAX_CHARACTERS: Final = 20_000
 _HEAD = re.compile(r"\A---[ \t]*\r?\n(.*?)(?:^|\n)---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 
 
+_PLAIN: Final = re.compile(
+    r"([A-Za-z][A-Za-z0-9_-]*):[ \t]+([A-Za-z/$(](?:[^\t\r\n]*[^\s:])?)[ \t]*"
+)
+"""A key, and a text that YAML takes as it is: a letter first, and no colon at its end."""
+_NOT_TEXT: Final = frozenset({"true", "false", "yes", "no", "on", "off", "null"})
+"""What YAML reads as something else."""
+MAX_NESTING: Final = 200
 _LINE: Final = re.compile(r"^([A-Za-z][A-Za-z0-9_-]*):[ \t]*(.*)$")
 
 
@@ -37,10 +44,13 @@ def read_head(text: str) -> Head:
     body = text[match.end() :]
     if len(match[1]) > MAX_CHARACTERS:
         return Head({}, body, f"the head is longer than {MAX_CHARACTERS:,} characters")
+    plain = _plain_lines(match[1])
+    if plain is not None:
+        return Head(plain, body)
     import yaml  # as in `split`
 
     try:
-        values = yaml.safe_load(match[1])
+        values = _load(match[1])
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         values = _line_by_line(match[1])
         if all(_is_whole(line) for line in match[1].splitlines()):
@@ -52,6 +62,29 @@ def read_head(text: str) -> Head:
     if not isinstance(values, dict):
         return Head({}, body, "the head is no list of `key: value` lines")
     return Head({str(key): value for key, value in values.items()}, body)
+
+
+def _plain_lines(head: str) -> dict[str, Any] | None:
+    """Return a head of `key: plain text` lines, as YAML reads it; None for any other.
+
+    Nearly all heads are such, and hundreds of them are read before the first prompt can leave.
+    """
+    found: dict[str, Any] = {}
+    for line in head.splitlines():
+        match = _PLAIN.fullmatch(line)
+        if match is None or match[2].lower() in _NOT_TEXT or ": " in match[2] or " #" in match[2]:
+            return None
+        found[match[1]] = match[2]
+    return found
+
+
+def _load(text: str) -> Any:
+    """Read YAML, by the fast parser where it is built and the nesting is no danger to it."""
+    import yaml  # as in `split`
+
+    is_flat = text.count("[") + text.count("{") + text.count("- ") < MAX_NESTING
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader) if is_flat else yaml.SafeLoader
+    return yaml.load(text, Loader=loader)
 
 
 def _is_whole(line: str) -> bool:
@@ -101,7 +134,7 @@ def split(text: str) -> tuple[Mapping[str, Any], str]:
     import yaml  # most files have no head, and the first prompt should not wait for it
 
     try:
-        head = yaml.safe_load(match[1])
+        head = _load(match[1])
     except (yaml.YAMLError, ValueError, RecursionError):
         return {}, body
     return (head, body) if isinstance(head, dict) else ({}, body)

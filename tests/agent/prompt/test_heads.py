@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agent.prompt.frontmatter import read_head
 
@@ -37,3 +40,32 @@ def test_lines_with_something_left_open_are_reported(line: str) -> None:
     head = read_head(f"---\nname: x\n{line}\n---\nbody")
     assert head.problem.startswith("the head is")
     assert head.body == "body"
+
+
+VALUES = st.one_of(
+    st.sampled_from(
+        ["true", "No", "null", "3", "Bash(git add:*), Read", "a: b", "a #b", "a#b", "it's", "x:",
+         "/a/b", "$x", "(y)", "[a]", "~", "2026-11-21", "", " padded ", 'say "hi"', "1e3", "y"]
+    ),
+    st.text(alphabet="aZ 0:#-'\"[],.$/()*&!|>%@`~", max_size=12),
+)  # fmt: skip
+
+
+@given(st.lists(st.tuples(st.sampled_from(["name", "description", "a-b"]), VALUES), max_size=4))
+def test_the_short_way_reads_what_yaml_reads(pairs: list[tuple[str, str]]) -> None:
+    text = "".join(f"{key}: {value}\n" for key, value in pairs)
+    try:
+        expected = yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError):
+        return
+    head = read_head(f"---\n{text}---\nbody")
+    if isinstance(expected, dict):
+        assert dict(head.values) == expected
+        assert head.problem == ""
+
+
+@pytest.mark.parametrize("opening", ["[", "{a: ", "- "])
+def test_deep_nesting_is_reported_and_survived(opening: str) -> None:
+    head = read_head(f"---\nname: x\nb: {opening * 4_000}\n---\nbody")
+    assert head.body == "body"
+    assert head.problem or head.values
