@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from tui.bridge import EventBridge, FrameClock
 from tui.components.transcript import Transcript
@@ -15,6 +15,10 @@ from tui.shown import shown_line
 if TYPE_CHECKING:
     from agent.events import AgentEvent
     from permissions.decision import Decision
+
+
+_TEXT: Final = frozenset({"text_delta", "thinking_delta", "tool_input_delta"})
+"""Events that change little around the transcript, and are most of all."""
 
 
 class EventsHost(Protocol):
@@ -39,7 +43,9 @@ class EventsShown:
         """Nothing runs before the first event."""
         self._host = host
         self._clock = clock
-        self.bridge = EventBridge(self._fold, self.show, lambda: host.output_is_slow)
+        self._only_text_came = True
+        self._only_text_grew = False
+        self.bridge = EventBridge(self._fold, self._paint, lambda: host.output_is_slow)
         self._highlight_clock = FrameClock(self._show_highlights)
 
     def stop(self) -> None:
@@ -58,13 +64,23 @@ class EventsShown:
         first = host.document.take_first_changed()
         if first is not None:
             host.transcript.show(first, host.document.blocks)
-        host.lines.show()
+        if self._only_text_grew:
+            host.lines.text_grew()
+        else:
+            host.lines.show()
+        self._only_text_grew = False
 
     def highlights_ready(self) -> None:
         """Code has been coloured meanwhile."""
         self._highlight_clock.request()
 
+    def _paint(self) -> None:
+        self._only_text_grew = self._only_text_came
+        self._only_text_came = True
+        self.show()
+
     def _fold(self, event: AgentEvent) -> None:
+        self._only_text_came = self._only_text_came and event.type in _TEXT
         document = self._host.document
         if event.type == "permission_resolved" and document.is_asking(event.tool_use_id):
             self._say_who_decided(event.decision)

@@ -122,17 +122,25 @@ class Lines:
             host.composer.set_mode_role(role)
         self._turn_while(is_working and not is_asking)
 
+    def text_grew(self) -> None:
+        """Show what more text of the model changes: between two turns of the spinner, nothing."""
+        if not self._only_figures_moved:
+            self.show()
+
+    @property
+    def _only_figures_moved(self) -> bool:
+        """Whether what goes on is as shown, but for figures whose turn has not come."""
+        activity, shown = self._host.document.activity, self._host.activity.view.activity
+        tokens = shown.output_tokens
+        return not self._figures_are_due and replace(activity, output_tokens=tokens) == shown
+
     def _activity(self) -> ActivityView:
         """Return what goes on; seconds and tokens move with the spinner, all else at once."""
         host = self._host
         activity = host.document.activity
-        shown = host.activity.view
         now_s = self._clock() if activity.is_working else 0.0
-        if (
-            not self._figures_are_due
-            and replace(activity, output_tokens=shown.activity.output_tokens) == shown.activity
-        ):
-            activity, now_s = shown.activity, shown.now_s
+        if self._only_figures_moved:
+            activity, now_s = host.activity.view.activity, host.activity.view.now_s
         self._figures_are_due = False
         return ActivityView(
             activity,

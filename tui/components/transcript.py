@@ -275,13 +275,17 @@ class Transcript(Listens, DrawsRows):
 
     def render_line(self, y: int) -> Strip:
         """Paint one row."""
+        return self.draw_rows((y,))[0]
+
+    def draw_rows(self, rows: Collection[int]) -> list[Strip]:
+        """Paint some rows."""
         self._take_size()
         if not self._painted:
             self._painted = self._screen_rows()
-        width = self.size.width
-        line = self._painted[y][1] if y < len(self._painted) else BLANK
-        limit = 4 * max(1, self.size.height)
-        return self._strips.strip(line, width, self.palette, limit=limit)
+        width, height = self._painted_size
+        palette, limit = self.palette, 4 * max(1, height)
+        lines = [self._painted[y][1] if y < len(self._painted) else BLANK for y in rows]
+        return [self._strips.strip(line, width, palette, limit=limit) for line in lines]
 
     def _screen_rows(self) -> list[tuple[Place | None, Row]]:
         height = self.size.height
