@@ -361,6 +361,7 @@ class Conversation(ConversationView):
         if self._starting is not None and not self._starting.done():
             self._starting.cancel()
             await asyncio.wait({self._starting})
+        await self.hooks.aclose()
         if self._session_started:
             self._session_started = False
             await self.hooks.session_end(reason)

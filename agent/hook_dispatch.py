@@ -255,11 +255,19 @@ class HookDispatch(CallEvents):
         return outcome is None or outcome.decision not in {"block", "deny"}
 
     async def directory_added(self, directory: str, source: str) -> None:
-        """Fire DirectoryAdded; the model hears with its next turn what hooks say to it."""
+        """Fire DirectoryAdded and come back; the model hears what hooks say to it later."""
+        if self._runner.has("DirectoryAdded"):
+            self._unhurried(lambda: self._directory_added(directory, source))
+
+    async def _directory_added(self, directory: str, source: str) -> None:
         self._keep_for_model(await self._fire(DirectoryAdded(directory=directory, source=source)))
 
     async def instructions_loaded(self, file: InstructionFile, trigger: str | None = None) -> None:
-        """Fire InstructionsLoaded; `trigger` is the file in use that brought it in."""
+        """Fire InstructionsLoaded and come back; `trigger` is the file in use that brought it."""
+        if self._runner.has("InstructionsLoaded"):
+            self._unhurried(lambda: self._instructions_loaded(file, trigger))
+
+    async def _instructions_loaded(self, file: InstructionFile, trigger: str | None) -> None:
         await self._fire(
             InstructionsLoaded(
                 file_path=str(file.path),

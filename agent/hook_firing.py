@@ -7,8 +7,9 @@ themselves: `agent.hook_dispatch`.
 
 from __future__ import annotations
 
+import asyncio
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -29,6 +30,7 @@ BESIDE_TURNS: Final = frozenset(
         "FileChanged",
         "ConfigChange",
         "DirectoryAdded",
+        "InstructionsLoaded",
         "PreModelSwitch",
         "PostModelSwitch",
     }
@@ -89,6 +91,8 @@ class HookFiring:
         self._late: list[str] = []
         self._said: set[str] = set()
         self._classifier_notes: deque[str] = deque(maxlen=CLASSIFIER_NOTES)
+        self._unawaited: set[asyncio.Future[None]] = set()
+        self._one_by_one = asyncio.Lock()
         self.abort: AbortSignal | None = None
         """Ends hooks of events that belong to what is going on; None while nothing is."""
         self.cwd: Callable[[], Path] = lambda: session.cwd
@@ -135,6 +139,26 @@ class HookFiring:
     def show_outcome(self, outcome: EventOutcome) -> None:
         """Show what an event came to that was fired elsewhere (the permission race)."""
         self._finished(outcome, None)
+
+    async def aclose(self, *, wait_s: float = 2.0) -> None:
+        """Give events that nobody waits for a moment more, then end what hears of them."""
+        if self._unawaited:
+            await asyncio.wait(set(self._unawaited), timeout=wait_s)
+        for task in self._unawaited:
+            task.cancel()
+        if self._unawaited:
+            await asyncio.wait(set(self._unawaited))
+
+    def _unhurried(self, fire: Callable[[], Awaitable[None]]) -> None:
+        """Fire something that nobody waits for, after what was fired so before."""
+
+        async def run() -> None:
+            async with self._one_by_one:
+                await fire()
+
+        task = asyncio.ensure_future(run())
+        self._unawaited.add(task)
+        task.add_done_callback(self._unawaited.discard)
 
     def say(self, text: str) -> None:
         """Show a line about hooks as a whole: at once where that is possible."""

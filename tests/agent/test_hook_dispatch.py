@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from agent.events import HookFinished, Notice
 from agent.hook_dispatch import HookDispatch
 from agent.hook_firing import HookListeners
 from agent.messages import ToolUse
+from agent.prompt.instruction_files import InstructionFile
 from hooks.config import HookConfig
 from hooks.events import FileChanged
 from hooks.ports import HookPorts, HookSession
@@ -81,6 +83,7 @@ async def test_a_compaction_starts_the_session_again_for_hooks(tmp_path: Path) -
 async def test_a_message_about_an_added_folder_is_for_the_model(tmp_path: Path) -> None:
     dispatch, _ = dispatch_for(tmp_path, {"DirectoryAdded": {"systemMessage": "a Go module"}})
     await dispatch.directory_added("/x", "slash_command")
+    await dispatch.aclose(wait_s=60)
     assert dispatch.late_context() == ["a Go module"]
 
 
@@ -161,3 +164,22 @@ async def test_what_goes_wrong_again_and_again_is_told_in_full_once_a_turn(tmp_p
     assert await told() == "PostToolUse hook 'PostToolUse' (code): the same again"
     dispatch.begin_turn("t2", "p2")
     assert "nonsense is not part of an answer" in await told()
+
+
+async def test_nobody_waits_for_hooks_that_hear_of_instructions(tmp_path: Path) -> None:
+    hanging = asyncio.Event()
+
+    async def hang(_payload: Mapping[str, object]) -> None:
+        hanging.set()
+        await asyncio.Event().wait()
+
+    dispatch, _ = dispatch_for(tmp_path, {})
+    handler = CallbackHandler("hang", hang)
+    dispatch.runner.register(
+        [HandlerSpec("InstructionsLoaded", None, handler, HookSource.CODE, position=0)]
+    )
+    file = InstructionFile(tmp_path / "AGENTS.md", "text", "Project", "session_start")
+    await dispatch.instructions_loaded(file)
+    await dispatch.instructions_loaded(file)
+    await hanging.wait()
+    await dispatch.aclose(wait_s=0.01)
