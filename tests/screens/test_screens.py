@@ -19,6 +19,7 @@ from agent.events import (
     Usage,
     UsageUpdate,
 )
+from agent.model.local_servers import LocalServer
 from tests.tui.components.samples import DIFF
 from tests.tui.dialogs.test_dialogs import BASH, OFFER, PENDING, QUESTIONS
 from tests.tui.recorded import RecordedConversation, Step, ask, make_app, until_interrupted
@@ -66,7 +67,7 @@ WORK: list[Step] = [
 
 SIZES = [(80, 24), (140, 40)]
 THEMES = ["dark", "light"]
-OTHERS = ["high-contrast", "dark-daltonized", "light-daltonized", "ansi16"]
+OTHERS = ["high-contrast", "dark-daltonized", "light-daltonized", "ansi16", "ansi16-light"]
 
 TRUST = TrustRequest(
     "/home/ada/slugs",
@@ -78,11 +79,16 @@ TRUST = TrustRequest(
 )
 PLAN = "# Plan\n\n1. Read `slug.py`\n2. Fold the umlauts, 漢字 untouched\n3. Run the tests"
 SESSIONS = [Item("Fix the slugs, 漢字 too", "5 min ago"), Item("Explain the parser", "2 d ago")]
+SERVERS = [
+    LocalServer("Ollama", "http://localhost:11434", ("qwen3:8b", "gpt-oss:20b")),
+    LocalServer("vLLM", "http://localhost:8000", ("glm-4.6",)),
+]
 DIALOGS: dict[str, Callable[[], Dialog]] = {
     "question": lambda: QuestionDialog(QUESTIONS),
     "plan": lambda: PlanDialog(PLAN, Highlighter()),
     "trust": lambda: TrustDialog(TRUST),
     "onboarding": lambda: OnboardingDialog(Highlighter()),
+    "servers": lambda: OnboardingDialog(Highlighter(), SERVERS),
     "sessions": lambda: ListPanel("Resume", SESSIONS, hint="type to search · enter open"),
 }
 
