@@ -44,6 +44,17 @@ class HookConfig:
     closed_to: frozenset[HookSource] = frozenset()
     """Sources whose handlers a switch turned off, also those that come later."""
 
+    @property
+    def switched_off(self) -> str:
+        """Say that a switch turned hooks off; empty when none did."""
+        if not self.closed_to:
+            return ""
+        if HookSource.POLICY in self.closed_to:
+            return "Managed settings switch all hooks off (disableAllHooks)."
+        if HookSource.CODE in self.closed_to:
+            return "All hooks but managed ones are switched off (disableAllHooks)."
+        return "Managed settings allow no hooks but their own (allowManagedHooksOnly)."
+
     def all(self) -> tuple[HandlerSpec, ...]:
         """Return every handler in configuration order."""
         found = [spec for specs in self.handlers.values() for spec in specs]

@@ -65,7 +65,9 @@ def describe(config: HookConfig, findings: Sequence[Finding] = ()) -> list[str]:
         for spec in specs:
             lines.append(f"  {describe_handler(spec)}")
             lines.extend(f"    ! {found.message}" for found in findings if found.spec is spec)
-    if not lines:
+    if config.switched_off:
+        lines.append(config.switched_off)
+    elif not lines:
         lines.append("No hooks are configured.")
     if config.warnings:
         lines.append("Warnings")

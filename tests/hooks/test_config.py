@@ -194,3 +194,18 @@ def test_handlers_can_be_added_and_removed_by_owner() -> None:
     added = config.with_specs(specs)
     assert [spec.position for spec in added.all()] == [0, 1]
     assert added.without_owner("skill:deploy").all() == config.all()
+
+
+@pytest.mark.parametrize(
+    ("source", "switch", "said"),
+    [
+        (HookSource.USER, "disableAllHooks", "All hooks but managed ones are switched off"),
+        (HookSource.POLICY, "disableAllHooks", "Managed settings switch all hooks off"),
+        (HookSource.POLICY, "allowManagedHooksOnly", "allow no hooks but their own"),
+        (HookSource.USER, "allowManagedHooksOnly", ""),
+    ],
+)
+def test_what_is_switched_off_is_said(source: HookSource, switch: str, said: str) -> None:
+    config = build_config([HookLayer(source, {switch: True})])
+    assert said in config.switched_off
+    assert bool(said) is bool(config.switched_off)

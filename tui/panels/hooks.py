@@ -63,7 +63,7 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
             keys=("tab",),
             preview=_preview(runner, specs, health, dry),
             hint="type to search · tab would it fire? · esc close",
-            empty="no hooks are configured",
+            empty=runner.config.switched_off or "no hooks are configured",
         )
         picked = await screen.show_dialog(panel)
         if picked is None:
@@ -98,6 +98,8 @@ def _question(runner: HookRunner, specs: Sequence[HandlerSpec], dry: DryRun | No
         return f"{shown_line(dry.asked)} would fire {firing} of {len(dry.verdicts)} (✓)"
     counts = Counter(spec.event for spec in specs)
     parts = [f"{event} {count}" for event, count in counts.items()]
+    if runner.config.switched_off and specs:
+        parts.append(runner.config.switched_off)
     warnings = len(runner.config.warnings)
     if warnings:
         parts.append(f"{warnings} warnings: see agent-tui hooks list")
