@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui.components.composer import Composer
@@ -13,29 +15,57 @@ if TYPE_CHECKING:
     from agent.settings.schema import SettingsFile
     from tui.text.vim.keys import KeyUse
 
+Wish = tuple[bool, Mapping[str, str] | None]
+"""Whether vim's keys are wanted, and what leaves insert mode."""
+
 
 class EditorMode:
     """Follows `editorMode` and `vimInsertModeRemaps` while the settings change."""
 
-    def __init__(self, composer: Composer, commands: Callable[[], CommandCenter | None]) -> None:
-        """Take where the settings are; before there is a conversation there are none."""
+    def __init__(
+        self,
+        composer: Composer,
+        commands: Callable[[], CommandCenter | None],
+        agent_home: Callable[[], Path | None],
+    ) -> None:
+        """Take where the settings are; before there is a conversation the person's own file."""
         self._composer = composer
         self._commands = commands
+        self._agent_home = agent_home
         self._values: SettingsFile | None = None
+        self._wish: Wish | None = None
 
     def press(self, event: RoutedEvent) -> KeyUse:
         """Let vim's keys have a key, where the person wants them."""
         center = self._commands()
         values = center.context.settings().values if center is not None else None
         if values is not None and values is not self._values:
-            self._follow(values)
+            self._values = values
+            self._follow((values.editorMode == "vim", values.vimInsertModeRemaps))
+        elif self._wish is None:
+            self._follow(_early_wish(self._agent_home()))
         return self._composer.press_vim(event.key, event.text)
 
-    def _follow(self, values: SettingsFile) -> None:
-        before, self._values = self._values, values
-        wanted = (values.editorMode == "vim", values.vimInsertModeRemaps)
-        known = (
-            (before.editorMode == "vim", before.vimInsertModeRemaps) if before else (False, None)
-        )
-        if wanted != known:
-            self._composer.use_vim(wanted[0], wanted[1])
+    def _follow(self, wish: Wish) -> None:
+        before, self._wish = self._wish, wish
+        if wish != (before or (False, None)):
+            self._composer.use_vim(wish[0], wish[1])
+
+
+def _early_wish(agent_home: Path | None) -> Wish:
+    """Return what the person's own file says: whoever types at once has their keys at once.
+
+    The settings as a whole are read behind the first frame, and count from then on.
+    """
+    if agent_home is None:
+        return False, None
+    try:
+        data = json.loads((agent_home / "settings.json").read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return False, None
+    if not isinstance(data, dict) or data.get("editorMode") != "vim":
+        return False, None
+    remaps = data.get("vimInsertModeRemaps")
+    pairs = remaps.items() if isinstance(remaps, dict) else ()
+    known = {str(keys): to for keys, to in pairs if isinstance(to, str)}
+    return True, known or None

@@ -148,7 +148,7 @@ class Keyboard:
             self.search,
             host.menu,
             self.offers,
-            EditorMode(host.composer, lambda: host.commands),
+            EditorMode(host.composer, lambda: host.commands, lambda: host.options.agent_home),
             lambda: host.is_covered,
             host.submit,
         )

@@ -218,10 +218,10 @@ class TranscriptView:
                     ("transcript:search", "search"),
                     ("transcript:searchNext", "next"),
                     ("transcript:previousPrompt", "prompts"),
+                    ("transcript:exit", "back"),
                     ("transcript:toggleShowAll", fold),
                     ("transcript:toolDetail", "detail"),
                     ("transcript:editor", "editor"),
-                    ("transcript:exit", "back"),
                 )
                 if (key := self._key_of(action_id))
             )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -82,3 +84,22 @@ async def test_letters_without_a_meaning_type_nothing_in_normal_mode(app: AgentA
         await settled(pilot)
         await pilot.press(*"ab", "escape", "q", "z", "!", "@", "ä")
         assert app.composer.buffer.text == "ab"
+
+
+async def test_vims_keys_are_there_before_the_conversation_is(tmp_path: Path) -> None:
+    file = tmp_path / "settings.json"
+    file.write_text(
+        json.dumps({"editorMode": "vim", "vimInsertModeRemaps": {"jj": "<Esc>", "k": 1}})
+    )
+    app = make_app(RecordedConversation([]))
+    app.options = replace(app.options, agent_home=tmp_path)
+    never = asyncio.Event()
+
+    async def make(_ports: object) -> RecordedConversation:
+        await never.wait()
+        return RecordedConversation([])
+
+    app.conversations.make = make
+    async with app.run_test(size=(60, 20)) as pilot:
+        await pilot.press(*"abjj")
+        assert (app.composer.vim_mode, app.composer.buffer.text) == ("NORMAL", "ab")
