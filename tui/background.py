@@ -14,11 +14,11 @@ ASK: Final = "\x1b]11;?\x1b\\"
 FOLLOW: Final = "\x1b[?2031h"
 """Have the terminal say when its colours change."""
 UNFOLLOW: Final = "\x1b[?2031l"
-_CHANGED: Final = re.compile(r"\x1b\[\?997;[12]n")
-_COLOUR: Final = re.compile(
-    r"\x1b\]11;rgba?:([0-9a-f]{1,4})/([0-9a-f]{1,4})/([0-9a-f]{1,4})(?:/[0-9a-f]{1,4})?"
-    r"(?:\x1b\\|\x07)",
-    re.IGNORECASE,
+# Compiled with the first answer, not with the first frame.
+_CHANGED: Final = r"\x1b\[\?997;[12]n"
+_COLOUR: Final = (
+    r"\x1b\]11;rgba?:([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})"
+    r"(?:/[0-9a-fA-F]{1,4})?(?:\x1b\\|\x07)"
 )
 _MIDDLE: Final = 0.5
 _DARK_INDEXES: Final = frozenset({"0", "1", "2", "3", "4", "5", "6", "8"})
@@ -27,7 +27,7 @@ _DARK_INDEXES: Final = frozenset({"0", "1", "2", "3", "4", "5", "6", "8"})
 
 def dark_from_reply(text: str) -> bool | None:
     """Return what an answer of the terminal says; None for other answers."""
-    found = _COLOUR.fullmatch(text)
+    found = re.fullmatch(_COLOUR, text)
     if found is None:
         return None
     red, green, blue = (int(part, 16) / (int("f" * len(part), 16)) for part in found.groups())
@@ -36,7 +36,7 @@ def dark_from_reply(text: str) -> bool | None:
 
 def says_changed(text: str) -> bool:
     """Whether an answer says that the colours have changed since."""
-    return _CHANGED.fullmatch(text) is not None
+    return re.fullmatch(_CHANGED, text) is not None
 
 
 def dark_from_environment(env: Mapping[str, str]) -> bool | None:
