@@ -272,13 +272,8 @@ class Composer(Listens, RowsWidget):
         return Row(tuple(clip([*begin, ("─" * gap, ink), *end], width)), is_copied=False)
 
     def _sign(self) -> Run:
-        match self.prefix:
-            case "!":
-                return (" ! ", Ink(Role.SHELL, bold=True))
-            case "/":
-                return (" / ", Ink(Role.ACCENT, bold=True))
-            case _:
-                return (" ❯ ", Ink(Role.ACCENT, bold=True))
+        # The `!` itself stands in the text beside it.
+        return (" ❯ ", Ink(Role.SHELL if self.prefix == "!" else Role.ACCENT, bold=True))
 
     def _text_row(self, line: EditRow, is_first: bool, width: int) -> Row:
         draft = self.buffer.draft
