@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from tui.command_screen import AnswerT, AsksFor, CommandScreen
 from tui.commands import run_command
-from tui.input.keymap import Keymap, default_keymap
 from tui.text.buffer import TextBuffer
 
 if TYPE_CHECKING:
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from tui.conversation_port import ConversationPort
     from tui.flat.ask import Asker
     from tui.flat.say import Voice
+    from tui.input.keymap import Keymap
 
 CLIPBOARD: Final = "\x1b]52;c;{}\x1b\\"
 
@@ -109,6 +109,9 @@ class FlatScreen:
     @property
     def keymap(self) -> Keymap:
         """The keys of the drawn screen."""
+        # It takes key names from the screen's library, which nothing else here loads.
+        from tui.input.keymap import default_keymap
+
         return default_keymap()
 
     @property

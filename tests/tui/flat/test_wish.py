@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -28,3 +30,9 @@ def test_who_is_asked(tmp_path: Path, settings: str, env: dict[str, str], wanted
     given = {"AGENT_TUI_HOME": str(tmp_path), **env}
     assert wants_lines(RunOptions(), given) is wanted
     assert wants_lines(RunOptions(screen_reader=True), given)
+
+
+def test_lines_load_no_screen_library() -> None:
+    code = "import sys, tui.flat.session; print(*({'textual', 'rich'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
