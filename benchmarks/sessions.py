@@ -28,20 +28,21 @@ from benchmarks.figures import Figure
 APPENDS: Final = 300
 TRANSCRIPT_BYTES: Final = 50_000_000
 HISTORY_TOKENS: Final = 200_000
-TAIL_RECORDS: Final = 200
+TAIL_ITEMS: Final = 60
 TICK_S: Final = 0.001
 
 # A process of its own: what is measured is its whole memory.
 _RESUME: Final = """
 import resource, sys, time
 from pathlib import Path
-from agent.session.resume import load, tail
+from agent.session.pages import SessionPages
+from agent.session.resume import load
 path = Path(sys.argv[1])
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 start = time.perf_counter()
-shown = tail(path, limit=int(sys.argv[2]))
+shown = SessionPages(path).older()
 tail_s = time.perf_counter() - start
-assert len(shown) == int(sys.argv[2])
+assert len(shown.items) >= int(sys.argv[2])
 grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
 start = time.perf_counter()
 load(path)
@@ -84,7 +85,7 @@ def _resuming(folder: Path, size: int) -> Iterator[Figure]:
                 transcript.append(to_json(MessageRecord(message)))
             number += 1
     ran = subprocess.run(
-        [sys.executable, "-c", _RESUME, str(session.path), str(TAIL_RECORDS)],
+        [sys.executable, "-c", _RESUME, str(session.path), str(TAIL_ITEMS)],
         capture_output=True,
         check=True,
         text=True,
