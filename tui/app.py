@@ -230,14 +230,11 @@ class AgentApp(DirectOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
         # Dialogs take some 30 ms to import; the first frame does not wait for them.
         from tui.dialogs.people import DialogContender, ScreenPerson
 
+        edit_text = self.editing.text if self.editing.has_editor else None
         contender = DialogContender(
-            self.dialogs,
-            self.highlighter,
-            self._suggest_grants,
-            self._preview,
-            self.editing.text if self.editing.has_editor else None,
+            self.dialogs, self.highlighter, self._suggest_grants, self._preview, edit_text
         )
-        person = ScreenPerson(self.dialogs, self.highlighter)
+        person = ScreenPerson(self.dialogs, self.highlighter, edit_text)
         await self.conversations.begin(ScreenPorts(contender, person, person.trust, person.onboard))
         if self.options.initial_prompt and self.conversation is not None:
             self.submit(self.options.initial_prompt)
@@ -401,6 +398,10 @@ class AgentApp(DirectOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
         is_dark = dark_from_reply(message.text)
         if is_dark is not None:
             self.themes.background(is_dark)
+            if self.options.agent_home is not None:
+                from tui.theme_files import remember_background  # with the first answer
+
+                remember_background(self.options.agent_home, is_dark)
         elif says_changed(message.text):
             self._write_raw(ASK)
 

@@ -61,6 +61,8 @@ class PlanAnswer:
     mode: str = "default"
     """The mode to continue in when approved."""
     feedback: str = ""
+    plan: str | None = None
+    """The plan as the person changed it; None: as proposed."""
 
 
 class SubagentPort(Protocol):

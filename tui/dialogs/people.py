@@ -83,10 +83,13 @@ class DialogContender:
 class ScreenPerson:
     """Puts questions and plans before the person."""
 
-    def __init__(self, host: DialogHost, highlighter: Highlighter) -> None:
-        """Take where dialogs appear."""
+    def __init__(
+        self, host: DialogHost, highlighter: Highlighter, edit_text: EditText | None = None
+    ) -> None:
+        """Take where dialogs appear, and the person's editor."""
         self._host = host
         self._highlighter = highlighter
+        self._edit_text = edit_text
 
     async def ask(
         self, questions: Sequence[Question], abort: AbortSignal
@@ -100,7 +103,8 @@ class ScreenPerson:
     async def approve_plan(self, plan: str, abort: AbortSignal) -> PlanAnswer:
         """Show a plan and return what the person decided."""
         try:
-            return await abort.race(show(self._host, PlanDialog(plan, self._highlighter)))
+            dialog = PlanDialog(plan, self._highlighter, self._edit_text)
+            return await abort.race(show(self._host, dialog))
         except Aborted:
             return PlanAnswer(False)
 

@@ -9,6 +9,7 @@ from themes.theme import Role
 from tui.components.markdown import markdown_rows
 from tui.dialogs.choices import Choice, ChoiceList, Chosen
 from tui.dialogs.dialog import Answered, DialogView, FooterRow
+from tui.dialogs.revision import EditText
 from tui.text.highlight import Highlighter
 from tui.text.ink import BLANK, MUTED, TEXT, Ink, indented, row
 
@@ -16,9 +17,13 @@ from tui.text.ink import BLANK, MUTED, TEXT, Ink, indented, row
 class PlanDialog:
     """Asks whether to carry out a plan, and in which mode."""
 
-    def __init__(self, plan: str, highlighter: Highlighter) -> None:
-        """Open with the plan from its start."""
+    def __init__(
+        self, plan: str, highlighter: Highlighter, edit_text: EditText | None = None
+    ) -> None:
+        """Open with the plan from its start; `edit_text` is the person's editor."""
         self._plan = sanitize(plan)
+        self._own_plan: str | None = None
+        self._edit_text = edit_text
         self._highlighter = highlighter
         self._answered: Answered[PlanAnswer] = Answered()
         self._choices = ChoiceList(
@@ -67,8 +72,15 @@ class PlanDialog:
             case "confirm:nextField":
                 choices.select(2)
                 choices.open_comment()
+            case "confirm:edit":
+                self._edit()
             case _:
                 pass
+
+    def _edit(self) -> None:
+        edited = self._edit_text(self._plan, "plan.md") if self._edit_text is not None else None
+        if edited is not None and edited.strip() and edited.rstrip() != self._plan.rstrip():
+            self._own_plan = self._plan = sanitize(edited.rstrip())
 
     def paste(self, text: str) -> None:
         """Paste into the comment."""
@@ -85,12 +97,15 @@ class PlanDialog:
         """Return the dialog at a width."""
         pad = (("   ", TEXT),)
         body = indented(markdown_rows(self._plan, width_cells - 4, self._highlighter), pad, pad)
+        edit = " · ctrl+g edit" if self._edit_text is not None else ""
+        question = "Carry out this plan?" if self._own_plan is None else "Carry out your version?"
         footer = [
             FooterRow(BLANK, is_optional=True),
-            FooterRow(row(pad[0], ("Carry out this plan?", Ink(bold=True)))),
+            FooterRow(row(pad[0], (question, Ink(bold=True)))),
             *self._choices.rows(width_cells),
             FooterRow(
-                row(pad[0], ("↑↓ enter · tab comment · pgup/pgdn scroll", MUTED)), is_optional=True
+                row(pad[0], (f"↑↓ enter · tab comment{edit} · pgup/pgdn scroll", MUTED)),
+                is_optional=True,
             ),
         ]
         return DialogView((("Plan", Ink(Role.MODE_PLAN, bold=True)),), body, footer)
@@ -98,6 +113,7 @@ class PlanDialog:
     def _decide(self, chosen: Chosen) -> None:
         modes = (Mode.ACCEPT_EDITS, Mode.DEFAULT)
         if chosen.index < len(modes):
-            self._answered.give(PlanAnswer(True, str(modes[chosen.index])))
+            mode = str(modes[chosen.index])
+            self._answered.give(PlanAnswer(True, mode, plan=self._own_plan))
         else:
-            self._answered.give(PlanAnswer(False, feedback=chosen.comment))
+            self._answered.give(PlanAnswer(False, feedback=chosen.comment, plan=self._own_plan))

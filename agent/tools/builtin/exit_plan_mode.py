@@ -51,10 +51,13 @@ async def _run(tool_input: ExitPlanModeInput, context: ToolContext) -> ToolOutco
     if services.person is None:
         raise ToolError("Nobody is there to approve the plan. Give it as your answer.")
     answer = await services.person.approve_plan(tool_input.plan, context.abort)
-    structured = {"plan": tool_input.plan, "isAgent": False, "approved": answer.approved}
-    display = PlanDisplay(tool_input.plan)
+    plan = answer.plan if answer.plan is not None else tool_input.plan
+    structured = {"plan": plan, "isAgent": False, "approved": answer.approved}
+    display = PlanDisplay(plan)
     if not answer.approved:
         said = f" They said:\n{answer.feedback}" if answer.feedback else ""
+        if answer.plan is not None:
+            said += f"\nThey changed the plan themselves; it now reads:\n{plan}"
         return ToolOutcome(
             f"The person did not approve the plan; plan mode stays on.{said}",
             is_error=True,
@@ -63,6 +66,8 @@ async def _run(tool_input: ExitPlanModeInput, context: ToolContext) -> ToolOutco
         )
     services.mode.leave_plan_mode(answer.mode)
     said = f"\nThey added:\n{answer.feedback}" if answer.feedback else ""
+    if answer.plan is not None:
+        said += f"\nThey changed the plan first. Carry out this version, not yours:\n{plan}"
     return ToolOutcome(
         f"The person approved the plan. Carry it out now (mode: {services.mode.mode}).{said}",
         display=display,

@@ -138,6 +138,14 @@ async def test_plan_mode_and_back(bench: Bench) -> None:
     assert str(outcome.content).endswith("(mode: acceptEdits).\nThey added:\nbut carefully")
 
 
+async def test_a_plan_that_the_person_changed_is_the_one_to_carry_out(bench: Bench) -> None:
+    bench.services.person = Person(plan_answer=PlanAnswer(True, plan="# Do this"))
+    await bench.call(ENTER)
+    outcome = await bench.call(EXIT, plan="# Do that")
+    assert outcome.display == PlanDisplay("# Do this")
+    assert str(outcome.content).endswith("Carry out this version, not yours:\n# Do this")
+
+
 async def test_rejected_plan_keeps_plan_mode(bench: Bench) -> None:
     bench.services.person = Person(plan_answer=PlanAnswer(False, feedback="smaller steps"))
     await bench.call(ENTER)

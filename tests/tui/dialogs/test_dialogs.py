@@ -245,6 +245,28 @@ async def test_plan_keys(keys: tuple[str, ...], expected: PlanAnswer) -> None:
     assert await dialog.wait() == expected
 
 
+async def test_a_plan_is_edited_before_it_is_approved() -> None:
+    seen: list[str] = []
+
+    def edit(text: str, name: str) -> str:
+        seen.append(name)
+        return text.replace("Fix", "Test") + "\n"
+
+    dialog = PlanDialog("# Plan\n\n1. Fix", Highlighter(), edit)
+    press(dialog, "ctrl+g")
+    assert "1. Test" in drawn(dialog)
+    assert "Carry out your version?" in drawn(dialog)
+    press(dialog, "enter")
+    assert await dialog.wait() == PlanAnswer(True, "acceptEdits", plan="# Plan\n\n1. Test")
+    assert seen == ["plan.md"]
+
+
+async def test_a_plan_that_was_not_changed_is_the_models_own() -> None:
+    dialog = PlanDialog("# Plan", Highlighter(), lambda text, _: text + "\n")
+    press(dialog, "ctrl+g", "enter")
+    assert await dialog.wait() == PlanAnswer(True, "acceptEdits")
+
+
 async def test_trust_lists_what_the_folder_brings_and_is_careful_by_default() -> None:
     items = [
         TrustItem("allow rules", "Bash(make *)", ".agent/settings.json:3"),
