@@ -158,7 +158,8 @@ BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
     ),
     LocalCommand(_meta("keybindings", "Edit your keys", on_screen=True), f"{PACKAGE}.keybindings"),
     InteractiveCommand(
-        _meta("memory", "Choose an instruction file to edit", on_screen=True), "memory"
+        _meta("memory", "Choose an instruction file or a kept fact to edit", on_screen=True),
+        "memory",
     ),
     LocalCommand(
         _meta("mode", "Show or change the permission mode", "[name]", at_once=True, on_screen=True),
