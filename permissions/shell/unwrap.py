@@ -95,10 +95,10 @@ def _inner(layer: Layer) -> tuple[list[Layer], list[str], str]:
     name = program_of(first)
     if name in SHELLS:
         return _shell(name, rest)
+    given = rest[1:] if rest and rest[0].text == "--" else rest
     if name == "eval":
-        return [], *_text(rest, "eval")
+        return [], *_text(given, "eval")
     if name == "trap":
-        given = rest[1:] if rest and rest[0].text == "--" else rest
         return [], *(_text(given[:1], "trap") if len(given) > 1 else ([], ""))
     if name == "alias":
         return [], *_aliases(rest)

@@ -35,7 +35,7 @@ _SUDO = Wrapper(
 )
 WRAPPERS = {
     "timeout": Wrapper("ks", _set("--kill-after --signal"), 1, True),
-    "time": Wrapper("fo", _set("--format --output"), 0, True),
+    "time": Wrapper("fo", _set("--format --output"), 0, True, assignments=True),
     "nice": Wrapper("n", _set("--adjustment"), 0, True),
     "nohup": Wrapper(is_open_to_allow=True),
     "stdbuf": Wrapper("ioe", _set("--input --output --error"), 0, True),
@@ -43,7 +43,7 @@ WRAPPERS = {
     "builtin": Wrapper(is_open_to_allow=True),
     "noglob": Wrapper(is_open_to_allow=True),
     "nocorrect": Wrapper(),
-    "coproc": Wrapper(),
+    "coproc": Wrapper(assignments=True),
     "exec": Wrapper("a"),
     "sudo": _SUDO,
     "doas": Wrapper("uC"),
