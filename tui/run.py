@@ -25,7 +25,7 @@ from tui.background import dark_from_environment
 from tui.conversation_maker import ConversationMaker
 from tui.external_editor import edit_file, edit_text, editor_command
 from tui.theme_choice import AUTO, theme_for
-from tui.theme_files import named_theme
+from tui.theme_files import known_background, named_theme
 from tui.version import version
 
 if TYPE_CHECKING:
@@ -81,6 +81,8 @@ class _ScreenRun:
         themes_dir = agent_home / "themes"
         wanted = named_theme(agent_home) or AUTO
         is_dark = dark_from_environment(env)
+        if is_dark is None and wanted == AUTO:
+            is_dark = known_background(agent_home)
         notices: tuple[str, ...] = ()
         try:
             theme, theme_notices = load_theme(theme_for(wanted, is_dark), user_dir=themes_dir)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
 from typing import Final
 
 SETTINGS: Final = "settings.json"
+BACKGROUND: Final = "cache/background"
 QUIET_MS: Final = 200
 
 
@@ -23,6 +25,29 @@ def named_theme(agent_home: Path) -> str | None:
         return None
     name = data.get("theme") if isinstance(data, dict) else None
     return name if isinstance(name, str) and name else None
+
+
+def known_background(agent_home: Path) -> bool | None:
+    """Return whether the terminal was dark the last time it said so; None where it never did.
+
+    The first frame is drawn before a terminal can answer, and should not change at once.
+    """
+    try:
+        said = (agent_home / BACKGROUND).read_text("utf-8").strip()
+    except (OSError, ValueError):
+        return None
+    return {"dark": True, "light": False}.get(said)
+
+
+def remember_background(agent_home: Path, is_dark: bool) -> None:
+    """Keep what the terminal said for the next start; without a home folder nothing is kept."""
+    if known_background(agent_home) is is_dark or not agent_home.is_dir():
+        return
+    from agent.settings.private_file import write_private  # with the first answer
+
+    with contextlib.suppress(OSError):
+        text = b"dark" if is_dark else b"light"
+        write_private(agent_home / BACKGROUND, text, sync=False)
 
 
 async def follow_themes(

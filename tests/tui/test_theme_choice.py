@@ -12,7 +12,12 @@ from themes.registry import load_theme
 from themes.theme import Role, Theme
 from tui.background import dark_from_environment, dark_from_reply, says_changed
 from tui.theme_choice import ThemeChoice
-from tui.theme_files import follow_themes, named_theme
+from tui.theme_files import (
+    follow_themes,
+    known_background,
+    named_theme,
+    remember_background,
+)
 
 
 @pytest.mark.parametrize(
@@ -136,3 +141,15 @@ async def test_a_saved_theme_and_a_changed_setting_are_noticed(tmp_path: Path) -
 def test_settings_that_name_no_theme(tmp_path: Path, text: str) -> None:
     (tmp_path / "settings.json").write_text(text)
     assert named_theme(tmp_path) is None
+
+
+def test_the_background_is_known_at_the_next_start(tmp_path: Path) -> None:
+    assert known_background(tmp_path) is None
+    remember_background(tmp_path, False)
+    assert known_background(tmp_path) is False
+    remember_background(tmp_path, True)
+    assert known_background(tmp_path) is True
+    (tmp_path / "cache" / "background").write_bytes(b"\xff")
+    assert known_background(tmp_path) is None
+    remember_background(tmp_path / "none", True)
+    assert not (tmp_path / "none").exists()
