@@ -136,7 +136,7 @@ async def test_every_frame_of_the_app_equals_textuals_own(seed: int) -> None:
         suggest_grants=lambda _request, _decision: (OFFER,),
     )
     assert isinstance(app, TwinAgentApp)
-    async with app.run_test(size=SIZES[seed % 4]) as pilot:
+    async with app.run_test(size=SIZES[seed % 4], notifications=True) as pilot:
         await pilot.pause()
         app.submit("Fix the slugs, 漢字 too")
         for _ in range(60):
