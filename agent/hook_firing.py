@@ -53,6 +53,8 @@ class HookListeners:
     """Takes a sequence from the closed list of the contract; nothing else arrives here."""
     tell: Callable[[str, str], None] | None = None
     """Shows a line at once, with its level, `info` or `warning`; None: with the next turn."""
+    live: Callable[[HookStarted | HookFinished], None] | None = None
+    """Hears at once of a wait that has a status message; the events of the turn come later."""
     background_tasks: Callable[[], list[dict[str, object]]] = list
     """What stop hooks are told of commands that still run."""
 
@@ -181,13 +183,24 @@ class HookFiring:
         who = self._who() if payload.agent_id is None else {}
         payload = replace(payload, cwd=str(self.cwd()), **who)
 
-        def started(specs: Sequence[HandlerSpec]) -> None:
-            words = next((spec.status_message for spec in specs if spec.status_message), None)
-            self._show(
-                HookStarted(self._turn_id, name, words, tool_use_id, agent_id=self._agent_id)
-            )
+        live: Callable[[HookStarted | HookFinished], None] | None = None
 
-        outcome = await self._runner.run(payload, abort=abort, on_start=started)
+        def started(specs: Sequence[HandlerSpec]) -> None:
+            nonlocal live
+            words = next((spec.status_message for spec in specs if spec.status_message), None)
+            event = HookStarted(self._turn_id, name, words, tool_use_id, agent_id=self._agent_id)
+            if words and self._agent_id is None and self.abort is not None and self._turn_id:
+                live = self.listeners.live
+            if live is not None:
+                live(event)
+                event = replace(event, status_message=None)
+            self._show(event)
+
+        try:
+            outcome = await self._runner.run(payload, abort=abort, on_start=started)
+        finally:
+            if live is not None:
+                live(HookFinished(self._turn_id, name, "", (), tool_use_id=tool_use_id))
         if outcome.outcome == "skipped":
             return None
         self._finished(outcome, tool_use_id)

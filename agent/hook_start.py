@@ -90,6 +90,7 @@ def listen(
     listeners.reload_skills = lambda: soon(custom.refresh)
     listeners.background_tasks = lambda: running(services.shells)
     listeners.tell = start.person.notice
+    listeners.live = start.person.live
     if start.person.terminal is not None:
         listeners.terminal = start.person.terminal
 

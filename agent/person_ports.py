@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from agent.events import HookFinished, HookStarted
 from agent.tools.services import AskPerson
 from permissions.contender import Contender
 
@@ -17,6 +18,8 @@ class PersonPorts:
     ask: AskPerson | None = None
     notice: Callable[[str, str], None] | None = None
     """Shows a line outside of a turn; takes the text and its level, `info` or `warning`."""
+    live: Callable[[HookStarted | HookFinished], None] | None = None
+    """Shows at once that a hook is being waited for, and that it no longer is."""
     terminal: Callable[[str], None] | None = None
     """Writes a sequence that a hook asks for, of the few it may, to the terminal."""
 

@@ -99,6 +99,7 @@ class ConversationMaker:
             dialog=ports.contender,
             ask=ports.person,
             notice=self._front.notice,
+            live=self._show_soon,
             terminal=self._front.pass_on,
         )
         is_demo = setup.origin == "embedded demo"
@@ -186,6 +187,11 @@ class ConversationMaker:
         path = await asyncio.to_thread(session_to_resume, options, self._env, self._launch_dir)
         if path is not None:
             await self._front.show_past(path)
+
+    def _show_soon(self, event: AgentEvent) -> None:
+        showing = asyncio.ensure_future(self._front.show_event(event))
+        self._background.add(showing)
+        showing.add_done_callback(self._background.discard)
 
     async def _greet(self, conversation: Conversation) -> None:
         """Fire SessionStart behind the screen; the first prompt waits for it, typing does not."""

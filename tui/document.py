@@ -72,6 +72,7 @@ class Document:
         self._pending_prompts: list[str] = []
         self._answers: dict[str, GrowingAnswer] = {}
         self._cleaners: dict[str, Sanitizer] = {}
+        self._before_hook: Activity | None = None
         self._finished_tokens = 0
 
     @property
@@ -189,8 +190,13 @@ class Document:
                 self._resolve(event)
             case "hook_started":
                 if event.status_message:
+                    if self.activity.phase != "hooks":
+                        self._before_hook = self.activity
                     self._set_phase("hooks", at_s, detail=shown_line(event.status_message))
             case "hook_finished":
+                if self.activity.phase == "hooks" and self._before_hook is not None:
+                    before, self._before_hook = self._before_hook, None
+                    self.activity = replace(before, output_tokens=self.activity.output_tokens)
                 if event.notices:
                     key = self._list.fresh_key("hook")
                     notices = tuple(sanitize(text) for text in event.notices)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from agent.abort import AbortController
-from agent.events import HookFinished, Notice
+from agent.events import HookFinished, HookStarted, Notice
 from agent.hook_dispatch import HookDispatch
 from agent.hook_firing import HookListeners
 from agent.messages import ToolUse
@@ -183,3 +183,30 @@ async def test_nobody_waits_for_hooks_that_hear_of_instructions(tmp_path: Path) 
     await dispatch.instructions_loaded(file)
     await hanging.wait()
     await dispatch.aclose(wait_s=0.01)
+
+
+async def test_a_wait_with_a_message_is_shown_at_once_and_over_at_once(tmp_path: Path) -> None:
+    shown: list[tuple[str, str | None]] = []
+
+    def live(event: HookStarted | HookFinished) -> None:
+        words = event.status_message if isinstance(event, HookStarted) else None
+        shown.append((event.type, words))
+
+    dispatch, _ = dispatch_for(tmp_path, {}, HookListeners(live=live))
+
+    async def function(_payload: Mapping[str, object]) -> None:
+        assert shown == [("hook_started", "Running tests")]
+
+    handler = CallbackHandler("f", function)
+    spec = HandlerSpec("Stop", None, handler, HookSource.CODE, 0, status_message="Running tests")
+    dispatch.runner.register([spec])
+    abort = AbortController().signal
+    await dispatch.stop("idle", active=False, abort=abort)
+    assert shown == []
+    dispatch.notices()
+    dispatch.abort = abort
+    dispatch.begin_turn("t", "p")
+    await dispatch.stop("done", active=False, abort=abort)
+    assert shown == [("hook_started", "Running tests"), ("hook_finished", None)]
+    queued = [e.status_message for e in dispatch.notices() if isinstance(e, HookStarted)]
+    assert queued == [None]

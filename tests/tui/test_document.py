@@ -363,3 +363,12 @@ def test_a_failing_hook_of_a_sub_agent_has_its_line() -> None:
     assert [block.notices for block in folded([failed]).blocks if isinstance(block, HookLine)] == [
         ("guard: no",)
     ]
+
+
+def test_a_hook_is_waited_for_and_then_what_was_goes_on() -> None:
+    document = folded([ToolDispatch(T, "u1", "Bash", {}, "Bash make")])
+    before = document.activity
+    document.apply(HookStarted(T, "PreToolUse", "Checking"), at_s=2.0)
+    assert (document.activity.phase, document.activity.detail) == ("hooks", "Checking")
+    document.apply(HookFinished(T, "PreToolUse", "success", ()), at_s=3.0)
+    assert document.activity == before
