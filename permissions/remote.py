@@ -29,6 +29,7 @@ def request_json(request: PermissionRequest, pending: Decision) -> dict[str, obj
         "agent_id": request.agent_id,
         "agent_type": request.agent_type,
         "message": pending.message,
+        "effects": list(pending.effects),
         "source": str(pending.source),
         "reason": str(pending.reason),
         "rule": None if pending.rule is None else pending.rule.as_json(),

@@ -327,10 +327,11 @@ class StatementReader:
 def _check_reserved(words: list[str]) -> None:
     """Refuse a command that is none: the grammar takes `! {`, `time {` and `coproc {` for one."""
     position = 0
-    if words[:1] == ["time"]:
-        position = next((i for i, word in enumerate(words) if i and word not in ("-p", "--")), 0)
-    elif words[:1] == ["coproc"]:
-        # A name may stand before a compound command.
-        position = 2 if len(words) > 2 and words[2] in _RESERVED else 1
+    if words and words[0] in ("time", "coproc"):
+        while position < len(words) and words[position] in ("time", "-p", "--", "coproc"):
+            position += 1
+        if words[position - 1] == "coproc" and set(words[position + 1 : position + 2]) & _RESERVED:
+            # A name stands before a compound command.
+            position += 1
     if words[position : position + 1] and words[position] in _RESERVED:
         raise Unparsable(f"'{words[position]}' is not understood here")
