@@ -18,11 +18,9 @@ from agent.session.store import project_slug
 from agent.settings.load import Settings
 from agent.start import Start
 from agent.turn import Recovery
-from permissions.rule import RuleSource
 
 STATE_FILE: Final = "memory.json"
 """In the session's folder: how far the search for facts came, and notes on the session."""
-_MAY_TURN_ON: Final = frozenset({RuleSource.USER, RuleSource.POLICY, RuleSource.CLI})
 
 
 def facts_folder(agent_home: Path, project_root: Path) -> Path:
@@ -70,6 +68,4 @@ def fact_extractor(
 
 def looks_for_facts(settings: Settings, *, headless: bool) -> bool:
     """Whether each prompt is followed by a request for facts: it costs, so no project says so."""
-    origin = settings.merged.origins.get("autoMemoryEnabled")
-    may = origin is not None and origin.source in _MAY_TURN_ON
-    return may and settings.values.autoMemoryEnabled is True and not headless
+    return settings.values.autoMemoryEnabled is True and not headless

@@ -37,7 +37,8 @@ DESCRIPTIONS: Final[Mapping[str, str]] = {
     "autoCompactEnabled": "Summarise by itself when the window fills; true unless set.",
     "autoMemoryEnabled": "Look after each prompt for facts worth keeping, which costs a request; "
     "off unless set by you.",
-    "autoCompactWindow": "Tokens of the model's window to use, where fewer are wanted than there are.",
+    "autoCompactWindow": "Tokens of the model's window to use, where fewer are wanted than there "
+    "are.",
     "cleanupPeriodDays": "Days after which sessions may go.",
     "includeCoAuthoredBy": "Whether commits name the agent.",
     "claudeMdExcludes": "Patterns of instruction files that are left out.",
@@ -56,7 +57,8 @@ DESCRIPTIONS: Final[Mapping[str, str]] = {
     "permissionChannel": "A command that is given permission requests and may print answers.",
     "sandbox": "Settings of Claude Code's sandbox.",
     "verbose": "Whether the transcript starts in detail.",
-    "toolDetail": "How much is shown of the calls of a tool, by its name: `line`, `short` or `full`.",
+    "toolDetail": "How much is shown of the calls of a tool, by its name: `line`, `short` or "
+    "`full`.",
     "reducedMotion": "Nothing turns or blinks; seconds are still told.",
     "prefersReducedMotion": "The same, as Claude Code spells it.",
     "terminalProgressBarEnabled": "Show progress in the terminal's tab (OSC 9;4); without it, "

@@ -32,6 +32,9 @@ _ADDED_UP: Final = frozenset(
         "httpHookAllowedEnvVars",
     }
 )
+_ONLY_OFF: Final = frozenset({"autoMemoryEnabled"})
+"""What costs the person money: a project may turn it off, never on."""
+_OF_PROJECTS: Final = frozenset({RuleSource.PROJECT, RuleSource.LOCAL})
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,8 @@ def merge(files: Iterable[LoadedFile]) -> Merged:
         for key in sorted(loaded.model.model_fields_set - _APART):
             value = getattr(loaded.model, key, None)
             if value is None:
+                continue
+            if key in _ONLY_OFF and loaded.source in _OF_PROJECTS and value is True:
                 continue
             if key in _ADDED_UP and key in values:
                 values[key] = list(dict.fromkeys([*values[key], *value]))

@@ -74,6 +74,19 @@ async def test_nothing_is_asked_unless_it_is_turned_on(begin: Begin, fresh_home:
     assert not (fresh_home / ".agent" / "memory").exists()
 
 
+async def test_a_project_may_turn_it_off_but_not_on(begin: Begin, fresh_home: Path) -> None:
+    turned_on(fresh_home)
+    journey = await begin(respond=respond)
+    folder = journey.project / ".agent"
+    folder.mkdir()
+    for said, expected in (("true", 1), ("false", 0)):
+        (folder / "settings.json").write_text(f'{{"autoMemoryEnabled": {said}}}')
+        again = await begin(respond=respond, trust=True)
+        await again.send("hello")
+        await again.assembled.facts.wait()
+        assert len(extractions(again)) == expected
+
+
 async def test_a_failure_is_silent_and_made_up_for(begin: Begin, fresh_home: Path) -> None:
     turned_on(fresh_home)
     plan = FaultPlan(Status(529), when=When(prompt="worth keeping"))
