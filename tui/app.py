@@ -402,10 +402,6 @@ class AgentApp(DirectOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
                 from tui.theme_files import remember_background  # with the first answer
 
                 remember_background(self.options.agent_home, is_dark)
-            if self.options.agent_home is not None:
-                from tui.theme_files import remember_background  # with the first answer
-
-                remember_background(self.options.agent_home, is_dark)
         elif says_changed(message.text):
             self._write_raw(ASK)
 
