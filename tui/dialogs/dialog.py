@@ -40,6 +40,8 @@ class DialogView:
     footer: Sequence[FooterRow]
     body_id: str = ""
     """Which body this is: another one is shown from its top."""
+    follows_end: bool = False
+    """Whether its end is shown first, and followed while it grows, until the person scrolls up."""
 
 
 class Dialog(Protocol):

@@ -53,6 +53,7 @@ class DialogHost(Listens, RowsWidget):
         self._release: Release | None = None
         self._scroll = 0
         self._body_id = ""
+        self._is_at_end = True
         self._footer_at: list[int | None] = []
         self._caret: tuple[int, int] | None = None
 
@@ -96,6 +97,7 @@ class DialogHost(Listens, RowsWidget):
 
     def _open(self) -> None:
         self._scroll = 0
+        self._is_at_end = True
         self.add_class("-open")
         if self._release is None:
             self._release = self.own_keyboard()
@@ -174,6 +176,7 @@ class DialogHost(Listens, RowsWidget):
 
     def _scroll_body(self, rows: int) -> None:
         self._scroll = max(0, self._scroll + rows)
+        self._is_at_end = False
 
     def _redraw_current(self) -> None:
         """Draw the open dialog again, if there still is one."""
@@ -196,7 +199,9 @@ class DialogHost(Listens, RowsWidget):
             return ()
         view = dialog.view(width_cells)
         if view.body_id != self._body_id:
-            self._scroll, self._body_id = 0, view.body_id
+            self._scroll, self._body_id, self._is_at_end = 0, view.body_id, True
+        if view.follows_end and self._is_at_end:
+            self._scroll = len(view.body)
         limit = self._limit
         body = list(view.body)
         footer = list(view.footer)
@@ -212,6 +217,7 @@ class DialogHost(Listens, RowsWidget):
         footer = _fitting(footer, max(1, limit - kept))
         room = max(0, limit - len(footer) - (1 if limit > 5 else 0))
         self._scroll = max(0, min(self._scroll, len(body) - room))
+        self._is_at_end = self._scroll >= len(body) - room
         shown = body[self._scroll : self._scroll + room]
         hidden = len(body) - len(shown)
         rows: list[Row] = []

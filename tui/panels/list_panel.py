@@ -133,6 +133,7 @@ class ListPanel:
     def replace(self, items: Sequence[Item]) -> None:
         """Take as many items anew, in the same order."""
         self._items = items
+        self._redraw()
 
     def extend(self, items: Sequence[Item]) -> None:
         """Take items that came later; what is selected stays selected."""

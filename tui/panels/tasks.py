@@ -1,14 +1,22 @@
-"""`/tasks`: commands in the background: what they wrote, and an end for those that should end."""
+"""`/tasks`: commands in the background: what they write, and an end for those that should end."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Final, TypeVar
 
 from agent.tools.shell_process import ShellProcess
-from tui.command_screen import CommandScreen
+from tui.command_screen import AsksFor, CommandScreen
 from tui.panels.list_panel import Item, ListPanel
 from tui.panels.text_panel import TextPanel, text_rows
 from tui.text.ink import Row
+
+LOOK_S: Final = 0.5
+"""How often a panel looks for output, while it is open and something runs."""
+
+AnswerT = TypeVar("AnswerT")
 
 
 async def open_panel(screen: CommandScreen, _argument: str) -> None:
@@ -23,25 +31,72 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
             "Background commands",
             [_item(shell) for shell in shells],
             selected=selected,
-            keys=("delete", "ctrl+d"),
+            keys=("delete",),
             preview=_preview(shells),
             hint="enter output · del stop · esc close",
             empty="no command runs in the background (ctrl+b sends one there)",
         )
-        picked = await screen.show_dialog(panel)
+        picked = await _show_live(screen, panel, shells, partial(_renew, panel, shells))
         if picked is None:
             return
         selected = picked.index
         shell = shells[picked.index]
         if picked.key == "enter":
-            await screen.show_dialog(TextPanel(shell.id, text_rows(_output(shell) or "no output")))
+            await _show_output(screen, shell)
         elif shell.is_running:
             await shell.stop()
 
 
+async def _show_output(screen: CommandScreen, shell: ShellProcess) -> None:
+    """Show what a command has written, and what it goes on to write."""
+
+    def rows(width: int) -> Sequence[Row]:
+        return text_rows(_output(shell) or "no output")(width)
+
+    panel = TextPanel(f"{shell.id}  {_line(shell)}", rows, follows_end=True)
+    await _show_live(screen, panel, [shell], lambda: panel.redraw())
+
+
+async def _show_live(
+    screen: CommandScreen,
+    panel: AsksFor[AnswerT],
+    shells: Sequence[ShellProcess],
+    refresh: Callable[[], None],
+) -> AnswerT:
+    """Show a panel that is drawn again while its commands write."""
+    watch = asyncio.ensure_future(_look(shells, refresh))
+    try:
+        return await screen.show_dialog(panel)
+    finally:
+        watch.cancel()
+        await asyncio.wait({watch})
+
+
+async def _look(shells: Sequence[ShellProcess], refresh: Callable[[], None]) -> None:
+    seen = [_state(shell) for shell in shells]
+    while any(is_running for is_running, _ in seen):
+        await asyncio.sleep(LOOK_S)
+        now = [_state(shell) for shell in shells]
+        if now != seen:
+            seen = now
+            refresh()
+
+
+def _state(shell: ShellProcess) -> tuple[bool, int]:
+    return shell.is_running, shell.output.total_chars
+
+
+def _renew(panel: ListPanel, shells: Sequence[ShellProcess]) -> None:
+    panel.replace([_item(shell) for shell in shells])
+
+
 def _item(shell: ShellProcess) -> Item:
     state = "running" if shell.is_running else f"ended with {shell.exit_code}"
-    return Item(f"{shell.id}  {shell.command.splitlines()[0]}", state, shell.is_running)
+    return Item(f"{shell.id}  {_line(shell)}", state, shell.is_running)
+
+
+def _line(shell: ShellProcess) -> str:
+    return next(iter(shell.command.splitlines()), "")
 
 
 def _preview(shells: Sequence[ShellProcess]) -> Callable[[int, int], Sequence[Row]]:

@@ -35,10 +35,15 @@ class TextPanel:
         },
     )
 
-    def __init__(self, title: str, rows: Callable[[int], Sequence[Row]]) -> None:
-        """`rows` takes the width in cells."""
+    def __init__(
+        self, title: str, rows: Callable[[int], Sequence[Row]], *, follows_end: bool = False
+    ) -> None:
+        """`rows` takes the width in cells; with `follows_end` the last ones are shown first."""
         self._title = title
         self._rows = rows
+        self._follows_end = follows_end
+        self.redraw: Callable[[], None] = lambda: None
+        """Draws it again after its rows have changed; works while it is open."""
         self._answered: Answered[None] = Answered()
 
     @property
@@ -65,7 +70,12 @@ class TextPanel:
         """Return the panel at a width."""
         foot = FooterRow(row(("   ↑↓ pgup pgdn scroll · esc close", MUTED)), is_optional=True)
         title = ((self._title, Ink(Role.ACCENT, bold=True)),)
-        return DialogView(title, list(self._rows(width_cells)), [foot])
+        rows = list(self._rows(width_cells))
+        return DialogView(title, rows, [foot], follows_end=self._follows_end)
+
+    def changes_to(self, redraw: Callable[[], None]) -> None:
+        """Take what draws the panel again."""
+        self.redraw = redraw
 
 
 def text_rows(text: str) -> Callable[[int], Sequence[Row]]:
