@@ -123,8 +123,6 @@ class _ScreenRun:
             self.status = self._say_goodbye(report)
             for line in self.maker.last_words():
                 sys.stderr.write(f"agent-tui: {line}\n")
-            for line in self.maker.last_words():
-                sys.stderr.write(f"agent-tui: {line}\n")
         except OSError:
             # The terminal is gone, and with it whoever would read.
             self.status = self.app.return_code or EXIT_HANGUP
@@ -179,10 +177,6 @@ class _ScreenRun:
         """Put what was typed and not sent back into the prompt."""
         self.app.composer.insert(text)
         return True
-
-    def pass_on(self, sequence: str) -> None:
-        """Write what a hook asks for to the terminal."""
-        self.app.pass_on(sequence)
 
     def pass_on(self, sequence: str) -> None:
         """Write what a hook asks for to the terminal."""
