@@ -61,7 +61,10 @@ def fact_extractor(
             account=accounting.add_quietly,
             store=store,
             state=start.folder / STATE_FILE,
-            is_on=lambda: looks_for_facts(start.settings, headless=start.options.headless),
+            is_on=lambda: (
+                accounting.spent() is None
+                and looks_for_facts(start.settings, headless=start.options.headless)
+            ),
         )
     )
 

@@ -87,6 +87,14 @@ async def test_a_project_may_turn_it_off_but_not_on(begin: Begin, fresh_home: Pa
         assert len(extractions(again)) == expected
 
 
+async def test_a_spent_budget_ends_it(begin: Begin, fresh_home: Path) -> None:
+    turned_on(fresh_home)
+    journey = await begin(respond=respond, max_budget_usd=0.000001)
+    await journey.send("hello")
+    await journey.assembled.facts.wait()
+    assert extractions(journey) == []
+
+
 async def test_a_failure_is_silent_and_made_up_for(begin: Begin, fresh_home: Path) -> None:
     turned_on(fresh_home)
     plan = FaultPlan(Status(529), when=When(prompt="worth keeping"))
