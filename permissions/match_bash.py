@@ -135,12 +135,8 @@ def _covers(rule: Rule, facts: CommandFacts) -> bool:
         return any(pattern.matches(form.joined) for form in facts.allow_forms)
     if facts.risk:
         return False
-    for position, form in enumerate(facts.allow_forms):
-        if not pattern.matches(form.joined):
-            continue
-        offset = len(facts.allow_forms) - 1 - position
-        wrapped = facts.wide_forms[-offset:][:1] if 0 < offset <= len(facts.wide_forms) else ()
+    for form in facts.allow_forms:
         # `timeout *` alone would allow everything: the pattern must name the program inside.
-        if all(pattern.full.chunks[0].startswith(part.joined) for part in wrapped):
+        if pattern.matches(form.joined) and pattern.full.chunks[0].startswith(form.must_name):
             return True
     return False

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import pairwise
 
 from permissions.bash_pattern import WORD_END
 from permissions.glob_text import UNKNOWN
@@ -73,6 +72,8 @@ class Form:
     """Its program."""
     joined: str
     spaced: str
+    must_name: str = ""
+    """How a wildcard must begin to match: a wrapper's has to name the program inside."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +85,6 @@ class CommandFacts:
     folders: Folders
     allow_forms: tuple[Form, ...]
     """Spellings that an allow rule may match."""
-    wide_forms: tuple[Form, ...]
-    """The subset that a wildcard may match only when it names the program inside a wrapper."""
     deny_forms: tuple[Form, ...]
     """Spellings that deny and ask rules match."""
     has_literal_program: bool
@@ -185,7 +184,6 @@ def _facts(placed: Placed, script: Script, home: str, depth: int) -> CommandFact
         text=simple.raw or " ".join(redirect.raw for redirect in simple.redirects),
         folders=folders,
         allow_forms=_allow_forms(simple, layers, forms, unsafe),
-        wide_forms=_wide_forms(layers, unsafe),
         deny_forms=_deny_forms(simple, layers, forms),
         has_literal_program=all(layer.words[0].is_literal for layer in layers),
         hidden=hidden,
@@ -264,27 +262,21 @@ def _allow_forms(
         forms.append(Form(texts[0], WORD_END.join(texts), " ".join(texts)))
     if unsafe:
         return tuple(forms)
-    for layer, form in zip(layers, layer_forms, strict=True):
+    for index, layer in enumerate(layers):
         if not layer.is_open_to_allow or layer.assignments:
             break
-        forms.append(form)
+        inner = layers[index + 1] if index + 1 < len(layers) else None
+        is_wrapper = inner is not None and inner.is_open_to_allow
+        must_name = _up_to(layer, inner.words[0]) if inner is not None and is_wrapper else ""
+        forms.append(replace(layer_forms[index], must_name=must_name))
     return tuple(forms)
 
 
-def _wide_forms(layers: list[Layer], unsafe: list[str]) -> tuple[Form, ...]:
-    """Return, for each wrapper that allow rules see through, its form up to the inner program."""
-    if unsafe:
-        return ()
-    found: list[Form] = []
-    for outer, inner in pairwise(layers):
-        if not inner.is_open_to_allow:
-            break
-        length = next(
-            (index for index, word in enumerate(outer.words) if word is inner.words[0]),
-            len(outer.words),
-        )
-        found.append(_join(outer.words[: length + 1]))
-    return tuple(found)
+def _up_to(outer: Layer, program: Word) -> str:
+    """Return a wrapper's form up to the program inside."""
+    words = outer.words
+    length = next((i for i, word in enumerate(words) if word is program), len(words))
+    return _join(words[: length + 1]).joined
 
 
 def _deny_forms(simple: Simple, layers: list[Layer], layer_forms: list[Form]) -> tuple[Form, ...]:
