@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from textual.app import App
 
 from agent.user_prompt import Prompt
-from themes.theme import Theme
+from themes.theme import Role, Theme
 from tui.app_options import AppOptions, ExitReport
 from tui.command_screen import AnswerT, AsksFor
 from tui.components.transcript import Transcript
@@ -211,6 +211,15 @@ class CommandFacade(App[ExitReport]):
         folder = self.display_path(self.options.folder)
         self.window.name(self.options.folder.name or folder)
         self.transcript.set_header(welcome_rows(self.options.version, folder, is_demo=is_demo))
+
+    def toggle_focus(self) -> bool:
+        """Show what is said, and of calls one line each; or as before. Whether it is so now."""
+        return self.transcript.toggle_focus()
+
+    def colour_prompt(self, role: Role) -> None:
+        """Draw the lines around the prompt in a colour of the theme, for this session."""
+        self.lines.prompt_role = role
+        self.lines.show()
 
     def choose_theme(self, name: str) -> None:
         """Use the named theme from now on; `auto` follows the terminal's background."""

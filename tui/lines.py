@@ -85,6 +85,9 @@ class Lines:
         self._mode_role: Role | None = None
         self._shows_todos = False
 
+    prompt_role: Role = Role.FAINT
+    """Colour of the lines around the prompt, where no mode gives them another."""
+
     @property
     def is_turning(self) -> bool:
         """Whether the spinner's timer runs."""
@@ -116,7 +119,7 @@ class Lines:
         host.status_line.show(self._status())
         conversation = host.conversation
         mode = conversation.mode if conversation is not None else Mode.DEFAULT
-        role = Role.FAINT if mode is Mode.DEFAULT else MODE_ROLES[mode]
+        role = self.prompt_role if mode is Mode.DEFAULT else MODE_ROLES[mode]
         if role is not self._mode_role:
             self._mode_role = role
             host.composer.set_mode_role(role)

@@ -82,6 +82,16 @@ BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
         ),
         f"{PACKAGE}.clear",
     ),
+    InteractiveCommand(
+        _meta(
+            "color",
+            "Colour the lines around the prompt in this session",
+            "[name]",
+            at_once=True,
+            on_screen=True,
+        ),
+        "color",
+    ),
     LocalCommand(
         _meta("compact", "Summarise the conversation to make room", "[focus]", on_screen=True),
         f"{PACKAGE}.compact",
@@ -145,6 +155,10 @@ BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
             "export", "Write the conversation to a file or the clipboard", "[file]", at_once=True
         ),
         f"{PACKAGE}.export",
+    ),
+    InteractiveCommand(
+        _meta("focus", "Show one line of each call, or more again", at_once=True, on_screen=True),
+        "focus",
     ),
     InteractiveCommand(
         _meta("help", "Show keys and commands", at_once=True, on_screen=True), "help"

@@ -9,13 +9,20 @@ from pathlib import Path
 import pytest
 from textual import events
 
-from agent.events import PermissionRequested, PermissionResolved, TextDelta, ToolDispatch
+from agent.events import (
+    PermissionRequested,
+    PermissionResolved,
+    TextDelta,
+    ToolDispatch,
+    ToolResult,
+)
 from agent.messages import Message, user_message
 from permissions.decision import DecisionSource
 from tests.tui.components.samples import DENIED
 from tests.tui.recorded import RecordedConversation, center_for, make_app
 from tests.tui.test_app_keys import T, keys, played, send, settled, text_of, transcript_of
 from themes.registry import available_themes
+from themes.theme import Role
 from tui.app import AgentApp
 
 
@@ -233,3 +240,24 @@ async def test_the_screen_runs_in_every_theme(theme: str) -> None:
         assert "Hello." in transcript_of(app)
         await send(pilot, "/theme ansi16")
         assert app.theme_name == "ansi16"
+
+
+async def test_focus_shows_one_line_of_each_call_and_more_again() -> None:
+    output = ToolResult(T, "u1", "Bash", "one\ntwo", False, 0.1, "ok", "Bash ls")
+    app = make_app(played([ToolDispatch(T, "u1", "Bash", {}, "Bash ls"), output]))
+    async with app.run_test(size=(70, 30)) as pilot:
+        await send(pilot, "go")
+        before = transcript_of(app)
+        await send(pilot, "/focus")
+        assert len(transcript_of(app)) < len(before)
+        await send(pilot, "/focus")
+        assert transcript_of(app) == before
+
+
+async def test_the_prompt_is_coloured_for_the_session() -> None:
+    app = make_app()
+    async with app.run_test(size=(70, 30)) as pilot:
+        await send(pilot, "/color pink")
+        assert app.composer._mode_role is Role.SHELL
+        await send(pilot, "/color mauve")
+        assert "No colour 'mauve'" in transcript_of(app)

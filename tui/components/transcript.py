@@ -60,6 +60,8 @@ class Transcript(Listens, DrawsRows):
         self.viewport = Viewport(highlighter)
         self._painted: list[tuple[Place | None, Row]] = []
         self._painted_size = (0, 0)
+        self.added_before = 0
+        """How many blocks ever came before those that were there: places move by as many."""
         self.near_start: Callable[[], None] = lambda: None
         """Called while the person looks at what is nearly the first block: there may be more."""
         self._strips = StripCache()
@@ -89,6 +91,7 @@ class Transcript(Listens, DrawsRows):
     def add_before(self, blocks: Sequence[Block]) -> None:
         """Take blocks that come before all others; the rows in view stay where they are."""
         self._mark = None
+        self.added_before += len(blocks)
         self.viewport.add_before(blocks)
 
     def set_detailed(self, is_detailed: bool) -> None:
@@ -96,6 +99,13 @@ class Transcript(Listens, DrawsRows):
         self._mark = None
         self.viewport.set_detailed(is_detailed)
         self.update_rows()
+
+    def toggle_focus(self) -> bool:
+        """Show calls by their line alone, or more of them again; whether it is so now."""
+        is_focused = self.viewport.base_level == "short"
+        self.viewport.set_base_level("line" if is_focused else "short")
+        self.update_rows()
+        return is_focused
 
     def set_levels(self, levels: Mapping[str, ToolLevel]) -> None:
         """Take how much is shown of the calls of each tool while they are folded."""

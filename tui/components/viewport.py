@@ -52,6 +52,8 @@ class Viewport:
     height_rows: int = 24
     is_detailed: bool = False
     levels: Mapping[str, ToolLevel] = field(default_factory=dict)
+    base_level: ToolLevel = "short"
+    """Of calls of tools that `levels` does not name."""
     is_following: bool = True
     """Whether new rows push old ones up; ends with scrolling up, comes back at the end."""
     top: Place = field(default_factory=lambda: Place(0, 0))
@@ -114,6 +116,12 @@ class Viewport:
         self.height_rows = max(1, height_rows)
         self._clamp()
 
+    def set_base_level(self, level: ToolLevel) -> None:
+        """Take how much is shown of calls of tools that have no level of their own."""
+        self.base_level = level
+        self._forget_layouts()
+        self._clamp()
+
     def set_levels(self, levels: Mapping[str, ToolLevel]) -> None:
         """Take how much is shown of the calls of each tool; those not named show their start."""
         self.levels = dict(levels)
@@ -121,7 +129,9 @@ class Viewport:
         self._clamp()
 
     def _level(self, block: Block) -> ToolLevel:
-        return self.levels.get(block.name, "short") if isinstance(block, ToolCard) else "short"
+        if not isinstance(block, ToolCard):
+            return "short"
+        return self.levels.get(block.name, self.base_level)
 
     def set_detailed(self, is_detailed: bool) -> None:
         """Unfold or fold everything."""

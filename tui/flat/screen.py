@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from agent.commands.registry import CommandRegistry
     from agent.events import AgentEvent
     from agent.messages import Message
-    from themes.theme import Theme
+    from themes.theme import Role, Theme
     from tui.conversation_port import ConversationPort
     from tui.flat.ask import Asker
     from tui.flat.say import Voice
@@ -166,6 +166,13 @@ class FlatScreen:
     def wanted_theme(self) -> str:
         """Nothing is coloured."""
         return "none"
+
+    def toggle_focus(self) -> bool:
+        """Every call is one line already."""
+        return True
+
+    def colour_prompt(self, role: Role) -> None:
+        """Nothing is coloured."""
 
     def choose_theme(self, name: str) -> None:
         """Nothing is coloured; the drawn screen will be."""

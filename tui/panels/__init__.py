@@ -7,10 +7,12 @@ from typing import Final
 PANELS: Final = {
     name: f"tui.panels.{name}"
     for name in (
+        "color",
         "config",
         "context",
         "diff",
         "doctor",
+        "focus",
         "help",
         "hooks",
         "memory",

@@ -1,0 +1,37 @@
+"""`/color`: the lines around the prompt, to tell one window from another; for this session."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from themes.theme import Role
+from tui.command_screen import CommandScreen
+from tui.panels.list_panel import Item, ListPanel
+
+COLOURS: Final = {
+    "default": Role.FAINT,
+    "red": Role.ERROR,
+    "green": Role.SUCCESS,
+    "yellow": Role.WARNING,
+    "blue": Role.ACCENT,
+    "purple": Role.MODE_ACCEPT_EDITS,
+    "pink": Role.SHELL,
+    "cyan": Role.LINK,
+}
+"""By the theme's own shades, so that each can be seen on its background."""
+
+
+async def open_panel(screen: CommandScreen, argument: str) -> None:
+    """Use the named colour, or let the person choose with each already in it."""
+    name = argument.strip().lower()
+    if name:
+        role = COLOURS.get(name)
+        if role is None:
+            screen.notice(f"No colour {name!r}. Known: {', '.join(COLOURS)}.", "warning")
+        else:
+            screen.colour_prompt(role)
+        return
+    names = list(COLOURS)
+    picked = await screen.show_dialog(ListPanel("Colour", [Item(each) for each in names]))
+    if picked is not None:
+        screen.colour_prompt(COLOURS[names[picked.index]])

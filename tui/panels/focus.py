@@ -1,0 +1,11 @@
+"""`/focus`: what is said, and of each call its line alone; again, and calls show more."""
+
+from __future__ import annotations
+
+from tui.command_screen import CommandScreen
+
+
+async def open_panel(screen: CommandScreen, _argument: str) -> None:
+    """Switch over for this session."""
+    is_focused = screen.toggle_focus()
+    screen.hint("one line of each call" if is_focused else "the start of each result")
