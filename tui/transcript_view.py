@@ -51,6 +51,7 @@ class TranscriptView:
         self._choose_detail = choose_detail
         self._query: str | None = None
         self._search = TranscriptSearch("", ())
+        self._added_before = 0
         self._is_unfolded = True
         self.is_open = False
         self.here: Place | None = None
@@ -134,7 +135,17 @@ class TranscriptView:
             found = self._search.previous(viewport, Place(len(viewport.entries), 0))
             self._to(found)
 
+    def _follow_the_past(self) -> None:
+        """Find again where earlier blocks came in above: every place has moved."""
+        moved = self._transcript.added_before - self._added_before
+        if moved:
+            here = self.here
+            self._find(self._search.needle)
+            if here is not None:
+                self.here = Place(here.block + moved, here.line)
+
     def _find(self, query: str) -> None:
+        self._added_before = self._transcript.added_before
         entries = self._transcript.viewport.entries
         self._search = TranscriptSearch(query, [entry.block for entry in entries])
         self.here = None
@@ -142,6 +153,7 @@ class TranscriptView:
 
     def _go(self, step: int) -> None:
         viewport = self._transcript.viewport
+        self._follow_the_past()
         here = self.here or (Place(-1, 0) if step > 0 else Place(len(viewport.entries), 0))
         search = self._search.next if step > 0 else self._search.previous
         self._to(search(viewport, here))

@@ -121,3 +121,23 @@ async def test_another_session_takes_its_place(tmp_path: Path) -> None:
         await settled(pilot)
         assert "the first one" not in transcript_of(app)
         assert "the second one" in transcript_of(app)
+
+
+async def test_a_search_goes_on_in_what_came_in_above(tmp_path: Path) -> None:
+    count = PAGE_ITEMS + 40
+    path = session(tmp_path / "s.jsonl", *(answer(f"needle {n} of it") for n in range(count)))
+    app = make_app(RecordedConversation([]))
+    async with app.run_test(size=(60, 20)) as pilot:
+        await settled(pilot)
+        await app.past.open(path)
+        await settled(pilot)
+        await pilot.press("ctrl+o", "/", *"needle", "enter")
+        await settled(pilot)
+        at = count - 1
+        while at:
+            step = min(20, at)
+            at -= step
+            await pilot.press(*["N"] * step)
+            await app.workers.wait_for_complete()
+            await settled(pilot)
+            assert f"needle {at} of it" in transcript_of(app)
