@@ -16,8 +16,8 @@ from tui.panels import PANELS
 FIRST_RELEASE = (
     "add-dir agents branch btw clear reset new color focus compact config settings context copy "
     "cost usage stats debug diff doctor effort exit quit export help hooks init keybindings "
-    "memory model permissions plan recap rename resume continue rewind checkpoint undo skills reload-skills "
-    "status statusline tasks bashes terminal-setup theme vim"
+    "memory model permissions plan recap rename resume continue rewind checkpoint undo "
+    "skills reload-skills status statusline tasks bashes terminal-setup theme vim"
 ).split()
 
 
