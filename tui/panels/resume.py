@@ -54,7 +54,7 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
             [_item(summary, everywhere) for summary in summaries],
             keys=(ALL_PROJECTS, FIND, *actions.keys),
             preview=_preview(summaries),
-            hint=f"type to search · enter open · ^a all projects · {HINT}",
+            hint=f"enter open · ^a all · {HINT}",
             empty="no other session in this project",
         )
         picked = await screen.show_dialog(panel)
