@@ -127,3 +127,17 @@ def test_expanding_keeps_the_cursor_and_pictures() -> None:
     assert buffer.draft.expanded == "@/p.png " + "z" * (CHIP_CHARS + 1) + "end"
     buffer.undo()
     assert len(buffer.text) == 5
+
+
+def test_what_nobody_could_edit_here_stays_a_label() -> None:
+    endless = "z" * (LONG_CHARS + 1)
+    buffer = TextBuffer()
+    buffer.paste(endless)
+    buffer.paste(endless)
+    buffer.expand_chips()
+    assert len(buffer.text) == 2
+    buffer.set_text(endless)
+    assert len(buffer.text) == 1
+    buffer.insert(endless)
+    assert len(buffer.text) == 2
+    assert buffer.draft.expanded == endless * 2

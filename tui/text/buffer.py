@@ -16,7 +16,8 @@ CHIP_CHARS: Final = 800
 CHIP_LINES: Final = 8
 """Pastes with more characters or lines than these become chips."""
 LONG_CHARS: Final = 20_000
-"""An earlier prompt with more characters comes back as one chip."""
+"""A text with more characters is always a chip: laying it out would cost more than a frame a key.
+The external editor opens it."""
 
 _FIRST_CHIP: Final = 0x10F000
 _LAST_CHIP: Final = 0x10FFFD
@@ -125,9 +126,8 @@ class TextBuffer:
         self._chip_count = max(self._chip_count, *(chip.number for chip in draft.chips.values()), 0)
 
     def set_text(self, text: str) -> None:
-        """Put plain text in place, cursor at its end."""
-        clean = _clean(text)
-        self.load(Draft(clean, len(clean), {}))
+        """Put plain text in place, cursor at its end; an endless one as a label."""
+        self.load(Draft.of_text(_clean(text)))
 
     def clear(self) -> Draft:
         """Empty the buffer and forget the undo steps; return what was there."""
@@ -140,13 +140,17 @@ class TextBuffer:
     # Typing
 
     def insert(self, text: str) -> None:
-        """Type text at the cursor."""
+        """Type text at the cursor; an endless one is a label."""
+        if len(text) > LONG_CHARS:
+            self.insert_chip(text)
+            return
         self._splice(self.cursor, self.cursor, _clean(text), "type")
 
     def paste(self, text: str) -> None:
         """Insert pasted text, as a chip when it is large; the same again expands the chip."""
         before = self._draft.chips.get(self.text[self.cursor - 1 : self.cursor])
-        if before is not None and before.content == text:
+        is_again = before is not None and before.content == text
+        if is_again and len(text) <= LONG_CHARS:
             self._splice(self.cursor - 1, self.cursor, _clean(text), "paste")
         elif len(text) <= CHIP_CHARS and text.count("\n") < CHIP_LINES:
             self._splice(self.cursor, self.cursor, _clean(text), "paste")
@@ -162,19 +166,23 @@ class TextBuffer:
         self._change(Draft(text[:cursor] + char + text[cursor:], cursor + 1, chips), "paste")
 
     def expand_chips(self) -> None:
-        """Put the text of every pasted text in the place of its label."""
+        """Put pasted texts in the places of their labels, but for those nobody could edit here."""
         chips = self._draft.chips
-        if not any(chip.kind == "text" for chip in chips.values()):
+        opened = {
+            char: _clean(chip.content)
+            for char, chip in chips.items()
+            if chip.kind == "text" and len(chip.content) <= LONG_CHARS
+        }
+        if not opened:
             return
         parts: list[str] = []
         cursor = 0
         for place, char in enumerate(self.text):
             if place == self.cursor:
                 cursor = sum(map(len, parts))
-            chip = chips.get(char)
-            parts.append(_clean(chip.content) if chip and chip.kind == "text" else char)
+            parts.append(opened.get(char, char))
         text = "".join(parts)
-        kept = {char: chip for char, chip in chips.items() if chip.kind != "text"}
+        kept = {char: chip for char, chip in chips.items() if char not in opened}
         self._change(
             Draft(text, cursor if self.cursor < len(self.text) else len(text), kept), "expand"
         )
