@@ -6,19 +6,16 @@ The second is a resumed conversation, or an endpoint that does not stream.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from agent.sanitize import sanitize
 from tui.block_list import BlockList
 from tui.growing_answer import append_answer
 from tui.shown import shown_line
-from tui.view import PersonMessage, ThinkingText, ToolCard
+from tui.view import SHELL_NOTE, PersonMessage, ThinkingText, ToolCard
 
 if TYPE_CHECKING:
     from agent.messages import Message
-
-SHELL_NOTE: Final = "<bash-input>"
-"""How a message begins that tells the model of a command the person ran."""
 
 
 def show_person(blocks: BlockList, message: Message) -> None:

@@ -16,10 +16,9 @@ from agent.messages import Message
 from agent.sanitize import Sanitizer, sanitize
 from tui.agent_cards import AgentCards
 from tui.block_list import BlockList
-from tui.committed import SHELL_NOTE, name_calls, show_answer, show_person, show_results
-from tui.growing_answer import GrowingAnswer
 from tui.shown import shown_display, shown_line
 from tui.view import (
+    SHELL_NOTE,
     Activity,
     AssistantText,
     Block,
@@ -48,6 +47,7 @@ if TYPE_CHECKING:
         ToolProgress,
         ToolResult,
     )
+    from tui.growing_answer import GrowingAnswer
 
 LIVE_OUTPUT_CHARS: Final = 16_000
 """How much of a running call's output is kept for the screen; the result has the rest."""
@@ -267,6 +267,10 @@ class Document:
         block = self._list.get(key)
         text = self._cleaned(key, event.text)
         if block is None:
+            from tui.growing_answer import (
+                GrowingAnswer,  # with the first answer, not the first frame
+            )
+
             self._answers[key] = GrowingAnswer(self._list, event.message_uid, key)
         if (answer := self._answers.get(key)) is not None:
             answer.grow(text)
@@ -300,6 +304,9 @@ class Document:
     # Committed messages
 
     def _commit(self, message: Message, at_s: float) -> None:
+        # With the first message, not with the first frame.
+        from tui.committed import name_calls, show_answer, show_person, show_results
+
         match message.origin:
             case "person":
                 if self._pending_prompts:

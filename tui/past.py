@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from agent.sanitize import sanitize
 from tui.block_list import BlockList
-from tui.committed import show_answer, show_person, show_results
 from tui.shown import shown_display, shown_line
 from tui.view import Block, CompactionLine, EndLine, NoticeLine, ToolCard, ToolState
 
@@ -91,6 +90,7 @@ def past_blocks(page: Page) -> tuple[BlockList, str]:
     """Return the blocks of a page and the last answer in it, empty without one."""
     from agent.messages import Message
     from agent.session.records import CompactionRecord, NoticeRecord
+    from tui.committed import show_answer, show_results
 
     found = BlockList()
     last_answer = ""
@@ -124,6 +124,8 @@ def past_blocks(page: Page) -> tuple[BlockList, str]:
 
 
 def _show_words(found: BlockList, message: Message) -> None:
+    from tui.committed import show_person  # with the first page
+
     if message.origin == "person":
         show_person(found, message)
     elif message.origin == "interruption":

@@ -16,7 +16,7 @@ from typing import Final
 from agent.display import CommandDisplay
 from agent.events import AgentEvent, ToolDispatch, ToolProgress, ToolResult
 from agent.tools.process_session import MARK, ProcessFamily
-from tui.committed import SHELL_NOTE
+from tui.view import SHELL_NOTE
 
 KEPT_CHARS: Final = 30_000
 """Output beyond this keeps its end; the model gets no more either."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
 from unittest.mock import patch
 
 from hypothesis import given, settings
@@ -62,3 +65,16 @@ def test_a_long_answer_has_parts_of_bounded_size() -> None:
     parts = split_text(text)
     assert max(len(part.text) for part in parts) < 2 * text_parts.PART_CHARS
     assert not any(part.continues for part in parts)
+
+
+def test_the_first_frame_knows_nothing_of_answers() -> None:
+    code = "import sys, tui.run; print([m for m in sys.modules if m in sys.argv[1:]])"
+    later = ["tui.committed", "tui.growing_answer", "tui.text_parts", "tui.clipboard"]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *later],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "[]\n"
