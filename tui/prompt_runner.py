@@ -120,8 +120,12 @@ class PromptRunner:
         try:
             async for event in events:
                 await self._take(event)
+            conversation = self._conversation
+            is_woken = conversation is not None and self._is_woken(conversation)
         finally:
             self._end()
+        if is_woken:
+            self._on_wake()
 
     def _end(self) -> None:
         self._is_running = False

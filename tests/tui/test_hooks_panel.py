@@ -117,3 +117,17 @@ async def test_a_background_hook_wakes_an_idle_screen() -> None:
         await settled(pilot)
         assert conversation.received == ["(woken)"]
         assert not app.runner.is_running
+
+
+async def test_a_hook_that_wakes_during_a_compaction_is_heard_after_it() -> None:
+    app = make_app()
+    async with app.run_test(size=(80, 30)) as pilot:
+        await settled(pilot)
+        conversation = app.conversation
+        assert isinstance(conversation, RecordedConversation)
+        app.runner.run_events(conversation.compact())
+        conversation.is_woken = True
+        conversation.on_wake()
+        assert conversation.received == []
+        await settled(pilot)
+        assert conversation.received == ["(woken)"]
