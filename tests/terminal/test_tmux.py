@@ -24,6 +24,7 @@ pytestmark = [
     pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed"),
 ]
 
+QUIET_S = 1.0
 LONG = "This paragraph is long enough to be wrapped at the width of the window, 漢字 in it, twice."
 ANSWER = f"""Wide text, each with a bar behind:
 
@@ -77,11 +78,15 @@ class TmuxProgram:
         return picture
 
     def settled(self) -> str:
-        """The picture once three looks in a row agree."""
-        looks = [self.screen() for _ in range(3)]
-        while len(set(looks)) > 1:
-            looks = [*looks[1:], self.screen()]
-        return looks[-1]
+        """The picture that has stayed the same for a while.
+
+        tmux moves the rows of a resized window itself before the program draws them again.
+        """
+        picture, since = self.screen(), time.monotonic()
+        while time.monotonic() - since < QUIET_S:
+            if (look := self.screen()) != picture:
+                picture, since = look, time.monotonic()
+        return picture
 
     def close(self) -> None:
         subprocess.run([*self._base, "kill-server"], check=False, capture_output=True)
