@@ -80,8 +80,10 @@ async def watch_settings(
             changed = tuple(sorted(Path(path) for path in names & wanted.names))
             if changed:
                 change = reload(current, load, changed)
+                is_same = isinstance(change, Reloaded) and change.current == current
                 current = change.current
-                yield change
+                if events is not None or not is_same:
+                    yield change
             if _folders(current.watched) != folders:
                 break  # a folder of settings appeared or went: watch the new set
 

@@ -81,3 +81,27 @@ async def test_a_change_is_noticed_also_in_a_folder_that_was_not_there(tmp_path:
     assert change.current.values.theme == "light"
     stop.set()
     await changes.aclose()
+
+
+async def test_a_name_that_is_no_text_is_no_change_and_hides_none(tmp_path: Path) -> None:
+    root = world(tmp_path)
+    stop = asyncio.Event()
+    changes = watch_settings(load(root), lambda: load(root), stop, poll_ms=50)
+    own = root / "home" / ".agent" / "settings.json"
+    odd = Path(os.fsdecode(os.fsencode(root / "project") + b"/caf\xe9"))
+
+    async def keep_writing() -> None:
+        for number in range(1_000):
+            odd.write_text(str(number))
+            if number > 10:
+                own.write_text('{"theme": "dark"}')
+            await asyncio.sleep(0.1)
+
+    writer = asyncio.create_task(keep_writing())
+    async with asyncio.timeout(30):
+        change = await anext(changes)
+    writer.cancel()
+    assert isinstance(change, Reloaded)
+    assert change.current.values.theme == "dark"
+    stop.set()
+    await changes.aclose()
