@@ -271,6 +271,8 @@ class AgentApp(DirectOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
             return
         context = center.context
         self.window.wants_progress(context.settings().values.terminalProgressBarEnabled)
+        if context.settings().values.syntaxHighlightingDisabled:
+            self.colour_code(False)
         if (detail := context.settings().values.toolDetail) is not None:
             self.transcript.set_levels(detail)
         await self.typed_prompts.open(

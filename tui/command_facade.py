@@ -29,6 +29,7 @@ from tui.lines import Lines
 from tui.own_status import OwnStatus
 from tui.past import Past
 from tui.prompt_runner import PromptRunner
+from tui.text.highlight import Highlighter
 from tui.theme import Palette, textual_theme
 from tui.theme_choice import ThemeChoice
 from tui.window import Window
@@ -50,6 +51,7 @@ class CommandFacade(App[ExitReport]):
     conversations: ConversationHolder
     events_shown: EventsShown
     transcript: Transcript
+    highlighter: Highlighter
     dialogs: DialogHost
     lines: Lines
     own_status: OwnStatus
@@ -229,6 +231,16 @@ class CommandFacade(App[ExitReport]):
     def wanted_theme(self) -> str:
         """What was chosen: a theme's name, or `auto`."""
         return self.themes.wanted
+
+    def colour_code(self, is_on: bool) -> None:
+        """Show code with colours, or without."""
+        self.highlighter.is_on = is_on
+        self.transcript.code_changed()
+
+    @property
+    def colours_code(self) -> bool:
+        """Whether code is shown with colours."""
+        return self.highlighter.is_on
 
     def use_theme(self, theme: Theme) -> None:
         """Draw everything in another theme."""

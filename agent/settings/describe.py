@@ -57,6 +57,7 @@ DESCRIPTIONS: Final[Mapping[str, str]] = {
     "permissionChannel": "A command that is given permission requests and may print answers.",
     "sandbox": "Settings of Claude Code's sandbox.",
     "verbose": "Whether the transcript starts in detail.",
+    "syntaxHighlightingDisabled": "Whether code is shown without colours.",
     "toolDetail": "How much is shown of the calls of a tool, by its name: `line`, `short` or "
     "`full`.",
     "reducedMotion": "Nothing turns or blinks; seconds are still told.",

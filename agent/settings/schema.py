@@ -122,6 +122,7 @@ class SettingsFile(_Section):
     permissionChannel: PermissionChannelSection | None = None
     sandbox: dict[str, Any] | None = None
     verbose: bool | None = None
+    syntaxHighlightingDisabled: bool | None = None
     toolDetail: dict[str, Literal["line", "short", "full"]] | None = None
     reducedMotion: bool | None = None
     terminalProgressBarEnabled: bool | None = None

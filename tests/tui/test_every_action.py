@@ -42,7 +42,7 @@ NOT_HERE = frozenset(
         "plugin:install", "plugin:toggle", "selection:clear", "selection:extendDown",
         "selection:extendLeft", "selection:extendLineEnd", "selection:extendLineStart",
         "selection:extendRight", "selection:extendUp", "settings:retry",
-        "theme:toggleSyntaxHighlighting", "voice:pushToTalk",
+        "voice:pushToTalk",
     }
 )  # fmt: skip
 """Actions of keybindings files written for others, which have nothing to act on here."""
@@ -85,6 +85,7 @@ class Scene:
             app.dialogs._scroll,
             (conversation.mode, conversation.received[:], conversation.interrupted.is_set()),
             app.done[:],
+            app.colours_code,
             app._exit,
             app.dialogs.current is not None and app.dialogs.current.is_done,
         )
@@ -205,6 +206,13 @@ async def model_panel(scene: Scene) -> None:
     await scene.press("right")
 
 
+async def theme_panel(scene: Scene) -> None:
+    scene.conversation.scripts[:] = [[TextDelta(T, "m1", 0, "```python\ndef f(): pass\n```")]]
+    await talked(scene)
+    scene.app.submit("/theme")
+    await settled(scene.pilot)
+
+
 async def config_panel(scene: Scene) -> None:
     from tui.input.actions import Context
 
@@ -272,6 +280,7 @@ SCENES: dict[str, Setting] = {
     "help:dismiss": help_panel,
     "diff:back": open_diff,
     "settings:search": config_panel,
+    "theme:toggleSyntaxHighlighting": theme_panel,
 }
 DEFAULTS: dict[str, Setting] = {
     "app": nothing,

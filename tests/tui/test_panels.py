@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
+from agent.events import TextDelta
 from permissions.grammar import RuleBehavior
 from permissions.rule import RuleSet, RuleSource, RuleText
 from tests.tui.recorded import RecordedConversation, center_for, make_app
@@ -238,3 +239,32 @@ def test_settings_with_few_values_are_known() -> None:
     assert choices_of("editorMode") == ("normal", "vim", "emacs", None)
     assert choices_of("maxTurns") is None
     assert choices_of("env") is None
+
+
+async def test_code_loses_its_colours_in_the_theme_panel_and_gets_them_back(tmp_path: Path) -> None:
+    conversation = played([TextDelta("t1", "m1", 0, "```python\ndef f(): pass\n```")])
+    app = make_app(conversation)
+
+    def inks() -> int:
+        rows = app.transcript.viewport.visible()
+        return max(len(row.runs) for _, row in rows if "def f" in row.text)
+
+    async with app.run_test(size=(80, 30)) as pilot:
+        app.options = replace(app.options, agent_home=tmp_path)
+        app.highlighter._executor = None
+        await send(pilot, "go")
+        coloured = inks()
+        await opened(pilot, "/theme")
+        await pilot.press("ctrl+t")
+        await settled(pilot)
+        assert inks() < coloured
+        for _ in range(100):
+            if (tmp_path / "settings.json").exists():
+                break
+            await settled(pilot)
+        kept = json.loads((tmp_path / "settings.json").read_text())
+        assert kept == {"syntaxHighlightingDisabled": True}
+        await settled(pilot)
+        await pilot.press("ctrl+t")
+        await settled(pilot)
+        assert inks() == coloured

@@ -117,6 +117,11 @@ class Transcript(Listens, DrawsRows):
         self.viewport.refresh_highlights()
         self.update_rows()
 
+    def code_changed(self) -> None:
+        """Show code as the highlighter has it now."""
+        self.viewport.remake()
+        self.update_rows()
+
     def palette_changed(self) -> None:
         """Paint everything in the new colours."""
         self._painted = []

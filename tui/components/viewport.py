@@ -122,6 +122,11 @@ class Viewport:
         self._forget_layouts()
         self._clamp()
 
+    def remake(self) -> None:
+        """Lay everything out anew when it is next looked at."""
+        self._forget_layouts()
+        self._clamp()
+
     def set_levels(self, levels: Mapping[str, ToolLevel]) -> None:
         """Take how much is shown of the calls of each tool; those not named show their start."""
         self.levels = dict(levels)

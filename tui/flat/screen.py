@@ -177,6 +177,14 @@ class FlatScreen:
     def choose_theme(self, name: str) -> None:
         """Nothing is coloured; the drawn screen will be."""
 
+    @property
+    def colours_code(self) -> bool:
+        """Nothing is coloured."""
+        return False
+
+    def colour_code(self, is_on: bool) -> None:
+        """Nothing is coloured; the drawn screen will be."""
+
     def use_theme(self, theme: Theme) -> None:
         """Nothing is coloured."""
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from themes.registry import available_themes, load_theme
 from themes.theme import Theme, ThemeError
 from tui.command_screen import CommandScreen
+from tui.input.actions import Context
 from tui.panels.list_panel import Item, ListPanel
 from tui.theme_choice import AUTO
+
+SYNTAX: Final = "theme:toggleSyntaxHighlighting"
 
 
 async def open_panel(screen: CommandScreen, argument: str) -> None:
@@ -27,9 +32,22 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
             screen.use_theme(theme)
 
     items = [Item(name, _detail(themes.get(name)), is_current=name == wanted) for name in names]
-    picked = await screen.show_dialog(
-        ListPanel("Theme", items, selected=current, on_move=show, hint="↑↓ look · enter keep · esc")
-    )
+    while True:
+        panel = ListPanel(
+            "Theme",
+            items,
+            selected=current,
+            contexts=(Context.THEME_PICKER,),
+            keys=(SYNTAX,),
+            on_move=show,
+            hint=f"↑↓ look · enter keep · {screen.keymap.display(SYNTAX)} colours of code · esc",
+        )
+        picked = await screen.show_dialog(panel)
+        if picked is None or picked.key != SYNTAX:
+            break
+        current, is_on = picked.index, not screen.colours_code
+        screen.colour_code(is_on)
+        await screen.keep_setting("syntaxHighlightingDisabled", None if is_on else True)
     screen.choose_theme(names[picked.index] if picked is not None else wanted)
     if picked is not None:
         await screen.keep_setting("theme", names[picked.index])

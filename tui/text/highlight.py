@@ -44,12 +44,14 @@ class Highlighter:
         self._done: OrderedDict[BlockKey, tuple[HighlightedLine, ...]] = OrderedDict()
         self._running: set[BlockKey] = set()
         self._unready: set[BlockKey] = set()
+        self.is_on = True
+        """Whether code has colours; rows made before stay as they are."""
         self.generation = 0
         """Grows whenever a block became ready: rows made before may look better now."""
 
     def block(self, code: str, language: str) -> tuple[HighlightedLine, ...]:
         """Return the lines of a finished block, coloured one by one until the thread is done."""
-        language = _canonical(language)
+        language = self._language(language)
         key = (language, code)
         known = self._done.get(key)
         if known is not None:
@@ -85,10 +87,13 @@ class Highlighter:
 
     def line(self, text: str, language: str) -> HighlightedLine:
         """Return one line coloured by itself; about 50 µs."""
-        language = _canonical(language)
+        language = self._language(language)
         if language == "text" or len(text) > _MAX_LINE_CHARS:
             return ((text, TEXT),) if text else ()
         return lex_block(text, language)[0]
+
+    def _language(self, language: str) -> str:
+        return _canonical(language) if self.is_on else "text"
 
     def _finish(self, key: BlockKey, result: asyncio.Future[tuple[HighlightedLine, ...]]) -> None:
         self._running.discard(key)
