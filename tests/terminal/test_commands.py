@@ -144,7 +144,7 @@ def test_keys_and_status_line_come_from_files(
     assert program.wait_until(READY), program.emulator.text()
     see(program, "mine /")
     program.type(b"\x19")
-    see(program, "At the start of a prompt")
+    see(program, "/help has them all")
 
 
 def test_files_are_offered_and_their_content_goes_along(
