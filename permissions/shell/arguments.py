@@ -93,6 +93,8 @@ def split_arguments(
             if equals:
                 options.append(Option(name, _tail(word, len(name) + 1)))
             elif name in valued_long and position < len(words):
+                # A value that may be empty makes the next word the value.
+                injectable = injectable or words[position].splits
                 options.append(Option(name, words[position]))
                 position += 1
             else:
@@ -106,6 +108,7 @@ def split_arguments(
             if index + 1 < len(text):
                 options.append(Option(f"-{letter}", _tail(word, index + 1)))
             elif position < len(words):
+                injectable = injectable or words[position].splits
                 options.append(Option(f"-{letter}", words[position]))
                 position += 1
             else:

@@ -153,6 +153,11 @@ _GIT_HARMLESS_KEYS = (
 )
 _GIT_RUNS = {"bisect": _set("run"), "submodule": _set("foreach")}
 
+_GIT_VALUED = _set(
+    "-n -S -G -L --author --committer --grep --since --until --after --before --max-count --skip"
+)
+"""Options of `git log` and its like that take the next word as their value, whatever it is."""
+
 _AWK_RISK = re.compile(
     r"system|getline|(?<!\|)\|(?!\|)|print.*>|>>|@\s*(?:load|include|namespace)|@[a-z]|/inet|close\s*\(|fflush",
     re.DOTALL,
@@ -271,8 +276,15 @@ def _git(words: Sequence[Word]) -> str:
     runs = _GIT_RUNS.get(subcommand, frozenset())
     listed = _GIT_OPTIONS.get(subcommand, frozenset())
     short = "".join(name[1] for name in listed if len(name) == 2)
+    # Elsewhere `-n` and `-S` are switches, and what follows them is a word of its own.
+    takes_values = subcommand in ("log", "show", "whatchanged")
+    before = ""
     for word in rest:
         text = word.plain
+        is_value = takes_values and before in _GIT_VALUED and not word.splits
+        before = text
+        if is_value and not text.startswith("-"):
+            continue
         if text == "--":
             break
         if text in runs:

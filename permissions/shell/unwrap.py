@@ -120,14 +120,19 @@ def _inner(layer: Layer) -> tuple[list[Layer], list[str], str]:
     if name == "command" and rest and re.fullmatch(r"-\w*[vV]\w*", rest[0].plain):
         # `command -v x` looks x up, nothing runs.
         return [], [], ""
-    found = _wrapped(layer, name, wrapper, rest)
+    found, is_certain = _wrapped(layer, name, wrapper, rest)
+    if not is_certain:
+        return found, [], f"what {name} makes of words that are not known"
     if name == "ssh" and found and all(word.is_literal for word in found[0].words):
         # The other side's shell reads the words as one text.
         return found, [" ".join(word.text for word in found[0].words)], ""
     return found, [], ""
 
 
-def _wrapped(layer: Layer, name: str, wrapper: Wrapper, rest: tuple[Word, ...]) -> list[Layer]:
+def _wrapped(
+    layer: Layer, name: str, wrapper: Wrapper, rest: tuple[Word, ...]
+) -> tuple[list[Layer], bool]:
+    """Return the command inside, and whether it surely starts there."""
     arguments = split_arguments(
         rest, valued=wrapper.valued, valued_long=wrapper.valued_long, stops_at_operand=True
     )
@@ -139,22 +144,22 @@ def _wrapped(layer: Layer, name: str, wrapper: Wrapper, rest: tuple[Word, ...]) 
             break
         names.append(match[1])
         operands = operands[1:]
+    is_certain = not arguments.injectable or name == "xargs"
     if not operands:
-        return []
+        return [], is_certain
     is_open = layer.is_open_to_allow and (
         wrapper.is_open_to_allow or (name == "xargs" and not arguments.options)
     )
     if wrapper.supplies:
         operands = (*operands, SUPPLIED)
-    return [
-        Layer(
-            operands,
-            is_open,
-            (*layer.assignments, *names),
-            layer.moves or any(arguments.has(option) for option in wrapper.moving),
-            layer.is_elsewhere or name == "ssh",
-        )
-    ]
+    inner = Layer(
+        operands,
+        is_open,
+        (*layer.assignments, *names),
+        layer.moves or any(arguments.has(option) for option in wrapper.moving),
+        layer.is_elsewhere or name == "ssh",
+    )
+    return [inner], is_certain
 
 
 def _shell(name: str, rest: tuple[Word, ...]) -> tuple[list[Layer], list[str], str]:
