@@ -29,6 +29,7 @@ from benchmarks.figures import (
 )
 from benchmarks.filled_home import measure_filled
 from benchmarks.model import Model
+from benchmarks.panels import measure_panels, measure_picker
 from benchmarks.program import ProgramEndedError
 from benchmarks.report import as_document, as_json, as_table
 from benchmarks.sessions import measure_sessions
@@ -79,6 +80,13 @@ def _filled(variant: Variant, model: Model, quick: bool) -> Iterator[Figure]:
             yield from measure_filled(variant, model, Path(scratch), starts=2 if quick else 5)
 
 
+def _panels(variant: Variant, _model: Model, quick: bool) -> Iterator[Figure]:
+    if variant.label == OURS:
+        yield from measure_picker(quick=quick)
+        with variant.ready() as program:
+            yield from measure_panels(program, quick=quick)
+
+
 GROUPS: Final[dict[str, Group]] = {
     "start": _start,
     "screen": _screen,
@@ -87,6 +95,7 @@ GROUPS: Final[dict[str, Group]] = {
     "sessions": _sessions,
     "decisions": _decisions,
     "filled": _filled,
+    "panels": _panels,
 }
 
 
