@@ -73,3 +73,15 @@ async def test_stock_output_knows_no_short_way(
         compositions.clear()
         await _type(pilot, "abc")
         assert compositions != []
+
+
+async def test_a_frame_of_rows_says_nothing_about_how_long_a_layout_takes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    app = make_app()
+    async with app.run_test(size=(70, 20)) as pilot:
+        await pilot.pause()
+        told: list[int] = []
+        monkeypatch.setattr(app, "post_display_hook", lambda: told.append(1))
+        await _type(pilot, "abc")
+        assert told == []

@@ -183,9 +183,10 @@ class DirectOutput(CellOutput[ReturnType], Generic[ReturnType]):
             self.frame_is_planned = True
             asyncio.get_running_loop().call_soon(self._show_frame, patience - 1)
             return
+        # Not `post_display_hook`: the bus learns there how long a change of size takes, and this is
+        # none.
         if self.present_safely(screen):
             self.discrete_input_pending = False
-            self.post_display_hook()
 
 
 def is_settling(screen: Screen[Any]) -> bool:
