@@ -7,12 +7,21 @@ from typing import Final
 
 from tui.command_screen import CommandScreen
 from tui.input.actions import ACTIONS, Context
+from tui.input.keymap import Keymap
 from tui.panels.text_panel import TextPanel
 from tui.screen.width import text_width
 from tui.text.ink import BLANK, BOLD, MUTED, TEXT, Row, Run, row
 from tui.text.wrap import clip
 
 _SHOWN: Final = (Context.GLOBAL, Context.CHAT, Context.TASK, Context.SCROLL)
+_ELSEWHERE: Final = {
+    Context.TRANSCRIPT: "While the transcript is read",
+    Context.CONFIRMATION: "In a question",
+    Context.HISTORY_SEARCH: "In the search of the history",
+    Context.AUTOCOMPLETE: "While commands or files are offered",
+}
+_IDLE: Final = frozenset({"confirm:toggleExplanation"})
+"""Accepted in keybindings files, and nothing here does it."""
 _SIGNS: Final = (
     ("/", "commands"),
     ("@", "name a file or folder; its content goes along"),
@@ -31,6 +40,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
         and action.id in screen.action_ids
         and (key := keymap.display(action.id))
     ]
+    others = [(title, _keys_of(keymap, context)) for context, title in _ELSEWHERE.items()]
     registry = screen.registry
     commands = [
         (f"/{c.meta.name} {c.meta.argument_hint}".rstrip(), c.meta.description)
@@ -42,9 +52,20 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
             *_table("At the start of a prompt", _SIGNS, width),
             *_table("Keys", keys, width),
             *_table("Commands", commands, width),
+            *(row for title, pairs in others for row in _table(title, pairs, width)),
         ]
 
     await screen.show_dialog(TextPanel("Help", rows))
+
+
+def _keys_of(keymap: Keymap, context: Context) -> list[tuple[str, str]]:
+    return [
+        (key, action.description)
+        for action in ACTIONS
+        if action.context is context
+        and action.id not in _IDLE
+        and (key := keymap.display(action.id))
+    ]
 
 
 def _table(title: str, pairs: Sequence[tuple[str, str]], width: int) -> list[Row]:
