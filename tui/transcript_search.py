@@ -6,7 +6,7 @@ texts cost, however long the transcript is when laid out.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import assert_never
 
 from tui.components.viewport import Place, Viewport
@@ -44,7 +44,7 @@ class TranscriptSearch:
         for lap in (place, Place(-1, 0)):
             for index in self.blocks:
                 if index >= lap.block:
-                    for line in self._lines(viewport, index):
+                    for line in self._lines(viewport, index, 1):
                         if (index, line) > (lap.block, lap.line):
                             return Place(index, line)
         return None
@@ -55,20 +55,22 @@ class TranscriptSearch:
         for lap in (place, end):
             for index in reversed(self.blocks):
                 if index <= lap.block:
-                    for line in reversed(self._lines(viewport, index)):
+                    for line in self._lines(viewport, index, -1):
                         if (index, line) < (lap.block, lap.line):
                             return Place(index, line)
         return None
 
-    def _lines(self, viewport: Viewport, index: int) -> list[int]:
-        """Return the rows of a block with a hit; its first one where none shows it whole."""
+    def _lines(self, viewport: Viewport, index: int, step: int) -> Iterator[int]:
+        """Yield the rows of a block with a hit; its first one where none shows it whole."""
         if index >= len(viewport.entries):
-            return []
-        rows = range(viewport.height_of(index))
-        found = [
-            line for line in rows if self.needle in viewport.row(Place(index, line)).text.casefold()
-        ]
-        return found or [int(viewport.entries[index].has_gap)]
+            return
+        found = False
+        for line in range(viewport.height_of(index))[::step]:
+            if self.needle in viewport.row(Place(index, line)).text.casefold():
+                found = True
+                yield line
+        if not found:
+            yield int(viewport.entries[index].has_gap)
 
 
 def block_text(block: Block) -> str:
