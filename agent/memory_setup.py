@@ -63,6 +63,7 @@ def fact_extractor(
             state=start.folder / STATE_FILE,
             is_on=lambda: (
                 accounting.spent() is None
+                and not start.is_demo
                 and looks_for_facts(start.settings, headless=start.options.headless)
             ),
         )
