@@ -27,11 +27,16 @@ class EditorMode:
         composer: Composer,
         commands: Callable[[], CommandCenter | None],
         agent_home: Callable[[], Path | None],
+        on_mode: Callable[[], object],
     ) -> None:
-        """Take where the settings are; before there is a conversation the person's own file."""
+        """Take where the settings are; before there is a conversation the person's own file.
+
+        `on_mode` hears that vim's keys went to another mode.
+        """
         self._composer = composer
         self._commands = commands
         self._agent_home = agent_home
+        self._on_mode = on_mode
         self._values: SettingsFile | None = None
         self._wish: Wish | None = None
 
@@ -44,7 +49,11 @@ class EditorMode:
             self._follow((values.editorMode == "vim", values.vimInsertModeRemaps))
         elif self._wish is None:
             self._follow(_early_wish(self._agent_home()))
-        return self._composer.press_vim(event.key, event.text)
+        before = self._composer.vim_mode
+        use = self._composer.press_vim(event.key, event.text)
+        if self._composer.vim_mode != before:
+            self._on_mode()
+        return use
 
     def _follow(self, wish: Wish) -> None:
         before, self._wish = self._wish, wish

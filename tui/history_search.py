@@ -10,7 +10,7 @@ from tui.input.actions import Context
 from tui.input.event import RoutedEvent
 from tui.input.keymap import ChordReader, Match
 from tui.prompt_history import SCOPES, HistoryScope, PromptHistory
-from tui.text.buffer import Draft
+from tui.text.draft import Draft
 
 SearchStep = Literal["goes_on", "over", "send"]
 

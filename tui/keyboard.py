@@ -148,7 +148,12 @@ class Keyboard:
             self.search,
             host.menu,
             self.offers,
-            EditorMode(host.composer, lambda: host.commands, lambda: host.options.agent_home),
+            EditorMode(
+                host.composer,
+                lambda: host.commands,
+                lambda: host.options.agent_home,
+                host.own_status.plan,
+            ),
             lambda: host.is_covered,
             host.submit,
         )

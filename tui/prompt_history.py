@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final, Literal
 
-from tui.text.buffer import Draft
+from tui.text.draft import Draft
 
 _KEPT: Final = 1_000
 

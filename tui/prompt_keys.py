@@ -7,7 +7,8 @@ from collections.abc import Callable
 from tui.components.composer import Composer
 from tui.prompt_history import PromptHistory
 from tui.prompt_runner import PromptRunner
-from tui.text.buffer import Draft, TextBuffer
+from tui.text.buffer import TextBuffer
+from tui.text.draft import Draft
 
 
 class PromptKeys:

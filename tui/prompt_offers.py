@@ -14,7 +14,7 @@ from tui.input.actions import Context
 from tui.input.event import RoutedEvent
 from tui.input.keymap import ChordReader, Match
 from tui.prompt_history import PromptHistory
-from tui.text.buffer import Draft
+from tui.text.draft import Draft
 
 if TYPE_CHECKING:
     from agent.commands.registry import CommandRegistry

@@ -30,7 +30,7 @@ from tui.input.keymap import BindingChange
 from tui.panels.diff_panel import ChangedFile, DiffPanel, Source
 from tui.panels.list_panel import Item, ListPanel
 from tui.panels.text_panel import TextPanel, text_rows
-from tui.text.buffer import CHIP_CHARS
+from tui.text.draft import CHIP_CHARS
 from tui.text.ink import row
 
 NOT_HERE = frozenset(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tui.prompt_history import PromptHistory
-from tui.text.buffer import Draft
+from tui.text.draft import Draft
 
 
 def typed(history: PromptHistory, *texts: str) -> None:

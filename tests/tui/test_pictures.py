@@ -16,7 +16,8 @@ from tests.tui.test_app_keys import played, settled, text_of
 from tui.app import AgentApp
 from tui.app_options import ExitReport
 from tui.pasted_picture import dropped_pictures
-from tui.text.buffer import CHIP_CHARS, LONG_CHARS, Draft, TextBuffer
+from tui.text.buffer import TextBuffer
+from tui.text.draft import CHIP_CHARS, LONG_CHARS, Draft
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"0" * 20
 

@@ -19,7 +19,8 @@ from tui.input.dispatch import Handler
 from tui.input.event import Phase, RoutedEvent
 from tui.input.listens import Listens
 from tui.input.priority import EventKind
-from tui.text.buffer import Chip, Draft, TextBuffer, is_chip
+from tui.text.buffer import TextBuffer
+from tui.text.draft import Chip, Draft, is_chip
 from tui.text.ink import FAINT, MUTED, TEXT, Ink, Row, Run
 from tui.text.wrap import clip, runs_width
 

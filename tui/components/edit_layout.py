@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tui.screen.width import clusters, is_plain
-from tui.text.buffer import Chip, is_chip
+from tui.text.draft import Chip, is_chip
 
 
 @dataclass(frozen=True, slots=True)

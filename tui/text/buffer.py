@@ -1,87 +1,28 @@
-"""The prompt's text: cursor, readline editing, kill ring, undo, and pastes kept as chips. Pure.
+"""The prompt's text being edited: cursor, readline's keys, kill ring, undo. Pure.
 
-A large paste is one character of a private range in the text, so that every key treats it as one
-thing and a paste of megabytes costs what a letter costs; it expands when the prompt is sent.
+Next: `draft`, which is what it edits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Final, Literal
 
 from tui.text.cluster_steps import left_of, right_of
+from tui.text.draft import (
+    CHIP_CHARS,
+    CHIP_LINES,
+    LONG_CHARS,
+    Chip,
+    Draft,
+    Piece,
+    free_chip_char,
+    is_chip,
+)
 
-CHIP_CHARS: Final = 800
-CHIP_LINES: Final = 8
-"""Pastes with more characters or lines than these become chips."""
-LONG_CHARS: Final = 20_000
-"""A text with more characters is always a chip: laying it out would cost more than a frame a key.
-The external editor opens it."""
-
-_FIRST_CHIP: Final = 0x10F000
-_LAST_CHIP: Final = 0x10FFFD
 _UNDO_STEPS: Final = 200
 _KILLS: Final = 30
-
-
-@dataclass(frozen=True, slots=True)
-class Chip:
-    """A paste that is shown as a label."""
-
-    number: int
-    content: str
-    """What is sent in its place; for an image, the mention of its file."""
-    kind: Literal["text", "image"] = "text"
-
-    @property
-    def label(self) -> str:
-        """What stands in its place."""
-        if self.kind == "image":
-            return f"[Image #{self.number}]"
-        lines = self.content.count("\n")
-        size = f"+{lines} lines" if lines else f"{len(self.content)} characters"
-        return f"[Pasted text #{self.number} {size}]"
-
-
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """A prompt as it stands: text with chips in it, and the place of the cursor."""
-
-    text: str = ""
-    cursor: int = 0
-    """In characters, 0 to the length of the text."""
-    chips: Mapping[str, Chip] = field(default_factory=dict)
-
-    @property
-    def expanded(self) -> str:
-        """The text that is sent: chips replaced by what was pasted."""
-        if not self.chips:
-            return self.text
-        return "".join(
-            self.chips[char].content if char in self.chips else char for char in self.text
-        )
-
-    @classmethod
-    def of_text(cls, text: str) -> Draft:
-        """Return a draft of a prompt typed earlier; one that no screen could hold is one chip."""
-        if len(text) <= LONG_CHARS:
-            return cls(text, len(text))
-        char = chr(_FIRST_CHIP)
-        return cls(char, 1, {char: Chip(1, text)})
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """Text that was cut or copied, with the chips in it."""
-
-    text: str
-    chips: Mapping[str, Chip] = field(default_factory=dict)
-
-
-def is_chip(char: str) -> bool:
-    """Return whether a character stands for a paste."""
-    return len(char) == 1 and _FIRST_CHIP <= ord(char) <= _LAST_CHIP
 
 
 class TextBuffer:
@@ -160,7 +101,7 @@ class TextBuffer:
     def insert_chip(self, content: str, kind: Literal["text", "image"] = "text") -> None:
         """Insert something that is shown as a label and sent as its content."""
         self._chip_count += 1
-        char = self._free_chip_char(self._draft.chips)
+        char = free_chip_char(self._draft.chips)
         chips = {**self._draft.chips, char: Chip(self._chip_count, content, kind)}
         text, cursor = self.text, self.cursor
         self._change(Draft(text[:cursor] + char + text[cursor:], cursor + 1, chips), "paste")
@@ -281,7 +222,7 @@ class TextBuffer:
         chips = dict(self._draft.chips)
         for char, chip in piece.chips.items():
             if chips.get(char, chip) != chip:
-                other = self._free_chip_char(chips)
+                other = free_chip_char(chips)
                 text = text.replace(char, other)
                 chips[other] = chip
             else:
@@ -377,11 +318,6 @@ class TextBuffer:
 
     def _right_of(self, cursor: int) -> int:
         return right_of(self.text, cursor)
-
-    @staticmethod
-    def _free_chip_char(chips: Mapping[str, Chip]) -> str:
-        places = range(_FIRST_CHIP, _LAST_CHIP)
-        return next((chr(p) for p in places if chr(p) not in chips), chr(_LAST_CHIP))
 
     def _word_start(self, cursor: int) -> int:
         return self._scan(cursor, -1, str.isalnum)

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.text.buffer import CHIP_CHARS, TextBuffer
+from tui.text.buffer import TextBuffer
+from tui.text.draft import CHIP_CHARS
 from tui.text.vim.command import Command, parse
 from tui.text.vim.keys import VimKeys, VimMode
 

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Literal
 
-from tui.text.buffer import Draft, Piece, TextBuffer
+from tui.text.buffer import TextBuffer
 from tui.text.cluster_steps import left_of, right_of
+from tui.text.draft import Draft, Piece
 from tui.text.vim import operators
 from tui.text.vim.command import Command, parse
 from tui.text.vim.motions import MOTIONS, line_end, line_start, on_line

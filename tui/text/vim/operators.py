@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from tui.text.buffer import Piece, TextBuffer
+from tui.text.buffer import TextBuffer
 from tui.text.cluster_steps import right_of
+from tui.text.draft import Piece
 from tui.text.vim.motions import first_character, line_end, line_start
 from tui.text.vim.register import Register, taken
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from tui.text.buffer import Piece, TextBuffer
+from tui.text.buffer import TextBuffer
 from tui.text.cluster_steps import left_of, right_of
+from tui.text.draft import Piece
 from tui.text.vim.motions import first_character, line_end, line_start
 
 
