@@ -40,6 +40,8 @@ class DialogView:
     footer: Sequence[FooterRow]
     body_id: str = ""
     """Which body this is: another one is shown from its top."""
+    first_row: int = 0
+    """The row of the body that matters: in sight when another body is shown."""
     follows_end: bool = False
     """Whether its end is shown first, and followed while it grows, until the person scrolls up."""
 

@@ -198,7 +198,8 @@ class DialogHost(Listens, RowsWidget):
         if dialog is None:
             return ()
         view = dialog.view(width_cells)
-        if view.body_id != self._body_id:
+        is_new = view.body_id != self._body_id
+        if is_new:
             self._scroll, self._body_id, self._is_at_end = 0, view.body_id, True
         if view.follows_end and self._is_at_end:
             self._scroll = len(view.body)
@@ -216,6 +217,8 @@ class DialogHost(Listens, RowsWidget):
         kept = min(len(body), 2) + (1 if limit > 5 else 0)
         footer = _fitting(footer, max(1, limit - kept))
         room = max(0, limit - len(footer) - (1 if limit > 5 else 0))
+        if is_new and view.first_row:
+            self._scroll = view.first_row - room // 3
         self._scroll = max(0, min(self._scroll, len(body) - room))
         self._is_at_end = self._scroll >= len(body) - room
         shown = body[self._scroll : self._scroll + room]

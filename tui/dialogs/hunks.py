@@ -158,7 +158,10 @@ class HunkChoice:
             FooterRow(BLANK, is_optional=True),
             FooterRow(row(*clip([pad, (hint, MUTED)], width_cells - 1)), is_optional=True),
         ]
-        return DialogView(title, self._body(width_cells), footer)
+        hunk = self._hunks[self._at]
+        before = min(CONTEXT_LINES, hunk.start)
+        body_id = f"part {self._at}"
+        return DialogView(title, self._body(width_cells), footer, body_id, first_row=before)
 
     def _row(self, index: int, width_cells: int) -> FooterRow:
         hunk, is_selected = self._hunks[index], index == self._at
