@@ -17,6 +17,7 @@ from permissions.shell.read_only import is_read_only
 from permissions.shell.risky_options import risk_of
 from permissions.shell.sed_script import sed_script_risk
 from permissions.shell.syntax import (
+    GLOB_MARKS,
     HOME_MARK,
     PIPE_MARK,
     PWD_MARK,
@@ -160,6 +161,8 @@ def _facts(placed: Placed, script: Script, home: str, depth: int) -> CommandFact
             hidden = hidden or "nested too deeply"
             break
         nested = parse(text)
+        if isinstance(nested, Unparsable) and text in texts and not unwrapped.hidden:
+            raise Unparsable(f"a text that a shell runs: {nested}")
         if isinstance(nested, Unparsable):
             hidden = hidden or f"a text that a shell runs: {nested}"
             continue
@@ -365,7 +368,12 @@ def _without_global_options(program: str, words: tuple[Word, ...]) -> list[tuple
 def _accesses(layers: list[Layer]) -> tuple[Access, ...]:
     found: list[Access] = []
     for layer in layers:
-        if not layer.words[0].is_literal or layer.is_elsewhere:
+        if layer.is_elsewhere:
+            continue
+        if not layer.words[0].is_literal:
+            likely = _likely(layer.words)
+            if likely and likely[0].is_literal:
+                found.extend(_accesses([one for one in unwrap(likely).layers if one.words]))
             continue
         for access in accesses(program_of(layer.words[0]), layer.words[1:]):
             path = access.path
@@ -373,6 +381,19 @@ def _accesses(layers: list[Layer]) -> tuple[Access, ...]:
                 path = Word(path.raw, UNKNOWN)
             found.append(Access(access.kind, path))
     return tuple(found)
+
+
+def _likely(words: tuple[Word, ...]) -> tuple[Word, ...]:
+    """Return the command if what is unknown of its program is nothing: `$SUDO touch x`.
+
+    It can only make the answer stricter: the program counts as unknown all the same.
+    """
+    while words and not words[0].text.strip(_EXPANDED):
+        words = words[1:]
+    if not words:
+        return ()
+    first = words[0]
+    return (Word(first.raw, first.text.strip(_EXPANDED + "".join(GLOB_MARKS.values()))), *words[1:])
 
 
 def _is_edit(program: str, arguments: tuple[Word, ...], risk: str) -> bool:

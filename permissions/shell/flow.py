@@ -141,8 +141,11 @@ class _Walker:
         self._scripts(tuple(assignment.value for assignment in simple.assignments), folders)
         self._redirect_scripts(simple.redirects, folders)
         words = simple.words
-        while words and words[0].text in ("command", "builtin") and len(words) > 1:
+        while len(words) > 1 and words[0].text in _HERE:
+            # What they run, they run in this very shell.
             words = words[1:]
+            while len(words) > 1 and words[0].text in ("-p", "--"):
+                words = words[1:]
         if not words:
             return _Exit(folders, folders)
         name = words[0]
@@ -229,6 +232,8 @@ class _Walker:
         return current
 
 
+_MOVING = frozenset({"cd", "pushd", "popd", "eval", "source", "."})
+_HERE = frozenset({"command", "builtin", "time"})
 _OPAQUE_BUILTINS = frozenset({"eval", "source", ".", "exec"})
 
 
@@ -247,8 +252,7 @@ def _moving_functions(body: Node) -> tuple[frozenset[str], bool]:
         match node:
             case Simple():
                 moves = moves or any(
-                    not word.is_literal or word.text in ("cd", "pushd", "popd", "eval", "source")
-                    for word in node.words[:2]
+                    not word.is_literal or word.text in _MOVING for word in node.words[:4]
                 )
             case Sequence() | Isolated():
                 stack.extend(node.items)

@@ -32,6 +32,8 @@ _PLAIN_EXPANSION = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _DYNAMIC_EXPANSION = re.compile(r"^\$\{!|@[A-Za-z]\}$")
 _ASSIGNING_EXPANSION = re.compile(r"^\$\{[A-Za-z_][A-Za-z0-9_]*:?=")
 _RANGE = re.compile(r"(-?\d{1,6}|[A-Za-z])\.\.(-?\d{1,6}|[A-Za-z])")
+_POSITIONAL = re.compile(r"\$[0-9](\w+)", re.ASCII)
+"""`$1x`, which the grammar takes for one name: only the digit is."""
 _NUMERIC = frozenset({"$?", "$#", "$$", "$!"})
 _TRACKED = frozenset({"HOME", "PWD", "OLDPWD", "CDPATH", "IFS"})
 _PLAIN_WORD = re.compile(rb"[A-Za-z0-9_./:@%+=^-]+")
@@ -241,6 +243,9 @@ class WordReader:
             self._reasons.append("$IFS can move word boundaries")
         if raw in _NUMERIC:
             return Word(raw, UNKNOWN)
+        positional = _POSITIONAL.fullmatch(raw)
+        if positional:
+            return Word(raw, UNKNOWN + positional[1], True)
         scripts: list[Script] = []
         if node.type == "expansion" and not plain:
             if _DYNAMIC_EXPANSION.search(raw):
