@@ -156,3 +156,13 @@ PARTS = """\
    ☑ line 11  +1 −0        eleven
 
    space or y n take · a all · enter make them · esc back"""
+
+
+async def test_each_part_is_a_body_of_its_own_that_begins_at_what_changes() -> None:
+    opened = dialog()
+    press(opened, "h")
+    first = opened.view(60)
+    press(opened, "down")
+    second = opened.view(60)
+    assert first.body_id != second.body_id
+    assert (first.first_row, second.first_row) == (1, 3)
