@@ -1,4 +1,4 @@
-"""Has the half-typed prompt recorded now and then, so that a crash costs seconds of typing."""
+"""Has the half-typed prompt recorded now and then, so that a crash costs a few keys at most."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from textual.timer import Timer
 from tui.conversation_port import ConversationPort
 from tui.hint import SetTimer
 
-DRAFT_S: Final = 2.0
+DRAFT_S: Final = 0.25
 """How much typing a crash may cost."""
+LONG_DRAFT_S: Final = 2.0
+LONG_DRAFT: Final = 4_000
+"""Characters from which on a draft is recorded less often: every record holds all of it."""
 
 
 class DraftKeeper:
@@ -37,7 +40,8 @@ class DraftKeeper:
     def touched(self) -> None:
         """The draft has changed."""
         if self._timer is None and self._conversation() is not None:
-            self._timer = self._set_timer(DRAFT_S, self.keep)
+            wait_s = DRAFT_S if len(self._draft()) < LONG_DRAFT else LONG_DRAFT_S
+            self._timer = self._set_timer(wait_s, self.keep)
 
     def keep(self) -> None:
         """Record the draft now."""

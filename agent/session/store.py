@@ -176,8 +176,15 @@ class SessionStore:
         return matching[0]
 
     def latest(self, project_dir: Path) -> SessionInfo | None:
-        """Return the project's session that was used last and holds a prompt, or None."""
-        return next((info for info in self.list(project_dir) if has_prompt(info.path)), None)
+        """Return the project's session that was used last and holds a prompt, or None.
+
+        Where none holds a prompt, one counts in which somebody has begun to type.
+        """
+        known = self.list(project_dir)
+        return next(
+            (info for holds in (has_prompt, has_content) for info in known if holds(info.path)),
+            None,
+        )
 
     def list(self, project_dir: Path | None = None) -> tuple[SessionInfo, ...]:
         """Return a project's sessions, or all, the one used last first. Raises nothing."""

@@ -55,6 +55,16 @@ def test_the_latest_session_is_the_last_one_with_a_prompt(
     assert len(store.list()) == 3
 
 
+def test_a_prompt_that_was_never_sent_can_be_continued(store: SessionStore, tmp_path: Path) -> None:
+    begun = store.create(tmp_path)
+    begun.transcript.append(to_json(DraftRecord("half a prom")), sync=True)
+    begun.close()
+    store.create(tmp_path).close()
+    latest = store.latest(tmp_path)
+    assert latest is not None
+    assert latest.id == begun.id
+
+
 def test_the_start_of_an_id_is_enough(store: SessionStore, tmp_path: Path) -> None:
     session = store.create(tmp_path)
     assert store.get(session.id[:8]).id == session.id
