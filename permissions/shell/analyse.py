@@ -373,7 +373,12 @@ def _accesses(layers: list[Layer]) -> tuple[Access, ...]:
         if not layer.words[0].is_literal:
             likely = _likely(layer.words)
             if likely and likely[0].is_literal:
-                found.extend(_accesses([one for one in unwrap(likely).layers if one.words]))
+                inner = [
+                    replace(one, moves=one.moves or layer.moves)
+                    for one in unwrap(likely).layers
+                    if one.words
+                ]
+                found.extend(_accesses(inner))
             continue
         for access in accesses(program_of(layer.words[0]), layer.words[1:]):
             path = access.path

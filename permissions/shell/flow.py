@@ -8,6 +8,7 @@ not have happened a command has several folders and all of them count; where it 
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 
 from permissions.glob_text import UNKNOWN
@@ -143,8 +144,11 @@ class _Walker:
         words = simple.words
         while len(words) > 1 and words[0].text in _HERE:
             # What they run, they run in this very shell.
+            is_timed = words[0].text == "time"
             words = words[1:]
-            while len(words) > 1 and words[0].text in ("-p", "--"):
+            while len(words) > 1 and (
+                words[0].text in ("-p", "--") or (is_timed and _ASSIGNMENT.match(words[0].text))
+            ):
                 words = words[1:]
         if not words:
             return _Exit(folders, folders)
@@ -233,6 +237,7 @@ class _Walker:
 
 
 _MOVING = frozenset({"cd", "pushd", "popd", "eval", "source", "."})
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=", re.ASCII)
 _HERE = frozenset({"command", "builtin", "time"})
 _OPAQUE_BUILTINS = frozenset({"eval", "source", ".", "exec"})
 
@@ -252,7 +257,7 @@ def _moving_functions(body: Node) -> tuple[frozenset[str], bool]:
         match node:
             case Simple():
                 moves = moves or any(
-                    not word.is_literal or word.text in _MOVING for word in node.words[:4]
+                    not word.is_literal or word.text in _MOVING for word in node.words[:8]
                 )
             case Sequence() | Isolated():
                 stack.extend(node.items)

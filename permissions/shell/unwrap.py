@@ -56,7 +56,7 @@ def _set(text: str) -> frozenset[str]:
 READS_INPUT = "reads commands from its input"
 """What is hidden when a shell is given neither a text nor a file."""
 
-_UNKNOWN_PIECES = str.maketrans(dict.fromkeys((UNKNOWN, PIPE_MARK, HOME_MARK, PWD_MARK), "$_"))
+_UNKNOWN_PIECES = str.maketrans(dict.fromkeys((UNKNOWN, PIPE_MARK, HOME_MARK, PWD_MARK), "${_}"))
 _TAKING_TEXT = _set("watch flock script sg runuser")
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\+?=", re.DOTALL)
 
