@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 _FENCE: Final = re.compile(r"( {0,3})(`{3,}|~{3,})([^\n`]*)\n")
 _MAX_DEPTH: Final = 12
-_ADDRESS: Final = re.compile(r"(?<![0-9A-Za-z])https?://[!#-&(-;=?-_a-z{|}~]++(?!\w)", re.IGNORECASE)
+_ADDRESS: Final = re.compile(
+    r"(?<![0-9A-Za-z])https?://[!#-&(-;=?-_a-z{|}~]++(?!\w)", re.IGNORECASE
+)
 """Plain characters only: what looks like another letter must not become part of a link."""
 _NOT_AT_END: Final = ".,:;!?*_~]}|"
 _SAFE_LINK: Final = re.compile(r"(?:https?|file)://", re.IGNORECASE)
