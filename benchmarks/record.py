@@ -80,8 +80,9 @@ def main(folder: Path) -> int:
                 start_s=program.started_s,
             )
         edits = [shot for shot in shots if _EDIT_QUESTION in shot.text()]
-        _write(folder / "demo.svg", as_svg(shots, title=_TITLE))
-        _write(folder / "screen.svg", as_svg(edits[:1] or shots[-1:], title=_TITLE))
+        still = shots.index(edits[0]) if edits else len(shots) - 1
+        _write(folder / "demo.svg", as_svg(shots, title=_TITLE, still=still))
+        _write(folder / "screen.svg", as_svg([shots[still]], title=_TITLE))
         _write(folder / "demo.cast", cast)
         for name in available_themes():
             theme, _ = load_theme(name)

@@ -92,10 +92,10 @@ def shoot(screen: Emulator, *, seconds: float = 2.0) -> Shot:
     return Shot(rows, caret, seconds)
 
 
-def as_svg(shots: Sequence[Shot], *, title: str, look: Look | None = None) -> str:
+def as_svg(shots: Sequence[Shot], *, title: str, look: Look | None = None, still: int = 0) -> str:
     """Draw a window with the shots in it, one after the other and again from the start.
 
-    All shots must have the same size. A viewer without animation shows the first.
+    All shots must have the same size. A viewer without animation shows the one numbered `still`.
     """
     look = look or Look()
     width = len(shots[0].rows[0]) * _CELL_WIDTH + 2 * _MARGIN
@@ -107,7 +107,7 @@ def as_svg(shots: Sequence[Shot], *, title: str, look: Look | None = None) -> st
         "text{font:14px ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace;white-space:pre}",
         ".b{font-weight:bold}.i{font-style:italic}.u{text-decoration:underline}"
         ".s{text-decoration:line-through}",
-        *_animation(shots),
+        *_animation(shots, still),
         "</style>",
         f'<rect width="{width:.0f}" height="{height:.0f}" rx="9" fill="{look.background}"/>',
         *(
@@ -127,7 +127,7 @@ def as_svg(shots: Sequence[Shot], *, title: str, look: Look | None = None) -> st
     return "\n".join([*lines, "</svg>", ""])
 
 
-def _animation(shots: Sequence[Shot]) -> Iterator[str]:
+def _animation(shots: Sequence[Shot], still: int) -> Iterator[str]:
     if len(shots) == 1:
         return
     total_s = sum(shot.seconds for shot in shots)
@@ -143,8 +143,9 @@ def _animation(shots: Sequence[Shot]) -> Iterator[str]:
             f".f{number}{{animation-name:k{number}}}"
         )
         begin_s = end_s
-    # Whoever asked for less motion, or sees no animation, gets the first shot.
-    yield "@media (prefers-reduced-motion){.f{animation:none}.f0{visibility:visible}}"
+    # For viewers that know no animation, and whoever asked for less motion.
+    yield f".f{still}{{visibility:visible}}"
+    yield "@media (prefers-reduced-motion){.f{animation:none}}"
 
 
 def _draw(shot: Shot, terminal: Look) -> Iterator[str]:
