@@ -35,6 +35,7 @@ _EXPANSIONS = frozenset(
 _TIGHT = frozenset(
     {"command", "declaration_command", "unset_command", "variable_assignments", "file_redirect"}
 )
+_APART = frozenset({"file_redirect", "heredoc_redirect", "herestring_redirect", "comment"})
 
 
 def verify(root: TreeNode, source: bytes, marks: Marks) -> None:
@@ -105,8 +106,13 @@ def _check_gaps(node: TreeNode, kind: str, children: list[TreeNode], source: byt
         return
     allowed = _BLANKS if kind in _TIGHT else _LINES
     position = node.start_byte
+    follows_value = False
     for child in children:
         start = child.start_byte
+        if follows_value and start == position and child.is_named and child.type not in _APART:
+            # `A=(x)1 cmd`: the shell and the grammar disagree about what stands after the value.
+            raise Unparsable("a word touches an assignment")
+        follows_value = child.type == "variable_assignment"
         if start == position or source[position:start] == b" ":
             position = max(position, child.end_byte)
             continue

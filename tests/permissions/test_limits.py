@@ -18,6 +18,7 @@ NOT_UNDERSTOOD = {
     "by its path": "$((  ; /usr/bin/{}",
     "quoted": "$((  ; 'r'm -rf src",
     "in a subshell": "( {}",
+    "behind an array that a word touches": "A=(x)1 true; {}",
     "one of very many": "a;" * 200_000 + "{}",
 }
 
