@@ -102,14 +102,38 @@ class Answer:
     """What was in the answer and is not obeyed, for people."""
 
 
-def read_answer(event: str, rules: Effects, raw: Mapping[str, object]) -> Answer:
-    """Read an answer. Raises AnswerError with what was found and what is expected."""
+def read_answer(
+    event: str,
+    rules: Effects,
+    raw: Mapping[str, object],
+    *,
+    asked: Mapping[str, object] | None = None,
+) -> Answer:
+    """Read an answer. Raises AnswerError with what was found and what is expected.
+
+    Args:
+        asked: The payload the handler was given, so that what a filter added to it is told from
+            what it only passed through. None: all of it was passed through.
+    """
     if raw.get("hook_event_name") == event and "session_id" in raw:
         # Its own input, passed through as filters do: no answer, and nothing to report either.
-        return Answer()
+        raw = _added(raw, asked)
+        if not raw:
+            return Answer()
     if not rules.reads_json:
         return Answer(notes=_unheard(event, raw))
     return _Reader(event, rules, raw).read()
+
+
+def _added(raw: Mapping[str, object], asked: Mapping[str, object] | None) -> Mapping[str, object]:
+    """Return the parts of an answer in an echoed payload that were not in it before."""
+    if asked is None:
+        return {}
+    return {
+        name: value
+        for name, value in raw.items()
+        if name in TOP_LEVEL and not (name in asked and asked[name] == value)
+    }
 
 
 class _Reader:

@@ -36,7 +36,9 @@ class _Owned:
 class Background:
     """The background handlers of one session. `close` ends them all and waits for it."""
 
-    def __init__(self) -> None:
+    def __init__(self, cap: Callable[[HandlerResult], HandlerResult]) -> None:
+        """`cap` bounds the texts of a result before anybody is handed them."""
+        self._cap = cap
         self._running: dict[asyncio.Task[HandlerResult], _Owned] = {}
         self._ended: list[HandlerResult] = []
         self._arrived = asyncio.Event()
@@ -97,7 +99,7 @@ class Background:
         else:
             result = task.result()
         owned.on_end(result)
-        self._ended.append(result)
+        self._ended.append(self._cap(result))
         self._arrived.set()
         if _wake_text(result):
             self.on_wake()

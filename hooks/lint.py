@@ -78,7 +78,8 @@ def _lint_tool_names(names: list[str]) -> Iterator[str]:
         if meant is not None and meant != name:
             yield f"matcher `{name}` matches no tool: names are case-sensitive, use `{meant}`"
         elif name.startswith("mcp__") and name.count("__") == 1:
-            yield f"matcher `{name}` is an exact name and matches no tool: use `{name}__.*`"
+            prefix = name.rstrip("_") + "__"
+            yield f"matcher `{name}` is an exact name and matches no tool: use `{prefix}.*`"
 
 
 def lint_handler(spec: HandlerSpec) -> Iterator[str]:

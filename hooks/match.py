@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -59,8 +60,11 @@ def parse_matcher(text: str | None, *, strict_exact: bool = False) -> Matcher:
         names = SEPARATOR.split(text)
         return MatchNames(frozenset(name.strip() for name in names if name.strip()))
     try:
-        return MatchPattern(re.compile(JS_NAMED_GROUP.sub("(?P<", text)))
-    except re.error as error:
+        with warnings.catch_warnings():
+            # What Python may read otherwise one day would be written over the screen.
+            warnings.simplefilter("ignore")
+            return MatchPattern(re.compile(JS_NAMED_GROUP.sub("(?P<", text)))
+    except (re.error, OverflowError, RecursionError) as error:
         return MatchNothing(f"not a regular expression: {error}")
 
 

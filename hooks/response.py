@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
 
-from hooks.answer import Answer, AnswerError, Verdict, read_answer
+from hooks.answer import SPECIFIC, TOP_LEVEL, Answer, AnswerError, Verdict, read_answer
 from hooks.effects import EFFECTS, Effects, ExitTwo, PlainStdout
 from hooks.spec import HandlerSpec
 
@@ -73,6 +74,8 @@ class Printed:
     stdout_dropped: int = 0
     path: str = ""
     """The PATH it ran with, for the message when it was not found."""
+    asked: Mapping[str, object] | None = None
+    """The payload it was given."""
     suspicion: str = ""
     """What is known to be wrong with the command; told when it fails."""
 
@@ -97,7 +100,8 @@ def judge_printed(spec: HandlerSpec, printed: Printed) -> HandlerResult:
     problem: str | None = None
     try:
         raw = parse_stdout(stdout, truncated_bytes=printed.stdout_dropped)
-        answer = None if raw is None else read_answer(spec.event, rules, raw)
+        if raw is not None:
+            answer = read_answer(spec.event, rules, raw, asked=printed.asked)
     except (NotAnAnswer, AnswerError) as error:
         problem = str(error)
     if printed.exit_code == 2 and not rules.any_failure_blocks:
@@ -114,17 +118,27 @@ def judge_printed(spec: HandlerSpec, printed: Printed) -> HandlerResult:
         return settle(replace(run, answer=answer), rules)
     if printed.exit_code != 0:
         return run.failed(HandlerOutcome.NON_BLOCKING_ERROR, _exit_text(printed, stderr))
-    return settle(replace(run, answer=_plain(spec.event, rules, stdout)), rules)
+    plain = _plain(spec.event, rules, stdout)
+    if plain.notes and spec.blocks_on_failure and rules.plain_stdout is PlainStdout.IGNORED:
+        # An answer that nobody reads is a failure to whoever wants none to pass.
+        return run.failed(HandlerOutcome.NON_BLOCKING_ERROR, plain.notes[0])
+    return settle(replace(run, answer=plain), rules)
 
 
-def judge_json(spec: HandlerSpec, raw: Mapping[str, object] | None) -> HandlerResult:
-    """Judge an answer that came as a value: from a server, an MCP tool or a callable."""
+def judge_json(
+    spec: HandlerSpec,
+    raw: Mapping[str, object] | None,
+    *,
+    asked: Mapping[str, object] | None = None,
+) -> HandlerResult:
+    """Judge an answer that came as a value: from a server or a callable asked with a payload."""
     rules = EFFECTS[spec.event]
     run = HandlerResult(spec, HandlerOutcome.SUCCESS)
     if raw is None:
         return run
     try:
-        return settle(replace(run, answer=read_answer(spec.event, rules, raw)), rules)
+        answer = read_answer(spec.event, rules, raw, asked=asked)
+        return settle(replace(run, answer=answer), rules)
     except AnswerError as error:
         return run.failed(HandlerOutcome.NON_BLOCKING_ERROR, str(error))
 
@@ -184,12 +198,21 @@ def load_json(text: str) -> object:
 
     Raises ValueError, RecursionError: not JSON, or with numbers that JSON does not have.
     """
-    parsed: object = json.loads(text, parse_constant=_no_such_number)
+    parsed: object = json.loads(
+        text.removeprefix("\ufeff"), parse_constant=_no_such_number, parse_float=_finite
+    )
     return _without_surrogates(parsed) if "\\ud" in text.lower() else parsed
 
 
 def _no_such_number(name: str) -> object:
     raise ValueError(f"{name} is not a JSON number")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise ValueError(f"{text[:40]} is too large a number")
+    return number
 
 
 def _without_surrogates(value: object) -> object:
@@ -311,7 +334,7 @@ def _hidden_json(event: str, text: str) -> tuple[str, ...]:
         found = json.loads(text[brace:])
     except (ValueError, RecursionError):
         return ()
-    if not isinstance(found, Mapping):
+    if not isinstance(found, Mapping) or not found.keys() & (TOP_LEVEL | SPECIFIC):
         return ()
     return (
         f"printed {first_line(text)[:80]!r} before its JSON, so the JSON was not read as an answer "

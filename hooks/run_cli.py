@@ -248,7 +248,8 @@ async def _lines(stdin: TextIO) -> AsyncIterator[str]:
 
 
 def _as_step(parsed: object) -> Step:
-    if isinstance(parsed, dict) and "payload" in parsed and set(parsed) <= {"event", "payload"}:
+    if isinstance(parsed, dict) and "payload" in parsed and "hook_event_name" not in parsed:
+        # No event has a field of that name; what else a step carries (a number, a note) is its own.
         event = parsed.get("event")
         return Step(event if isinstance(event, str) else None, parsed["payload"])
     if isinstance(parsed, dict) and set(parsed) == {"event"} and isinstance(parsed["event"], str):

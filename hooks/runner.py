@@ -6,7 +6,6 @@ Next to read: `hooks/effects.py` for what each event honours, `hooks/outcome.py`
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,6 +25,7 @@ from hooks.modes.mcp_tool import McpToolMode
 from hooks.modes.prompt import PromptMode
 from hooks.outcome import EventOutcome, OutcomeKind, aggregate
 from hooks.overflow import Overflow
+from hooks.payload_json import encode_payload
 from hooks.policy import limit_outcome
 from hooks.ports import Abort, HookPorts, HookSession, Payload
 from hooks.response import HandlerOutcome, HandlerResult, block_on_failure
@@ -68,7 +68,7 @@ class HookRunner:
         self._stops = StopCap(ports.env)
         self._overflow = Overflow(session.state_dir / "hook-output")
         self._env_files = EnvFiles(session.state_dir / "hook-env")
-        self.background = Background()
+        self.background = Background(lambda result: self._overflow.cap(result)[0])
         self.on_config: list[Callable[[], None]] = []
         """Called after every change of the configuration in force."""
 
@@ -164,9 +164,7 @@ class HookRunner:
         if on_start is not None:
             on_start(tuple(selected))
         env_file = self._env_files.prepare(event)
-        payload_json = json.dumps(full, ensure_ascii=False, default=str).encode(
-            "utf-8", errors="replace"
-        )
+        payload_json = encode_payload(full)
         results = await self._fly(
             [_Flight(spec, self._call(spec, full, payload_json, env_file)) for spec in selected],
             abort,

@@ -177,10 +177,11 @@ class _SectionReader:
             )
             return None
         if value > 3600:
+            shown = float(min(value, LONGEST_TIMEOUT_S * 1000))
             self._warn(
                 where,
-                f"`timeout` is in seconds: {value:g} is {value / 3600:.1f} hours; "
-                f"milliseconds were probably meant ({value / 1000:g})",
+                f"`timeout` is in seconds: {shown:g} is {shown / 3600:.1f} hours; "
+                f"milliseconds were probably meant ({shown / 1000:g})",
             )
         return float(min(value, LONGEST_TIMEOUT_S))
 

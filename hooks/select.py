@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hooks.condition import applies
-from hooks.effects import EFFECTS
+from hooks.effects import EFFECTS, default_timeout_s
 from hooks.match import covers, parse_matcher
 from hooks.ports import HookSession
-from hooks.spec import HandlerSpec
+from hooks.spec import HandlerSpec, is_background
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ def select(
     """Judge every handler of an event, in configuration order."""
     value = matcher_value(event, payload)
     strict = EFFECTS[event].strict_exact_matcher
-    seen: set[tuple[object, ...]] = set()
+    seen: dict[tuple[object, ...], int] = {}
     judged: list[Selection] = []
     for spec in specs:
         if value is not None and not covers(
@@ -47,11 +47,30 @@ def select(
         elif spec.condition is not None and not _condition_holds(spec.condition, payload, session):
             judged.append(Selection(spec, False, f"`if` {spec.condition} does not apply"))
         elif spec.identity in seen:
+            first = seen[spec.identity]
+            judged[first] = replace(judged[first], spec=_strictest(judged[first].spec, spec))
             judged.append(Selection(spec, False, "the same handler is configured before"))
         else:
-            seen.add(spec.identity)
+            seen[spec.identity] = len(judged)
             judged.append(Selection(spec, True, "matches"))
     return tuple(judged)
+
+
+def _strictest(first: HandlerSpec, copy: HandlerSpec) -> HandlerSpec:
+    """Return a handler under the strictest terms of it and its copy in another file.
+
+    One file must not take the teeth out of the other's guard by naming it with `async` or with a
+    timeout that it cannot keep.
+    """
+    default_s = default_timeout_s(first.event, first.handler.type)
+    timeout_s = max(first.timeout_s or default_s, copy.timeout_s or default_s)
+    return replace(
+        first,
+        handler=copy.handler if is_background(first.handler) else first.handler,
+        timeout_s=None if timeout_s == default_s else timeout_s,
+        once=first.once and copy.once,
+        blocks_on_failure=first.blocks_on_failure or copy.blocks_on_failure,
+    )
 
 
 def matcher_value(event: str, payload: Mapping[str, object]) -> str | None:

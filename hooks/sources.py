@@ -73,6 +73,8 @@ def _json(path: Path, text: str) -> Mapping[str, object]:
         parsed = json.loads(text)
     except json.JSONDecodeError as error:
         raise SourceError(f"{path}:{error.lineno}: not JSON: {error.msg}") from error
+    except (ValueError, RecursionError) as error:
+        raise SourceError(f"{path}: cannot be read as JSON: {error}") from error
     if not isinstance(parsed, Mapping):
         raise SourceError(f"{path}: expected a JSON object")
     return parsed

@@ -14,4 +14,5 @@ class CallbackMode:
         """Return what the callable answered; an exception it raises is the runner's to report."""
         handler = call.spec.handler
         assert isinstance(handler, CallbackHandler)
-        return judge_json(call.spec, await handler.function(dict(call.payload)))
+        answer = await handler.function(dict(call.payload))
+        return judge_json(call.spec, answer, asked=call.payload)

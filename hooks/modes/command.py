@@ -86,6 +86,7 @@ class CommandMode:
                 stderr=ended.stderr,
                 stdout_dropped=ended.stdout_dropped,
                 path=call.env.get("PATH", ""),
+                asked=call.payload,
                 suspicion=_suspicion(handler, call.env),
             ),
         )

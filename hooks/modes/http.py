@@ -105,11 +105,14 @@ async def post(
     """
     import httpx2  # a tenth of a second that only sessions with HTTP hooks pay
 
+    url = httpx2.URL(handler.url)
+    given = header_values(handler, call.env, call.allowed_env_vars)
+    # Names in one spelling, so that none is sent twice; the host is that of the checked URL.
     headers = {
         "content-type": "application/json",
-        **header_values(handler, call.env, call.allowed_env_vars),
+        **{name.lower(): value for name, value in given.items()},
+        "host": url.netloc.decode("ascii"),
     }
-    url = httpx2.URL(handler.url)
     targets = [None] if proxy is not None else list(addresses)
     last: Exception | None = None
     # `trust_env` off: no proxy, netrc or certificate file that was not looked at here.
@@ -124,7 +127,7 @@ async def post(
             request = client.build_request(
                 "POST",
                 url if target is None else url.copy_with(host=target),
-                headers={**headers, "host": url.netloc.decode("ascii")},
+                headers=headers,
                 content=call.payload_json,
                 extensions={} if target is None else {"sni_hostname": url.raw_host.decode("ascii")},
             )
@@ -192,7 +195,7 @@ def _judge(call: HookCall, failed: HandlerResult, response: Response) -> Handler
         )
     if not isinstance(parsed, Mapping):
         return replace(shown, error="the response is JSON, but not an object")
-    return replace(judge_json(call.spec, parsed), stdout=shown.stdout)
+    return replace(judge_json(call.spec, parsed, asked=call.payload), stdout=shown.stdout)
 
 
 def _with_note(result: HandlerResult, proxy: str | None) -> HandlerResult:

@@ -27,7 +27,7 @@ class McpToolMode:
             return replace(failed, error=f"MCP server {handler.server!r} is not connected")
         filled = {name: fill(value, call.payload) for name, value in handler.input.items()}
         text = await call.ports.call_mcp_tool(handler.server, handler.tool, filled)
-        judged = judge_printed(call.spec, Printed(0, text.encode(), b""))
+        judged = judge_printed(call.spec, Printed(0, text.encode(), b"", asked=call.payload))
         return replace(judged, exit_code=None)
 
 

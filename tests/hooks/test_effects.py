@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
 from hooks.effects import EFFECTS, default_timeout_s
 from hooks.events import EVENTS
 from hooks.outcome import EventOutcome, aggregate
-from hooks.response import Printed, judge_printed
+from hooks.response import HandlerOutcome, Printed, block_on_failure, judge_printed
 from hooks.spec import CommandHandler, HandlerSpec, HookSource
 
 
@@ -446,3 +446,53 @@ def test_invalid_utf8_and_a_byte_order_mark_are_read() -> None:
 )
 def test_default_timeouts(event: str, kind: str, seconds: float) -> None:
     assert default_timeout_s(event, kind) == seconds
+
+
+def test_what_a_filter_adds_to_its_input_is_an_answer() -> None:
+    asked = {
+        "hook_event_name": "PreToolUse",
+        "session_id": "s",
+        "continue": False,
+        "tool_input": {"a": 1},
+    }
+
+    def answered(**added: object) -> EventOutcome:
+        text = json.dumps({**asked, **added}).encode()
+        result = judge_printed(spec("PreToolUse"), Printed(0, text, b"", asked=asked))
+        return aggregate("PreToolUse", [result])
+
+    denied = answered(decision="block", reason="no")
+    assert (denied.decision, denied.reason, denied.continue_) == ("deny", "no", True)
+    denied = answered(
+        hookSpecificOutput={"hookEventName": "PreToolUse", "permissionDecision": "deny"}
+    )
+    assert denied.decision == "deny"
+    for silent in (answered(), answered(tool_input={"a": 2})):
+        assert (silent.outcome.value, silent.decision, silent.notices) == ("success", "none", ())
+
+
+def test_a_number_beyond_all_bounds_makes_an_answer_invalid() -> None:
+    text = '{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"a":1e999}}}'
+    outcome = fire("PreToolUse", stdout=text)
+    assert (outcome.outcome.value, outcome.updated_input) == ("non_blocking_error", None)
+    assert "too large a number" in outcome.notices[0]
+
+
+@pytest.mark.parametrize(
+    ("printed", "decision"),
+    [
+        ('checking\n{"decision": "block"}', "deny"),
+        ('checking\n{"hookSpecificOutput": {"permissionDecision": "deny"}}', "deny"),
+        ('checking\n{"lines": 3}', "none"),
+        ("checking", "none"),
+    ],
+)
+def test_an_answer_after_other_words_is_a_failure_where_failures_block(
+    printed: str, decision: str
+) -> None:
+    guard = replace(spec("PreToolUse"), blocks_on_failure=True)
+    result = judge_printed(guard, Printed(0, printed.encode(), b""))
+    if result.outcome is HandlerOutcome.NON_BLOCKING_ERROR:
+        result = block_on_failure(result)
+    assert aggregate("PreToolUse", [result]).decision == decision
+    assert fire("PreToolUse", stdout=printed).decision == "none"

@@ -99,12 +99,22 @@ async def test_the_payload_is_posted_and_the_answer_obeyed(place: Place, server:
     assert json.loads(body)["tool_input"] == {"command": "ls"}
 
 
+async def test_a_header_is_sent_once_however_it_is_spelled(place: Place, server: Server) -> None:
+    headers = {"Content-Type": "application/x-audit", "Host": "elsewhere.example"}
+    runner = place.runner("PreToolUse", http(server.url(), headers=headers))
+    assert (await runner.run(BASH)).outcome == "success"
+    ((sent, _),) = server.requests
+    assert sent["content-type"] == "application/x-audit"
+    assert sent["host"] == f"127.0.0.1:{server.port}"
+
+
 @pytest.mark.parametrize(
     ("status", "extra", "body", "outcome", "said"),
     [
         ("200 OK", "", b"", "success", ""),
         ("204 No Content", "", b"", "success", ""),
         ("200 OK", "", b"{}", "success", ""),
+        ("200 OK", "", b"\xef\xbb\xbf{}", "success", ""),
         ("200 OK", "", b"thanks", "non_blocking_error", "not JSON"),
         ("200 OK", "", b"[1]", "non_blocking_error", "not an object"),
         ("403 Forbidden", "", b"no way", "non_blocking_error", "HTTP 403: no way"),

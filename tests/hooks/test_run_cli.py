@@ -122,6 +122,13 @@ async def test_lines_are_the_steps_of_one_session(cli: Cli) -> None:
     assert lines[-1]["outcome"] == "skipped"
 
 
+async def test_a_step_may_carry_more_than_its_event_and_payload(cli: Cli) -> None:
+    cli.settings("PreToolUse", "exit 2")
+    step = {"id": "case-1", "event": "PreToolUse", "payload": BASH}
+    status, (line,) = await cli.run(None, json.dumps(step))
+    assert (status, line["event"], line["decision"]) == (0, "PreToolUse", "deny")
+
+
 async def test_the_event_may_come_from_the_payload(cli: Cli) -> None:
     cli.settings("Stop", "exit 2")
     _, (line,) = await cli.run(None, {"hook_event_name": "Stop"})
@@ -221,10 +228,11 @@ async def test_front_matter_of_a_skill_is_read(cli: Cli) -> None:
     assert line["decision"] == "block"
 
 
-@pytest.mark.parametrize("named", ["missing.json", "broken.json", "list.json"])
+@pytest.mark.parametrize("named", ["missing.json", "broken.json", "list.json", "deep.json"])
 async def test_an_unusable_named_file_is_refused(cli: Cli, named: str) -> None:
     (cli.place.project / "broken.json").write_text('{\n"hooks": ')
     (cli.place.project / "list.json").write_text("[]")
+    (cli.place.project / "deep.json").write_text("[" * 100_000 + "]" * 100_000)
     cli.options = HookOptions((named,))
     status, lines = await cli.run("Stop")
     assert (status, lines) == (2, [])

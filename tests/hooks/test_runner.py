@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 from collections.abc import Mapping
 
 import pytest
@@ -173,6 +174,57 @@ async def test_identical_handlers_of_settings_run_once_but_plugins_keep_their_ow
     )
     outcome = await runner.run(Stop())
     assert [r.spec.source for r in outcome.results] == [HookSource.USER, HookSource.PLUGIN]
+
+
+@pytest.mark.parametrize(
+    "weak",
+    [{"async": True}, {"timeout": 0.0001}, {"once": True}, {"onFailure": "ignore"}],
+    ids=lambda fields: next(iter(fields)),
+)
+async def test_a_copy_in_another_file_does_not_weaken_a_guard(
+    place: Place, weak: dict[str, object]
+) -> None:
+    guard: dict[str, object] = {"type": "command", "command": "exit 1", "onFailure": "block"}
+
+    def section(handler: dict[str, object]) -> dict[str, object]:
+        return {"hooks": {"PreToolUse": [{"hooks": [handler]}]}}
+
+    runner = place.layered(
+        HookLayer(HookSource.PROJECT, section({**guard, **weak}), "p.json"),
+        HookLayer(HookSource.POLICY, section(guard), "m.json"),
+    )
+    for _ in range(2):
+        outcome = await runner.run(bash("ls"))
+        assert (outcome.spawned, outcome.decision) == (1, "deny")
+        assert "exit status 1" in (outcome.reason or "")
+
+
+async def test_a_payload_is_valid_json_whatever_is_in_it(place: Place) -> None:
+    deep: object = "x"
+    for _ in range(5_000):
+        deep = [deep]
+    runner = place.runner("PreToolUse", "cat > seen; exit 2")
+    for tool_input, seen in (
+        ({"timeout": math.inf, "rest": [math.nan]}, {"timeout": None, "rest": [None]}),
+        ({"command": "rm", "deep": deep}, None),
+    ):
+        call = PreToolUse(tool_name="Bash", tool_input=tool_input, tool_use_id="t")
+        assert (await runner.run(call)).decision == "deny"
+        text = (place.project / "seen").read_text()
+        read = json.loads(text, parse_constant=pytest.fail)["tool_input"]
+        assert read == seen if seen is not None else read["command"] == "rm"
+
+
+async def test_a_long_text_of_a_background_hook_is_cut_too(place: Place) -> None:
+    command = "head -c 50000 /dev/zero | tr '\\0' x"
+    runner = place.runner(
+        "UserPromptSubmit", {"type": "command", "command": command, "async": True}
+    )
+    await runner.run(UserPromptSubmit(prompt="x"))
+    await runner.background.wait()
+    (text,) = runner.take_background().additional_context
+    assert len(text) < 10_000
+    assert "50000 characters in all" in text
 
 
 async def test_once_is_once_after_a_success(place: Place) -> None:
