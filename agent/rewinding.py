@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from agent.conversation_ports import Recorder
 from agent.conversation_view import ConversationState
 from agent.errors import SessionError
+from agent.own_command import as_typed
 from agent.session.rewind import RewindPoint, history_before, rewind_points
 from agent.totals import Totals
 
@@ -97,7 +98,7 @@ class Rewinding:
         index = next((i for i, m in enumerate(messages) if m.uid == prompt_uid), None)
         if index is None:
             return await self._rewind_behind(prompt_uid)
-        text = messages[index].text
+        text = as_typed(messages[index].text)
         while index and messages[index - 1].origin in _BELONG_TO_PROMPT:
             # What was put in front of the prompt goes with it, and is told anew.
             index -= 1

@@ -41,5 +41,9 @@ def open_session(
         notes = session.transcript.repairs
     except SessionLocked as error:
         session = store.fork(found.id)
-        notes = (f"{error} This is a copy: {session.id}.",)
+        who = f"process {error.holder_pid}" if error.holder_pid else "another process"
+        notes = (
+            f"That session is open in {who}. This is a copy of it; what you do here is not "
+            "seen there.",
+        )
     return session, load(session.path), notes

@@ -8,11 +8,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from agent.own_command import as_typed
 from agent.sanitize import sanitize
 from tui.block_list import BlockList
 from tui.growing_answer import append_answer
 from tui.shown import shown_line
-from tui.view import SHELL_NOTE, PersonMessage, ThinkingText, ToolCard
+from tui.view import PersonMessage, ThinkingText, ToolCard
 
 if TYPE_CHECKING:
     from agent.messages import Message
@@ -74,10 +75,8 @@ def show_results(blocks: BlockList, message: Message) -> None:
 
 
 def _person_message(key: str, text: str) -> PersonMessage:
-    if text.startswith(SHELL_NOTE):
-        command = text.removeprefix(SHELL_NOTE).partition("</")[0]
-        return PersonMessage(key, "!" + sanitize(command), "shell")
-    return PersonMessage(key, sanitize(text))
+    typed = as_typed(text)
+    return PersonMessage(key, sanitize(typed), "prompt" if typed == text else "shell")
 
 
 def _identifier(name: str, tool_input: dict[str, Any]) -> str:

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from agent.display import TodoDisplay, TodoItem
 from agent.messages import Message
+from agent.own_command import as_typed
 from agent.sanitize import Sanitizer, sanitize
 from tui.agent_cards import AgentCards
 from tui.block_list import BlockList
 from tui.shown import shown_display, shown_line
 from tui.view import (
-    SHELL_NOTE,
     Activity,
     AssistantText,
     Block,
@@ -89,7 +89,7 @@ class Document:
         key = self._list.fresh_key("prompt")
         if kind == "prompt":
             self._pending_prompts.append(key)
-        if not text.startswith(SHELL_NOTE):
+        if as_typed(text) == text:
             self._list.append(PersonMessage(key, sanitize(text), kind))
         if kind == "prompt":
             self._finished_tokens = 0

@@ -15,8 +15,8 @@ from typing import Final
 
 from agent.display import CommandDisplay
 from agent.events import AgentEvent, ToolDispatch, ToolProgress, ToolResult
+from agent.own_command import note_of
 from agent.tools.process_session import MARK, ProcessFamily
-from tui.view import SHELL_NOTE
 
 KEPT_CHARS: Final = 30_000
 """Output beyond this keeps its end; the model gets no more either."""
@@ -79,11 +79,7 @@ class ShellCommand:
 
     def note(self) -> str:
         """Return command and output as the model is told them."""
-        status = "" if self.exit_code == 0 else f"<bash-exit>{self.exit_code}</bash-exit>"
-        return (
-            f"{SHELL_NOTE}{self.command}</bash-input>\n"
-            f"<bash-output>{self.output}</bash-output>{status}"
-        )
+        return note_of(self.command, self.output, self.exit_code)
 
     def _result(self, identifier: str, elapsed_s: float) -> ToolResult:
         is_error = self.exit_code != 0

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from agent.display import Display
 
@@ -20,9 +20,6 @@ ToolState = Literal[
     "writing", "running", "asking", "ok", "failed", "denied", "interrupted", "invalid"
 ]
 """`writing`: the model is still writing the call; `asking`: it waits for the person."""
-
-SHELL_NOTE: Final = "<bash-input>"
-"""How a message begins that tells the model of a command the person ran."""
 
 PromptKind = Literal["prompt", "shell", "command"]
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from agent import own_command
 from agent.errors import SessionError
 from agent.messages import Block, Message
 from agent.sanitize import sanitize
@@ -29,12 +30,6 @@ from agent.session.records import (
 ExportFormat = Literal["markdown", "json", "html"]
 _FOR_THE_MODEL: Final = frozenset({"reminder", "hook", "continuation"})
 """What the program told the model beside the conversation: no reader misses it."""
-_OWN_COMMAND: Final = re.compile(
-    r"<bash-input>(?P<command>.*?)</bash-input>\s*<bash-output>(?P<output>.*)</bash-output>"
-    r"(?:<bash-exit>.*</bash-exit>)?",
-    re.DOTALL,
-)
-"""How the model is told of a command that the person ran."""
 _INTERRUPTED: Final = "Interrupted."
 _FENCE = re.compile(r"^ {0,3}(`{3,})", re.MULTILINE)
 
@@ -145,7 +140,7 @@ def _block_markdown(block: Block) -> str:
     match block.get("type"):
         case "text":
             text = sanitize(str(block.get("text", ""))).strip()
-            own = _OWN_COMMAND.fullmatch(text)
+            own = own_command.NOTE.fullmatch(text)
             return _fenced(f"$ {own['command']}\n{own['output']}", "console") if own else text
         case "thinking":
             text = sanitize(str(block.get("thinking", ""))).strip()

@@ -8,6 +8,7 @@ from typing import Final
 
 from agent.errors import SessionError
 from agent.messages import Message
+from agent.own_command import as_typed
 from agent.session.lines import BadLine, Line, read_forwards
 from agent.session.records import (
     CompactionRecord,
@@ -58,7 +59,7 @@ def rewind_points(path: Path) -> tuple[RewindPoint, ...]:
                 case MessageRecord(agent_id=None):
                     order[record.message.uid] = line.offset
                     if record.message.origin == "person":
-                        text = record.message.text.strip()
+                        text = as_typed(record.message.text.strip())
                         points.append(
                             RewindPoint(record.message.uid, record.turn_id, text, line.at)
                         )

@@ -10,6 +10,7 @@ from typing import Final
 
 from agent.errors import SessionError
 from agent.messages import Message
+from agent.own_command import as_typed
 from agent.session.lines import Line, read_forwards
 from agent.session.records import (
     MessageRecord,
@@ -110,5 +111,5 @@ def _is_own(message: Message) -> bool:
 
 
 def _short(text: str) -> str:
-    text = text.strip()
+    text = as_typed(text.strip())
     return text if len(text) <= PREVIEW_CHARACTERS else text[: PREVIEW_CHARACTERS - 1] + "…"

@@ -7,6 +7,7 @@ from pathlib import Path
 from textual.pilot import Pilot
 
 from agent.messages import Message, text_block, user_message
+from agent.own_command import note_of
 from agent.session.records import MessageRecord, to_json
 from agent.session.store import SessionStore
 from agent.session.summaries import summarise
@@ -79,3 +80,12 @@ async def test_words_are_found_in_every_project(tmp_path: Path) -> None:
         await pilot.press("escape")
         await settled(pilot)
         assert "Resume" in text_of(app.dialogs)
+
+
+async def test_a_session_that_began_with_a_command_is_called_by_it(tmp_path: Path) -> None:
+    app = app_with(tmp_path)
+    session(tmp_path, tmp_path, note_of("make test", "all fine\n", 0))
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settled(pilot)
+        shown = await opened(pilot, "/resume")
+        assert "❯ !make test" in shown

@@ -8,6 +8,7 @@ import pytest
 
 from agent.errors import SessionError
 from agent.messages import Message, text_block, user_message
+from agent.own_command import note_of
 from agent.session import resume
 from agent.session.records import CompactionRecord, MessageRecord, RewindRecord, to_json
 from agent.session.rewind import history_before, rewind_points
@@ -88,3 +89,8 @@ def test_what_stood_in_front_of_a_prompt_goes_with_it(session: Session) -> None:
     note = user_message("note", origin="reminder")
     say(session, note, THREE)
     assert history_before(session.path, THREE.uid) == (ONE, ANSWERS[0], TWO, ANSWERS[1])
+
+
+def test_a_command_of_the_person_is_offered_as_it_was_typed(session: Session) -> None:
+    say(session, user_message(note_of("git diff --stat", " 1 file changed\n", 0)))
+    assert texts(session) == ["one", "two", "!git diff --stat"]
