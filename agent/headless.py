@@ -242,7 +242,9 @@ class HeadlessOutput:
         failed = status in {EXIT_ERROR, EXIT_LIMIT, EXIT_INTERRUPTED}
         if self._format == "text":
             if run.answer.text:
-                self._out.write(run.answer.text.rstrip("\n") + "\n")
+                # A file or a pipe gets the answer as it is; a terminal would obey it.
+                answer = sanitize(run.answer.text) if self._out.isatty() else run.answer.text
+                self._out.write(answer.rstrip("\n") + "\n")
                 self._out.flush()
             self._explain(run, terminal, status)
             return status
@@ -290,7 +292,7 @@ class HeadlessOutput:
         self._out.flush()
 
     def _say(self, text: str) -> None:
-        self._err.write(f"agent-tui: {text}\n")
+        self._err.write(f"agent-tui: {sanitize(text)}\n")
         self._err.flush()
 
 

@@ -66,7 +66,13 @@ def _read(arguments: list[str]) -> int:
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except click.ClickException as error:
-        error.show(sys.stderr)
+        import io  # only where something is wrong
+
+        from agent.sanitize import sanitize
+
+        said = io.StringIO()
+        error.show(said)
+        sys.stderr.write(sanitize(said.getvalue()))
         return error.exit_code
     except click.Abort:
         return 130

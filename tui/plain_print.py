@@ -17,6 +17,7 @@ from agent.events import (
     ToolDispatch,
     ToolResult,
 )
+from agent.sanitize import sanitize
 
 MAX_RESULT_LINES: Final = 12
 
@@ -78,5 +79,5 @@ class PlainPrinter:
         self._write("")
 
     def _write(self, text: str) -> None:
-        self._out.write(text + "\n")
+        self._out.write(sanitize(text) + "\n")
         self._out.flush()

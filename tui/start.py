@@ -14,6 +14,7 @@ from typing import Final, TextIO
 from agent.errors import AgentError, UsageError
 from agent.exit_status import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_TERMINATED, EXIT_USAGE
 from agent.options import RunOptions
+from agent.sanitize import sanitize
 from tui.flat.wish import wants_lines
 from tui.start_collector import pause_collection, resume_collection
 from tui.version import version
@@ -58,7 +59,7 @@ def start(options: RunOptions) -> int:
 
 
 def _fail(message: str, status: int) -> int:
-    sys.stderr.write(f"agent-tui: {message}\n")
+    sys.stderr.write(f"agent-tui: {sanitize(message)}\n")
     return status
 
 
@@ -133,7 +134,7 @@ async def _run_headless(options: RunOptions, launch_dir: Path, texts: list[str] 
         await close_all(closers)
         raise
     for notice in assembled.notices:
-        sys.stderr.write(f"agent-tui: {notice}\n")
+        sys.stderr.write(f"agent-tui: {sanitize(notice)}\n")
     conversation = assembled.conversation
     by_signal: list[int] = []
 

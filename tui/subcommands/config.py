@@ -6,6 +6,7 @@ import json
 
 import click
 
+from agent.sanitize import reveal
 from tui.subcommands.places import here, settings_here
 
 
@@ -47,14 +48,15 @@ def command(context: click.Context, as_json: bool) -> None:
     for key, value in values.items():
         origin = settings.merged.origins.get(key)
         where = f"  ({origin.file or origin.source})" if origin is not None else ""
-        click.echo(f"{key} = {json.dumps(value, ensure_ascii=False, default=str)}{where}")
+        text = json.dumps(value, ensure_ascii=False, default=str)
+        click.echo(reveal(f"{key} = {text}{where}"))
     for rule in settings.rules:
         place = f"{rule.file}:{rule.line}" if rule.file else str(rule.source)
-        click.echo(f"{rule.behavior} {rule.text}  ({place})")
+        click.echo(reveal(f"{rule.behavior} {rule.text}  ({place})"))
     for item in settings.trust.new:
-        click.echo(f"waits for trust: {item.kind} {item.label}  ({item.file})")
+        click.echo(reveal(f"waits for trust: {item.kind} {item.label}  ({item.file})"))
     for warning in settings.warnings:
-        click.echo(f"! {warning}")
+        click.echo(reveal(f"! {warning}"))
     if not values and not settings.rules and not settings.warnings:
         click.echo("no settings; all defaults")
 
@@ -63,7 +65,7 @@ def command(context: click.Context, as_json: bool) -> None:
 def path() -> None:
     """Print which settings files are read here, the first that exists wins per source."""
     for file in settings_here(here()).watched:
-        click.echo(f"{'*' if file.exists() else ' '} {file}")
+        click.echo(reveal(f"{'*' if file.exists() else ' '} {file}"))
 
 
 @command.command("schema")

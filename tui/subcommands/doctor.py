@@ -21,6 +21,7 @@ from agent.errors import AgentError
 from agent.hook_setup import hook_config
 from agent.model.local_servers import find_local_servers
 from agent.options import RunOptions
+from agent.sanitize import reveal
 from agent.settings.load import Settings
 from agent.tools.rg import find_rg
 from hooks.health import check_health, check_round_trip, is_open_guard
@@ -77,7 +78,8 @@ def _as_text(checks: Sequence[Check]) -> str:
     for check in checks:
         lines.append(f"{marks[check.state]} {check.name}: {check.text}")
         lines += [f"    {line}" for line in check.fix.splitlines()]
-    return "\n".join(lines)
+    # Much of it quotes files of a project that nobody trusts yet.
+    return reveal("\n".join(lines))
 
 
 def _all(place: Here, settings: Settings) -> Iterator[Check]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from agent.sanitize import reveal
 from hooks.config import HookLayer
 from hooks.list_cli import list_hooks
 from hooks.ports import HookPorts
@@ -48,9 +50,12 @@ def list_command(
 ) -> int:
     """Show every configured hook with its source and health."""
     options = HookOptions(settings, plugins, trust)
-    return asyncio.run(
-        list_hooks(options, _world(), as_json=as_json, stdout=sys.stdout, stderr=sys.stderr)
-    )
+    # A project's hooks are listed before anybody trusts it: their text must not talk to a terminal.
+    out, err = io.StringIO(), io.StringIO()
+    status = asyncio.run(list_hooks(options, _world(), as_json=as_json, stdout=out, stderr=err))
+    click.echo(out.getvalue() if as_json else reveal(out.getvalue()), nl=False)
+    click.echo(reveal(err.getvalue()), nl=False, err=True)
+    return status
 
 
 @command.command("run")

@@ -13,6 +13,7 @@ from typing import TextIO
 
 import click
 
+from agent.sanitize import reveal
 from permissions.check_cli import (
     EXIT_STATUS,
     Checker,
@@ -61,7 +62,7 @@ def explain_call(call: str, mode: str, classifier: bool, as_json: bool) -> int:
         known = ", ".join(Mode)
         raise click.BadParameter(f"{mode!r}; known modes: {known}") from error
     text, decision = explain(call, _context_here(chosen), classifier=classifier)
-    click.echo(json.dumps(decision.as_json(), ensure_ascii=False) if as_json else text)
+    click.echo(json.dumps(decision.as_json(), ensure_ascii=False) if as_json else reveal(text))
     return EXIT_STATUS[decision.behavior]
 
 
@@ -85,7 +86,7 @@ def lint_rules(file: str | None, jsonl: bool, as_json: bool) -> int:
         click.echo(json.dumps([warning.as_json() for warning in found], ensure_ascii=False))
     else:
         for warning in found:
-            click.echo(_described(warning))
+            click.echo(reveal(_described(warning)))
         click.echo(f"{len(texts)} rules, {len(found)} findings")
     return 1 if found else 0
 
@@ -111,7 +112,7 @@ def replay(since: str | None, as_json: bool) -> int:
         total += 1
         if difference.is_changed:
             changed[difference.now] += 1
-            click.echo(difference.to_json() if as_json else difference.describe())
+            click.echo(difference.to_json() if as_json else reveal(difference.describe()))
     if not as_json:
         click.echo(
             f"{total} decisions read, {changed.total()} would be different: {changed['ask']} would "
@@ -206,7 +207,7 @@ def _file_rules(path: Path) -> tuple[RuleText, ...]:
         raise click.ClickException(reason)
     rules, more = rules_of(loaded)
     for warning in (*warnings, *more):
-        click.echo(f"{warning}", err=True)
+        click.echo(reveal(f"{warning}"), err=True)
     return rules
 
 

@@ -54,7 +54,7 @@ def list_sessions(everywhere: bool, as_json: bool) -> None:
     for one in found:
         title = (one.title or "(no prompt yet)").splitlines()[0]
         where = f"  {one.project_dir}" if everywhere else ""
-        click.echo(f"{one.id[:8]}  {one.modified:%Y-%m-%d %H:%M}  {title[:80]}{where}")
+        click.echo(f"{one.id[:8]}  {one.modified:%Y-%m-%d %H:%M}  {sanitize(title)[:80]}{where}")
     if not found:
         click.echo("no sessions here" if project else "no sessions")
 
@@ -168,7 +168,7 @@ def trace(session_id: str, last: int | None, as_json: bool) -> None:
         click.echo(json.dumps([asdict(span) for span in spans], ensure_ascii=False))
         return
     for line in render_timeline(spans, width_cells=shutil.get_terminal_size((100, 24)).columns):
-        click.echo(line)
+        click.echo(sanitize(line))
     if not spans:
         click.echo("no spans: nothing was asked in this session yet")
 

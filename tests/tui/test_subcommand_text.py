@@ -1,0 +1,66 @@
+"""What subcommands say about files that nobody trusts yet: nothing in it commands the terminal."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tui.cli import main
+
+TITLE = "\x1b]0;owned\x07"
+SETTINGS = {
+    f"unknown{TITLE}": 1,
+    "permissions": {"allow": [f"Bash(ls {TITLE}\u202e)", f"Ba{TITLE}sh("]},
+    "hooks": {
+        "PreToolUse": [
+            {
+                "matcher": f"Ba{TITLE}sh",
+                "hooks": [{"type": "command", "command": f"true {TITLE}", "if": f"x{TITLE}("}],
+            }
+        ]
+    },
+}
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "project"
+    (folder / ".agent" / "commands").mkdir(parents=True)
+    (folder / ".git").mkdir()
+    (folder / ".agent" / "settings.json").write_text(json.dumps(SETTINGS))
+    (folder / ".agent" / "commands" / "c.md").write_text(f"---\n[{TITLE}: x\n---\nhi")
+    for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "AGENT_TUI_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "home").mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "config",
+        "doctor",
+        "hooks list --trust",
+        "permissions lint .agent/settings.json",
+        "permissions explain Bash(ls)",
+    ],
+)
+def test_a_projects_own_text_does_not_command_the_terminal(
+    project: Path, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    main(command.split())
+    said = capsys.readouterr()
+    text = said.out + said.err
+    assert text.strip()
+    assert not [c for c in text if not (c.isprintable() or c == "\n")]
+
+
+def test_what_waits_for_trust_is_spelt_out(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["config"])
+    assert r"ls \x1b]0;owned\x07U+202E" in capsys.readouterr().out
