@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -23,6 +24,7 @@ SECRETS: Final = frozenset(
         "GOOGLE_APPLICATION_CREDENTIALS",
     }
 )
+LONGEST_ID_CHARS: Final = 1_000
 PLACEHOLDER: Final = re.compile(
     r"\$\{((?:CLAUDE|AGENT_TUI)_(?:PROJECT_DIR|PLUGIN_ROOT|PLUGIN_DATA))\}"
 )
@@ -63,6 +65,9 @@ def hook_environment(
         env[f"AGENT_TUI_{name}"] = value
         env[f"CLAUDE_{name}"] = value
     session_id = str(payload.get("session_id", session.session_id))
+    # Given payloads may have anything in it; what the system refuses would keep the hook from
+    # starting.
+    session_id = session_id.encode("utf-8", "replace").decode().replace("\0", "")[:LONGEST_ID_CHARS]
     env["AGENT_TUI_SESSION_ID"] = env["CLAUDE_CODE_SESSION_ID"] = session_id
     env["AGENT_TUI"] = env["CLAUDECODE"] = env["CLAUDE_CODE_CHILD_SESSION"] = "1"
     if session.is_remote:
@@ -97,6 +102,6 @@ def working_folder(payload: Mapping[str, object], session: HookSession) -> Path:
     given = payload.get("cwd")
     wanted = Path(given) if isinstance(given, str) and given else session.cwd
     for folder in (wanted, session.project_dir, session.home):
-        if folder.is_dir():
+        if os.path.isdir(folder):  # unlike `Path.is_dir` it never raises: a name may be too long
             return folder
     return Path("/")

@@ -12,6 +12,7 @@ import errno
 import os
 import signal
 import subprocess
+import threading
 import uuid
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -50,7 +51,7 @@ class ProcessResult:
     """How a program ended."""
 
     exit_code: int | None
-    """None: it did not end by itself. Negative: ended by that signal."""
+    """None: it did not end by itself, or nobody can say how. Negative: ended by that signal."""
     stdout: bytes
     stderr: bytes
     stdout_dropped: int = 0
@@ -119,6 +120,7 @@ class _Run:
         self.exited = asyncio.Event()
         self.drained = asyncio.Event()
         self._mark = uuid.uuid4().hex
+        _want_exit_statuses()
         self._process = _spawn(replace(program, env={**program.env, MARK: self._mark}))
         self._stdout = _Collector(STDOUT_LIMIT_BYTES, on_first_line)
         self._stderr = _Collector(STDERR_LIMIT_BYTES, None)
@@ -137,9 +139,10 @@ class _Run:
 
     def result(self, *, timed_out: bool) -> ProcessResult:
         """Reap the program and return what it said."""
+        is_known = _has_exit_status(self._process)
         exit_code = self._process.poll()
         return ProcessResult(
-            exit_code=None if timed_out else exit_code,
+            exit_code=None if timed_out or not is_known else exit_code,
             stdout=bytes(self._stdout.kept),
             stderr=bytes(self._stderr.kept),
             stdout_dropped=self._stdout.dropped,
@@ -181,11 +184,20 @@ class _Run:
         try:
             self._exit_fd = os.pidfd_open(self._process.pid)
         except (AttributeError, OSError):
-            # No pidfd here (macOS, old kernels): a thread waits, without reaping.
-            waiter = self._loop.run_in_executor(None, _wait_without_reaping, self._process.pid)
-            waiter.add_done_callback(lambda _: self.exited.set())
+            # No pidfd here (macOS, old kernels): a thread waits, one of its own, since those of a
+            # pool would run out and nobody would hear of the programs beyond them.
+            threading.Thread(target=self._wait_in_thread, name="hook exit", daemon=True).start()
             return
         self._loop.add_reader(self._exit_fd, self._on_exit)
+
+    def _wait_in_thread(self) -> None:
+        if hasattr(os, "waitid"):
+            with contextlib.suppress(ChildProcessError):
+                os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOWAIT)
+        else:  # macOS before Python 3.13: it can only be reaped at once
+            self._process.wait()
+        with contextlib.suppress(RuntimeError):  # the loop is gone, and with it whoever waited
+            self._loop.call_soon_threadsafe(self.exited.set)
 
     def _on_exit(self) -> None:
         if self._exit_fd is not None:
@@ -291,7 +303,7 @@ def _popen(program: Program, argv: Sequence[str]) -> subprocess.Popen[bytes]:
 
 
 def _why(error: OSError, program: Program) -> str:
-    if isinstance(error, FileNotFoundError) and not program.cwd.is_dir():
+    if isinstance(error, FileNotFoundError) and not os.path.isdir(program.cwd):
         return f"the folder {program.cwd} is gone"
     if isinstance(error, FileNotFoundError):
         return f"{program.argv[0]}: not found (PATH: {program.env.get('PATH', 'not set')})"
@@ -300,6 +312,22 @@ def _why(error: OSError, program: Program) -> str:
     return f"{program.argv[0]}: {error.strerror or error}"
 
 
-def _wait_without_reaping(pid: int) -> None:
-    with contextlib.suppress(ChildProcessError):
-        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+def _want_exit_statuses() -> None:
+    """Undo an inherited "ignore" for ended children.
+
+    With it the system throws exit statuses away, and Python reads a guard's 2 as 0.
+    """
+    is_ignored = signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN
+    if is_ignored and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+
+
+def _has_exit_status(process: subprocess.Popen[bytes]) -> bool:
+    """Return whether a program that ended can be asked how, or was."""
+    if process.returncode is not None or not hasattr(os, "waitid"):
+        return True
+    try:
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG)
+    except ChildProcessError:
+        return False
+    return True

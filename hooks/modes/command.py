@@ -75,13 +75,16 @@ class CommandMode:
                 f"its output does not count{detail}",
                 stderr=stderr,
             )
+        if ended.exit_code is None:
+            lost = "ended, but its exit status was lost, so nothing it said counts"
+            return replace(failed, error=lost, stderr=decode(ended.stderr)[:SHOWN_LIMIT_CHARS])
         stdout = ended.stdout
         if detached:
             stdout = stdout.partition(b"\n")[2]
         return judge_printed(
             call.spec,
             Printed(
-                exit_code=ended.exit_code if ended.exit_code is not None else -1,
+                exit_code=ended.exit_code,
                 stdout=stdout,
                 stderr=ended.stderr,
                 stdout_dropped=ended.stdout_dropped,

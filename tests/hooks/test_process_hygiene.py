@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
+import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -45,12 +47,20 @@ def is_alive(pid: int) -> bool:
     return state not in ("Z", "X")
 
 
-@pytest.mark.parametrize("has_pidfd", [True, False], ids=["pidfd", "thread"])
+@pytest.mark.parametrize(
+    ("missing", "rounds"),
+    [((), ROUNDS), (("pidfd_open",), ROUNDS), (("pidfd_open", "waitid"), 8)],
+    ids=["pidfd", "thread", "reaping-thread"],
+)
 async def test_nothing_is_left_after_many_runs(
-    place: Place, tmp_path: Path, has_pidfd: bool, monkeypatch: pytest.MonkeyPatch
+    place: Place,
+    tmp_path: Path,
+    missing: tuple[str, ...],
+    rounds: int,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    if not has_pidfd:  # as on macOS and old kernels
-        monkeypatch.delattr(os, "pidfd_open")
+    for name in missing:  # as on macOS and old kernels
+        monkeypatch.delattr(os, name)
     runner = place.runner(
         "PreToolUse",
         "true",
@@ -65,7 +75,7 @@ async def test_nothing_is_left_after_many_runs(
     await runner.run(BASH)
     gc.collect()
     before, files = descriptors(), sorted(tmp_path.rglob("*"))
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         outcomes = await asyncio.gather(*(runner.run(BASH) for _ in range(2)))
         assert all(outcome.decision == "deny" for outcome in outcomes)
     for _ in range(10):
@@ -116,3 +126,32 @@ async def test_a_hundred_background_hooks_do_not_hold_anything_up(place: Place) 
     assert descriptors() == before
     ended = runner.take_background()
     assert {result.outcome.value for result in ended.results} == {"cancelled"}
+
+
+@pytest.fixture
+def ignores_children() -> Iterator[None]:
+    """What a parent that ignores SIGCHLD hands down: exit statuses are thrown away."""
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    yield
+    signal.signal(signal.SIGCHLD, before)
+
+
+@pytest.mark.usefixtures("ignores_children")
+async def test_an_inherited_ignore_does_not_turn_a_veto_into_a_success(place: Place) -> None:
+    outcome = await place.runner("PreToolUse", "echo no >&2; exit 2").run(BASH)
+    assert (outcome.decision, outcome.reason) == ("deny", "no")
+
+
+@pytest.mark.usefixtures("ignores_children")
+async def test_a_lost_exit_status_is_a_failure_and_no_success(place: Place) -> None:
+    handler = {"type": "command", "command": "exit 2"}
+    runners = [
+        place.runner("PreToolUse", handler),
+        place.runner("PreToolUse", {**handler, "onFailure": "block"}),
+    ]
+    # Only the main thread may change what signals do.
+    outcomes = await asyncio.to_thread(
+        lambda: [asyncio.run(runner.run(BASH)) for runner in runners]
+    )
+    assert [outcome.decision for outcome in outcomes] == ["none", "deny"]
+    assert all("exit status was lost" in outcome.notices[0] for outcome in outcomes)

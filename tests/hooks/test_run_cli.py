@@ -122,6 +122,19 @@ async def test_lines_are_the_steps_of_one_session(cli: Cli) -> None:
     assert lines[-1]["outcome"] == "skipped"
 
 
+@pytest.mark.parametrize(
+    "odd",
+    [{"cwd": "x" * 5000}, {"cwd": "a\0b"}, {"session_id": "a\0b"}, {"session_id": "\ud800" * 9999}],
+    ids=["long-cwd", "nul-cwd", "nul-id", "long-id"],
+)
+async def test_odd_common_fields_do_not_keep_a_guard_from_running(
+    cli: Cli, odd: dict[str, str]
+) -> None:
+    cli.settings("PreToolUse", "exit 2")
+    _, (line,) = await cli.run("PreToolUse", json.dumps({**BASH, **odd}))
+    assert line["decision"] == "deny"
+
+
 async def test_a_step_may_carry_more_than_its_event_and_payload(cli: Cli) -> None:
     cli.settings("PreToolUse", "exit 2")
     step = {"id": "case-1", "event": "PreToolUse", "payload": BASH}
