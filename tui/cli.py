@@ -8,6 +8,7 @@ Next: `tui.command_line` (options), `tui.start` (what a run does), `tui.subcomma
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -15,6 +16,7 @@ from collections.abc import Sequence
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the program and return its exit status; never raises for bad usage."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    _want_exit_statuses()
     try:
         if _is_plain(arguments):
             return _start(arguments)
@@ -25,6 +27,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Somebody closed the pipe (`| head`): nothing is left to say, and nobody to say it to.
         sys.stderr.close()
         return 141
+
+
+def _want_exit_statuses() -> None:
+    """Undo an inherited "ignore" for ended children: with it every command would seem to fail."""
+    if signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
 
 
 def _is_plain(arguments: Sequence[str]) -> bool:

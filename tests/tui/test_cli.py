@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 
 from agent.options import RunOptions
@@ -31,3 +33,12 @@ def test_bad_usage_is_an_exit_status(
 ) -> None:
     assert cli.main(arguments) == 2
     assert "Usage: agent-tui" in capsys.readouterr().err
+
+
+def test_a_parent_that_ignores_its_children_hands_that_down_to_nobody() -> None:
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        assert cli.main(["--version"]) == 0
+        assert signal.getsignal(signal.SIGCHLD) is signal.SIG_DFL
+    finally:
+        signal.signal(signal.SIGCHLD, before)
