@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import re
 import ssl
+import threading
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
@@ -21,7 +23,7 @@ from hooks.response import (
     load_json,
 )
 from hooks.spec import HttpHandler
-from hooks.ssrf import check_url
+from hooks.ssrf import Resolve, Verdict, check_url
 from hooks.url_patterns import url_matches
 
 RESPONSE_LIMIT_BYTES: Final = 4 * 1024 * 1024
@@ -50,7 +52,7 @@ class HttpMode:
             url_matches(pattern, handler.url) for pattern in call.allowed_urls
         ):
             return replace(failed, error="this URL is not in allowedHttpHookUrls; nothing was sent")
-        verdict = await asyncio.to_thread(check_url, handler.url, call.ports.resolve)
+        verdict = await _checked(handler.url, call.ports.resolve)
         if not verdict.allowed:
             return replace(failed, error=f"not sent: {verdict.reason}")
         proxy = proxy_for(handler.url, call.env)
@@ -59,6 +61,31 @@ class HttpMode:
         except OSError as error:
             return replace(failed, error=f"request failed: {error}")
         return _with_note(_judge(call, failed, response), proxy)
+
+
+async def _checked(url: str, resolve: Resolve) -> Verdict:
+    """Return what `check_url` says, found out in a thread of its own.
+
+    A name server that does not answer must neither use up a pool's threads nor keep the program
+    from ending.
+    """
+    loop = asyncio.get_running_loop()
+    checked: asyncio.Future[Verdict] = loop.create_future()
+
+    def deliver(verdict: Verdict) -> None:
+        if not checked.done():
+            checked.set_result(verdict)
+
+    def check() -> None:
+        try:
+            verdict = check_url(url, resolve)
+        except Exception as error:  # noqa: BLE001 - somebody waits for an answer
+            verdict = Verdict(False, f"cannot be checked: {error}")
+        with contextlib.suppress(RuntimeError):  # the loop is gone, and with it whoever waited
+            loop.call_soon_threadsafe(deliver, verdict)
+
+    threading.Thread(target=check, name="hook url", daemon=True).start()
+    return await checked
 
 
 def header_values(

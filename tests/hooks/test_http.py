@@ -7,6 +7,7 @@ import json
 import shutil
 import ssl
 import subprocess
+import threading
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -140,6 +141,22 @@ async def test_a_server_that_never_answers_is_given_up(place: Place, server: Ser
     assert "timed out after 0.2 s" in got.notices[0]
     closed = http(server.url(), timeout=0.2, onFailure="block")
     assert (await place.runner("PreToolUse", closed).run(BASH)).decision == "deny"
+
+
+def test_a_name_server_that_does_not_answer_keeps_nothing_from_ending(place: Place) -> None:
+    release, answered = threading.Event(), []
+
+    def resolve(host: str) -> list[str]:
+        release.wait(20)
+        answered.append(host)
+        return []
+
+    handler = http("http://slow.example/", timeout=0.05)
+    runner = place.runner("PreToolUse", handler, ports=HookPorts(resolve=resolve))
+    # `run` also waits for the threads of its pool.
+    got = asyncio.run(runner.run(BASH))
+    assert (got.outcome, answered) == ("cancelled", [])
+    release.set()
 
 
 async def test_a_refused_connection_is_an_error(place: Place) -> None:
