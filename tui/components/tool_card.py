@@ -17,6 +17,7 @@ from agent.display import (
 )
 from themes.theme import Role
 from tui.components.diff_view import diff_counts, diff_rows
+from tui.result_size import is_sized, result_size
 from tui.text.highlight import Highlighter
 from tui.text.ink import FAINT, MUTED, TEXT, Ink, Row, Run, indented, row
 from tui.text.wrap import chop, clip, runs_width, spread, wrap
@@ -166,19 +167,17 @@ def _result(
 
 def _summary(name: str, text: str, width: int, limit: int | None) -> list[Row]:
     """Return the first lines of a text result; nothing for what is only counted."""
-    if limit is not None and name in _COUNTED:
+    if limit is not None and is_sized(name):
         return []
     return _text(text, MUTED, width, limit) or [row(("no output", FAINT), is_copied=False)]
 
 
 def _count(card: ToolCard) -> str:
     """Return how much a call found, for results that people rarely read; empty for others."""
-    unit = _COUNTED.get(card.name)
-    if unit is None or card.state != "ok" or not isinstance(card.display, TextDisplay | None):
+    if card.state != "ok" or not isinstance(card.display, TextDisplay | None):
         return ""
     text = card.display.text if card.display is not None else card.result
-    count = len(text.splitlines())
-    return f"{count} {unit}" + ("" if count == 1 else "s")
+    return result_size(card.name, card.input, text)
 
 
 def _denied(card: ToolCard, width: int, is_detailed: bool) -> list[Row]:
@@ -214,7 +213,7 @@ def _live_rows(card: ToolCard, width: int) -> list[Row]:
         lines = lines[-LIVE_LINES:]
     rows = [Row(clip([(_last_state(line)[: width * 4], MUTED)], width)) for line in lines]
     if hidden:
-        rows.insert(0, row((f"… {hidden} earlier lines", FAINT), is_copied=False))
+        rows.insert(0, row((_left_out(hidden, "earlier"), FAINT), is_copied=False))
     return rows
 
 
@@ -244,9 +243,13 @@ def _text(
         rows.extend(parts)
     if hidden:
         where = "earlier" if from_end else "more"
-        note = row((f"… {hidden} {where} lines", MUTED), is_copied=False)
+        note = row((_left_out(hidden, where), MUTED), is_copied=False)
         rows = [note, *rows] if from_end else [*rows, note]
     return rows
+
+
+def _left_out(count: int, where: str) -> str:
+    return f"… {count} {where} line{'' if count == 1 else 's'}"
 
 
 def _nested(rows: list[Row]) -> list[Row]:
@@ -284,7 +287,6 @@ def _display_name(name: str) -> str:
     return name
 
 
-_COUNTED: Final = {"Read": "line", "Glob": "file", "Grep": "line"}
 _SIGN_CHARS: Final[dict[ToolState, str]] = {
     "writing": "○",
     "running": "●",

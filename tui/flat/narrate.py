@@ -7,8 +7,8 @@ screen reader would spell out are words.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
 from agent.display import CommandDisplay, DiffDisplay, Display, TodoDisplay
 from agent.events import (
@@ -30,6 +30,7 @@ from agent.events import (
 )
 from agent.sanitize import Sanitizer, sanitize
 from tui.components.diff_view import diff_texts
+from tui.result_size import is_sized, result_size
 from tui.shown import shown_display, shown_line
 
 MAX_RESULT_LINES: Final = 12
@@ -48,6 +49,7 @@ class Narrator:
         self._is_code = False
         self._asked: set[str] = set()
         self._heard: set[str] = set()
+        self._inputs: dict[str, Mapping[str, Any]] = {}
         """Calls whose change was read when the person was asked."""
 
     def lines(self, event: AgentEvent) -> list[str]:
@@ -66,9 +68,14 @@ class Narrator:
                 if was_heard:
                     yield "notice: the answer broke off and is written anew"
             case ToolDispatch():
+                if is_sized(event.name):
+                    self._inputs[event.tool_use_id] = event.input
                 yield f"{_who(event.agent_id)}tool: {shown_line(event.identifier)}"
             case ToolResult():
-                yield from _result(event, was_heard=event.tool_use_id in self._heard)
+                tool_input = self._inputs.pop(event.tool_use_id, {})
+                size = result_size(event.name, tool_input, event.text)
+                was_heard = event.tool_use_id in self._heard
+                yield from _result(event, size, was_heard=was_heard)
                 self._heard.discard(event.tool_use_id)
             case PermissionRequested():
                 self._asked.add(event.request_id)
@@ -135,7 +142,7 @@ def _text(text: str) -> str:
     return " ".join(sanitize(text).split())
 
 
-def _result(event: ToolResult, *, was_heard: bool) -> Iterator[str]:
+def _result(event: ToolResult, size: str, *, was_heard: bool) -> Iterator[str]:
     """Yield how a call ended, then what it changed or printed."""
     who = _who(event.agent_id)
     display = shown_display(event.display)
@@ -147,7 +154,7 @@ def _result(event: ToolResult, *, was_heard: bool) -> Iterator[str]:
     if isinstance(display, DiffDisplay) and was_heard:
         lines = lines[:1]
     if event.outcome == "ok" and not lines:
-        yield f"{who}result: {_counted(len(event.text.splitlines()), 'line')}"
+        yield f"{who}result: {size or _counted(len(event.text.splitlines()), 'line')}"
     yield from limited(lines)
 
 

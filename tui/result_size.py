@@ -1,0 +1,44 @@
+"""How much a call found, for results that people rarely read: `60 lines`, `5 files`, `no match`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+_PICTURE: Final = re.compile(r": [A-Z]+, (\d+×\d+ pixels)$")
+_UNITS: Final = {"Read": "line", "Glob": "file", "Grep": "line"}
+
+
+def is_sized(tool_name: str) -> bool:
+    """Whether a tool's results are told by their size alone."""
+    return tool_name in _UNITS
+
+
+def result_size(tool_name: str, tool_input: Mapping[str, Any], text: str) -> str:
+    """Return the size of a result; empty for the results of other tools.
+
+    What the tool noted for the model below its result does not count.
+    """
+    if not is_sized(tool_name):
+        return ""
+    body, gap, note = text.rpartition("\n\n[")
+    if not (gap and note.endswith("]") and "\n" not in note):
+        body = text
+    body = body.removesuffix("\n")
+    count = body.count("\n") + 1 if body else 0
+    unit = _UNITS[tool_name]
+    match tool_name:
+        case "Read" if body.startswith("[") and body.endswith(" is empty.]"):
+            return "empty"
+        case "Read" if picture := _PICTURE.search(body.partition("\n")[0]):
+            return picture[1]
+        case "Glob" if count <= 1 and body.startswith("No file in "):
+            return "no files"
+        case "Grep" if body == "No match.":
+            return "no match"
+        case "Grep" if tool_input.get("output_mode", "files_with_matches") != "content":
+            unit = "file"
+        case _:
+            pass
+    return f"{count:,} {unit}" + ("" if count == 1 else "s")
