@@ -51,7 +51,12 @@ async def file_changes(
             return
         except ExceptionGroup as group:
             if not _is_about_a_name(group):
-                raise
+                if group.split((OSError, RuntimeError))[1] is not None:
+                    raise
+                raise OSError(str(group.exceptions[0])) from group
+        except RuntimeError as error:
+            # What the system refuses is an error of the library's own where it has no number.
+            raise OSError(str(error)) from error
         yield None
         try:
             async with asyncio.timeout(pause_s):

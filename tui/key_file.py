@@ -34,19 +34,22 @@ async def follow_keys(
     # After the first frame: what it imports is needed by nothing before that.
     from hooks.file_changes import file_changes
 
-    async for _ in file_changes(
-        folder,
-        watch_filter=lambda _change, name: Path(name).name == FILE_NAME,
-        debounce_ms=QUIET_MS,
-        step_ms=QUIET_MS,
-        recursive=False,
-        stop=asyncio.Event(),
-    ):
-        changed = await asyncio.to_thread(_read, path)
-        if changed != text:
-            text = changed
-            _apply(text, path, defaults, use, tell)
-            tell("keys are loaded again", "info")
+    try:
+        async for _ in file_changes(
+            folder,
+            watch_filter=lambda _change, name: Path(name).name == FILE_NAME,
+            debounce_ms=QUIET_MS,
+            step_ms=QUIET_MS,
+            recursive=False,
+            stop=asyncio.Event(),
+        ):
+            changed = await asyncio.to_thread(_read, path)
+            if changed != text:
+                text = changed
+                _apply(text, path, defaults, use, tell)
+                tell("keys are loaded again", "info")
+    except OSError as error:
+        tell(f"{FILE_NAME} is not watched, changes count at the next start: {error}", "warning")
 
 
 def _apply(

@@ -59,10 +59,20 @@ async def follow_themes(
 ) -> None:
     """Call `reload` when a theme file changed and `choose` when the settings name another theme.
 
-    Runs until it is cancelled; without a folder of the person's own it ends at once.
+    Runs until it is cancelled; ends where there is no folder of the person's own, or none that can
+    be watched: what is on the disk counts at the next start.
     """
-    if not agent_home.is_dir():
-        return
+    if agent_home.is_dir():
+        with contextlib.suppress(OSError):
+            await _follow(agent_home, themes_dir, reload, choose)
+
+
+async def _follow(
+    agent_home: Path,
+    themes_dir: Path,
+    reload: Callable[[], None],
+    choose: Callable[[str], None],
+) -> None:
     # With the watching itself: nothing is watched before the first frame.
     from hooks.file_changes import file_changes
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import resource
 import sys
 from pathlib import Path
 
@@ -43,3 +44,26 @@ async def test_a_name_that_is_no_text_is_a_change_like_another(tmp_path: Path) -
                 break
         toucher.cancel()
         stop.set()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems watch without a file")
+async def test_a_system_that_allows_no_watching_is_an_os_error(tmp_path: Path) -> None:
+    pytest.importorskip("watchfiles")  # imported while files can still be opened
+    found = file_changes(
+        tmp_path,
+        watch_filter=None,
+        stop=asyncio.Event(),
+        debounce_ms=50,
+        step_ms=10,
+        recursive=False,
+    )
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    next_free = os.dup(2)
+    os.close(next_free)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (next_free, limits[1]))
+    try:
+        with pytest.raises(OSError, match="Too many open files"):
+            async with asyncio.timeout(20):
+                await anext(aiter(found))
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)

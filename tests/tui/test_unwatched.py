@@ -1,0 +1,56 @@
+"""Where the system lets nobody watch a folder, the program goes on with what it has read."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import resource
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import watchfiles  # noqa: F401 - while files can still be opened
+
+import hooks.file_changes  # noqa: F401 - while files can still be opened
+from tui.input.keymap import default_keymap
+from tui.key_file import follow_keys
+from tui.theme_files import follow_themes
+
+pytestmark = pytest.mark.skipif(
+    sys.platform != "linux", reason="other systems watch without a file"
+)
+
+
+@contextmanager
+def no_more_files() -> Iterator[None]:
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    next_free = os.dup(2)
+    os.close(next_free)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (next_free, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+
+
+async def test_keys_that_cannot_be_watched_are_said(tmp_path: Path) -> None:
+    await asyncio.to_thread(int)  # imports what threads need while files can still be opened
+    told: list[tuple[str, str]] = []
+    with no_more_files():
+        await follow_keys(
+            tmp_path,
+            default_keymap(),
+            lambda _keymap: None,
+            lambda text, level: told.append((level, text)),
+        )
+    assert [level for level, _ in told] == ["warning"]
+    assert "not watched" in told[0][1]
+
+
+async def test_themes_that_cannot_be_watched_end_quietly(tmp_path: Path) -> None:
+    with no_more_files():
+        await follow_themes(
+            tmp_path, tmp_path / "themes", reload=lambda: None, choose=lambda _name: None
+        )
