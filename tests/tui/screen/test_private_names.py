@@ -42,7 +42,9 @@ def _find(owner: str) -> object:
 
 def _sources(owner: object) -> str:
     classes = owner.__mro__ if isinstance(owner, type) else ()
-    return "".join(inspect.getsource(part) for part in classes if part is not object)
+    return "".join(
+        inspect.getsource(part) for part in classes if part.__module__.startswith("textual.")
+    )
 
 
 @pytest.mark.parametrize(("owner", "name"), USED, ids=[f"{o}.{n}" for o, n in USED])
