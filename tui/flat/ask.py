@@ -56,11 +56,17 @@ class Asker:
         """Say a dialog, take typed lines until it has its answer, and return that."""
         async with self._one_at_a_time:
             typed = asyncio.ensure_future(self._answer(dialog, label))
+            answered = asyncio.ensure_future(dialog.wait())
             try:
-                return await dialog.wait()
+                done, _ = await asyncio.wait({typed, answered}, return_when=asyncio.FIRST_COMPLETED)
+                if typed in done:
+                    # Raises what kept the question from being asked: nobody could answer it.
+                    typed.result()
+                return await answered
             finally:
-                typed.cancel()
-                await asyncio.wait({typed})
+                for task in (typed, answered):
+                    task.cancel()
+                await asyncio.wait({typed, answered})
 
     async def _answer(self, dialog: Dialog, label: str) -> None:
         if is_to_read(dialog):
@@ -77,7 +83,12 @@ class Asker:
                 fresh = [line for line in lines if line not in said] if said else lines
                 self._voice.say([label + fresh[0], *fresh[1:], HOW] if fresh else [HOW])
                 said, label = lines, ""
+            was_begun_before = self._reader.is_reading
             line = await self._reader.line(ANSWER_PROMPT)
+            if was_begun_before and line is not None:
+                # Meant for a question that somebody else has answered: it must not answer this one.
+                self._voice.say([f"That line was begun before this question. {HOW}"])
+                continue
             if line is None:
                 dialog.press("escape", "", "confirm:no")
                 return

@@ -42,7 +42,7 @@ class LineReader:
         answer: asyncio.Future[str | None] = loop.create_future()
         self._waiting = answer
         if self._is_reading:
-            # Whoever waited before has gone; the line that is being typed is for this one.
+            # Whoever waited before has gone; the line that is being typed goes to this one.
             sys.stdout.write(f"\n{prompt}")
             sys.stdout.flush()
         else:
@@ -51,6 +51,11 @@ class LineReader:
                 target=self._read, args=(prompt, loop), name="typed-line", daemon=True
             ).start()
         return await answer
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether a line is being typed already, for somebody who may not wait any longer."""
+        return self._is_reading
 
     def give_up(self) -> None:
         """End the wait for a line, as if the person had ended the input."""

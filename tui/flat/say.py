@@ -36,5 +36,9 @@ class Voice:
     def _write(self, text: str) -> None:
         # A terminal that is gone has nobody to say anything to; the input's end says so.
         with contextlib.suppress(OSError):
-            self._out.write(text)
+            try:
+                self._out.write(text)
+            except UnicodeEncodeError as error:
+                known = text.encode(error.encoding, "backslashreplace")
+                self._out.write(known.decode(error.encoding))
             self._out.flush()

@@ -155,7 +155,9 @@ class FlatScreen:
     def copy_to_clipboard(self, text: str) -> None:
         """Hand text to the terminal's clipboard."""
         if sys.stdout.isatty():
-            sys.stdout.write(CLIPBOARD.format(base64.b64encode(text.encode()).decode()))
+            sys.stdout.write(
+                CLIPBOARD.format(base64.b64encode(text.encode("utf-8", "replace")).decode())
+            )
             sys.stdout.flush()
 
     def edit_file(self, path: Path) -> None:

@@ -1,0 +1,78 @@
+"""Questions in lines: which typed line answers which question, and what ends one."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from permissions.decision import Behavior
+from tests.tui.dialogs.test_dialogs import permission
+from tui.flat.ask import Asker
+from tui.flat.lines_in import LineReader
+from tui.flat.say import Voice
+
+
+class Said(io.StringIO):
+    """What was said; tells whoever waits for more."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.news = asyncio.Event()
+
+    def write(self, text: str) -> int:
+        self.news.set()
+        return super().write(text)
+
+    async def until(self, text: str, *, times: int = 1) -> None:
+        async with asyncio.timeout(20):
+            while self.getvalue().count(text) < times:
+                self.news.clear()
+                await self.news.wait()
+
+
+@pytest.fixture
+def keyboard(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+    """A descriptor; what is written there was typed."""
+    read_end, write_end = os.pipe()
+    with open(read_end, encoding="utf-8") as typed:
+        monkeypatch.setattr("sys.stdin", typed)
+        yield write_end
+        os.close(write_end)
+
+
+async def test_a_line_begun_for_another_question_answers_none(keyboard: int) -> None:
+    out = Said()
+    asker = Asker(Voice(out, has_marks=False), LineReader(), lambda _lines: None)
+    lost = asyncio.ensure_future(asker.ask(permission()))
+    await out.until("Run this command?")
+    lost.cancel()
+    await asyncio.wait({lost})
+    open_one = permission()
+    asked = asyncio.ensure_future(asker.ask(open_one))
+    await out.until("Run this command?", times=2)
+    os.write(keyboard, b"1\n")
+    await out.until("begun before this question")
+    assert not open_one.is_done
+    os.write(keyboard, b"3\n")
+    async with asyncio.timeout(20):
+        assert (await asked).behavior is Behavior.DENY
+
+
+async def test_a_question_that_cannot_be_asked_ends(keyboard: int) -> None:
+    out = io.StringIO()
+    asker = Asker(Voice(out, has_marks=False), LineReader(), lambda _lines: None)
+    out.close()
+    async with asyncio.timeout(20):
+        with pytest.raises(ValueError, match="closed file"):
+            await asker.ask(permission())
+
+
+def test_what_a_terminal_cannot_show_is_spelt_out() -> None:
+    out = io.TextIOWrapper(io.BytesIO(), encoding="latin-1")
+    Voice(out, has_marks=False).say(["caf\u00e9 \u2713"])
+    out.seek(0)
+    assert out.read() == "caf\u00e9 \\u2713\n"
