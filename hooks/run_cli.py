@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import re
 import secrets
 import shutil
 import threading
@@ -28,6 +29,7 @@ from hooks.spec import HookSource
 
 BACKGROUND_WAIT_S: Final = 5.0
 KEPT_S: Final = 24 * 3600.0
+QUOTED: Final = re.compile(r'"(?:\\.|[^"\\])*"')
 NAMEABLE: Final = ("policy", "project", "local", "user", "plugin", "skill", "agent")
 
 
@@ -192,31 +194,52 @@ def _with_background(outcome: EventOutcome, ended: BackgroundDelivery) -> EventO
 
 def _late(ended: BackgroundDelivery) -> list[str]:
     texts = (*ended.system_messages, *ended.additional_context, *ended.wake)
-    said = [f"background hook said: {text}" for text in texts]
+    said = [f"background hook said: {_printable(text)}" for text in texts]
     return [*ended.notices, *said]
 
 
+def _printable(text: str) -> str:
+    """Return a text that does not command the terminal it is shown on."""
+    return "".join(c if c.isprintable() or c == "\n" else "�" for c in text)
+
+
 async def _steps(stdin: TextIO) -> AsyncIterator[Step]:
-    """Yield steps as their lines arrive; a payload may also be spread over several lines."""
-    pending = ""
+    """Yield steps as their lines arrive; a payload may also be spread over several lines.
+
+    A payload is tried once its brackets are closed, so that many lines cost no more than one.
+    """
+    pending: list[str] = []
+    depth = 0
     seen = False
     async for line in _lines(stdin):
+        if not seen and not pending:
+            line = line.removeprefix("\ufeff")
         if not line.strip() and not pending:
             continue
-        whole = _parse(pending + line)
-        if whole is _INCOMPLETE and pending and isinstance(alone := _parse(line), dict):
-            # What came before is not the beginning of anything.
-            yield Step(None, _Unreadable(pending))
-            whole = alone
-        if whole is _INCOMPLETE:
-            pending += line
-            continue
-        pending, seen = "", True
+        whole = _parse(line) if not pending or not line[0].isspace() else _INCOMPLETE
+        if pending and isinstance(whole, dict):
+            # What came before is not the beginning of anything: a step begins a line.
+            yield Step(None, _Unreadable("".join(pending)))
+        elif pending or whole is _INCOMPLETE:
+            pending.append(line)
+            depth += _opened(line)
+            if depth > 0:
+                continue
+            text = "".join(pending)
+            whole = _parse(text)
+            whole = _Unreadable(text) if whole is _INCOMPLETE else whole
+        pending, depth, seen = [], 0, True
         yield _as_step(whole)
-    if pending.strip():
-        yield Step(None, _Unreadable(pending))
+    if pending:
+        yield Step(None, _Unreadable("".join(pending)))
     elif not seen:
         yield Step(None, {})
+
+
+def _opened(line: str) -> int:
+    """Return how many more brackets a line of JSON opens than it closes."""
+    bare = QUOTED.sub("", line)
+    return bare.count("{") + bare.count("[") - bare.count("}") - bare.count("]")
 
 
 async def _lines(stdin: TextIO) -> AsyncIterator[str]:
@@ -233,7 +256,10 @@ async def _lines(stdin: TextIO) -> AsyncIterator[str]:
         line = "start"
         while line:
             wanted.acquire()
-            line = stdin.readline()
+            try:
+                line = stdin.readline()
+            except ValueError:  # closed, or not text: nothing more can be read
+                line = ""
             try:
                 loop.call_soon_threadsafe(arrived.put_nowait, line)
             except RuntimeError:  # the loop is gone, and with it whoever wanted the line

@@ -179,6 +179,31 @@ async def test_a_bad_line_does_not_take_the_others_with_it(cli: Cli) -> None:
     assert [line["decision"] for line in lines] == ["block", "block"]
 
 
+@pytest.mark.parametrize(
+    ("stdin", "status", "events"),
+    [
+        pytest.param("\ufeff{}\n{}\n", 0, 2, id="byte-order-mark"),
+        pytest.param('{"a": 1\n{}\n', 2, 1, id="cut-off"),
+        pytest.param('{"a": [\n  {"b": 1},\n  {"c": "}"}\n]}\n{}\n', 0, 2, id="nested-lines"),
+        pytest.param("{bad}\n{}\n", 2, 1, id="closed-but-wrong"),
+        pytest.param("[\n1\n]\n{}\n", 2, 1, id="list"),
+        pytest.param("nonsense\n" * 2000 + "{}", 2, 1, id="much-nonsense"),
+    ],
+)
+async def test_steps_are_told_apart_line_by_line(
+    cli: Cli, stdin: str, status: int, events: int
+) -> None:
+    got, lines = await cli.run("Stop", stdin)
+    assert (got, len(lines)) == (status, events)
+
+
+async def test_many_lines_cost_no_more_than_one(cli: Cli) -> None:
+    cli.settings("PreToolUse", "exit 2")
+    payload = {**BASH, "tool_input": {"command": "x", "numbers": list(range(10_000))}}
+    _, (line,) = await cli.run("PreToolUse", json.dumps(payload, indent=1))
+    assert line["decision"] == "deny"
+
+
 async def test_an_empty_input_is_an_empty_payload(cli: Cli) -> None:
     cli.settings("Stop", "exit 2")
     status, lines = await cli.run("Stop", "")

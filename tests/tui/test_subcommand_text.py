@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -64,3 +66,27 @@ def test_what_waits_for_trust_is_spelt_out(
 ) -> None:
     main(["config"])
     assert r"ls \x1b]0;owned\x07U+202E" in capsys.readouterr().out
+
+
+def test_what_a_background_hook_says_last_does_not_command_the_terminal(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hook = {"type": "command", "command": r"printf 'late\033]0;owned\007'", "async": True}
+    (project / "h.json").write_text(json.dumps({"SessionStart": [{"hooks": [hook]}]}))
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
+    assert main(["hooks", "run", "SessionStart", "--settings", "h.json"]) == 0
+    assert "background hook said: late�]0;owned�" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("stdin", [None, b"\xff\n{}\n"], ids=["closed", "not-text"])
+def test_hooks_run_takes_whatever_standard_input_is(
+    project: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    stdin: bytes | None,
+) -> None:
+    given = None if stdin is None else io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8")
+    monkeypatch.setattr(sys, "stdin", given)
+    (project / "h.json").write_text("{}")
+    assert main(["hooks", "run", "Stop", "--settings", "h.json"]) == (0 if stdin is None else 2)
+    assert json.loads(capsys.readouterr().out)["event"] == "Stop"

@@ -73,10 +73,14 @@ def run_command(
 ) -> int:
     """Fire EVENT with the payload on standard input; print one JSON line per step."""
     options = HookOptions(settings, plugins, trust)
-    if sys.stdin.isatty():
+    stdin = sys.stdin or io.StringIO()  # a closed one is empty
+    if stdin.isatty():
         click.echo("Type the payload as JSON, or nothing, and Ctrl+D:", err=True)
+    for stream in (stdin, sys.stdout):
+        if isinstance(stream, io.TextIOWrapper):  # JSON is UTF-8, whatever the locale says
+            stream.reconfigure(encoding="utf-8", errors="replace")
     return asyncio.run(
-        run_hooks(event, options, _world(), stdin=sys.stdin, stdout=sys.stdout, stderr=sys.stderr)
+        run_hooks(event, options, _world(), stdin=stdin, stdout=sys.stdout, stderr=sys.stderr)
     )
 
 
