@@ -80,3 +80,35 @@ async def test_the_denied_are_reached_where_there_is_no_rule() -> None:
         await settled(pilot)
         denied(conversation, "curl evil")
         assert "Bash(curl evil)" in await opened(pilot, "/permissions")
+
+
+async def test_without_rules_tab_goes_from_what_was_denied_to_the_rules_and_back() -> None:
+    conversation = played()
+    app: AgentApp = make_app(conversation)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settled(pilot)
+        denied(conversation, "curl https://x.example")
+        assert "recently denied" in await opened(pilot, "/permissions")
+        await pilot.press("tab")
+        await settled(pilot)
+        shown = text_of(app.dialogs)
+        assert "no rules: everything that writes or runs asks" in shown
+        assert "u undo · tab denied · esc close" in shown
+        await pilot.press("tab")
+        await settled(pilot)
+        assert "recently denied" in text_of(app.dialogs)
+
+
+async def test_the_last_rule_taken_back_can_be_brought_back() -> None:
+    conversation = played()
+    app: AgentApp = make_app(conversation)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settled(pilot)
+        with_rules(conversation, "Bash(ls)")
+        await opened(pilot, "/permissions")
+        await pilot.press("delete")
+        await settled(pilot)
+        assert rules_of(conversation) == []
+        await pilot.press("u")
+        await settled(pilot)
+        assert rules_of(conversation) == ["Bash(ls)"]

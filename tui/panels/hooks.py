@@ -23,6 +23,7 @@ from tui.text.ink import MUTED, TEXT, Ink, Row, row
 from tui.text.wrap import wrap
 
 WARNING = Ink(Role.WARNING)
+_NONE = "no hooks are configured; they go under “hooks” in .agent/settings.json (see docs/hooks.md)"
 QUESTION = (
     "A call, such as Bash(rm -rf out) or PostToolUse Write(src/a.ts), or an event, such as "
     "SessionStart resume. Nothing is started."
@@ -60,10 +61,10 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
             [_item(spec, runner.stats(spec), health.get(spec.position, ()), dry) for spec in specs],
             question=_question(runner, specs, dry),
             selected=selected,
-            keys=("tab",),
+            list_keys={"tab": "would it fire?"},
             preview=_preview(runner, specs, health, dry),
             hint="type to search · tab would it fire? · esc close",
-            empty=runner.config.switched_off or "no hooks are configured",
+            empty=runner.config.switched_off or _NONE,
         )
         picked = await screen.show_dialog(panel)
         if picked is None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final, Literal
 
 from themes.theme import Role
@@ -15,6 +16,7 @@ from tui.text.ink import BLANK, MUTED, TEXT, Ink, Row, Run, row
 from tui.text.wrap import clip, wrap
 
 SHOWN_ITEMS: Final = 10
+NOTHING: Final = -1
 _FAR: Final = 1_000_000
 
 Letters = Literal["search", "keys"]
@@ -36,7 +38,7 @@ class Picked:
     """How the panel was left."""
 
     index: int
-    """Of the items as given."""
+    """Of the items as given; `NOTHING` for a key of the whole list, pressed on an empty one."""
     key: str
     """`enter`, or one of the panel's own keys."""
 
@@ -52,6 +54,7 @@ class ListPanel:
         question: str = "",
         selected: int = 0,
         keys: Collection[str] = (),
+        list_keys: Mapping[str, str] = MappingProxyType({}),
         contexts: tuple[Context, ...] = (),
         letters: Letters = "search",
         hint: str = "",
@@ -63,13 +66,15 @@ class ListPanel:
         """`preview` takes an item and a width; `on_adjust` hears left (-1) and right (1).
 
         `keys` are names of keys, or actions of `contexts`; letters among them, or `letters="keys"`,
-        mean that a search begins with `/`.
+        mean that a search begins with `/`. `list_keys` are those that need no item, each with what
+        it does: an empty list hears them, and names them in place of `hint`.
         """
         self.manners = Manners((*contexts, Context.SELECT), is_guarded=False)
         self._title = title
         self._items = items
         self._question = question
-        self._keys = frozenset(keys)
+        self._keys = frozenset({*keys, *list_keys})
+        self._list_keys = list_keys
         self._hint = hint or "type to search · ↑↓ enter · esc close"
         self._preview = preview
         self._on_move = on_move
@@ -80,7 +85,7 @@ class ListPanel:
         self._is_searching = letters == "search"
         self._has_letters = letters == "keys"
         self._found = list(range(len(items)))
-        self._at = min(selected, max(0, len(items) - 1))
+        self._at = max(0, min(selected, len(items) - 1))
         self._answered: Answered[Picked | None] = Answered()
 
     @property
@@ -109,6 +114,8 @@ class ListPanel:
         if own is not None or key == "enter" or action_id in _ACCEPTS:
             if self.selected is not None:
                 self._answered.give(Picked(self.selected, own or "enter"))
+            elif own is not None and own in self._list_keys and not self._items:
+                self._answered.give(Picked(NOTHING, own))
         elif key == "escape" or action_id == "select:cancel":
             self._go_back()
         elif (step := _ADJUSTS.get(action_id or key)) and self._on_adjust is not None:
@@ -193,6 +200,10 @@ class ListPanel:
         return rows
 
     def _foot(self, width: int) -> FooterRow:
+        if not self._items:
+            keys = " · ".join(f"{key} {does}" for key, does in self._list_keys.items())
+            hint = f"{keys} · esc close" if keys else "esc close"
+            return FooterRow(row("   ", (hint, MUTED), is_copied=False), is_optional=True)
         count = f"{self._at + 1 if self._found else 0}/{len(self._found)}"
         is_open = self._query or (self._has_letters and self._is_searching)
         searched: tuple[Run, ...] = ((f"search: {self._query}▏ ", TEXT),) if is_open else ()

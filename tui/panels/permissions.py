@@ -36,17 +36,21 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
     editor = RuleEditor(gate, keeper if isinstance(keeper, RuleKeeper) else NothingKept())
     usage = await asyncio.to_thread(_logged_use, center.context.agent_home)
     selected = 0
+    is_first = True
     while True:
         rules = list(gate.context.rules.rules)
-        if not rules and gate.recent_denials:
-            # A list without items hears no keys of its own.
-            await _denied(screen, gate)
-            return
+        if is_first and not rules and gate.recent_denials:
+            # There is nothing else to see.
+            is_first = False
+            if not await _denied(screen, gate):
+                return
+            continue
         panel = ListPanel(
             f"Permissions · mode {conversation.mode}",
             [_item(line) for line in gate.rule_table(usage)],
             selected=selected,
-            keys=("delete", "ctrl+d", "e", "m", "u", "tab"),
+            keys=("delete", "ctrl+d", "e", "m"),
+            list_keys={"u": "undo", "tab": "denied"},
             letters="keys",
             preview=_preview(rules),
             hint=_HINT,
@@ -60,7 +64,8 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
             if not await _denied(screen, gate):
                 return
         elif picked.key != "enter":
-            said = await _change(screen, editor, picked.key, rules[picked.index])
+            rule = rules[picked.index] if rules else None
+            said = await _change(screen, editor, picked.key, rule)
             if said is not None:
                 screen.notice(*said)
 
@@ -114,10 +119,14 @@ def _preview(rules: Sequence[Rule]) -> Callable[[int, int], list[Row]]:
 
 
 async def _change(
-    screen: CommandScreen, editor: RuleEditor, key: str, rule: Rule
+    screen: CommandScreen, editor: RuleEditor, key: str, rule: Rule | None
 ) -> tuple[str, str] | None:
     """Do what a key asks for; return what to tell, None when the person left it."""
     try:
+        if key == "u":
+            return await editor.undo(), "info"
+        if rule is None:
+            return None
         match key:
             case "e":
                 entry = LineEntry(
@@ -135,8 +144,6 @@ async def _change(
                 if destination is None:
                     return None
                 return await editor.move(rule, destination), "info"
-            case "u":
-                return await editor.undo(), "info"
             case _:
                 return await editor.take_back(rule), "info"
     except (RuleChangeError, OSError) as error:
@@ -168,7 +175,8 @@ async def _denied(screen: CommandScreen, gate: PermissionGate) -> bool:
     panel = ListPanel(
         "Permissions · recently denied",
         [_denial_item(denial) for denial in denials],
-        keys=("r", "tab"),
+        keys=("r",),
+        list_keys={"tab": "rules"},
         letters="keys",
         preview=_reasons(denials),
         hint=_DENIED_HINT,
