@@ -53,10 +53,9 @@ class ModelAnswerError(ValueError):
 def fill_arguments(prompt: str, payload_json: bytes) -> str:
     """Put the payload where the prompt says `$ARGUMENTS`, or after it; `\\$` is a plain dollar."""
     arguments = payload_json.decode("utf-8")
-    filled, count = ARGUMENTS.subn(lambda _: arguments, prompt)
-    if count == 0:
-        filled = f"{filled}\n\n{arguments}"
-    return filled.replace("\\$", "$")
+    # The payload goes in last, so that nothing in it is taken for part of the prompt's own text.
+    own = [part.replace("\\$", "$") for part in ARGUMENTS.split(prompt)]
+    return arguments.join(own) if len(own) > 1 else f"{own[0]}\n\n{arguments}"
 
 
 def parse_model_answer(text: str) -> Mapping[str, object]:

@@ -203,3 +203,8 @@ def test_references_reach_into_lists_and_objects() -> None:
 )
 def test_arguments_go_where_the_prompt_says(prompt: str, expected: str) -> None:
     assert fill_arguments(prompt, b"{}") == expected
+
+
+def test_nothing_in_the_payload_is_taken_for_the_prompts_own_text() -> None:
+    payload = rb'{"command": "echo \\$ARGUMENTS \$HOME"}'
+    assert fill_arguments(r"\$5 for $ARGUMENTS", payload) == "$5 for " + payload.decode()
