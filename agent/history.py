@@ -50,16 +50,6 @@ def without_unsigned_thinking(blocks: Iterable[Block]) -> tuple[Block, ...]:
     )
 
 
-def sendable_blocks(blocks: Iterable[Block]) -> tuple[Block, ...]:
-    """Return the blocks of an interrupted answer that may stay: no unsigned thinking, no empty
-    text."""
-    return tuple(
-        block
-        for block in without_unsigned_thinking(blocks)
-        if not (block.get("type") == "text" and not str(block.get("text", "")).strip())
-    )
-
-
 def to_wire(messages: Sequence[Message]) -> list[dict[str, object]]:
     """Return the messages as an endpoint takes them: neighbours of one role merged, results first.
 

@@ -30,8 +30,6 @@ _SUSPECT: Final = re.compile(
 _DROPPED_RUN: Final = re.compile(
     "(?:[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f]+|\x1b\\[[0-?]{0,64}[ -/]{0,8}[@-~])+"
 )
-_BIDI: Final = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-_ANNOTATION: Final = frozenset("\ufff9\ufffa\ufffb")
 _BLACK_FLAG: Final = "\U0001f3f4"
 _CANCEL: Final = frozenset("\x18\x1a")
 

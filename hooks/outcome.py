@@ -157,7 +157,7 @@ def aggregate(event: str, results: Sequence[HandlerResult]) -> EventOutcome:
     decision = _decision(answers)
     continue_ = all(answer.proceed for answer in answers)
     deciding = [r for r in results if decision != "none" and r.answer.verdict == decision]
-    reason, reason_source = _reason(event, rules, decision, deciding, results)
+    reason, reason_source = _reason(rules, decision, deciding, results)
     notices = [line for result in results for line in notices_of(result)]
     contexts = [answer.additional_context for answer in answers if answer.additional_context]
     worktree_path = _last([answer.worktree_path for answer in answers])
@@ -241,7 +241,6 @@ def _kind(
 
 
 def _reason(
-    event: str,
     rules: Effects,
     decision: EventDecision,
     deciding: Sequence[HandlerResult],

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Protocol
 
 from permissions.cascade import decide
 from permissions.context import PermissionContext
@@ -37,8 +37,6 @@ from permissions.mode import Mode, next_mode
 from permissions.race import Abort
 from permissions.request import PermissionRequest
 from permissions.rule_set import Rule
-
-HookBehavior = Literal["allow", "deny", "ask", "defer", "block", "none"]
 
 
 class GrantStore(Protocol):

@@ -77,11 +77,6 @@ class PromptHistory:
             return self._draft
         return self._entries[self._at]
 
-    @property
-    def is_walking(self) -> bool:
-        """Whether an entry is shown instead of a draft."""
-        return self._at is not None
-
     def leave(self) -> None:
         """The shown entry was edited: it is a draft now."""
         self._at = None

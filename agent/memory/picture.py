@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from agent.memory.estimate import block_tokens, prefix_tokens, text_tokens
+from agent.memory.estimate import block_tokens, prefix_tokens
 from agent.messages import Block, Message
 
 
@@ -51,11 +51,6 @@ def picture(
     slices = [Slice(name, round(tokens * scale)) for name, tokens in parts.items() if tokens]
     slices.sort(key=lambda part: part.tokens, reverse=True)
     return ContextPicture(window, sum(s.tokens for s in slices), tuple(slices), bool(measured))
-
-
-def instruction_tokens(texts: Sequence[str]) -> int:
-    """Return an estimate of what instruction files take within the system prompt."""
-    return sum(text_tokens(text) for text in texts)
 
 
 def _part(message: Message, block: Block) -> str:

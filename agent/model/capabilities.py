@@ -1,4 +1,7 @@
-"""What models can take, for endpoints that do not say: a table by model id, and a careful guess."""
+"""What models can take, for endpoints that do not say: a table by model id, and a careful guess.
+
+The table is of November 2026.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,6 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from agent.model.client import Effort, ModelCapabilities
-
-TABLE_DATE: Final = "2026-11"
 
 CLEARING: Final = "clear_tool_uses_20250919"
 """How the endpoint calls leaving out old tool results."""

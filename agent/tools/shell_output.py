@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import contextlib
 import os
 from pathlib import Path
 from typing import Final
@@ -140,12 +139,6 @@ class ShellOutput:
         """Write everything to the file from now on, also while it is short."""
         if self._descriptor is None and not self._is_closed:
             self._open_file()
-
-    def discard_file(self) -> None:
-        """Remove the file."""
-        with contextlib.suppress(OSError):
-            self.path.unlink()
-        self._file_bytes = 0
 
     def _append(self, text: str) -> None:
         if not text:

@@ -10,7 +10,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from textual import events
 from textual.geometry import Size
-from textual.screen import ModalScreen, Screen
+from textual.screen import Screen
 from textual.widget import Widget
 
 ScreenResult = TypeVar("ScreenResult")
@@ -61,7 +61,3 @@ class DrawsAtOnce(Screen[ScreenResult], Generic[ScreenResult]):
 
 class ImmediateScreen(DrawsAtOnce[None]):
     """The default screen of an app that writes cells."""
-
-
-class ImmediateModalScreen(DrawsAtOnce[ScreenResult], ModalScreen[ScreenResult]):
-    """A modal screen that draws discrete input at once."""

@@ -13,9 +13,6 @@ from agent.model.scripted.scenario import Scenario
 DEMO_MODEL: Final = "demo-scripted"
 """Model id that the demo's requests carry."""
 
-DEMO_LABEL: Final = "demo model (scripted)"
-"""What people see in place of a model's name."""
-
 SUGGESTED_PROMPT: Final = "The total of the basket is wrong. Find out why and fix it."
 
 
