@@ -24,7 +24,10 @@ _PLAIN: Final = re.compile(
     "\u2387\u23bf\u23ce\u23f5\u23f8\u2500-\u25fc\u2610\u2611\u2713\u2717\u273b\u276f\u2800-\u28ff]*"
 )
 _CACHED_LENGTH: Final = 256
-_CONTROLS: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_CONTROLS: Final = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+"""Direction controls are among them: from one cell they would turn round those beside it."""
 
 
 def is_plain(text: str) -> bool:

@@ -75,3 +75,7 @@ def test_nothing_loads_the_width_tables_before_they_are_needed() -> None:
         [sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True
     )
     assert done.stdout == "False\n"
+
+
+def test_direction_controls_turn_nothing_round() -> None:
+    assert clusters("a\u202eb\u2066c\u2069d") == (("a", 1), ("b", 1), ("c", 1), ("d", 1))
