@@ -10,8 +10,9 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
 
-from hooks.answer import SPECIFIC, TOP_LEVEL, Answer, AnswerError, Verdict, read_answer
+from hooks.answer import Answer, AnswerError, Verdict, read_answer
 from hooks.effects import EFFECTS, Effects, ExitTwo, PlainStdout
+from hooks.hidden_answer import ends_with_answer, has_answer_inside
 from hooks.spec import HandlerSpec
 
 ANSI: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
@@ -180,7 +181,7 @@ def parse_stdout(stdout: str, *, truncated_bytes: int = 0) -> Mapping[str, objec
     Raises:
         NotAnAnswer: it starts out as JSON and is not one whole document.
     """
-    text = stdout.strip().removeprefix("\ufeff")
+    text = stdout.strip().removeprefix("\ufeff").strip()
     if not text.startswith("{"):
         return None
     looks_like_json = text.endswith("}") or re.match(r"\{\s*\"", text) is not None
@@ -315,30 +316,22 @@ def _plain(event: str, rules: Effects, stdout: str) -> Answer:
     text = stdout.strip()
     match rules.plain_stdout:
         case PlainStdout.CONTEXT:
-            return Answer(additional_context=text or None, notes=_hidden_json(event, text))
+            notes = _unread(event, text) if ends_with_answer(text) else ()
+            return Answer(additional_context=text or None, notes=notes)
         case PlainStdout.PATH:
             lines = [
                 line for line in (ANSI.sub("", li).strip() for li in text.splitlines()) if line
             ]
             return Answer(worktree_path=lines[-1] if lines else None)
         case PlainStdout.IGNORED:
-            return Answer(notes=_hidden_json(event, text))
+            is_unread = has_answer_inside(ANSI.sub("", text))
+            return Answer(notes=_unread(event, text) if is_unread else ())
 
 
-def _hidden_json(event: str, text: str) -> tuple[str, ...]:
-    """Say so when plain text has an answer in it that nobody reads."""
-    brace = text.find("\n{")
-    if brace < 0 or not text.endswith("}"):
-        return ()
-    try:
-        found = json.loads(text[brace:])
-    except (ValueError, RecursionError):
-        return ()
-    if not isinstance(found, Mapping) or not found.keys() & (TOP_LEVEL | SPECIFIC):
-        return ()
+def _unread(event: str, text: str) -> tuple[str, ...]:
     return (
-        f"printed {first_line(text)[:80]!r} before its JSON, so the JSON was not read as an answer "
-        f"to {event}: print nothing else on standard output",
+        f"printed other words around its JSON (starts {first_line(text)[:80]!r}), so the JSON was "
+        f"not read as an answer to {event}: print nothing else on standard output",
     )
 
 

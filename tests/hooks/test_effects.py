@@ -483,7 +483,12 @@ def test_a_number_beyond_all_bounds_makes_an_answer_invalid() -> None:
     [
         ('checking\n{"decision": "block"}', "deny"),
         ('checking\n{"hookSpecificOutput": {"permissionDecision": "deny"}}', "deny"),
+        ('checking: {"decision": "block"}', "deny"),
+        ('checking\n{"decision": "block"}\ndone', "deny"),
+        ('\x1b[0m{"decision": "block"}\x1b[0m', "deny"),
+        ('{} checked {"line": 1}: {"decision": "block"}', "deny"),
         ('checking\n{"lines": 3}', "none"),
+        ("checking {everything}", "none"),
         ("checking", "none"),
     ],
 )
@@ -495,4 +500,17 @@ def test_an_answer_after_other_words_is_a_failure_where_failures_block(
     if result.outcome is HandlerOutcome.NON_BLOCKING_ERROR:
         result = block_on_failure(result)
     assert aggregate("PreToolUse", [result]).decision == decision
-    assert fire("PreToolUse", stdout=printed).decision == "none"
+    plain = fire("PreToolUse", stdout=printed)
+    assert plain.decision == "none"
+    assert bool(plain.notices) is (decision == "deny")
+
+
+def test_json_in_a_context_is_no_forgotten_answer() -> None:
+    for text in ('see {"decision": "block"} in', 'config:\n{"lines": 1}'):
+        outcome = fire("SessionStart", stdout=text)
+        assert (outcome.additional_context, outcome.notices) == (text, ())
+    assert fire("SessionStart", stdout='loading\n{"decision": "block"}').notices
+
+
+def test_a_byte_order_mark_and_blanks_before_an_answer_do_not_hide_it() -> None:
+    assert fire("PreToolUse", stdout='\ufeff \n{"decision": "block"}').decision == "deny"
