@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -26,6 +26,7 @@ from agent.settings.private_file import write_private
 from agent.turn import Answered, ModelTurn, Recovery
 
 MAX_OUTPUT_TOKENS: Final = 4_000
+_LOG: Final = logging.getLogger(__name__)
 _WRITES: Final = frozenset({"Edit", "Write", "MultiEdit"})
 
 
@@ -81,9 +82,11 @@ class FactExtractor:
         return self._notes if covered and covered[0] >= end - 1 else None
 
     async def _guarded(self, messages: tuple[Message, ...]) -> None:
-        # Whatever goes wrong is no concern of the person's: the next prompt brings another try.
-        with suppress(Exception):
+        try:
             await self._extract(messages)
+        except Exception:  # noqa: BLE001 - isolation boundary: the next prompt brings another try
+            # No concern of the person's; whoever looks for it turns the debug log on.
+            _LOG.info("no facts were kept", exc_info=True)
 
     async def _extract(self, messages: tuple[Message, ...]) -> None:
         new = _since(messages, self._cursor)

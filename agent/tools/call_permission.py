@@ -6,6 +6,7 @@ of an ask is resolved (pattern page "safety-and-permissions").
 
 from __future__ import annotations
 
+import logging
 import uuid
 from dataclasses import replace
 from typing import Final
@@ -19,6 +20,8 @@ from hooks.outcome import EventOutcome
 from permissions.decision import Behavior, Decision, DecisionSource, Reason, ReasonType
 from permissions.race import RaceAborted
 from permissions.request import PermissionRequest
+
+_LOG: Final = logging.getLogger(__name__)
 
 MAX_REWRITES: Final = 5
 """How often one call's input may be changed and decided again before it is denied."""
@@ -157,6 +160,7 @@ async def _preview(call: Call, ready: Ready) -> Display | None:
     try:
         return await ready.tool.preview(ready.parsed, call.context)
     except Exception:  # noqa: BLE001 - a preview is a courtesy: the dialog still shows the input itself
+        _LOG.info("no preview of %s", call.use.name, exc_info=True)
         return None
 
 
