@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Final
 
+from hooks import room
 from hooks.descendants import MARK, signal_marked
 
 STDOUT_LIMIT_BYTES: Final = 4 * 1024 * 1024
@@ -34,6 +35,10 @@ change."""
 
 class CannotStart(Exception):
     """The program could not be started at all; the text says why."""
+
+
+class NoRoom(CannotStart):
+    """It could not be started now; when others have ended it may be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +90,7 @@ async def run_program(
         if seconds_left is not None and not timer.expired() and not run.exited.is_set():
             timer.reschedule(asyncio.get_running_loop().time() + seconds_left)
 
-    run = _Run(program, first_line)
+    run = await _begin(program, first_line, wait_s=min(timeout_s, room.WAIT_S))
     try:
         try:
             async with timer:
@@ -102,6 +107,22 @@ async def run_program(
         raise
     finally:
         run.close()
+
+
+async def _begin(
+    program: Program, on_first_line: Callable[[bytes], None], *, wait_s: float
+) -> _Run:
+    """Start a program, if need be once there is room for it. Raises CannotStart."""
+    clock = asyncio.get_running_loop().time
+    deadline = clock() + wait_s
+    while True:
+        try:
+            return _Run(program, on_first_line)
+        except NoRoom:
+            if not room.raise_descriptor_limit():
+                if clock() >= deadline:
+                    raise
+                await asyncio.sleep(room.POLL_S)
 
 
 async def _finish(work: Coroutine[object, object, None]) -> None:
@@ -277,7 +298,8 @@ def _spawn(program: Program) -> subprocess.Popen[bytes]:
     except OSError as error:
         if error.errno == errno.ENOEXEC:  # a script without `#!`, which shells run themselves
             return _spawn_script(program)
-        raise CannotStart(_why(error, program)) from error
+        kind = NoRoom if error.errno in room.SHORTAGES else CannotStart
+        raise kind(_why(error, program)) from error
     except ValueError as error:
         raise CannotStart(str(error)) from error
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import json
 import os
+import resource
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -155,3 +158,38 @@ async def test_a_lost_exit_status_is_a_failure_and_no_success(place: Place) -> N
     )
     assert [outcome.decision for outcome in outcomes] == ["none", "deny"]
     assert all("exit status was lost" in outcome.notices[0] for outcome in outcomes)
+
+
+@pytest.fixture
+def few_descriptors() -> Iterator[None]:
+    """As some systems start programs; the hard limit is far above."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (len(descriptors()) + 24, hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+OTHERS = [f"true {number}" for number in range(40)]
+
+
+@pytest.mark.usefixtures("few_descriptors")
+async def test_a_guard_among_many_hooks_finds_room(place: Place) -> None:
+    outcome = await place.runner("PreToolUse", *OTHERS, "echo no >&2; exit 2").run(BASH)
+    assert (outcome.decision, outcome.spawned, outcome.notices) == ("deny", 41, ())
+
+
+async def test_a_guard_waits_for_room_where_limits_are_final(place: Place) -> None:
+    commands = [{"type": "command", "command": c} for c in (*OTHERS, "echo no >&2; exit 2")]
+    settings = place.project / "h.json"
+    settings.write_text(json.dumps({"PreToolUse": [{"hooks": commands}]}))
+    arguments = ["hooks", "run", "PreToolUse", "--settings", str(settings)]
+    code = f"from tui.cli import main; raise SystemExit(main({arguments!r}))"
+    limited = await asyncio.create_subprocess_exec(
+        *("bash", "-c", 'ulimit -n 64 && exec "$0" -c "$1"', sys.executable, code),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        env={**place.env, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    out, _ = await limited.communicate(b'{"tool_name": "Bash"}')
+    line = json.loads(out)
+    assert (line["decision"], line["spawned"], line["notices"]) == ("deny", 41, [])
