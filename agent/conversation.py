@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import AsyncGenerator, Callable, Iterable
-from contextlib import aclosing
+from contextlib import AsyncExitStack, aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -366,9 +366,11 @@ class Conversation(ConversationView):
             self._session_started = False
             await self.hooks.session_end(reason)
         await self._background.aclose()
-        for close in self._parts.on_close:
-            await close()
-        await self._parts.recorder.aclose()
+        # One that fails must not leave commands running, nor the session to nobody.
+        async with AsyncExitStack() as ends:
+            ends.push_async_callback(self._parts.recorder.aclose)
+            for close in reversed(self._parts.on_close):
+                ends.push_async_callback(close)
 
     async def _end_events(self) -> None:
         """End a prompt that nobody listens to any more: its calls are closed and recorded."""

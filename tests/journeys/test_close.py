@@ -1,0 +1,57 @@
+"""The end of a conversation: everything is released, whatever fails on the way."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agent.assemble import PersonPorts, Surroundings, assemble, settings_for
+from agent.model.endpoint import ModelSetup
+from agent.model.server import Endpoint
+from agent.options import RunOptions
+from agent.session.store import SessionStore
+
+
+async def test_an_end_that_fails_keeps_no_other_from_ending(
+    tmp_path: Path, fresh_home: Path
+) -> None:
+    ended: list[str] = []
+
+    async def fails() -> None:
+        ended.append("fails")
+        raise OSError("the disk is gone")
+
+    async def ends() -> None:
+        ended.append("ends")
+
+    around = Surroundings(
+        launch_dir=tmp_path,
+        home=fresh_home,
+        agent_home=fresh_home / ".agent",
+        env={"HOME": str(fresh_home), "PATH": "/usr/bin:/bin"},
+        uid=1000,
+        version="test",
+    )
+    options = RunOptions()
+    setup = ModelSetup(
+        endpoint=Endpoint(base_url="http://127.0.0.1:9", api_key="key"),
+        model="claude-opus-5-5",
+        small_model="claude-haiku-5-5",
+        origin="test",
+    )
+    assembled = await assemble(
+        options,
+        around,
+        settings_for(options, around),
+        setup,
+        PersonPorts(),
+        on_close=(fails, ends),
+    )
+    session_id = assembled.conversation.session_id
+    await assembled.conversation.rename("kept")
+    with pytest.raises(OSError, match="the disk is gone"):
+        await assembled.conversation.aclose()
+    assert ended == ["fails", "ends"]
+    # Held by nobody: it can be opened again.
+    SessionStore(around.agent_home).open(session_id).close()
