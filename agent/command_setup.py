@@ -13,6 +13,7 @@ from agent.commands.context import CommandContext, CommandSession
 from agent.commands.custom import CustomCommands
 from agent.commands.discover import CommandFinder, CommandPlaces
 from agent.commands.expand import Expander, Surround, TemplateRunner
+from agent.commands.head_cache import FILE, HeadCache
 from agent.commands.registry import CommandRegistry
 from agent.commands.skill_hooks import SkillHooks
 from agent.commands.skills import Skills
@@ -64,7 +65,8 @@ class CommandParts:
         """Begin to read command files in the background."""
         settings = ports.settings()
         places = CommandPlaces(settings.home, settings.agent_home, settings.project_root)
-        finder = CommandFinder(places, lambda: ports.settings().trust)
+        heads = HeadCache(settings.agent_home / FILE)
+        finder = CommandFinder(places, lambda: ports.settings().trust, heads)
         self._ports = ports
         self.custom = CustomCommands(finder, places)
         self.custom.approve = lambda file: ports.hooks.may_change_settings("skills", file)

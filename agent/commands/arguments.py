@@ -81,6 +81,9 @@ def substitute(template: str, arguments: Arguments) -> str:
 
 def first_number(template: str, default: int) -> int:
     """Return what `$N` counts from in this text: one that uses `$0` counts from there."""
+    if "$0" not in template:
+        # Hundreds of files are asked for it before the first prompt can leave.
+        return default
     uses_zero = any(match["number"] == "0" for match in _PLACEHOLDER.finditer(template))
     return 0 if uses_zero else default
 

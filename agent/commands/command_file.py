@@ -37,13 +37,36 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
+class Heading:
+    """What lists say of a file; the same for the same content, wherever the file is."""
+
+    description: str
+    argument_hint: str = ""
+    when_to_use: str = ""
+    is_listed: bool = True
+    for_model: bool = False
+    problems: tuple[str, ...] = ()
+    """What is wrong with the file, for people."""
+
+    def metadata(self, name: str, source: CommandSource, file: Path) -> Metadata:
+        """Return it as the metadata of a command."""
+        return Metadata(
+            name=name,
+            description=self.description,
+            argument_hint=self.argument_hint,
+            source=source,
+            when_to_use=self.when_to_use,
+            is_listed=self.is_listed,
+            file=file,
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class CommandFile:
     """A file that was read."""
 
-    meta: Metadata
+    heading: Heading
     template: Template
-    for_model: bool
-    problems: tuple[Problem, ...] = ()
 
 
 def command_name(parts: tuple[str, ...]) -> str | None:
@@ -52,17 +75,15 @@ def command_name(parts: tuple[str, ...]) -> str | None:
     White space becomes `-`; names with control characters or bytes that are no UTF-8 have none.
     """
     joined = ":".join(_NAME_PART.sub("-", part.strip()) for part in parts)
-    is_typeable = joined.isprintable() and not any(0xD800 <= ord(c) < 0xE000 for c in joined)
-    return joined if joined.strip(":") and is_typeable and "/" not in joined else None
+    # Halves of characters, which stand for bytes that are no UTF-8, are not printable either.
+    return joined if joined.strip(":") and joined.isprintable() and "/" not in joined else None
 
 
-def parse_command_file(
-    data: bytes, *, name: str, file: Path, source: CommandSource, is_skill: bool
-) -> CommandFile:
-    """Return the command a file describes. Raises nothing."""
+def parse_command_file(data: bytes, *, folder: Path | None) -> CommandFile:
+    """Return the command a file describes; `folder` is that of a skill. Raises nothing."""
     text = data.decode("utf-8-sig", "replace")
     head = read_head(text)
-    reader = _HeadReader(head.values, file)
+    reader = _HeadReader(head.values)
     if head.problem:
         reader.say(head.problem)
     body = head.body.strip("\n")
@@ -72,19 +93,15 @@ def parse_command_file(
         reader.say(f"effort is {effort!r}; known: {', '.join(EFFORTS)}")
         effort = None
     model = reader.text("model") or None
-    meta = Metadata(
-        name=name,
-        description=(reader.text("description") or _first_line(body))[:MAX_DESCRIPTION],
-        argument_hint=reader.hint("argument-hint") or " ".join(f"[{n}]" for n in names),
-        source=source,
-        when_to_use=reader.text("when_to_use")[:MAX_DESCRIPTION],
-        is_listed=reader.flag("user-invocable", default=True),
-        file=file,
-    )
+    described = reader.text("description")
+    description = (described or _first_line(body))[:MAX_DESCRIPTION]
+    argument_hint = reader.hint("argument-hint") or " ".join(f"[{n}]" for n in names)
+    when_to_use = reader.text("when_to_use")[:MAX_DESCRIPTION]
+    is_listed = reader.flag("user-invocable", default=True)
     template = Template(
         body=body,
-        first_argument=first_number(body, 0 if is_skill else 1),
-        folder=file.parent if is_skill else None,
+        first_argument=first_number(body, 1 if folder is None else 0),
+        folder=folder,
         argument_names=names,
         allowed_tools=reader.rules("allowed-tools"),
         disallowed_tools=reader.rules("disallowed-tools"),
@@ -93,10 +110,13 @@ def parse_command_file(
         hooks=reader.mapping("hooks"),
     )
     for_model = not reader.flag("disable-model-invocation", default=False)
-    if not is_skill and not reader.text("description"):
+    if folder is None and not described:
         # The model is told of commands by their description; without one it cannot choose.
         for_model = False
-    return CommandFile(meta, template, for_model, tuple(reader.problems))
+    heading = Heading(
+        description, argument_hint, when_to_use, is_listed, for_model, tuple(reader.problems)
+    )
+    return CommandFile(heading, template)
 
 
 def split_rules(text: str) -> tuple[str, ...]:
@@ -115,13 +135,12 @@ def split_rules(text: str) -> tuple[str, ...]:
 
 
 class _HeadReader:
-    def __init__(self, values: Mapping[str, Any], file: Path) -> None:
+    def __init__(self, values: Mapping[str, Any]) -> None:
         self._values = values
-        self._file = file
-        self.problems: list[Problem] = []
+        self.problems: list[str] = []
 
     def say(self, message: str) -> None:
-        self.problems.append(Problem(self._file, message))
+        self.problems.append(message)
 
     def text(self, key: str) -> str:
         value = self._value(key)
@@ -173,8 +192,9 @@ class _HeadReader:
         return None
 
     def _value(self, key: str) -> Any:
-        other = key.replace("-", "_") if "-" in key else key.replace("_", "-")
-        return self._values.get(key, self._values.get(other))
+        if key in self._values:
+            return self._values[key]
+        return self._values.get(key.replace("-", "_") if "-" in key else key.replace("_", "-"))
 
 
 def _first_line(body: str) -> str:

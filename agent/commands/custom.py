@@ -30,6 +30,7 @@ class CustomCommands:
         self._places = places
         self._found = Found()
         self._watching: asyncio.Task[None] | None = None
+        self._keeping: asyncio.Future[None] | None = None
         self._stop = asyncio.Event()
         self.listeners: list[Callable[[], None]] = []
         """Called after each refresh that changed something."""
@@ -54,6 +55,9 @@ class CustomCommands:
         """Read the folders now."""
         before = self._found
         self._found = await asyncio.to_thread(self._finder.find)
+        if self._keeping is None or self._keeping.done():
+            # For the next start; nobody waits for it in this one.
+            self._keeping = asyncio.ensure_future(asyncio.to_thread(self._finder.keep))
         if _summary(before) != _summary(self._found):
             for listener in tuple(self.listeners):
                 listener()
@@ -70,6 +74,8 @@ class CustomCommands:
             self._watching.cancel()
             await asyncio.wait({self._watching})
             self._watching = None
+        if self._keeping is not None:
+            await asyncio.wait({self._keeping})
 
     async def _watch(self) -> None:
         while not self._stop.is_set():

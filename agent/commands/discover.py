@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import stat
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -19,11 +20,13 @@ from agent.commands.command_file import (
     MAX_FILE_BYTES,
     RESERVED,
     CommandFile,
+    Heading,
     Problem,
     command_name,
     parse_command_file,
 )
 from agent.commands.errors import CommandError
+from agent.commands.head_cache import HeadCache, Signature, signature_of
 from agent.commands.spec import CommandSource, PromptCommand, Template
 from agent.settings.project_items import content_item
 from agent.settings.trust import ItemKind, TrustState
@@ -72,24 +75,45 @@ def watched_folders(places: CommandPlaces) -> tuple[Path, ...]:
     return tuple(folder.path for folder in _folders(places))
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What was seen of one file."""
+
+    signature: Signature
+    is_skill: bool
+    heading: Heading | None
+    """None for a project's file that waits: it is not looked into before it is trusted."""
+    data: bytes | None = None
+    """Its content, for a project's file alone; what was trusted is the content."""
+
+
 class CommandFinder:
     """Finds commands again and again; a file that did not change is not read again."""
 
-    def __init__(self, places: CommandPlaces, trust: Callable[[], TrustState]) -> None:
-        """`trust` says what of the project was accepted, as of now."""
+    def __init__(
+        self,
+        places: CommandPlaces,
+        trust: Callable[[], TrustState],
+        cache: HeadCache | None = None,
+    ) -> None:
+        """`trust` says what of the project was accepted, as of now; `cache` is of past starts."""
         self._places = places
         self._trust = trust
-        self._cache: dict[Path, tuple[tuple[int, ...], bytes, CommandFile]] = {}
+        self._cache = cache
+        self._known: dict[str, _Known] = {}
+        self._to_keep: tuple[dict[str, _Known], int] = {}, 0
 
     def find(self) -> Found:
         """Read the folders. Slow on a cold disk: run it in a thread. Raises nothing."""
         commands: list[PromptCommand] = []
         waiting: list[str] = []
         problems: list[Problem] = []
-        cache: dict[Path, tuple[tuple[int, ...], bytes, CommandFile]] = {}
+        seen: dict[str, _Known] = {}
+        at_ns = time.time_ns()
         for folder in _folders(self._places):
-            for path, parts in _files_of(folder):
-                if len(cache) >= MAX_FILES:
+            for file, parts, status in _files_of(folder):
+                path = Path(file)
+                if len(seen) >= MAX_FILES:
                     problems.append(Problem(folder.path, f"more than {MAX_FILES} command files"))
                     break
                 name = command_name(parts)
@@ -100,42 +124,71 @@ class CommandFinder:
                     problems.append(Problem(path, f"/{name} is reserved; a project cannot take it"))
                     continue
                 try:
-                    signature, data, parsed = self._parsed(path, name, folder)
+                    look = self._look_at_project if folder.is_project else self._look_at_own
+                    known = look(file, path, status, folder)
                 except CommandError as error:
                     problems.append(Problem(path, str(error)))
                     continue
-                cache[path] = (signature, data, parsed)
-                if folder.is_project and not self._is_trusted(path, folder, data):
+                seen[file] = known
+                heading = known.heading
+                if heading is None:
                     waiting.append(name)
                     continue
-                problems.extend(parsed.problems)
+                problems.extend(Problem(path, text) for text in heading.problems)
+                meta = heading.metadata(name, folder.source, path)
                 load = partial(self._load, path, name, folder)
-                commands.append(PromptCommand(parsed.meta, load, parsed.for_model))
-        self._cache = cache
+                commands.append(PromptCommand(meta, load, heading.for_model))
+        self._known, self._to_keep = seen, (seen, at_ns)
         return Found(tuple(commands), tuple(dict.fromkeys(waiting)), tuple(problems))
 
-    def _parsed(
-        self, path: Path, name: str, folder: _Folder
-    ) -> tuple[tuple[int, ...], bytes, CommandFile]:
-        signature, data = _read(path, self._cache.get(path))
-        known = self._cache.get(path)
-        if known is not None and known[0] == signature:
+    def keep(self) -> None:
+        """Keep what is known of the person's own files for the next start. Raises nothing."""
+        if self._cache is None:
+            return
+        seen, at_ns = self._to_keep
+        own = {
+            path: (known.signature, known.is_skill, known.heading)
+            for path, known in seen.items()
+            if known.heading is not None and known.data is None
+        }
+        self._cache.keep(own, at_ns)
+
+    def _look_at_own(
+        self, file: str, path: Path, status: os.stat_result, folder: _Folder
+    ) -> _Known:
+        signature = signature_of(status)
+        known = self._known.get(file)
+        if known is not None and known.signature == signature:
             return known
-        parsed = parse_command_file(
-            data, name=name, file=path, source=folder.source, is_skill=folder.is_skills
-        )
-        return signature, data, parsed
+        if self._cache is not None:
+            heading = self._cache.heading(file, signature, is_skill=folder.is_skills)
+            if heading is not None:
+                return _Known(signature, folder.is_skills, heading)
+        signature, data = _read(path)
+        return _Known(signature, folder.is_skills, _parse(path, folder, data).heading)
+
+    def _look_at_project(
+        self, file: str, path: Path, status: os.stat_result, folder: _Folder
+    ) -> _Known:
+        known = self._known.get(file)
+        signature, data, heading = signature_of(status), None, None
+        if known is not None and known.signature == signature:
+            data, heading = known.data, known.heading
+        if data is None:
+            signature, data = _read(path)
+        if not self._is_trusted(path, folder, data):
+            return _Known(signature, folder.is_skills, None, data)
+        heading = heading or _parse(path, folder, data).heading
+        return _Known(signature, folder.is_skills, heading, data)
 
     def _load(self, path: Path, name: str, folder: _Folder) -> Template:
         """Read the file once more: what is used is what was checked in this very moment."""
-        _, data = _read(path, None)
+        _, data = _read(path)
         if folder.is_project and not self._is_trusted(path, folder, data):
             raise CommandError(
                 f"/{name} changed since you trusted this project. /trust shows what is new."
             )
-        return parse_command_file(
-            data, name=name, file=path, source=folder.source, is_skill=folder.is_skills
-        ).template
+        return _parse(path, folder, data).template
 
     def _is_trusted(self, path: Path, folder: _Folder, data: bytes) -> bool:
         kind: ItemKind = "skill" if folder.is_skills else "command"
@@ -159,24 +212,37 @@ def _folders(places: CommandPlaces) -> Iterator[_Folder]:
             yield _Folder(base / folder, source)
 
 
-def _files_of(folder: _Folder) -> Iterator[tuple[Path, tuple[str, ...]]]:
+def _files_of(folder: _Folder) -> Iterator[tuple[str, tuple[str, ...], os.stat_result]]:
     """Yield files with the parts of their names, in a stable order."""
+    root = str(folder.path)
     if folder.is_skills:
         for name in _names(folder.path):
-            path = folder.path / name / SKILL_FILE
-            if path.is_file():
-                yield path, (name,)
+            path = os.path.join(root, name, SKILL_FILE)
+            status = _status(path)
+            if status is not None:
+                yield path, (name,), status
         return
     # People link folders of commands into their home; a project's links are not followed.
-    for where, names, files in os.walk(folder.path, followlinks=not folder.is_project):
+    for where, names, files in os.walk(root, followlinks=not folder.is_project):
         names[:] = sorted(name for name in names if not name.startswith("."))
-        inside = Path(where).relative_to(folder.path).parts
+        inside = Path(where).relative_to(root).parts
         if len(inside) > 8:
             names.clear()
         for name in sorted(files):
-            path = Path(where, name)
-            if name.endswith(".md") and path.is_file():
-                yield path, (*inside, name.removesuffix(".md"))
+            if name.endswith(".md"):
+                path = os.path.join(where, name)
+                status = _status(path)
+                if status is not None:
+                    yield path, (*inside, name.removesuffix(".md")), status
+
+
+def _status(path: str) -> os.stat_result | None:
+    """Return the status of a plain file, links followed; None where there is none."""
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return status if stat.S_ISREG(status.st_mode) else None
 
 
 def _names(folder: Path) -> list[str]:
@@ -186,19 +252,18 @@ def _names(folder: Path) -> list[str]:
         return []
 
 
-def _read(
-    path: Path, known: tuple[tuple[int, ...], bytes, CommandFile] | None
-) -> tuple[tuple[int, ...], bytes]:
-    """Return `(signature, content)`; the known content where the signature is the known one."""
+def _parse(path: Path, folder: _Folder, data: bytes) -> CommandFile:
+    return parse_command_file(data, folder=path.parent if folder.is_skills else None)
+
+
+def _read(path: Path) -> tuple[Signature, bytes]:
+    """Return the content of a file, with the signature it had when it was opened."""
     try:
         with open_regular(path) as file:
             status = os.fstat(file.fileno())
-            signature = (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-            if known is not None and known[0] == signature and stat.S_ISREG(status.st_mode):
-                return signature, known[1]
             if status.st_size > MAX_FILE_BYTES:
                 raise CommandError(f"larger than {MAX_FILE_BYTES:,} bytes")
-            return signature, file.read(MAX_FILE_BYTES + 1)
+            return signature_of(status), file.read(MAX_FILE_BYTES + 1)
     except NotRegular as error:
         raise CommandError(str(error)) from error
     except OSError as error:

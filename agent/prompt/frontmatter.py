@@ -11,12 +11,24 @@ MAX_CHARACTERS: Final = 20_000
 _HEAD = re.compile(r"\A---[ \t]*\r?\n(.*?)(?:^|\n)---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 
 
-_PLAIN: Final = re.compile(
-    r"([A-Za-z][A-Za-z0-9_-]*):[ \t]+([A-Za-z/$(](?:[^\t\r\n]*[^\s:])?)[ \t]*"
+_ODD: Final = re.compile(
+    "[^\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
 )
-"""A key, and a text that YAML takes as it is: a letter first, and no colon at its end."""
+"""What YAML refuses, or takes for white space or the end of a line."""
+_WORD: Final = r"[A-Za-z][A-Za-z0-9_./-]*"
+_SHORT: Final = re.compile(
+    r"(?P<key>[A-Za-z][A-Za-z0-9_-]{0,60}): +(?:"
+    r"(?P<plain>[A-Za-z/$(](?:.*[^\s:])?)"
+    r"|\"(?P<double>[^\"\\]*)\""
+    r"|'(?P<single>[^']*)'"
+    rf"|\[(?P<list>{_WORD}(?:, ?{_WORD})*)\]"
+    rf"|(?P<hint>\[{_WORD}\](?: \[{_WORD}\])+)"
+    r") *"
+)
+"""A key and a value that says by itself what it is; a plain text has no colon at its end."""
+_TRUTH: Final = {"true": True, "false": False}
 _NOT_TEXT: Final = frozenset({"true", "false", "yes", "no", "on", "off", "null"})
-"""What YAML reads as something else."""
+"""What YAML reads as something else, in whatever case."""
 MAX_NESTING: Final = 200
 _LINE: Final = re.compile(r"^([A-Za-z][A-Za-z0-9_-]*):[ \t]*(.*)$")
 
@@ -44,16 +56,19 @@ def read_head(text: str) -> Head:
     body = text[match.end() :]
     if len(match[1]) > MAX_CHARACTERS:
         return Head({}, body, f"the head is longer than {MAX_CHARACTERS:,} characters")
-    plain = _plain_lines(match[1])
-    if plain is not None:
-        return Head(plain, body)
+    short = read_short(match[1])
+    return Head(short, body) if short is not None else read_long(match[1], body)
+
+
+def read_long(head: str, body: str) -> Head:
+    """Read the lines between the dashes as YAML; what `read_short` gives is the same, sooner."""
     import yaml  # as in `split`
 
     try:
-        values = _load(match[1])
+        values = _load(head)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        values = _line_by_line(match[1])
-        if all(_is_whole(line) for line in match[1].splitlines()):
+        values = _line_by_line(head)
+        if all(_is_whole(line) for line in head.splitlines()):
             return Head(values, body)
         problem = " ".join(str(error).split())[:200] or type(error).__name__
         return Head(values, body, f"the head is no valid YAML: {problem}")
@@ -64,18 +79,40 @@ def read_head(text: str) -> Head:
     return Head({str(key): value for key, value in values.items()}, body)
 
 
-def _plain_lines(head: str) -> dict[str, Any] | None:
-    """Return a head of `key: plain text` lines, as YAML reads it; None for any other.
+def read_short(head: str) -> dict[str, Any] | None:
+    """Return a head whose lines each say plainly what they say; None for any other.
 
     Nearly all heads are such, and hundreds of them are read before the first prompt can leave.
     """
+    if _ODD.search(head) is not None:
+        return None
     found: dict[str, Any] = {}
-    for line in head.splitlines():
-        match = _PLAIN.fullmatch(line)
-        if match is None or match[2].lower() in _NOT_TEXT or ": " in match[2] or " #" in match[2]:
+    is_yaml = True
+    lines = head.split("\n")
+    for line in lines:
+        if not line or line[0] == "#":
+            continue
+        match = _SHORT.fullmatch(line)
+        if match is None or match["key"].lower() in _NOT_TEXT:
             return None
-        found[match[1]] = match[2]
-    return found
+        kind = match.lastgroup or ""
+        value: Any = match[kind]
+        if kind == "plain":
+            if ": " in value or " #" in value:
+                return None
+            if value.lower() in _NOT_TEXT:
+                if value not in _TRUTH:
+                    return None
+                value = _TRUTH[value]
+        elif kind == "list":
+            value = [word.strip() for word in value.split(",")]
+            if not _NOT_TEXT.isdisjoint(word.lower() for word in value):
+                return None
+        elif kind == "hint":
+            is_yaml = False
+        found[match["key"]] = value
+    # Where one line is no YAML, all are read by themselves; whether one is left open counts.
+    return found if is_yaml or all(map(_is_whole, lines)) else None
 
 
 def _load(text: str) -> Any:

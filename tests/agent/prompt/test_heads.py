@@ -7,7 +7,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.prompt.frontmatter import read_head
+from agent.prompt.frontmatter import read_head, read_long, read_short
 
 
 @pytest.mark.parametrize(
@@ -62,6 +62,48 @@ def test_the_short_way_reads_what_yaml_reads(pairs: list[tuple[str, str]]) -> No
     if isinstance(expected, dict):
         assert dict(head.values) == expected
         assert head.problem == ""
+
+
+KEYS = st.sampled_from(
+    ["name", "description", "argument-hint", "a_b", "On", "null", "x" * 70, "1", " a"]
+)
+SHORT_VALUES = st.sampled_from(
+    ["true", "False", "[a]", "[a b]", "[a, b-c]", "[a,b]", "[a] [b]", "[no, a]", "[a, ]", "[]",
+     '"Fix: it"', '"a # b"', '"a\\nb"', "'it''s'", "'a: b'", '"a" b', "(open", "a) [b", "a {b",
+     "/a/b:c", "$x", "Bash(git add:*), Read", "[null]", "[a.b/c]", "[a] [b", "a\tb", "a\u2028b",
+     "a\x85b", "\ufeffa", "a\x0cb", "a\x00b", "spät", "a\xa0", "🙂", "a 🙂", "=", "<<", "y", "N"]
+)  # fmt: skip
+HEADS = st.lists(
+    st.one_of(
+        st.tuples(KEYS, SHORT_VALUES | VALUES).map(": ".join),
+        st.sampled_from(["", "# said", " ", "  more", "- a", "...", "a", "\r"]),
+    ),
+    max_size=5,
+).map(lambda lines: "".join(f"{line}\n" for line in lines))
+
+
+@given(HEADS | st.text(alphabet="a:# \n[]{}'\",-.\t&!*|>%@`~<=?", max_size=30))
+def test_the_short_way_never_differs_from_the_long_one(head: str) -> None:
+    short = read_short(head)
+    if short is not None:
+        long = read_long(head, "body")
+        # Written out, for 1 and True are equal.
+        assert (repr(short), "") == (repr(dict(long.values)), long.problem)
+
+
+@pytest.mark.parametrize(
+    ("line", "value"),
+    [
+        ("a: plain text", "plain text"),
+        ("a: [one, two]", ["one", "two"]),
+        ("a: [one] [two]", "[one] [two]"),
+        ("a: 'Fix: it'", "Fix: it"),
+        ("a: true", True),
+        ("a: später", "später"),
+    ],
+)
+def test_what_people_write_goes_the_short_way(line: str, value: object) -> None:
+    assert read_short(f"# said\n\n{line}\n") == {"a": value}
 
 
 @pytest.mark.parametrize("opening", ["[", "{a: ", "- "])
