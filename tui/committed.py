@@ -25,8 +25,11 @@ def show_person(blocks: BlockList, message: Message) -> None:
         blocks.append(_person_message(blocks.unseen(message.uid), message.text))
 
 
-def show_answer(blocks: BlockList, message: Message, at_s: float) -> str:
-    """Add the blocks of a model's message; return its last text, empty without one."""
+def show_answer(blocks: BlockList, message: Message, at_s: float, folder: str = "") -> str:
+    """Add the blocks of a model's message; return its last text, empty without one.
+
+    Paths in `folder` are shown as seen from it.
+    """
     last_text = ""
     for position, part in enumerate(message.content):
         key = f"{message.uid}:{position}"
@@ -43,21 +46,21 @@ def show_answer(blocks: BlockList, message: Message, at_s: float) -> str:
                 blocks.remember(message.uid, tool_use_id)
                 tool_input = part.get("input")
                 raw: dict[str, Any] = tool_input if isinstance(tool_input, dict) else {}
-                identifier = shown_line(_identifier(name, raw))
+                identifier = shown_line(_identifier(name, raw, folder))
                 blocks.append(ToolCard(tool_use_id, name, identifier, "running", raw, at_s))
             case _:
                 pass
     return last_text
 
 
-def name_calls(blocks: BlockList, message: Message) -> None:
+def name_calls(blocks: BlockList, message: Message, folder: str = "") -> None:
     """Say on the cards of calls that wait for their turn, or never get one, what they are."""
     for part in message.content:
         card = blocks.get(str(part.get("id")))
         tool_input = part.get("input")
         waits = isinstance(card, ToolCard) and card.state == "writing"
         if isinstance(card, ToolCard) and waits and isinstance(tool_input, dict):
-            identifier = shown_line(_identifier(card.name, tool_input))
+            identifier = shown_line(_identifier(card.name, tool_input, folder))
             blocks.replace(replace(card, identifier=identifier, input=tool_input))
 
 
@@ -79,12 +82,14 @@ def _person_message(key: str, text: str) -> PersonMessage:
     return PersonMessage(key, sanitize(typed), "prompt" if typed == text else "shell")
 
 
-def _identifier(name: str, tool_input: dict[str, Any]) -> str:
+def _identifier(name: str, tool_input: dict[str, Any], folder: str) -> str:
     """Return a card's line for a call whose dispatch was not seen (a resumed conversation)."""
     for field in ("command", "file_path", "path", "pattern", "url", "description"):
         value = tool_input.get(field)
         if isinstance(value, str) and value:
             first_line = value.splitlines()[0] if value.splitlines() else value
+            if folder and field in ("file_path", "path"):
+                first_line = first_line.removeprefix(f"{folder.rstrip('/')}/") or first_line
             return f"{name} {first_line}"
     return name
 

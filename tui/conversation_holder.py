@@ -80,6 +80,7 @@ class ConversationHolder:
             self._on_failed(str(error) or type(error).__name__)
             return
         self.current = conversation
+        self._document.folder = str(conversation.cwd)
         if self._past.path is None:
             self._document.restore(conversation.messages)
         self._document.todos = conversation.todos

@@ -67,6 +67,8 @@ class Document:
         self.todos: tuple[TodoItem, ...] = ()
         self.last_answer = ""
         """Text of the latest finished answer; empty before the first."""
+        self.folder = ""
+        """The conversation's, as calls name it; what waits is shown as seen from it."""
         self._list = BlockList()
         self._agents = AgentCards(self._list)
         self._pending_prompts: list[str] = []
@@ -315,8 +317,9 @@ class Document:
                     show_person(self._list, message)
             case "model":
                 if not self._list.knows_message(message.uid):
-                    self.last_answer = show_answer(self._list, message, at_s) or self.last_answer
-                name_calls(self._list, message)
+                    text = show_answer(self._list, message, at_s, self.folder)
+                    self.last_answer = text or self.last_answer
+                name_calls(self._list, message, self.folder)
                 self._settle(message.uid)
             case "tool":
                 show_results(self._list, message)

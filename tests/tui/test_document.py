@@ -243,6 +243,21 @@ def test_what_goes_on_is_known_and_ends() -> None:
     assert isinstance(document.blocks[-1], EndLine)
 
 
+def test_a_call_that_waits_names_its_file_as_seen_from_the_folder() -> None:
+    document = Document()
+    document.folder = "/home/me/p"
+    paths = ("/home/me/p/src/a.py", "/home/me/paper/b.py")
+    calls = tuple(
+        {"type": "tool_use", "id": f"u{n}", "name": "Edit", "input": {"file_path": path}}
+        for n, path in enumerate(paths)
+    )
+    for n in range(2):
+        document.apply(ToolInputDelta(T, "m1", f"u{n}", "Edit", "{"), at_s=0.0)
+    document.apply(MessageCommitted(T, Message("assistant", calls, "model", uid="m1")), at_s=0.0)
+    shown = [card.identifier for card in document.blocks if isinstance(card, ToolCard)]
+    assert shown == ["Edit src/a.py", "Edit /home/me/paper/b.py"]
+
+
 def test_an_interrupted_run_leaves_nothing_moving() -> None:
     document = folded(
         [

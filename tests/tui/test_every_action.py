@@ -36,7 +36,7 @@ from tui.text.ink import row
 NOT_HERE = frozenset(
     {
         "attachments:exit", "attachments:next", "attachments:previous", "attachments:remove",
-        "chat:fastMode", "chat:killAgents", "chat:thinkingToggle", "confirm:toggleExplanation",
+        "chat:fastMode", "chat:killAgents", "chat:thinkingToggle",
         "footer:clearSelection", "footer:dismiss", "footer:down", "footer:next",
         "footer:openSelected", "footer:previous", "footer:up", "plugin:favorite",
         "plugin:install", "plugin:toggle", "selection:clear", "selection:extendDown",
@@ -270,6 +270,7 @@ SCENES: dict[str, Setting] = {
     "confirm:chooseParts": permission(),
     "confirm:edit": permission(),
     "permission:toggleDebug": permission(),
+    "confirm:toggleExplanation": permission(),
     "transcript:searchNext": reading("/", *"paragraph", "enter"),
     "transcript:searchPrevious": reading("/", *"paragraph", "enter"),
     "transcript:nextPrompt": reading("g"),

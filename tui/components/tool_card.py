@@ -114,7 +114,7 @@ def _body(
         case "asking":
             return _nested([row(("waiting for your answer", Ink(Role.WARNING)), is_copied=False)])
         case "running":
-            return [*_agent(card, width), *_nested(_live_rows(card, width))]
+            return [*_said(card, width), *_agent(card, width), *_nested(_live_rows(card, width))]
         case "denied":
             return _denied(card, width, is_detailed)
         case "interrupted":
@@ -125,10 +125,10 @@ def _body(
             breaks = chop if is_command else wrap
             ink = Ink(Role.ERROR)
             rows = _text(card.result, ink, width, limit, from_end=is_command, breaks=breaks)
-            return [*_agent(card, width), *_nested(rows)]
+            return [*_said(card, width), *_agent(card, width), *_nested(rows)]
         case "ok":
             rows = _result(card, width, width_cells, is_detailed, highlighter)
-            return [*_agent(card, width), *rows]
+            return [*_said(card, width), *_agent(card, width), *rows]
         case _:
             assert_never(card.state)
 
@@ -188,6 +188,14 @@ def _denied(card: ToolCard, width: int, is_detailed: bool) -> list[Row]:
     if feedback:
         runs.append((f" “{feedback}”", TEXT))
     return _nested(wrap(runs, width)[: None if is_detailed else 4])
+
+
+def _said(card: ToolCard, width: int) -> list[Row]:
+    """Return what the person told the model when they let the call through."""
+    feedback = card.decision.feedback if card.decision else None
+    if not feedback:
+        return []
+    return indented(wrap([(feedback, TEXT)], width), ((" ❯ ", MUTED),), _BODY_REST)
 
 
 def _agent(card: ToolCard, width: int) -> list[Row]:

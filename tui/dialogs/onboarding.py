@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from agent.model.local_servers import LocalServer
 
 _HOSTED: Final = "export ANTHROPIC_API_KEY=sk-ant-…"
-_OWN: Final = "export ANTHROPIC_BASE_URL=http://localhost:11434"
+_OWN: Final = "export ANTHROPIC_BASE_URL=http://localhost:11434 ANTHROPIC_MODEL=…"
 KEYS: Final = (
     ("enter", "sends what you typed"),
     ("shift+tab", "changes how much it asks before it acts"),

@@ -138,7 +138,7 @@ class PermissionDialog:
                 choices.open_comment()
             case "confirm:cycleMode" if self._ask.session_edits and self._ask.offers:
                 self._decide(choices.chosen(1))
-            case "permission:toggleDebug":
+            case "permission:toggleDebug" | "confirm:toggleExplanation":
                 self._is_traced = not self._is_traced
             case "confirm:chooseParts":
                 self._revision.begin_choosing()

@@ -119,7 +119,7 @@ ACTIONS: Final[tuple[Action, ...]] = (
         ("confirm:previousField", "Previous field", ""),
         ("confirm:toggle", "Mark or unmark", "space"),
         ("confirm:cycleMode", "Switch the permission mode", "shift+tab"),
-        ("confirm:toggleExplanation", "Explain this call", "ctrl+e"),
+        ("confirm:toggleExplanation", "Show how the decision came about", "ctrl+e"),
         ("confirm:chooseParts*", "Take parts of a change", "h"),
         ("confirm:edit*", "Edit the call in $EDITOR", "ctrl+g"),
         ("permission:toggleDebug", "Show how the decision came about", "ctrl+y"),

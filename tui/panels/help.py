@@ -20,8 +20,8 @@ _ELSEWHERE: Final = {
     Context.HISTORY_SEARCH: "In the search of the history",
     Context.AUTOCOMPLETE: "While commands or files are offered",
 }
-_IDLE: Final = frozenset({"confirm:toggleExplanation"})
-"""Accepted in keybindings files, and nothing here does it."""
+_TWICE: Final = frozenset({"confirm:toggleExplanation"})
+"""Does what another action does, which is told."""
 _SIGNS: Final = (
     ("/", "commands"),
     ("@", "name a file or folder; its content goes along"),
@@ -63,7 +63,7 @@ def _keys_of(keymap: Keymap, context: Context) -> list[tuple[str, str]]:
         (key, action.description)
         for action in ACTIONS
         if action.context is context
-        and action.id not in _IDLE
+        and action.id not in _TWICE
         and (key := keymap.display(action.id))
     ]
 

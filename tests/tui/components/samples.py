@@ -68,6 +68,9 @@ BLOCKS: dict[str, Block] = {
     ),
     "tool_failed": replace(CARD, state="failed", result="E  assert 1 == 2", elapsed_s=75),
     "tool_denied": replace(CARD, state="denied", decision=DENIED),
+    "tool_allowed_with_a_word": replace(
+        CARD, state="ok", result="done", decision=replace(DENIED, behavior=Behavior.ALLOW)
+    ),
     "tool_interrupted": replace(CARD, state="interrupted", output="half\n"),
     "tool_invalid": replace(CARD, state="invalid", result="command: Field required"),
     "tool_counted": replace(

@@ -69,6 +69,10 @@ GRIDS = {
     "tool_denied": """\
  ⊘ Bash pytest -q
  └ Denied: The person said no “use uv”""",
+    "tool_allowed_with_a_word": """\
+ ● Bash pytest -q
+ ❯ use uv
+ └ done""",
     "tool_interrupted": """\
  ■ Bash pytest -q
  └ half
