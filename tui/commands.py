@@ -14,6 +14,7 @@ from tui.command_screen import CommandScreen
 if TYPE_CHECKING:
     # Nothing of a command is imported before the first `/` is typed.
     from agent.commands.results import CommandResult
+    from agent.commands.spec import Command
 
 
 class PanelModule(Protocol):
@@ -33,22 +34,27 @@ async def run_command(text: str, screen: CommandScreen) -> None:
     if parts is None or command is None:
         _send_or_ask(text, parts[0] if parts is not None else "", screen)
         return
+    try:
+        await _run(command, parts[1], text, screen)
+    except AgentError as error:
+        screen.notice(str(error), "warning")
+    except OSError as error:
+        # What a disk refuses ends the command, not the program.
+        screen.notice(f"/{command.meta.name}: {error.strerror or error}", "warning")
+
+
+async def _run(command: Command, argument: str, text: str, screen: CommandScreen) -> None:
     match command.type:
         case "prompt":
             screen.send(text)
         case "interactive":
-            await open_panel(command.panel, parts[1], screen)
+            await open_panel(command.panel, argument, screen)
         case "local":
             center = screen.commands
             if center is None:
                 screen.notice(f"/{command.meta.name} needs a conversation", "warning")
                 return
-            try:
-                result = await center.run_local(command, parts[1])
-            except AgentError as error:
-                screen.notice(str(error), "warning")
-                return
-            await act_on(result, screen)
+            await act_on(await center.run_local(command, argument), screen)
         case _:
             assert_never(command.type)
 

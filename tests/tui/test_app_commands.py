@@ -51,6 +51,18 @@ async def test_enter_runs_the_selected_command() -> None:
         assert "session 0123-session" in transcript_of(app)
 
 
+async def test_what_the_disk_refuses_ends_the_command_alone(tmp_path: Path) -> None:
+    conversation = played()
+    conversation.commands = center_for(conversation, tmp_path)
+    app = make_app(conversation)
+    async with app.run_test(size=(70, 24)) as pilot:
+        await settled(pilot)
+        app.submit("/add-dir " + "x" * 5000)
+        await settled(pilot)
+        assert app.is_running
+        assert "/add-dir: File name too long" in transcript_of(app)
+
+
 async def test_files_are_offered_after_an_at_sign(tmp_path: Path) -> None:
     (tmp_path / "slug.py").write_text("")
     conversation = played()
