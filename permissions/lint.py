@@ -6,6 +6,7 @@ shadow rule detection).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -69,6 +70,12 @@ _RESTRICTING = {
 }
 _PERSONAL = frozenset({RuleSource.USER, RuleSource.LOCAL})
 _ROOTS = ("Users", "home", "etc", "tmp", "var", "usr", "opt", "private", "root", "mnt", "Volumes")
+_QUOTED = re.compile(r"""'[^']*'|"(?:[^"\\]|\\.)*"|\\.""", re.DOTALL)
+"""What a shell takes literally: an operator in it separates nothing."""
+_EXACT_ONLY = frozenset({"watch", "setsid", "ionice", "flock"})
+_MORE_RUNNERS = frozenset(
+    {"sh", "bash", "zsh", "dash", "ksh", "sh -c", "bash -c", "zsh -c", "docker exec", "npm exec"}
+)
 
 
 def lint(rules: RuleSet, *, sandbox_auto_allow: bool = False) -> tuple[LintWarning, ...]:
@@ -213,7 +220,7 @@ def _about_one(rule: Rule) -> Iterator[LintWarning]:
 
 
 def _about_command(rule: Rule, pattern: BashPattern) -> Iterator[LintWarning]:
-    words = pattern.text.replace(":*", " *").split()
+    words = _QUOTED.sub("x", pattern.text).replace(":*", " *").split()
     if any(word in ("&&", "||", "|", ";", "&", "|&") or word.endswith(";") for word in words):
         yield _one(
             rule,
@@ -224,9 +231,25 @@ def _about_command(rule: Rule, pattern: BashPattern) -> Iterator[LintWarning]:
         return
     if pattern.is_exact:
         return
+    if words[0] in _EXACT_ONLY:
+        yield _one(
+            rule,
+            LintType.UNREACHABLE,
+            f"'{words[0]}' runs any program, so a rule with a wildcard never covers it",
+            f"write out the whole command, as in Bash({words[0]} <command>)",
+        )
+        return
+    if ":*" in pattern.text.split()[0] and len(words) > 1 and not pattern.text.endswith(":*"):
+        yield _one(
+            rule,
+            LintType.UNREACHABLE,
+            "':*' is a wildcard at the end only; here the colon is part of the program's name",
+            f"write Bash({' '.join(words)})",
+        )
+        return
     literal = [word for word in words if "*" not in word]
     prefix = " ".join(literal)
-    if words[:1] and (prefix in RUNNERS or prefix in RUNNER_PREFIXES):
+    if prefix in RUNNERS or prefix in RUNNER_PREFIXES or prefix in _MORE_RUNNERS:
         yield _one(
             rule,
             LintType.RUNNER_WILDCARD,
