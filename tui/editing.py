@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
 
+from agent.sanitize import sanitize
 from tui.external_editor import EditorFailed
 
 
@@ -56,7 +57,7 @@ class Editing:
     def to_terminal(self, text: str) -> None:
         """Write a text on the terminal's own screen, where its scrollback keeps it."""
         with self._screen.suspend():
-            sys.stdout.write(text + "\n\n[Enter goes back] ")
+            sys.stdout.write(sanitize(text) + "\n\n[Enter goes back] ")
             sys.stdout.flush()
             sys.stdin.readline()
         self._screen.invalidate_screen()

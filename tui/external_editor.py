@@ -46,14 +46,16 @@ def edit_text(command: list[str], text: str, name: str) -> str:
     Raises:
         EditorFailed: it could not run; says why.
     """
-    with tempfile.TemporaryDirectory(prefix="agent-tui-") as folder:
-        file = Path(folder) / (Path(name).name or "text")
-        file.touch(mode=0o600)
-        file.write_text(text, "utf-8", "surrogateescape")
-        try:
+    try:
+        with tempfile.TemporaryDirectory(prefix="agent-tui-") as folder:
+            file = Path(folder) / (Path(name).name or "text")
+            file.touch(mode=0o600)
+            file.write_text(text, "utf-8", "surrogateescape")
             done = subprocess.run([*command, str(file)], check=False)
-        except OSError as error:
-            raise EditorFailed(f"{command[0]}: {error.strerror}") from error
-        if done.returncode != 0:
-            raise EditorFailed(f"{command[0]} ended with status {done.returncode}")
-        return file.read_text("utf-8", "replace")
+            if done.returncode != 0:
+                raise EditorFailed(f"{command[0]} ended with status {done.returncode}")
+            return file.read_text("utf-8", "replace")
+    except UnicodeEncodeError as error:
+        raise EditorFailed("the text has halves of characters, which no file takes") from error
+    except OSError as error:
+        raise EditorFailed(f"{command[0]}: {error.strerror}") from error

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 from agent.child_env import child_environment
 from agent.exit_status import EXIT_HANGUP, EXIT_INTERRUPTED
 from agent.options import RunOptions
+from agent.sanitize import sanitize
 from themes.registry import DEFAULT_THEME, load_theme
 from themes.theme import ThemeError
 from tui.app import AgentApp
@@ -152,9 +153,9 @@ class _ScreenRun:
             sys.stdout.write(self.maker.how_to_continue())
             return self.app.return_code or 0
         if report.last_answer:
-            sys.stdout.write(report.last_answer.rstrip() + "\n\n")
+            sys.stdout.write(sanitize(report.last_answer).rstrip() + "\n\n")
         if report.error:
-            sys.stderr.write(f"agent-tui: {report.error}\n")
+            sys.stderr.write(f"agent-tui: {sanitize(report.error)}\n")
             return 1
         sys.stdout.write(self.maker.how_to_continue())
         return 0
