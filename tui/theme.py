@@ -16,7 +16,7 @@ from textual.theme import BUILTIN_THEMES
 from textual.theme import Theme as TextualTheme
 
 from themes.theme import Role, Theme
-from tui.screen.width import text_width
+from tui.screen.width import text_width, without_controls
 from tui.text.ink import Ink, Row
 from tui.text.wrap import clip
 
@@ -54,7 +54,8 @@ class Palette:
         style = self.style
         for text, ink in line.runs:
             used += text_width(text)
-            segments.append(Segment(text, style(ink.on(line.fill))))
+            # Cells leave them out as well; Textual, where it writes in our place, would not.
+            segments.append(Segment(without_controls(text), style(ink.on(line.fill))))
         if used > width_cells:
             return self.strip(replace(line, runs=clip(line.runs, width_cells)), width_cells)
         if used < width_cells:

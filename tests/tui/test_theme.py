@@ -21,6 +21,11 @@ def test_a_strip_is_exactly_as_wide_as_asked(parts: list[str], width: int) -> No
     assert sum(text_width(segment.text) for segment in strip) == width
 
 
+def test_nothing_in_a_strip_talks_to_the_terminal() -> None:
+    row = Row((("model\x1b]0;title\x07", TEXT), ("\u202e\x9b2J", TEXT)))
+    assert Palette(DARK).strip(row, 20).text == "model]0;title2J     "
+
+
 def test_without_colour_only_attributes_remain() -> None:
     palette = Palette(DARK, no_color=True)
     for role in Role:

@@ -45,6 +45,11 @@ def is_one_cluster(text: str) -> bool:
     return len(list(iter_graphemes(text))) == 1
 
 
+def without_controls(text: str) -> str:
+    """Return the text without control characters and surrogates, as `clusters` shows it."""
+    return text if is_plain(text) else _CONTROLS.sub("", text)
+
+
 def clusters(text: str) -> Sequence[Cluster]:
     """Return the clusters of the text in order; control characters and surrogates are left out.
 
