@@ -278,6 +278,7 @@ class HeadlessOutput:
         if run.denied_for_want:
             for denial in run.denials:
                 self._say(f"denied: {denial['tool_name']}: {denial['reason']}")
+            self._say("to allow such calls: --allow RULE, or permissions.allow in your settings")
         if status == EXIT_LIMIT:
             self._say(f"stopped: {terminal.detail or terminal.reason}")
         elif status == EXIT_REFUSAL:

@@ -138,6 +138,15 @@ async def test_nobody_to_ask_is_a_denial_with_status_3(project: Path, fresh_home
     assert not (project / "made").exists()
 
 
+async def test_a_denial_says_how_to_allow_the_call(project: Path, fresh_home: Path) -> None:
+    turns = (Turn((ToolCall("Bash", {"command": "touch made"}),)), HELLO)
+    async with ScriptedServer(Scenario(turns=turns)) as server:
+        env = environment(fresh_home, server.base_url)
+        _, _, err = await run("-p", "make it", cwd=project, env=env)
+    assert "denied: Bash: no rule matches" in err
+    assert "--allow RULE" in err
+
+
 async def test_an_allow_flag_lets_the_call_run(project: Path, fresh_home: Path) -> None:
     turns = (Turn((ToolCall("Bash", {"command": "touch made"}),)), HELLO)
     async with ScriptedServer(Scenario(turns=turns)) as server:

@@ -107,6 +107,8 @@ class Narrator:
                 yield from self._end_of_answer()
                 if event.reason == "completed":
                     yield "done."
+                elif event.reason in {"aborted_streaming", "aborted_tools"}:
+                    yield "interrupted."
                 else:
                     detail = f", {_text(event.detail)}" if event.detail else ""
                     yield f"stopped: {event.reason.replace('_', ' ')}{detail}"

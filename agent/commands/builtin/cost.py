@@ -11,10 +11,11 @@ async def call(_arguments: str, context: CommandContext) -> CommandResult:
     """Show the figures by the price table; a local model costs nothing."""
     session = context.session
     used = 100 * session.context_tokens / max(1, session.context_window)
-    lines = [f"${session.cost_usd:.4f} in this session"]
+    lines = [total(session.cost_usd, is_complete=True)]
     costs = session.costs
     if costs is not None:
         state = costs.session()
+        lines = [total(session.cost_usd, is_complete=state.is_complete)]
         lines += [_of_model(name, cost) for name, cost in state.models.items()]
         if not state.is_complete:
             lines.append("  Some models have no known price; the setting `prices` can name one.")
@@ -28,6 +29,13 @@ async def call(_arguments: str, context: CommandContext) -> CommandResult:
             f"${sums.total_usd:.2f} in total"
         )
     return ShowText("\n".join(lines))
+
+
+def total(cost_usd: float, *, is_complete: bool) -> str:
+    """Return the first line; what has no known price is not said to be free."""
+    if is_complete:
+        return f"${cost_usd:.4f} in this session"
+    return f"at least ${cost_usd:.4f} in this session" if cost_usd else "no known cost so far"
 
 
 def _of_model(name: str, cost: ModelCost) -> str:

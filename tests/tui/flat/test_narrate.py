@@ -109,6 +109,7 @@ def test_who_decided_is_said_when_nobody_was_needed() -> None:
 
 def test_ends() -> None:
     assert said(Terminal(T, "completed")) == ["done."]
+    assert said(Terminal(T, "aborted_tools")) == ["interrupted."]
     assert said(Terminal(T, "max_turns", "after 3")) == ["stopped: max turns, after 3"]
     assert said(ErrorEvent(T, "network", "No connection.\nTry again.")) == [
         "error: No connection. Try again."
