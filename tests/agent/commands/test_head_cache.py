@@ -171,7 +171,7 @@ def _talk_to_the_terminal(entry: list[object]) -> None:
 
 
 def _be_of_the_other_kind(entry: list[object]) -> None:
-    entry[4] = True
+    entry[4:6] = [True, "of a skill"]
 
 
 @pytest.mark.parametrize(
