@@ -111,7 +111,7 @@ class AgentApp(DirectOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
         self.window = Window(self._write_raw, options.env)
         self._suggest_grants = suggest_grants
         self._clock = clock
-        self.document = Document()
+        self.document = Document(str(options.folder))
         self.history = PromptHistory(options.history)
         self.chords = ChordReader(options.keymap)
         self.events_shown = EventsShown(self, clock)

@@ -60,14 +60,14 @@ _QUIET_ENDS: Final = frozenset({"completed", "error", "prompt_too_long"})
 class Document:
     """The transcript as data. Blocks are frozen; a changed block is another object in its place."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: str = "") -> None:
         """Start empty."""
         self.activity = Activity()
         self.figures = Figures()
         self.todos: tuple[TodoItem, ...] = ()
         self.last_answer = ""
         """Text of the latest finished answer; empty before the first."""
-        self.folder = ""
+        self.folder = folder
         """The conversation's, as calls name it; what waits is shown as seen from it."""
         self._list = BlockList()
         self._agents = AgentCards(self._list)

@@ -82,12 +82,15 @@ class Past:
         finally:
             self._is_reading = False
         if pages is self._pages and page.items:
-            self._document.add_past(*past_blocks(page))
+            self._document.add_past(*past_blocks(page, self._document.folder))
             self._on_added()
 
 
-def past_blocks(page: Page) -> tuple[BlockList, str]:
-    """Return the blocks of a page and the last answer in it, empty without one."""
+def past_blocks(page: Page, folder: str = "") -> tuple[BlockList, str]:
+    """Return the blocks of a page and the last answer in it, empty without one.
+
+    Paths in `folder` are shown as seen from it.
+    """
     from agent.messages import Message
     from agent.session.records import CompactionRecord, NoticeRecord
     from tui.committed import show_answer, show_results
@@ -98,7 +101,7 @@ def past_blocks(page: Page) -> tuple[BlockList, str]:
         key = f"past:{page.offset}:{position}"
         match item:
             case Message(origin="model"):
-                last_answer = show_answer(found, item, 0.0) or last_answer
+                last_answer = show_answer(found, item, 0.0, folder) or last_answer
             case Message(origin="tool"):
                 show_results(found, item)
             case Message():
