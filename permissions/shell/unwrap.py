@@ -57,7 +57,6 @@ READS_INPUT = "reads commands from its input"
 """What is hidden when a shell is given neither a text nor a file."""
 
 _UNKNOWN_PIECES = str.maketrans(dict.fromkeys((UNKNOWN, PIPE_MARK, HOME_MARK, PWD_MARK), "${_}"))
-_TAKING_TEXT = _set("watch flock script sg runuser")
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\+?=", re.DOTALL)
 
 
@@ -322,14 +321,18 @@ def _joined(
     texts = arguments.values("-S", "--split-string", "-c", "--command")
     if name == "env":
         return [], *_text((*texts, *arguments.operands), "env -S")
-    operands = arguments.operands[wrapper.operands :]
+    is_login = name == "sg" and bool(arguments.operands) and arguments.operands[0].plain == "-"
+    operands = arguments.operands[wrapper.operands + is_login :]
     if name in ("script", "runuser", "sg") and texts:
         operands = ()
     elif name == "script":
         # Without a command it starts a shell, and its operand is the file it records in.
         operands = ()
-    if name == "flock" and operands and operands[0].plain == "-c":
+    if name in ("flock", "sg") and operands and operands[0].plain == "-c":
         texts, operands = operands[1:2], ()
+    elif name == "sg":
+        # What follows the group is one text for a shell.
+        texts, operands = (*texts, *operands[:1]), ()
     found, reason = _text(texts, name)
     if name == "watch" and operands:
         more, why = _text(operands, name)
