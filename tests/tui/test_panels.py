@@ -241,6 +241,15 @@ def test_settings_with_few_values_are_known() -> None:
     assert choices_of("env") is None
 
 
+async def test_what_only_an_administrator_sets_is_listed_last() -> None:
+    app = make_app(played())
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settled(pilot)
+        shown = await opened(pilot, "/config")
+        assert "allowedHttpHookUrls" in shown
+        assert "allowManagedHooksOnly" not in shown
+
+
 async def test_code_loses_its_colours_in_the_theme_panel_and_gets_them_back(tmp_path: Path) -> None:
     conversation = played([TextDelta("t1", "m1", 0, "```python\ndef f(): pass\n```")])
     app = make_app(conversation)

@@ -136,7 +136,12 @@ def _items(screen: CommandScreen) -> Sequence[Item]:
         place = f"{origin.source} {screen.display_path(origin.file) if origin.file else ''}"
         detail = f"{shown[:60]} · {place.strip()}"
         items.append(Item(key, detail, is_current=True, keywords=about))
-    return sorted(items, key=lambda item: (not item.is_current, item.label))
+    return sorted(items, key=_order)
+
+
+def _order(item: Item) -> tuple[bool, bool, str]:
+    """What is set comes first, and last what only an administrator can set."""
+    return not item.is_current, item.keywords.startswith("For the policy"), item.label
 
 
 def _plain(value: object) -> object:
