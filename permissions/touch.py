@@ -83,6 +83,15 @@ def _targets(
     scope: Scope, word: Word, folders: Folders, *, is_read: bool
 ) -> tuple[Target, ...] | None:
     """Return every file that the word may name; None when that cannot be known."""
+    if is_read and word.choices:
+        # A loop variable: each word of its list counts.
+        found_all: list[Target] = []
+        for choice in word.choices:
+            one = _targets(scope, Word(word.raw, choice), folders, is_read=True)
+            if one is None:
+                return None
+            found_all.extend(one)
+        return tuple(found_all)
     text = word.text
     if word.splits or UNKNOWN in text or PIPE_MARK in text or not text:
         return None if text or word.splits else ()

@@ -5,8 +5,12 @@ Fails closed: a node type that is not understood raises `Unparsable`.
 
 from __future__ import annotations
 
+import re
+from itertools import pairwise
+
 from tree_sitter import Node as TreeNode
 
+from permissions.shell.loops import LoopVariables
 from permissions.shell.redirections import RedirectionReader
 from permissions.shell.syntax import (
     AndOr,
@@ -43,22 +47,29 @@ _RESERVED = frozenset(
     "{ } ! if then elif else fi for while until do done case esac select function [[ ]]".split()
 )
 """Words that are no program where a command starts; quoted ones are."""
+_EVALUATING_TEST = re.compile(r"-(?:eq|ne|lt|le|gt|ge|v|R)\b|\w\[")
+"""Tests that evaluate arithmetic, which may set variables."""
+_LOOP = frozenset({"for", "variable_name", "in", ";", "\n", "comment", "do_group"})
 _ARGUMENT_TOKENS = frozenset({"=~", "==", "(", ")"})
 
 
 class StatementReader:
     """Reads one tree, its substitutions included."""
 
-    def __init__(self, source: bytes) -> None:
-        """Nothing is read yet."""
+    def __init__(self, source: bytes, steady: frozenset[str] = frozenset()) -> None:
+        """Nothing is read yet; `steady` is what a first reading found (`LoopVariables`)."""
+        self._loops = LoopVariables(steady)
+        self._is_first = not steady
         self._source = source
-        self._words = WordReader(source, self._substitution)
+        self._words = WordReader(source, self._substitution, self._loops)
         self._redirections = RedirectionReader(source, self._words, self.statement)
         self._depth = 0
 
     def script(self, root: TreeNode) -> Script:
         """Return the whole command."""
         body = Sequence(tuple(self._statements(root)))
+        if self._is_first and self._loops.steady:
+            return StatementReader(self._source, self._loops.steady).script(root)
         return Script(
             body,
             self._source.decode("utf-8").strip(),
@@ -109,7 +120,9 @@ class StatementReader:
                 return Sequence(tuple(self._operands(node)))
             case "if_statement" | "elif_clause" | "else_clause":
                 return self._branches(node, repeats=False)
-            case "while_statement" | "for_statement" | "c_style_for_statement":
+            case "for_statement":
+                return self._for(node)
+            case "while_statement" | "c_style_for_statement":
                 return self._branches(node, repeats=True)
             case "do_group":
                 return Sequence(tuple(self._statements(node)))
@@ -163,6 +176,24 @@ class StatementReader:
             return Words(self._raw(node), (self._words.arithmetic(node),))
         return Sequence(tuple(self._statements(node)))
 
+    def _for(self, node: TreeNode) -> Node:
+        """Read a loop over words: in its body, the variable is one of them."""
+        name = node.child_by_field_name("variable")
+        if name is None or self._raw(node.children[0]) != "for":
+            self._loops.spoil()
+            return self._branches(node, repeats=True)
+        nodes = [child for child in node.children if child.type in WORDS]
+        is_plain = all(child.type in WORDS or child.type in _LOOP for child in node.children)
+        touches = any(one.end_byte == two.start_byte for one, two in pairwise(nodes))
+        words: list[Word] = []
+        if is_plain and not touches:
+            words = [word for one in nodes for word in self._words.expand([one])]
+        self._loops.enter(self._raw(name), words)
+        try:
+            return self._branches(node, repeats=True)
+        finally:
+            self._loops.leave(self._raw(name))
+
     def _branches(self, node: TreeNode, *, repeats: bool) -> Node:
         conditions: list[Node] = []
         bodies: list[Node] = []
@@ -197,6 +228,7 @@ class StatementReader:
         )
 
     def _function(self, node: TreeNode) -> Node:
+        self._loops.spoil()
         name = node.child_by_field_name("name")
         body = node.child_by_field_name("body")
         if name is None or body is None:
@@ -208,6 +240,8 @@ class StatementReader:
         return Redirected(found, tuple(redirects), self._raw(node)) if redirects else found
 
     def _test(self, node: TreeNode) -> Node:
+        if _EVALUATING_TEST.search(self._raw(node)):
+            self._loops.spoil()
         if node.children and node.children[0].type == "[":
             words = [self._words.literal("[")]
             words.extend(self._test_words(node))

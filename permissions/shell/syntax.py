@@ -38,6 +38,8 @@ class Word:
     """Substitutions inside."""
     guess: str = ""
     """The value unless the command changes a variable first; may only make an answer stricter."""
+    choices: tuple[str, ...] = ()
+    """One of these texts is the value, whatever `text` says; for reads only."""
 
     @property
     def plain(self) -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import product
 
 from tree_sitter import Node as TreeNode
 
 from permissions.glob_text import UNKNOWN
+from permissions.shell.loops import LoopVariables
 from permissions.shell.syntax import (
     GLOB_MARKS,
     HOME_MARK,
@@ -29,6 +31,7 @@ _BRACES = {"{": _OPEN, "}": _CLOSE, ",": _COMMA}
 _UNBRACE = str.maketrans({_OPEN: "{", _CLOSE: "}", _COMMA: ","})
 
 _PLAIN_EXPANSION = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_QUOTED_VARIABLE = re.compile(r'"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})"', re.ASCII)
 _DYNAMIC_EXPANSION = re.compile(r"^\$\{!|@[A-Za-z]\}$")
 _ASSIGNING_EXPANSION = re.compile(r"^\$\{[A-Za-z_][A-Za-z0-9_]*:?=")
 _RANGE = re.compile(r"(-?\d{1,6}|[A-Za-z])\.\.(-?\d{1,6}|[A-Za-z])")
@@ -51,8 +54,11 @@ _ANSI_LETTERS = {
 class WordReader:
     """Reads the words of one command text and notes what its expansions could do."""
 
-    def __init__(self, source: bytes, substitution: Callable[[TreeNode], Script]) -> None:
+    def __init__(
+        self, source: bytes, substitution: Callable[[TreeNode], Script], loops: LoopVariables
+    ) -> None:
         """`substitution` reads the commands inside a substitution."""
+        self._loops = loops
         self._source = source
         self._substitution = substitution
         self.taints_variables = False
@@ -115,6 +121,7 @@ class WordReader:
 
     def arithmetic(self, node: TreeNode) -> Word:
         """Read arithmetic: unknown, and evaluating it may run what variables hold."""
+        self._loops.spoil()
         if any(child.type in _NAMES for child in _descendants(node)):
             self._uses_arithmetic = True
         return self.scan(node)
@@ -127,12 +134,14 @@ class WordReader:
             raise Unparsable("an assignment is not understood")
         scripts: list[Script] = []
         if name_node.type == "subscript":
+            self._loops.spoil()
             self._uses_arithmetic = True
             self._collect(name_node, scripts)
             inner = name_node.child_by_field_name("name")
             name = self._raw(inner if inner is not None else name_node)
         else:
             name = self._raw(name_node)
+        self._loops.note_assignment(name)
         self.note_variable(name)
         if value_node is None:
             value = Word("", "")
@@ -158,6 +167,7 @@ class WordReader:
         """Remember what a command's name and arguments do to variables."""
         if not words:
             return
+        self._loops.note_command(words)
         name = words[0].text.rpartition("/")[2]
         if name in _SETTING_BUILTINS or name in ("eval", "source", "."):
             # Only these builtins set variables that an argument names.
@@ -226,6 +236,10 @@ class WordReader:
             pieces.append(self._string_text(position, node.end_byte - 1))
         if not pieces:
             return Word(self._raw(node), "")
+        variable = _QUOTED_VARIABLE.fullmatch(self._raw(node))
+        if variable:
+            choices = self._loops.values(variable[1] or variable[2])
+            return Word(self._raw(node), pieces[0].text, False, pieces[0].scripts, "", choices)
         return join_words(self._raw(node), pieces)
 
     def _string_text(self, start: int, end: int) -> Word:
@@ -248,6 +262,7 @@ class WordReader:
             return Word(raw, UNKNOWN + positional[1], True)
         scripts: list[Script] = []
         if node.type == "expansion" and not plain:
+            self._loops.note_expansion(raw)
             if _DYNAMIC_EXPANSION.search(raw):
                 self._reasons.append(f"{raw} runs what a variable holds")
             if _ASSIGNING_EXPANSION.search(raw):
@@ -297,7 +312,7 @@ _RUNNING_BUILTINS = frozenset({"eval", "source", "."})
 def join_words(raw: str, pieces: Sequence[Word]) -> Word:
     """Return pieces that touch as one word."""
     if len(pieces) == 1:
-        return Word(raw, pieces[0].text, pieces[0].splits, pieces[0].scripts)
+        return replace(pieces[0], raw=raw)
     return Word(
         raw,
         "".join(piece.text for piece in pieces),

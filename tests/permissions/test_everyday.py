@@ -157,3 +157,69 @@ NOT_EDITS = [
 @pytest.mark.parametrize("command", NOT_EDITS)
 def test_accept_edits_asks_about_the_rest(engine: Engine, command: str) -> None:
     assert engine.bash(command, mode=Mode.ACCEPT_EDITS).behavior is Behavior.ASK
+
+
+READERS = ["Bash(cat *)", "Bash(wc *)", "Bash(head *)", "Bash(echo *)", "Bash(rm *)"]
+MORE = ["Bash(read *)", "Bash(printf *)", "Bash(sort *)", "Bash(sh *)", "Bash(true)", "Bash([ *)"]
+
+LOOPS = [
+    'for f in *.py; do wc -l "$f"; done',
+    'for f in *.py; do wc -l "${f}"; done',
+    'for f in src/*.py sub/*.py; do echo "== $f"; head -5 "$f"; done',
+    'for f in a.py src/{a,b}.py; do cat "$f" | wc -l; done',
+    'for f in src/*; do [ -f "$f" ] && wc -l < "$f"; done',
+    'for d in src sub; do for f in *.md; do cat "$f"; done; done',
+]
+
+
+@pytest.mark.parametrize("command", LOOPS)
+def test_a_loop_over_files_may_read_them(engine: Engine, command: str) -> None:
+    found = engine.bash(command, allow=[*READERS, *MORE])
+    assert found.behavior is Behavior.ALLOW, found.message
+
+
+UNSURE_LOOPS = [
+    'for f in $X; do cat "$f"; done',
+    'for f in $(ls); do cat "$f"; done',
+    'for f in ~/*; do cat "$f"; done',
+    "for f in *.py; do cat $f; done",
+    'for f in *.py; do cat "/$f"; done',
+    'for f in *.py; do cat "$f/../../x"; done',
+    'for f in *.py; do rm "$f"; done',
+    'for f in *.py; do echo x > "$f"; done',
+    'for f in *.py; do "$f"; done',
+    'for f in *.py; do sort "$f"; done',
+    'for f in -o/etc/x; do sort "$f"; done',
+    'for f in *.py; do sh -c "cat $f"; done',
+    'for f in *.py; do f=/etc/passwd; cat "$f"; done',
+    'for f in *.py; do f+=/x; cat "$f"; done',
+    'for f in *.py; do ((f=1)); cat "$f"; done',
+    'for f in *.py; do [[ f=1 -gt 0 ]]; cat "$f"; done',
+    "for f in *.py; do [ -v 'a[f=1]' ]; cat \"$f\"; done",
+    'for f in *.py; do echo ${f:=/etc/x}; cat "$f"; done',
+    'for f in *.py; do read f; cat "$f"; done',
+    'for f in *.py; do re"ad" f; cat "$f"; done',
+    'for f in *.py; do $X f; cat "$f"; done',
+    'for f in *.py; do printf -v f /etc/passwd; cat "$f"; done',
+    'for f in *.py; do for f in /etc/*; do true; done; cat "$f"; done',
+    'for f in *.py; do true; done; cat "$f"',
+    'g() { f=/etc/passwd; }; for f in *.py; do g; cat "$f"; done',
+    'trap "f=/etc/x" DEBUG; for f in *.py; do cat "$f"; done',
+    'for PATH in *.py; do cat "$PATH"; done',
+    'for f; do cat "$f"; done',
+    'select f in *.py; do cat "$f"; done',
+]
+
+
+@pytest.mark.parametrize("command", UNSURE_LOOPS)
+def test_a_loop_variable_that_may_be_anything_asks(engine: Engine, command: str) -> None:
+    found = engine.bash(command, allow=[*READERS, *MORE])
+    assert found.behavior is Behavior.ASK, found.message
+
+
+def test_a_loop_meets_the_denies_of_what_it_reads(engine: Engine) -> None:
+    command = 'for f in .e*; do cat "$f"; done'
+    found = engine.bash(command, allow=READERS, deny=["Read(.env)"])
+    assert found.behavior is Behavior.DENY
+    outside = engine.bash('for f in /etc/*; do cat "$f"; done', allow=[], mode=Mode.BYPASS)
+    assert outside.behavior is Behavior.ASK
