@@ -7,6 +7,7 @@ Made by `agent.assemble`. Next: `agent.prompt_opening`, `agent.loop` (what one p
 from __future__ import annotations
 
 import asyncio
+import logging
 import uuid
 from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import AsyncExitStack, aclosing
@@ -209,12 +210,14 @@ class Conversation(ConversationView):
                     continue
                 async for shown in parts.display.shown(event, abort.signal):
                     yield shown
-        except Exception as error:  # noqa: BLE001 - isolation boundary: a defect ends the prompt, not the session
+        except Exception as error:
             if terminal is None:
                 yield ErrorEvent(turn_id, "internal", f"{type(error).__name__}: {error}")
                 terminal = Terminal(turn_id, "error", f"{type(error).__name__}: {error}")
                 await recorder.event(terminal, self.messages)
                 yield terminal
+            else:
+                logging.getLogger(__name__).warning("after the end of a prompt", exc_info=True)
         finally:
             if terminal is not None and terminal.reason == "completed":
                 parts.after_prompt(self.messages)

@@ -7,6 +7,7 @@ end's own dialogs. Next: `agent.assemble` (the parts), `tui.run` and `tui.flat.s
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import importlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -115,7 +116,9 @@ class ConversationMaker:
         if resumed is not None and self._restore(resumed.draft, resumed.queued):
             # They are in the prompt now: the next resume must not bring them once more.
             conversation.forget_queue()
-        self._background.add(asyncio.ensure_future(self._greet(conversation)))
+        greeting = asyncio.ensure_future(self._greet(conversation))
+        self._background.add(greeting)
+        greeting.add_done_callback(self._greeted)
         # A prompt that is there already leaves first, and brings the SDK itself.
         asyncio.get_running_loop().call_later(SDK_AFTER_S, sdk.preload)
         return conversation
@@ -139,10 +142,11 @@ class ConversationMaker:
 
     async def aclose(self) -> None:
         """End the conversation and whatever was started for it."""
-        if self.assembled is not None:
-            await self.assembled.conversation.aclose("prompt_input_exit")
-        for close in reversed(self._closers):
-            await close()
+        async with contextlib.AsyncExitStack() as closing:
+            for close in self._closers:
+                closing.push_async_callback(close)
+            if self.assembled is not None:
+                await self.assembled.conversation.aclose("prompt_input_exit")
 
     def how_to_continue(self) -> str:
         """Return the line that says how to go on later; empty where there is nothing to."""
@@ -192,6 +196,11 @@ class ConversationMaker:
         showing = asyncio.ensure_future(self._front.show_event(event))
         self._background.add(showing)
         showing.add_done_callback(self._background.discard)
+
+    def _greeted(self, greeting: asyncio.Future[None]) -> None:
+        self._background.discard(greeting)
+        if not greeting.cancelled() and (error := greeting.exception()) is not None:
+            self._front.notice(f"The session's start went wrong: {error}", "error")
 
     async def _greet(self, conversation: Conversation) -> None:
         """Fire SessionStart behind the screen; the first prompt waits for it, typing does not."""
