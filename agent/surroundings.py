@@ -58,7 +58,6 @@ def settings_for(options: RunOptions, around: Surroundings) -> Settings:
         launch_dir=around.launch_dir,
         home=around.home,
         agent_home=around.agent_home,
-        env=around.env,
         cli=CliSettings(
             allow=options.allow,
             ask=options.ask,

@@ -116,7 +116,6 @@ def load_settings(
     home: Path,
     agent_home: Path,
     cli: CliSettings | None = None,
-    env: Mapping[str, str] | None = None,
     policy_dir: Path = POLICY_DIR,
     uid: int | None = None,
 ) -> Settings:

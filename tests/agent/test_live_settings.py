@@ -52,7 +52,6 @@ class Place:
             launch_dir=self.project,
             home=self.home,
             agent_home=self.home / ".agent",
-            env={},
             policy_dir=self.managed,
         )
 

@@ -31,9 +31,7 @@ def home(tmp_path: Path) -> Path:
 
 def settings(home: Path, **user: object) -> Settings:
     (home / ".claude" / "settings.json").write_text(json.dumps(user))
-    return load_settings(
-        launch_dir=home.parent / "project", home=home, agent_home=home / ".agent", env={}
-    )
+    return load_settings(launch_dir=home.parent / "project", home=home, agent_home=home / ".agent")
 
 
 USER = {

@@ -48,7 +48,7 @@ async def test_a_command_is_told_and_its_colours_are_the_themes(
     (home / ".agent" / "settings.json").write_text(json.dumps({"statusLine": line}))
     conversation = RecordedConversation([[TextDelta(T, "m", 0, "hi")]])
     conversation.launch_dir = conversation.cwd = tmp_path
-    settings = load_settings(launch_dir=tmp_path, home=home, agent_home=home / ".agent", env={})
+    settings = load_settings(launch_dir=tmp_path, home=home, agent_home=home / ".agent")
     center = center_for(conversation)
     conversation.commands = replace(
         center, context=replace(center.context, settings=lambda: settings, home=home)

@@ -117,7 +117,6 @@ class _Discover:
             launch_dir=self._cwd,
             home=self._home,
             agent_home=self._agent_home,
-            env=os.environ,
             cli=CliSettings(trust=trust),
         )
         return [*hook_layers(settings), *waiting_layers(settings)]
@@ -140,7 +139,6 @@ class _Endpoint:
             launch_dir=around.launch_dir,
             home=around.home,
             agent_home=self._agent_home,
-            env=os.environ,
         )
         return around, settings, await real_model(settings, around, RunOptions())
 

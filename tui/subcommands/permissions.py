@@ -165,9 +165,7 @@ def _load_settings(project_root: Path, home: Path) -> LoadedSettings:
 
     is_this_home = home == Path(os.environ.get("HOME", "/nonexistent"))
     agent_home = _agent_home() if is_this_home else home / ".agent"
-    settings = load_settings(
-        launch_dir=project_root, home=home, agent_home=agent_home, env=os.environ
-    )
+    settings = load_settings(launch_dir=project_root, home=home, agent_home=agent_home)
     return LoadedSettings(
         rules=settings.rules,
         additional_dirs=settings.additional_dirs,
