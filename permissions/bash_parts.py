@@ -89,7 +89,7 @@ def _links_made(bash: Bash, facts: Sequence[CommandFacts]) -> tuple[str, ...]:
     """Return the paths at which the command itself makes links, which lead nobody knows where."""
     found: list[str] = []
     for one in (inner for outer in facts for inner in (outer, *_inner(outer))):
-        if any(form.head in ("ln", "link") for form in one.deny_forms):
+        if any(form.head in ("ln", "link") for form in one.deny_forms) or _copies_links(bash, one):
             names = [access.path.text.rpartition("/")[2] for access in one.accesses]
             for access in one.accesses:
                 place = access.path
@@ -100,6 +100,33 @@ def _links_made(bash: Bash, facts: Sequence[CommandFacts]) -> tuple[str, ...]:
                     touch = touch_of(bash.scope, AccessKind.WRITE, word, one.folders)
                     found.extend(target.lexical for target in (touch.targets if touch else ()))
     return tuple(found)
+
+
+def _makes_links(bash: Bash, facts: CommandFacts) -> bool:
+    """Is it a command whose own target is the link, so that it does not write through it?"""
+    return any(form.head in ("ln", "link") for form in facts.deny_forms) or (
+        _copies_links(bash, facts) and not any(access.path.choices for access in facts.accesses)
+    )
+
+
+def _copies_links(bash: Bash, facts: CommandFacts) -> bool:
+    """Does it copy a link as a link?"""
+    if not any(
+        form.head == "cp" and any(_KEEPS_LINKS.match(word) for word in form.joined.split(WORD_END))
+        for form in facts.deny_forms
+    ):
+        return False
+    reads = [access.path for access in facts.accesses if access.kind is AccessKind.READ]
+    for path in reads:
+        touch = touch_of(bash.scope, AccessKind.READ, path, facts.folders)
+        for target in touch.targets if touch else ():
+            if target.real != target.lexical:
+                return True
+    return False
+
+
+_KEEPS_LINKS = re.compile(r"-[A-Za-z]*[adPRr]|--(?:archive|no-d|preserve|recursive)")
+"""Options of cp that copy links as they are."""
 
 
 def _through_link(touches: Sequence[Touch], links: Sequence[str]) -> Floor | None:
@@ -148,7 +175,7 @@ def _command_part(bash: Bash, facts: CommandFacts, links: Sequence[str]) -> Part
     touches = _touches(bash, facts)
     restricted = has_scoped_restriction(bash.rules)
     floors: list[Floor | None] = [bash.budget, *(touch.floor for touch in touches)]
-    if links and not any(form.head in ("ln", "link") for form in facts.deny_forms):
+    if links and not _makes_links(bash, facts):
         floors.append(_through_link(touches, links))
     hidden = facts.hidden or ("" if facts.has_literal_program else "a program that is not known")
     hidden = hidden or next((inner.hidden for inner in facts.inner if inner.hidden), "")

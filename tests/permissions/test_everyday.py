@@ -223,3 +223,23 @@ def test_a_loop_meets_the_denies_of_what_it_reads(engine: Engine) -> None:
     assert found.behavior is Behavior.DENY
     outside = engine.bash('for f in /etc/*; do cat "$f"; done', allow=[], mode=Mode.BYPASS)
     assert outside.behavior is Behavior.ASK
+
+
+COPIED_LINKS = [
+    ("cp -P outlink y; echo hi > y/z", Behavior.ASK),
+    ("cp -a outlink y && echo hi > y/z", Behavior.ASK),
+    ("cp --no-dereference dangling y; echo hi > y", Behavior.ASK),
+    ("cp -a src y && echo hi > y/a.py", Behavior.ALLOW),
+    ("mkdir -p y && cp -r src y/ && echo hi > y/b", Behavior.ALLOW),
+    ("cp src/a.py y; echo hi > y", Behavior.ALLOW),
+]
+
+
+@pytest.mark.parametrize(("command", "expected"), COPIED_LINKS, ids=str)
+def test_a_copied_link_is_not_written_through(
+    engine: Engine, command: str, expected: Behavior
+) -> None:
+    rules = ["Bash(cp *)", "Bash(echo *)", "Bash(mkdir *)", "Edit"]
+    assert engine.bash(command, allow=rules).behavior is expected
+    if expected is Behavior.ASK:
+        assert engine.bash(command, mode=Mode.BYPASS).behavior is not Behavior.ALLOW
