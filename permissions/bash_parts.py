@@ -287,8 +287,13 @@ def _inner(facts: CommandFacts) -> list[CommandFacts]:
 
 def _possible_path_rule(bash: Bash, facts: CommandFacts) -> Floor | None:
     """Ask when a pattern among the operands could name a file that a rule denies or asks about."""
-    words = [access.path for one in (facts, *_inner(facts)) for access in one.accesses]
-    patterned = [word for word in words if word.has_glob]
+    return _shared_by_pattern(
+        bash, [access.path for one in (facts, *_inner(facts)) for access in one.accesses]
+    )
+
+
+def _shared_by_pattern(bash: Bash, words: list[Word]) -> Floor | None:
+    patterned = [one for word in words for one in _readings(word) if one.has_glob]
     if not patterned:
         return None
     for behavior in (RuleBehavior.DENY, RuleBehavior.ASK):
@@ -306,6 +311,11 @@ def _possible_path_rule(bash: Bash, facts: CommandFacts) -> Floor | None:
                         f"{word.raw} could name a file that {rule.text} is about",
                     )
     return None
+
+
+def _readings(word: Word) -> list[Word]:
+    """Return the word, or in its place each word that a loop variable may stand for."""
+    return [Word(word.raw, choice) for choice in word.choices] or [word]
 
 
 def _redirect_part(
@@ -338,7 +348,14 @@ def _redirect_part(
         text=redirect.raw,
         kind="read" if is_read else "write",
         find=find,
-        floor=strictest((bash.budget, touch.floor, _through_link((touch,), links))),
+        floor=strictest(
+            (
+                bash.budget,
+                touch.floor,
+                _through_link((touch,), links),
+                _shared_by_pattern(bash, [word]),
+            )
+        ),
         is_write=not is_read,
         is_free=is_read,
         is_edit=not is_read,

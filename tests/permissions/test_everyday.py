@@ -225,6 +225,16 @@ def test_a_loop_meets_the_denies_of_what_it_reads(engine: Engine) -> None:
     assert outside.behavior is Behavior.ASK
 
 
+@pytest.mark.parametrize(
+    "command",
+    ["cat n*", "cat < n*", 'for f in n*; do cat "$f"; done', 'for f in n*; do cat < "$f"; done'],
+)
+def test_a_pattern_that_could_name_what_a_rule_denies_asks(engine: Engine, command: str) -> None:
+    found = engine.bash(command, allow=["Bash"], deny=["Read(./not-there)"])
+    assert found.behavior is Behavior.ASK, found.message
+    assert engine.bash(command, allow=["Bash"]).behavior is Behavior.ALLOW
+
+
 COPIED_LINKS = [
     ("cp -P outlink y; echo hi > y/z", Behavior.ASK),
     ("cp -a outlink y && echo hi > y/z", Behavior.ASK),
