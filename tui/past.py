@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from agent.messages import Message
     from agent.session.pages import Page, SessionPages
+    from permissions.decision import Decision
     from tui.document import Document
 
 _STATES: Final[Mapping[str, ToolState]] = {
@@ -146,7 +147,15 @@ def _ended(card: ToolCard, page: Page) -> Block:
         state=_STATES.get(call.outcome, card.state),
         elapsed_s=call.elapsed_s,
         display=shown_display(call.change),
+        decision=_shown_denial(call.denial),
     )
+
+
+def _shown_denial(denial: Decision | None) -> Decision | None:
+    if denial is None:
+        return None
+    feedback = sanitize(denial.feedback) if denial.feedback else None
+    return replace(denial, message=sanitize(denial.message), feedback=feedback)
 
 
 def _level(text: str) -> Literal["info", "warning", "error"]:

@@ -14,10 +14,12 @@ from typing import Final
 from agent.display import DiffDisplay
 from agent.errors import SessionError
 from agent.messages import Message
+from agent.session.kept_denial import denial_from_json
 from agent.session.kept_diff import diff_from_json
 from agent.session.lines import Line, read_backwards
 from agent.session.records import (
     CompactionRecord,
+    DenialRecord,
     MessageRecord,
     NoticeRecord,
     Record,
@@ -27,6 +29,7 @@ from agent.session.records import (
     UnreadableRecord,
     from_json,
 )
+from permissions.decision import Decision
 
 PAGE_ITEMS: Final = 60
 PAGE_BYTES: Final = 1_000_000
@@ -43,6 +46,8 @@ class PastCall:
     outcome: str
     elapsed_s: float
     change: DiffDisplay | None = None
+    denial: Decision | None = None
+    """Who said no, and what; None where nobody did, and where a hook stopped the turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +56,7 @@ class Page:
 
     items: tuple[PastItem, ...]
     calls: Mapping[str, PastCall] = field(default_factory=dict)
-    """By their ids; those that never ran are not among them."""
+    """By their ids; of those that never ran only the denied ones."""
     offset: int = 0
     """Where it starts in the file, in bytes: unlike that of any other page."""
 
@@ -98,6 +103,11 @@ class SessionPages:
                         record.outcome,
                         record.elapsed_s,
                         diff_from_json(record.change),
+                    )
+                case DenialRecord(agent_id=None):
+                    denial = denial_from_json(record.decision)
+                    calls[record.tool_use_id] = PastCall(
+                        record.identifier, "denied", 0.0, denial=denial
                     )
                 case MessageRecord():
                     items.append(record.message)

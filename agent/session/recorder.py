@@ -20,17 +20,21 @@ from agent.events import (
     Compacted,
     MessageCommitted,
     Notice,
+    PermissionResolved,
     RequestStart,
     Terminal,
     Tombstone,
+    ToolResult,
     UsageUpdate,
 )
 from agent.messages import Block, Message, ToolUse
+from agent.session.kept_denial import denial_to_json
 from agent.session.kept_diff import diff_to_json
 from agent.session.records import (
     DURABLE,
     LAST_ONE_COUNTS,
     CompactionRecord,
+    DenialRecord,
     DraftRecord,
     GrantsRecord,
     MessageRecord,
@@ -52,6 +56,7 @@ from agent.session.records import (
     to_json,
 )
 from agent.session.store import Session
+from permissions.decision import Behavior, Decision
 
 Redact = Callable[[dict[str, Any]], dict[str, Any]]
 
@@ -67,6 +72,8 @@ class SessionRecorder:
         self._complaint: str | None = None
         self._has_trouble = False
         self._turn_id = ""
+        self._denials: dict[str, Decision] = {}
+        """By the ids of calls whose result has not come yet."""
         self.cost_by_model: Callable[[], Mapping[str, Any] | None] = lambda: None
         """Returns what the cost tracker wants back on resume; asked with every usage record."""
 
@@ -135,10 +142,21 @@ class SessionRecorder:
                 await self.write(TombstoneRecord(event.message_uid, event.reason))
             case Notice(agent_id=None):
                 await self.write(NoticeRecord(event.level, event.text, event.turn_id))
+            case PermissionResolved(agent_id=None) if event.decision.behavior is Behavior.DENY:
+                self._denials[event.tool_use_id] = event.decision
+            case ToolResult(agent_id=None):
+                await self._denied(event, self._denials.pop(event.tool_use_id, None))
             case Terminal(agent_id=None):
                 await self.write(TerminalRecord(event.turn_id, event.reason, event.detail))
             case _:
                 pass
+
+    async def _denied(self, event: ToolResult, decision: Decision | None) -> None:
+        if event.outcome != "denied":
+            # An answer that came too late: the call was stopped otherwise.
+            return
+        why = denial_to_json(decision) if decision is not None else None
+        await self.write(DenialRecord(event.tool_use_id, event.identifier, why))
 
     async def tool_started(
         self, call: ToolUse, tool_input: Mapping[str, Any], agent_id: str | None

@@ -90,6 +90,18 @@ class ToolEnd:
 
 
 @dataclass(frozen=True, slots=True)
+class DenialRecord:
+    """A call was denied, as it was shown; what the model was told is in its message."""
+
+    tool_use_id: str
+    identifier: str = ""
+    decision: Mapping[str, Any] | None = None
+    """See `agent.session.kept_denial`; None where a hook stopped the turn instead of deciding."""
+    agent_id: str | None = None
+    kind: Literal["denial"] = "denial"
+
+
+@dataclass(frozen=True, slots=True)
 class UsageRecord:
     """Totals after a model response; the last one tells all."""
 
@@ -232,6 +244,7 @@ Record = (
     | MessageRecord
     | ToolStart
     | ToolEnd
+    | DenialRecord
     | UsageRecord
     | GrantsRecord
     | ModeRecord
@@ -254,6 +267,7 @@ _KINDS: Final[dict[str, type[Record]]] = {
     "message": MessageRecord,
     "tool_start": ToolStart,
     "tool_end": ToolEnd,
+    "denial": DenialRecord,
     "usage": UsageRecord,
     "grants": GrantsRecord,
     "mode": ModeRecord,

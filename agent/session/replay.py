@@ -6,6 +6,7 @@ from agent.history import without_signed_summary
 from agent.messages import Message
 from agent.session.records import (
     CompactionRecord,
+    DenialRecord,
     DraftRecord,
     GrantsRecord,
     MessageRecord,
@@ -87,6 +88,9 @@ class Replay:
             ):
                 self.latest[record.kind] = record
             case MessageRecord() | ToolStart() | ToolEnd() | RequestRecord() | NoticeRecord():
+                pass
+            case DenialRecord():
+                # For the eye; the message with the results says it to the model.
                 pass
 
     def _rewind(self, record: RewindRecord) -> None:

@@ -19,6 +19,7 @@ from agent.session.lines import FORMAT_VERSION, BadLine, Line, read_backwards, r
 from agent.session.records import (
     LAST_ONE_COUNTS,
     CompactionRecord,
+    DenialRecord,
     DraftRecord,
     GrantsRecord,
     MessageRecord,
@@ -189,6 +190,8 @@ class _Rebuild:
             case RequestRecord(agent_id=None):
                 return True
             case MessageRecord() | ToolStart() | ToolEnd() | RequestRecord() | NoticeRecord():
+                return False
+            case DenialRecord():
                 return False
             case _ if record.kind in LAST_ONE_COUNTS:
                 is_latest = record.kind not in self._settled

@@ -10,6 +10,7 @@ from agent.messages import user_message as said
 from agent.session.pages import PAGE_ITEMS, SessionPages
 from agent.session.records import (
     CompactionRecord,
+    DenialRecord,
     MessageRecord,
     NoticeRecord,
     Record,
@@ -151,3 +152,36 @@ def test_a_call_of_the_past_names_its_file_as_seen_from_the_folder(tmp_path: Pat
     (card,) = blocks.blocks
     assert isinstance(card, ToolCard)
     assert (card.identifier, card.state) == ("Edit src/a.py", "failed")
+
+
+async def test_a_denied_call_is_shown_as_it_was(tmp_path: Path) -> None:
+    told = "The person declined this call. It did not run. They said:\nuse make"
+    results = [tool_result_block(name, told, is_error=True) for name in "abc"]
+    calls = tuple({**CALL, "id": name} for name in "abc")
+    why = {
+        "source": "user",
+        "reason_type": "user",
+        "reason": "user",
+        "message": "declined",
+        "feedback": "use make",
+    }
+    path = session(
+        tmp_path / "s.jsonl",
+        Message("assistant", calls, "model"),
+        DenialRecord("a", "Edit f.py", why),
+        # Of a hook that stopped the turn, and of a version to come.
+        DenialRecord("b"),
+        DenialRecord("c", "", {**why, "reason": "of tomorrow"}),
+        tool_results_message(results),
+    )
+    app = make_app(RecordedConversation([]))
+    async with app.run_test(size=(90, 30)) as pilot:
+        await settled(pilot)
+        await app.past.open(path)
+        await settled(pilot)
+        shown = transcript_of(app)
+    cards = [block for block in app.document.blocks if isinstance(block, ToolCard)]
+    assert [card.state for card in cards] == ["denied"] * 3
+    assert [card.decision is None for card in cards] == [False, True, True]
+    assert "⊘ Edit f.py" in shown
+    assert "Denied: declined “use make”" in shown

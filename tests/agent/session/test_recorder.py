@@ -6,6 +6,7 @@ import resource
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -13,18 +14,29 @@ from agent.display import TodoItem
 from agent.events import (
     Compacted,
     MessageCommitted,
+    PermissionResolved,
     RequestStart,
     Terminal,
     TextDelta,
     Tombstone,
+    ToolResult,
     Usage,
     UsageUpdate,
 )
-from agent.messages import Message, ToolUse, text_block, tool_result_block, user_message
+from agent.messages import (
+    Message,
+    ToolUse,
+    text_block,
+    tool_result_block,
+    tool_results_message,
+    user_message,
+)
 from agent.session import resume
+from agent.session.pages import PastCall, SessionPages
 from agent.session.recorder import SessionRecorder
 from agent.session.redact import Redactor
 from agent.session.store import Session, SessionStore
+from permissions.decision import Behavior, Decision, DecisionSource, Reason, ReasonType
 
 
 @pytest.fixture
@@ -136,3 +148,30 @@ async def test_a_full_disk_is_told_once_and_again_when_it_works(session: Session
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
         signal.signal(signal.SIGXFSZ, handler)
     assert resume.load(session.path).messages == messages
+
+
+async def test_a_denial_is_kept_as_it_was_shown(session: Session) -> None:
+    recorder = SessionRecorder(session)
+    no = Decision(
+        Behavior.DENY,
+        DecisionSource.USER,
+        ReasonType.USER,
+        Reason.USER,
+        "declined",
+        feedback="use make",
+    )
+    answer = Message("assistant", (CALL, {**CALL, "id": "b"}), "model")
+    await recorder.event(MessageCommitted("t", user_message("go")), ())
+    await recorder.event(MessageCommitted("t", answer), ())
+    outcomes: dict[str, Literal["denied", "interrupted"]] = {"a": "denied", "b": "interrupted"}
+    for name, outcome in outcomes.items():
+        await recorder.event(PermissionResolved("t", "", name, no), ())
+        result = ToolResult("t", name, "Bash", "Not run.", True, 0.0, outcome, "Bash ls")
+        await recorder.event(result, ())
+    results = [tool_result_block(name, "Not run.", is_error=True) for name in "ab"]
+    await recorder.event(MessageCommitted("t", tool_results_message(results)), ())
+    await recorder.aclose()
+    assert SessionPages(session.path).older().calls == {
+        "a": PastCall("Bash ls", "denied", 0.0, denial=no)
+    }
+    assert len(resume.load(session.path).messages) == 3
