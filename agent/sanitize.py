@@ -199,14 +199,32 @@ def sanitize(text: str) -> str:
 _INVISIBLE: Final = frozenset("\u115f\u1160\u3164\uffa0\u2800\u034f\u17b4\u17b5")
 
 
+# The joiner of an emoji of several parts, a family say: it shows by what it makes of them. A part
+# is a picture, one with a skin tone, or after the joiner a sign that such emoji end with.
+_PICTURE: Final = (
+    "\U0001f300-\U0001f64f\U0001f680-\U0001f6ff\U0001f900-\U0001f9ff\U0001fa70-\U0001faff"
+)
+_JOINER: Final = re.compile(f"(?<=[{_PICTURE}])\u200d(?=[{_PICTURE}♀♂⚕⚖⚧✈❄❤⬛])")
+
+
 def reveal(text: str) -> str:
     r"""Return the text with everything unseen spelt out: `\x1b`, `U+202E`; tab and newline stay.
 
-    For permission prompts and paths: nothing is dropped, so what is read is what runs.
+    For permission prompts and paths: nothing is dropped, so what is read is what runs. The one
+    thing unseen that passes is the joiner between two emoji.
     """
     if text.isascii() and text.isprintable():
         return text
-    return "".join(map(_reveal_character, text))
+    if "\u200d" not in text:
+        return "".join(map(_reveal_character, text))
+    joiners = {found.start() for found in _JOINER.finditer(text) if _is_between_seen(text, found)}
+    return "".join(c if i in joiners else _reveal_character(c) for i, c in enumerate(text))
+
+
+def _is_between_seen(text: str, joiner: re.Match[str]) -> bool:
+    """Are both neighbours shown as they are? One that is not assigned yet is spelt out."""
+    sides = (text[joiner.start() - 1], text[joiner.end()])
+    return all(_reveal_character(side) == side for side in sides)
 
 
 def _reveal_character(character: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from itertools import pairwise
 
 import pyte
@@ -108,10 +109,43 @@ def test_an_unterminated_string_does_not_hide_the_rest() -> None:
         ("a\x9bb\x7f\r", "a\\x9bb\\x7f\\x0d"),
         ("a\nb\tc é 好", "a\nb\tc é 好"),
         ("\udc80", "U+DC80"),
+        ("👩\u200d👩\u200d👧", "👩\u200d👩\u200d👧"),
+        ("👩🏽\u200d🚀", "👩🏽\u200d🚀"),
+        ("👩\u200d\u200d👧", "👩U+200DU+200D👧"),
+        ("👩\u200db\u200d👧\u200d", "👩U+200DbU+200D👧U+200D"),
+        ("✓\u200d👧", "✓U+200D👧"),
+        ("👩\u200c👧", "👩U+200C👧"),
+        ("👩\ufe0f\u200d👧", "👩U+FE0FU+200D👧"),
     ],
 )
 def test_reveal_spells_out_what_is_not_seen(text: str, expected: str) -> None:
     assert reveal(text) == expected
+
+
+EMOJI = ("👩", "👧", "🏽", "🚀", "🧑", "❤", "♀")
+MIXED = st.lists(
+    st.one_of(
+        st.sampled_from([*EMOJI, "\u200d", "\ufe0f", "\u200c", "\U0001faff"]), st.characters()
+    ),
+    max_size=12,
+)
+
+
+@given(MIXED.map("".join))
+def test_no_other_unseen_character_passes(text: str) -> None:
+    shown = reveal(text)
+    for place, character in enumerate(shown):
+        if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"):
+            is_between = (
+                character == "\u200d"
+                and 0 < place < len(shown) - 1
+                and all(
+                    unicodedata.category(side) in ("So", "Sk")
+                    for side in (shown[place - 1], shown[place + 1])
+                )
+            )
+            assert is_between or character in "\t\n "
+        assert not 0xFE00 <= ord(character) <= 0xFE0F
 
 
 @given(TEXT)
