@@ -33,11 +33,13 @@ class TranscriptSearch:
         self.blocks: tuple[int, ...] = ()
         self.count = 0
         """How often the query occurs in the texts."""
+        self._counts: dict[int, int] = {}
         if not self.needle:
             return
         counts = [(i, block_text(block).count(self.needle)) for i, block in enumerate(blocks)]
-        self.blocks = tuple(index for index, count in counts if count)
-        self.count = sum(count for _, count in counts)
+        self._counts = {index: count for index, count in counts if count}
+        self.blocks = tuple(self._counts)
+        self.count = sum(self._counts.values())
 
     def next(self, viewport: Viewport, place: Place) -> Place | None:
         """Return the first hit below a row, or from the top on; None without any."""
@@ -59,6 +61,16 @@ class TranscriptSearch:
                         if (index, line) < (lap.block, lap.line):
                             return Place(index, line)
         return None
+
+    def number(self, viewport: Viewport, place: Place) -> int:
+        """Return which hit a row holds: 1 is the newest, `count` at most the oldest."""
+        newer = sum(count for index, count in self._counts.items() if index > place.block)
+        below = sum(
+            viewport.row(Place(place.block, line)).text.casefold().count(self.needle)
+            for line in range(place.line + 1, viewport.height_of(place.block))
+        )
+        # Rows may show more than the text that is compared has, and break a hit in two.
+        return newer + min(below + 1, self._counts.get(place.block, 1))
 
     def _lines(self, viewport: Viewport, index: int, step: int) -> Iterator[int]:
         """Yield the rows of a block with a hit; its first one where none shows it whole."""

@@ -56,6 +56,7 @@ class TranscriptView:
         self.is_open = False
         self.here: Place | None = None
         """The hit that was gone to last."""
+        self._number = 0
         self._actions = self._action_table()
 
     @property
@@ -149,6 +150,7 @@ class TranscriptView:
         entries = self._transcript.viewport.entries
         self._search = TranscriptSearch(query, [entry.block for entry in entries])
         self.here = None
+        self._number = 0
         self._transcript.set_search(self._search.needle)
 
     def _go(self, step: int) -> None:
@@ -161,6 +163,7 @@ class TranscriptView:
     def _to(self, place: Place | None) -> None:
         if place is not None:
             self.here = place
+            self._number = self._search.number(self._transcript.viewport, place)
             self._transcript.to_place(place)
 
     # Keys
@@ -172,8 +175,9 @@ class TranscriptView:
             "app:toggleTranscript": self.close,
             "transcript:toggleShowAll": self._toggle_folding,
             "transcript:search": partial(self._type, ""),
-            "transcript:searchNext": partial(self._go, 1),
-            "transcript:searchPrevious": partial(self._go, -1),
+            # A search begins at the newest hit: on from there is up, as after `?` in a pager.
+            "transcript:searchNext": partial(self._go, -1),
+            "transcript:searchPrevious": partial(self._go, 1),
             "transcript:previousPrompt": partial(transcript.to_prompt, -1),
             "transcript:nextPrompt": partial(transcript.to_prompt, 1),
             "transcript:toolDetail": self._fold_and_choose,
@@ -219,7 +223,8 @@ class TranscriptView:
         found = ""
         if self._search.needle:
             count = self._search.count
-            found = f"{count} hit{'' if count == 1 else 's'}" if count else "nothing found"
+            number = f"{self._number}/" if self._number else ""
+            found = f"{number}{count} hit{'' if count == 1 else 's'}" if count else "nothing found"
         if self._query is not None:
             keys = "enter keep · ↑↓ hits · esc close"
         else:

@@ -138,7 +138,7 @@ async def test_a_search_goes_on_in_what_came_in_above(tmp_path: Path) -> None:
         while at:
             step = min(20, at)
             at -= step
-            await pilot.press(*["N"] * step)
+            await pilot.press(*["n"] * step)
             await app.workers.wait_for_complete()
             await settled(pilot)
             assert f"needle {at} of it" in transcript_of(app)

@@ -63,18 +63,25 @@ async def test_words_are_found_and_gone_through_in_both_directions() -> None:
         await settled(pilot)
         assert "row 7" in transcript_of(app)
         assert " /ROW 7▏" in text_of(app.transcript_bar)
-        assert "1 hit" in text_of(app.transcript_bar)
+        assert "1/1 hit " in text_of(app.transcript_bar)
         await pilot.press("ctrl+u", *"graph", "enter")
         await settled(pilot)
-        assert "30 hits" in text_of(app.transcript_bar)
+        assert "1/30 hits" in text_of(app.transcript_bar)
         assert "Paragraph 29" in transcript_of(app)
-        await pilot.press("N", "N")
-        assert hit_of(app) == "Paragraph 27 about needles."
-        await pilot.press("n")
-        assert hit_of(app) == "Paragraph 28 about needles."
-        # Past the end it begins again at the start.
+        # On from the newest is up.
         await pilot.press("n", "n")
+        assert hit_of(app) == "Paragraph 27 about needles."
+        assert "3/30 hits" in text_of(app.transcript_bar)
+        await pilot.press("N")
+        assert hit_of(app) == "Paragraph 28 about needles."
+        assert "2/30 hits" in text_of(app.transcript_bar)
+        # Past the newest it goes on with the oldest, and the other way round.
+        await pilot.press("N", "N")
         assert hit_of(app) == "Paragraph 0 about needles."
+        assert "30/30 hits" in text_of(app.transcript_bar)
+        await pilot.press("n")
+        assert hit_of(app) == "Paragraph 29 about needles."
+        assert "1/30 hits" in text_of(app.transcript_bar)
 
 
 async def test_hits_are_set_apart_and_forgotten_with_the_search() -> None:
