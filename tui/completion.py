@@ -151,5 +151,6 @@ def match_score(needle: str, text: str) -> int:
 def _completion(
     start: int, end: int, found: Iterable[Candidate], kind: CompletionKind
 ) -> Completion | None:
-    candidates = tuple(found)[:_SHOWN]
+    # Every command can be reached by going down the list; files are as many as were asked for.
+    candidates = tuple(found)[: None if kind == "command" else _SHOWN]
     return Completion(start, end, candidates, kind) if candidates else None

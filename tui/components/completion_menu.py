@@ -11,7 +11,7 @@ from tui.completion import Completion
 from tui.components.rows_widget import RowsWidget
 from tui.screen.width import text_width
 from tui.text.ink import MUTED, TEXT, Ink, Row, Run, row
-from tui.text.wrap import clip
+from tui.text.wrap import clip, spread
 
 _SHOWN_ROWS: Final = 6
 _SIGNS: Final = {"command": "/", "file": "@", "shell": "!"}
@@ -53,7 +53,7 @@ class CompletionMenu(RowsWidget):
         self.rows_changed()
 
     def make_rows(self, width_cells: int) -> Sequence[Row]:
-        """Return the offers that fit."""
+        """Return the offers that fit; the last row says which one of how many is selected."""
         if self.completion is None:
             return ()
         candidates = self.completion.candidates
@@ -72,5 +72,10 @@ class CompletionMenu(RowsWidget):
             if candidate.detail:
                 runs.append((" " * max(2, column - text_width(labels[index])), TEXT))
                 runs.append((candidate.detail, MUTED))
-            rows.append(row(*clip(runs, width_cells - 1), is_copied=False))
+            line = clip(runs, width_cells - 1)
+            if len(candidates) > room and index == first + room - 1:
+                # On the last row shown: that is where the eye looks for more.
+                place = f" {(self.selected or 0) + 1}/{len(candidates)} ↕"
+                line = spread(runs, [(place, MUTED)], width_cells - 1)
+            rows.append(row(*line, is_copied=False))
         return rows
