@@ -17,6 +17,7 @@ from agent.display import (
 )
 from themes.theme import Role
 from tui.components.diff_view import diff_counts, diff_rows
+from tui.components.markdown import markdown_rows
 from tui.result_size import is_sized, result_size
 from tui.text.highlight import Highlighter
 from tui.text.ink import FAINT, MUTED, TEXT, Ink, Row, Run, indented, row
@@ -153,7 +154,7 @@ def _result(
         case TodoDisplay():
             return _nested(todo_rows(display.items, width))
         case PlanDisplay():
-            return _nested(_text(display.plan, TEXT, width, limit))
+            return _nested(_plan(display.plan, width, limit, highlighter))
         case TextDisplay():
             if display.language and is_detailed:
                 lines = highlighter.block(display.text, display.language)
@@ -163,6 +164,15 @@ def _result(
             return _nested(_summary(card.name, card.result, width, limit))
         case _:
             assert_never(display)
+
+
+def _plan(text: str, width: int, limit: int | None, highlighter: Highlighter) -> list[Row]:
+    """Return a plan as its dialog showed it, or its first rows and a count of the rest."""
+    rows = markdown_rows(text, width, highlighter)
+    if limit is None or len(rows) <= limit + 1:
+        return rows
+    left_out = _left_out(len(rows) - limit, "more")
+    return [*rows[:limit], row((left_out, MUTED), is_copied=False)]
 
 
 def _summary(name: str, text: str, width: int, limit: int | None) -> list[Row]:

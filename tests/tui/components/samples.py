@@ -86,6 +86,10 @@ BLOCKS: dict[str, Block] = {
         CARD, name="ExitPlanMode", identifier="ExitPlanMode", state="ok",
         display=PlanDisplay("Do it."),
     ),
+    "tool_plan_long": replace(
+        CARD, name="ExitPlanMode", identifier="ExitPlanMode", state="ok",
+        display=PlanDisplay("# Plan\n\n1. Change `slug`\n2. Test it\n3. Say so\n4. Stop\n5. Rest"),
+    ),
     "tool_text": replace(
         CARD, name="WebFetch", identifier="WebFetch example.com", state="ok",
         display=TextDisplay("A page."),

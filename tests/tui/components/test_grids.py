@@ -98,6 +98,13 @@ GRIDS = {
     "tool_plan": """\
  ● ExitPlanMode
  └ Do it.""",
+    "tool_plan_long": """\
+ ● ExitPlanMode
+ └ Plan
+
+   1. Change slug
+   2. Test it
+   … 3 more lines""",
     "tool_text": """\
  ● WebFetch example.com
  └ A page.""",
