@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -116,3 +117,13 @@ async def test_agents_are_listed(begin: Begin) -> None:
 async def test_what_needs_words_says_so(begin: Begin, name: str) -> None:
     journey = await begin([])
     assert "behind /" in await said(journey, name)
+
+
+async def test_mode_offers_what_can_be_entered_here(begin: Begin) -> None:
+    journey = await begin([])
+    gate = journey.conversation.gate
+    shut = await said(journey, "mode")
+    assert shut == "mode default; there are: default, acceptEdits, plan, dontAsk"
+    assert (await said(journey, "mode", "nonsense")).endswith("acceptEdits, plan, dontAsk.")
+    gate.replace_context(replace(gate.context, bypass_available=True), auto_available=True)
+    assert (await said(journey, "mode")).endswith("dontAsk, bypassPermissions, auto")

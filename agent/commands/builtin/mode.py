@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from agent.commands.context import CommandContext
 from agent.commands.results import CommandResult, ShowText
+from permissions.gate import PermissionGate
 from permissions.mode import Mode, parse_mode
 
 
 async def call(arguments: str, context: CommandContext) -> CommandResult:
     """Show the mode, or switch to the named one where the start allows it."""
     wanted = arguments.strip()
-    names = ", ".join(str(mode) for mode in Mode)
+    names = ", ".join(str(mode) for mode in _open_modes(context.gate))
     if not wanted:
         return ShowText(f"mode {context.gate.mode}; there are: {names}")
     mode = parse_mode(wanted)
@@ -20,3 +21,13 @@ async def call(arguments: str, context: CommandContext) -> CommandResult:
     if warnings:
         return ShowText("\n".join(warning.message for warning in warnings), "warning")
     return ShowText(f"mode {mode}")
+
+
+def _open_modes(gate: PermissionGate) -> list[Mode]:
+    """Return the modes that can be entered in this conversation."""
+    shut = set()
+    if not gate.context.bypass_available:
+        shut.add(Mode.BYPASS)
+    if not gate.auto_available:
+        shut.add(Mode.AUTO)
+    return [mode for mode in Mode if mode not in shut]
