@@ -55,7 +55,7 @@ class ConversationHolder:
         if self._release is None or self._ports is None or self.current is None:
             return "not possible here"
         if self._runner.is_running:
-            return "interrupt first: a prompt is being worked on"
+            return "A prompt is still being worked on: press Esc to interrupt it, then try again."
         self._runner.detach()
         self._is_there.clear()
         self.current = None

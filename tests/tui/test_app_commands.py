@@ -19,7 +19,7 @@ from agent.events import (
 from agent.messages import Message, user_message
 from permissions.decision import DecisionSource
 from tests.tui.components.samples import DENIED
-from tests.tui.recorded import RecordedConversation, center_for, make_app
+from tests.tui.recorded import RecordedConversation, center_for, make_app, until_interrupted
 from tests.tui.test_app_keys import T, keys, played, send, settled, text_of, transcript_of
 from themes.registry import available_themes
 from themes.theme import Role
@@ -112,6 +112,40 @@ async def test_escape_twice_goes_back_to_an_earlier_message() -> None:
         assert app.composer.buffer.text == "second"
         assert "second" not in transcript_of(app)
         assert "first" in transcript_of(app)
+
+
+async def test_the_menu_says_how_much_more_there_is() -> None:
+    app = make_app()
+    async with app.run_test(size=(70, 24)) as pilot:
+        await pilot.press("/")
+        total = len(app.menu.completion.candidates) if app.menu.completion is not None else 0
+        assert total > 40
+        rows = text_of(app.menu).splitlines()
+        assert rows[-1].endswith(f" 1/{total} ↕")
+        assert all("↕" not in line for line in rows[:-1])
+        await pilot.press("up")
+        assert text_of(app.menu).splitlines()[-1].endswith(f" {total}/{total} ↕")
+        await pilot.press("s", "t", "a", "t", "u", "s", "l")
+        assert "↕" not in text_of(app.menu)
+
+
+async def test_another_session_waits_for_the_turn_and_says_which_key_ends_it() -> None:
+    conversation = played([TextDelta(T, "m1", 0, "half"), until_interrupted])
+    app = make_app(conversation)
+
+    async def release(session_id: str | None) -> None:
+        raise AssertionError("a turn is running")
+
+    app.conversations._release = release
+    async with app.run_test(size=(90, 24)) as pilot:
+        await send(pilot, "go")
+        await app.restart(None)
+        await pilot.pause()
+        said = "A prompt is still being worked on: press Esc to interrupt it, then try again."
+        assert await app.conversations.change("other") == said
+        assert app.conversations.current is conversation
+        await pilot.press("escape")
+        await settled(pilot)
 
 
 async def drag(app: AgentApp, start: tuple[int, int], end: tuple[int, int]) -> None:
