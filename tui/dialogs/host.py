@@ -48,6 +48,7 @@ class DialogHost(Listens, RowsWidget):
         super().__init__(id=id)
         self._chords = chords
         self._on_change = on_change
+        self._give_back = give_back
         self._guard = DialogGuard(give_back)
         self._queue: list[Dialog] = []
         self._release: Release | None = None
@@ -92,6 +93,11 @@ class DialogHost(Listens, RowsWidget):
             self._open()
         else:
             self._shut()
+
+    def give_back(self, text: str) -> None:
+        """Put what was typed at a dialog and meant for the prompt there."""
+        if text:
+            self._give_back(text)
 
     # Opening and closing
 

@@ -54,6 +54,9 @@ class OnboardingDialog:
         """Open with the best answer selected: a server that was found, else the demo."""
         self._highlighter = highlighter
         self._answered: Answered[Onboarding | LocalModel] = Answered()
+        self.typed = ""
+        """What is being typed all the same, begun before this appeared: it belongs to the
+        prompt, and no letter of it answers."""
         self._offers = _offers(servers)
         self._answers: list[Onboarding | LocalModel] = [
             *self._offers,
@@ -81,12 +84,20 @@ class OnboardingDialog:
         return await self._answered.wait()
 
     def press(self, key: str, text: str, action_id: str | None) -> None:
-        """Choose or move."""
-        if key.isdigit() and 0 < int(key) <= len(self._answers):
-            self._give(int(key) - 1)
+        """Choose or move; letters are kept for the prompt."""
+        if key.isdigit() and not self.typed:
+            if 0 < int(key) <= len(self._answers):
+                self._give(int(key) - 1)
+            return
+        if text and text.isprintable():
+            self.typed += text
+            return
+        if key == "backspace":
+            self.typed = self.typed[:-1]
+            return
         match action_id:
             case "confirm:yes":
-                self._give(0 if key == "y" else self._choices.selected)
+                self._give(self._choices.selected)
             case "confirm:no":
                 self._give(len(self._answers) - 1)
             case "confirm:previous":

@@ -115,7 +115,15 @@ class ScreenPerson:
     async def onboard(self) -> Onboarding | LocalModel:
         """Return what to do without credentials."""
         servers = await find_local_servers()
-        return await show(self._host, OnboardingDialog(self._highlighter, servers))
+        return await onboarded(self._host, OnboardingDialog(self._highlighter, servers))
+
+
+async def onboarded(host: DialogHost, dialog: OnboardingDialog) -> Onboarding | LocalModel:
+    """Show the first dialog; what was typed at it goes to the prompt, behind the earlier keys."""
+    try:
+        return await show(host, dialog)
+    finally:
+        host.give_back(dialog.typed)
 
 
 async def show(host: DialogHost, dialog: _AsksFor[AnswerT]) -> AnswerT:

@@ -28,8 +28,10 @@ from tests.tui.components.samples import DIFF
 from tests.tui.recorded import RecordedConversation, ask, make_app
 from tests.tui.test_app_keys import played, send, settled, text_of
 from tui.app import AgentApp
+from tui.conversation_port import ConversationPort, ScreenPorts
 from tui.dialogs.dialog import Dialog
 from tui.dialogs.onboarding import LocalModel, Onboarding, OnboardingDialog
+from tui.dialogs.people import onboarded
 from tui.dialogs.permission import GrantOffer, PermissionAsk, PermissionDialog
 from tui.dialogs.plan import PlanDialog
 from tui.dialogs.question import QuestionDialog
@@ -307,7 +309,41 @@ async def test_onboarding() -> None:
     assert await dialog.wait() is Onboarding.DEMO
 
 
+async def test_the_first_start_takes_no_letter_for_an_answer() -> None:
+    dialog = OnboardingDialog(Highlighter())
+    press(dialog, *"yn fix 2", "x", "backspace")
+    assert not dialog.is_done
+    assert dialog.typed == "yn fix 2"
+    press(dialog, "enter")
+    assert await dialog.wait() is Onboarding.DEMO
+
+
 # On the screen
+
+
+async def test_what_is_typed_into_the_first_start_comes_back_to_the_prompt() -> None:
+    conversation = played([])
+    chosen: list[object] = []
+    app = make_app(conversation)
+    make = app.conversations.make
+
+    async def slow(ports: ScreenPorts) -> ConversationPort:
+        dialog = OnboardingDialog(Highlighter())
+        chosen.append(await onboarded(app.dialogs, dialog))
+        return await make(ports)
+
+    app.conversations.make = slow
+    async with app.run_test(size=(80, 40)) as pilot:
+        now = [0.0]
+        await pilot.pause()
+        app.dialogs._guard._clock = lambda: now[0]
+        app.dialogs._guard.arm()
+        await pilot.press("f", "i")
+        now[0] = 0.3
+        await pilot.press("n", "d", "enter")
+        await settled(pilot)
+        assert chosen == [Onboarding.DEMO]
+        assert app.composer.buffer.text == "find"
 
 
 async def test_early_keys_go_to_the_prompt_and_answer_nothing() -> None:
