@@ -1,4 +1,4 @@
-"""Changes a person makes to rules that are in force: take back, edit, move, and undo.
+"""Changes a person makes to rules that are in force: add, take back, edit, move, undo.
 
 Files are changed first; only what they hold then counts in the gate.
 """
@@ -13,6 +13,7 @@ from typing import Final, Protocol, runtime_checkable
 
 from permissions.decision import Behavior, GrantChoice
 from permissions.gate import PermissionGate
+from permissions.lint import LintWarning, lint_new
 from permissions.rule_set import Rule, RuleBehavior, RuleSet, RuleSource, RuleText
 from permissions.store import StoreReceipt, remove_rules, replace_rule, undo
 
@@ -107,7 +108,7 @@ class RuleEditor:
         """
         _check_kept(rule)
         before = self._texts
-        self._check_new(rule, new)
+        self._check_new(new, rule.behavior, rule.source)
         behavior = str(rule.behavior)
         back: Callable[[], Awaitable[None]]
         if rule.file is None:
@@ -146,11 +147,7 @@ class RuleEditor:
         self._keeper.store(grant)
         back = await self._removed(rule)
         self._count([text for text in self._texts if not _is(text, rule)])
-        moved = next(
-            one
-            for one in reversed(self._gate.context.rules.rules)
-            if (one.text, one.behavior, one.source) == (rule.text, rule.behavior, destination)
-        )
+        moved = self._kept(rule.text, rule.behavior, destination)
 
         async def there_and_back() -> None:
             await self._removed(moved)
@@ -158,6 +155,30 @@ class RuleEditor:
 
         self._done.append(_Undo(f"{rule.text} moved to {destination}", before, there_and_back))
         return f"{rule.behavior} {rule.text} is now kept in {destination}."
+
+    def findings(
+        self, text: str, behavior: RuleBehavior, source: RuleSource
+    ) -> tuple[LintWarning, ...]:
+        """Return what lint would say once the rule were kept there."""
+        return lint_new(self._gate.context.rules, [RuleText(text, behavior, source)])
+
+    async def add(self, text: str, behavior: RuleBehavior, source: RuleSource) -> str:
+        """Keep a new rule in one of `MOVABLE`; return what happened.
+
+        Raises:
+            RuleChangeError: it is no rule, or is there already. Nothing was changed.
+            OSError: its file cannot be changed.
+        """
+        self._check_new(text, behavior, source)
+        before = self._texts
+        self._keeper.store(GrantChoice((text,), str(source), Behavior(str(behavior))))
+        added = self._kept(text, behavior, source)
+
+        async def back() -> None:
+            await self._removed(added)
+
+        self._done.append(_Undo(f"{behavior} {text} added", before, back))
+        return f"{behavior} {text} is added ({added.file or source})."
 
     async def undo(self) -> str:
         """Take the last change back.
@@ -198,15 +219,27 @@ class RuleEditor:
             raise RuleChangeError(f"{rule.text} is no longer in {rule.file}.")
         return _undoing(receipt)
 
-    def _check_new(self, rule: Rule, new: str) -> None:
-        made = RuleSet.build([RuleText(new, rule.behavior, rule.source)])[1]
-        if made:
-            raise RuleChangeError(made[0].message.partition(";")[0])
+    def _kept(self, text: str, behavior: RuleBehavior, source: RuleSource) -> Rule:
+        return next(
+            one
+            for one in reversed(self._gate.context.rules.rules)
+            if (one.text, one.behavior, one.source) == (text, behavior, source)
+        )
+
+    def _check_new(self, new: str, behavior: RuleBehavior, source: RuleSource) -> None:
+        check_rule(new, behavior)
         if any(
-            (text.text, text.behavior, text.source) == (new, rule.behavior, rule.source)
+            (text.text, text.behavior, text.source) == (new, behavior, source)
             for text in self._texts
         ):
             raise RuleChangeError(f"{new} is there already.")
+
+
+def check_rule(text: str, behavior: RuleBehavior) -> None:
+    """Raise RuleChangeError where a text is no rule."""
+    made = RuleSet.build([RuleText(text, behavior, RuleSource.SESSION)])[1]
+    if made:
+        raise RuleChangeError(made[0].message.partition(";")[0])
 
 
 def _undoing(receipt: StoreReceipt) -> Callable[[], Awaitable[None]]:

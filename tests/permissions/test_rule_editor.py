@@ -145,3 +145,26 @@ async def test_a_rule_that_somebody_else_removed_says_so(bench: Bench) -> None:
     bench.user_file.write_text("{}")
     with pytest.raises(RuleChangeError, match="no longer"):
         await bench.editor.take_back(bench.rule("Bash(a)"))
+
+
+@pytest.mark.parametrize("source", [RuleSource.USER, RuleSource.SESSION, RuleSource.PROJECT])
+async def test_a_rule_is_added_and_the_addition_undone(bench: Bench, source: RuleSource) -> None:
+    before = bench.counting()
+    said = await bench.editor.add("Bash(new *)", RuleBehavior.ALLOW, source)
+    assert "allow Bash(new *) is added" in said
+    assert bench.counting() == before | {(str(source), "Bash(new *)")}
+    assert ("Bash(new *)" in bench.allowed()) == (source is RuleSource.USER)
+    assert (("allow", "Bash(new *)") in bench.grants.session) == (source is RuleSource.SESSION)
+    await bench.editor.undo()
+    assert bench.counting() == before
+    assert bench.allowed() == ["Bash(a)", "Bash(b)"]
+    assert bench.grants.session == [("allow", "Bash(s)")]
+
+
+async def test_what_is_no_rule_or_there_already_is_not_added(bench: Bench) -> None:
+    for text in ("Bash(", "Bash(a)"):
+        with pytest.raises(RuleChangeError):
+            await bench.editor.add(text, RuleBehavior.ALLOW, RuleSource.USER)
+    assert bench.allowed() == ["Bash(a)", "Bash(b)"]
+    (finding,) = bench.editor.findings("Bash(c)", RuleBehavior.ALLOW, RuleSource.USER)
+    assert finding.shadowed == "Bash(c)"

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
+from agent.permission_setup import Grants
 from permissions.decision import Behavior, Decision, DecisionSource, Reason, ReasonType
+from permissions.gate import PermissionGate
+from permissions.handlers import HeadlessHandler
 from permissions.request import PermissionRequest
 from permissions.rule import RuleBehavior, RuleSet, RuleSource, RuleText
 from tests.tui.recorded import RecordedConversation, make_app
@@ -11,10 +17,14 @@ from tests.tui.test_panels import opened
 from tui.app import AgentApp
 
 
-def with_rules(conversation: RecordedConversation, *texts: str) -> None:
+def with_rules(
+    conversation: RecordedConversation,
+    *texts: str,
+    behavior: RuleBehavior = RuleBehavior.ALLOW,
+) -> None:
     assert conversation.commands is not None
     gate = conversation.commands.context.gate
-    rules = [RuleText(text, RuleBehavior.ALLOW, RuleSource.SESSION) for text in texts]
+    rules = [RuleText(text, behavior, RuleSource.SESSION) for text in texts]
     gate.replace_context(gate.context.with_rules(RuleSet.build(rules)[0]))
 
 
@@ -93,7 +103,7 @@ async def test_without_rules_tab_goes_from_what_was_denied_to_the_rules_and_back
         await settled(pilot)
         shown = text_of(app.dialogs)
         assert "no rules: everything that writes or runs asks" in shown
-        assert "u undo · tab denied · esc close" in shown
+        assert "a add · u undo · tab denied · esc close" in shown
         await pilot.press("tab")
         await settled(pilot)
         assert "recently denied" in text_of(app.dialogs)
@@ -112,3 +122,60 @@ async def test_the_last_rule_taken_back_can_be_brought_back() -> None:
         await pilot.press("u")
         await settled(pilot)
         assert rules_of(conversation) == ["Bash(ls)"]
+
+
+def with_keeper(conversation: RecordedConversation) -> None:
+    """Let the gate keep rules for the session, as that of the program does."""
+    center = conversation.commands
+    assert center is not None
+
+    def add(texts: Sequence[RuleText]) -> None:
+        gate.replace_context(gate.context.with_rules(gate.context.rules.with_rules(texts)))
+
+    grants = Grants(center.context.settings, add)
+    gate = PermissionGate(center.context.gate.context, HeadlessHandler(), grants=grants)
+    context = replace(center.context, gate=gate)
+    conversation.commands = replace(center, context=context)
+
+
+async def test_a_rule_is_added_after_what_was_typed_is_one() -> None:
+    conversation = played()
+    with_keeper(conversation)
+    app: AgentApp = make_app(conversation)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settled(pilot)
+        assert "a add" in await opened(pilot, "/permissions")
+        for keys in (["a"], ["enter"], [*"Bash(ls", "enter"]):
+            await pilot.press(*keys)
+            await settled(pilot)
+        # It is no rule: what was typed is still there to be mended.
+        assert "❯ Bash(ls\n" in text_of(app.dialogs)
+        assert rules_of(conversation) == []
+        for keys in ([")", "enter"], ["enter"]):
+            await pilot.press(*keys)
+            await settled(pilot)
+        assert rules_of(conversation) == ["Bash(ls)"]
+        assert "allow Bash(ls) is added (session)" in transcript_of(app)
+        await pilot.press("u")
+        await settled(pilot)
+        assert rules_of(conversation) == []
+
+
+async def test_what_lint_has_to_say_comes_before_a_rule_is_stored() -> None:
+    conversation = played()
+    with_keeper(conversation)
+    with_rules(conversation, "Bash(curl *)", behavior=RuleBehavior.DENY)
+    app: AgentApp = make_app(conversation)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settled(pilot)
+        await opened(pilot, "/permissions")
+        for expected, answer in (([], []), (["Bash(curl x)"], ["down"])):
+            for keys in (["a"], ["enter"], [*"Bash(curl x)", "enter"], ["enter"]):
+                await pilot.press(*keys)
+                await settled(pilot)
+            assert "Add Bash(curl x)?" in text_of(app.dialogs)
+            assert rules_of(conversation) == ["Bash(curl *)"]
+            assert "Bash(curl *)" in text_of(app.dialogs)
+            await pilot.press(*answer, "enter")
+            await settled(pilot)
+            assert rules_of(conversation) == ["Bash(curl *)", *expected]

@@ -17,11 +17,12 @@ from permissions.rule_set import RuleSet
 from tui.command_screen import CommandScreen
 from tui.panels.line_entry import LineEntry
 from tui.panels.list_panel import Item, ListPanel
+from tui.panels.new_rule import add_rule, place_of
 from tui.shown import shown_line
 from tui.text.ink import MUTED, Row, row
 from tui.text.wrap import wrap
 
-_HINT: Final = "del take back · e edit · m move · u undo · tab denied · / search · esc close"
+_HINT: Final = "a add · del remove · e edit · m move · u undo · tab denied · / search · esc"
 _DENIED_HINT: Final = "enter or r lets it through once · tab rules · esc close"
 
 
@@ -50,7 +51,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
             [_item(line) for line in gate.rule_table(usage)],
             selected=selected,
             keys=("delete", "ctrl+d", "e", "m"),
-            list_keys={"u": "undo", "tab": "denied"},
+            list_keys={"a": "add", "u": "undo", "tab": "denied"},
             letters="keys",
             preview=_preview(rules),
             hint=_HINT,
@@ -125,6 +126,9 @@ async def _change(
     try:
         if key == "u":
             return await editor.undo(), "info"
+        if key == "a":
+            said = await add_rule(screen, editor)
+            return (said, "info") if said is not None else None
         if rule is None:
             return None
         match key:
@@ -152,21 +156,7 @@ async def _change(
 
 async def _destination(screen: CommandScreen, rule: Rule) -> RuleSource | None:
     places = [source for source in MOVABLE if source is not rule.source]
-    panel = ListPanel(
-        f"Keep {rule.text} in",
-        [Item(str(source), _PLACES[source]) for source in places],
-        hint="↑↓ enter · esc goes back",
-    )
-    picked = await screen.show_dialog(panel)
-    return places[picked.index] if picked is not None else None
-
-
-_PLACES: Final = {
-    RuleSource.SESSION: "until this conversation ends",
-    RuleSource.LOCAL: ".agent/settings.local.json: you, in this project",
-    RuleSource.PROJECT: ".agent/settings.json: everybody in this project",
-    RuleSource.USER: "~/.agent/settings.json: you, everywhere",
-}
+    return await place_of(screen, rule.text, places)
 
 
 async def _denied(screen: CommandScreen, gate: PermissionGate) -> bool:

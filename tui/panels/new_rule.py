@@ -1,0 +1,96 @@
+"""A new rule, typed by the person: what it does, what it says, where it is kept. It is
+linted before it is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from permissions.lint import LintWarning
+from permissions.rule import RuleBehavior, RuleSource
+from permissions.rule_editor import MOVABLE, RuleChangeError, RuleEditor, check_rule
+from tui.command_screen import CommandScreen
+from tui.panels.line_entry import LineEntry
+from tui.panels.list_panel import Item, ListPanel
+from tui.shown import shown_line
+
+PLACES: Final[Mapping[RuleSource, str]] = {
+    RuleSource.SESSION: "until this conversation ends",
+    RuleSource.LOCAL: ".agent/settings.local.json: you, in this project",
+    RuleSource.PROJECT: ".agent/settings.json: everybody in this project",
+    RuleSource.USER: "~/.agent/settings.json: you, everywhere",
+}
+_BEHAVIORS: Final[Mapping[RuleBehavior, str]] = {
+    RuleBehavior.ALLOW: "runs without asking",
+    RuleBehavior.ASK: "asks each time",
+    RuleBehavior.DENY: "never runs, whatever else allows it",
+}
+_EXAMPLES: Final = "For example Bash(npm run *), Edit(src/**) or WebFetch(domain:example.com)."
+_HINT: Final = "↑↓ enter · esc goes back"
+
+
+async def add_rule(screen: CommandScreen, editor: RuleEditor) -> str | None:
+    """Ask for a rule and store it; return what happened, None where the person left.
+
+    Raises:
+        RuleChangeError: it is there already; nothing is stored.
+        OSError: the settings file cannot be changed.
+    """
+    behavior = await _behavior(screen)
+    if behavior is None:
+        return None
+    text = await _text(screen, behavior)
+    if text is None:
+        return None
+    source = await place_of(screen, text, MOVABLE)
+    if source is None:
+        return None
+    findings = editor.findings(text, behavior, source)
+    if findings and not await _is_meant(screen, text, findings):
+        return None
+    return await editor.add(text, behavior, source)
+
+
+async def place_of(
+    screen: CommandScreen, text: str, places: Sequence[RuleSource]
+) -> RuleSource | None:
+    """Ask where a rule is kept; None where the person left."""
+    items = [Item(str(source), PLACES[source]) for source in places]
+    picked = await screen.show_dialog(ListPanel(f"Keep {text} in", items, hint=_HINT))
+    return places[picked.index] if picked is not None else None
+
+
+async def _behavior(screen: CommandScreen) -> RuleBehavior | None:
+    choices = list(_BEHAVIORS)
+    items = [Item(str(choice), _BEHAVIORS[choice]) for choice in choices]
+    picked = await screen.show_dialog(ListPanel("Add a rule: what it does", items, hint=_HINT))
+    return choices[picked.index] if picked is not None else None
+
+
+async def _text(screen: CommandScreen, behavior: RuleBehavior) -> str | None:
+    """Ask until it is a rule; what was typed stays to be mended."""
+    question, typed = _EXAMPLES, ""
+    while True:
+        entry = LineEntry(f"Add {behavior} rule", question, "enter goes on · esc goes back")
+        entry.paste(typed)
+        text = await screen.show_dialog(entry)
+        if text is None:
+            return None
+        try:
+            check_rule(text, behavior)
+        except RuleChangeError as error:
+            question, typed = shown_line(str(error)), text
+        else:
+            return text
+
+
+async def _is_meant(screen: CommandScreen, text: str, findings: Sequence[LintWarning]) -> bool:
+    said = " ".join(f"{finding.message} {finding.fix}" for finding in findings)
+    panel = ListPanel(
+        f"Add {text}?",
+        [Item("Leave it", "nothing is stored"), Item("Add it all the same")],
+        question=shown_line(said),
+        hint=_HINT,
+    )
+    picked = await screen.show_dialog(panel)
+    return picked is not None and picked.index == 1
