@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import shutil
+import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from agent.model.endpoint import ModelSetup
 from agent.model.scripted.demo import DEMO_MODEL, copy_sample, demo_variables
@@ -13,6 +17,13 @@ from agent.model.scripted.process import ScriptedProcess
 from agent.model.server import Endpoint
 
 DEMO_KEY = "demo"
+_GIT_S: Final = 5.0
+"""Longest that git may take for one step, seconds."""
+_GIT_CONFIG: Final = {
+    "user.name": "demo",
+    "user.email": "demo@localhost",
+    "init.defaultBranch": "main",
+}
 
 
 @dataclass(slots=True)
@@ -37,7 +48,40 @@ def demo_project() -> tuple[Path, Path]:
         OSError: there is no room for it.
     """
     folder = Path(tempfile.mkdtemp(prefix="agent-tui-demo-"))
-    return folder, copy_sample(folder / "basket")
+    project = copy_sample(folder / "basket")
+    _keep_in_git(project)
+    return folder, project
+
+
+def _keep_in_git(project: Path) -> None:
+    """Make the copy a git work tree, as a person's own project is; without git it stays as it is.
+
+    Nothing of the person's own git counts: no template, hook, signature or folder from outside.
+    """
+    git = shutil.which("git")
+    if git is None:
+        return
+    env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    env |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    options = [part for name, value in _GIT_CONFIG.items() for part in ("-c", f"{name}={value}")]
+    for step in (
+        ("init", "--quiet", "--template="),
+        ("add", "--all"),
+        ("commit", "--quiet", "--no-verify", "--message", "The basket"),
+    ):
+        try:
+            subprocess.run(
+                [git, *options, *step],
+                cwd=project, env=env, check=True, timeout=_GIT_S,
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            )  # fmt: skip
+        except (OSError, subprocess.SubprocessError):
+            shutil.rmtree(project / ".git", ignore_errors=True)
+            return
+    with contextlib.suppress(OSError):
+        # What Python leaves behind when the tests run is no change of anybody's.
+        (project / ".git" / "info").mkdir(exist_ok=True)
+        (project / ".git" / "info" / "exclude").write_text("__pycache__/\n", encoding="utf-8")
 
 
 async def start_demo(folder: Path, project: Path) -> Demo:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
@@ -74,7 +75,7 @@ async def demo_model(around: Surroundings) -> tuple[ModelSetup, Surroundings, Cl
     from agent.demo import demo_project, start_demo  # the scripted model: for no other start
 
     try:
-        folder, project = demo_project()
+        folder, project = await asyncio.to_thread(demo_project)
         demo = await start_demo(folder, project)
     except OSError as error:
         raise ConfigError(f"The demo could not start: {error}") from error
