@@ -59,7 +59,7 @@ def test_ctrl_c_interrupts_then_leaves(screen: Screen, serve: Serve) -> None:
     program.type(b"hello\r")
     server.reached("hold")
     program.type(b"\x03")
-    assert program.wait_until(shows("stopped: aborted")), program.emulator.text()
+    assert program.wait_until(shows("interrupted.")), program.emulator.text()
     program.type(b"\x03")
     assert program.wait_until(shows("press Ctrl+C again")), program.emulator.text()
     program.type(b"\x03")

@@ -136,7 +136,12 @@ class Connection:
         """Close after what was written has been sent."""
         with contextlib.suppress(ConnectionError):
             self._writer.close()
-            await self._writer.wait_closed()
+            try:
+                await self._writer.wait_closed()
+            except asyncio.CancelledError:
+                # The client reads no more, and the server is at its end.
+                self._writer.transport.abort()
+                raise
 
     def reset(self) -> None:
         """Close so that the client sees a reset."""

@@ -126,9 +126,12 @@ class ScriptedServer:
             # The server is closing: the connection ends here, and nobody awaits this task further.
             pass
         finally:
-            self._tasks.discard(task)
-            with contextlib.suppress(asyncio.CancelledError):
-                await connection.close()
+            # Until it is closed it counts, or the server's end would not wait for it.
+            try:
+                with contextlib.suppress(asyncio.CancelledError):
+                    await connection.close()
+            finally:
+                self._tasks.discard(task)
 
     async def _serve(self, connection: Connection, request: HttpRequest) -> bool:
         """Answer one request; return whether the connection can be used again."""
