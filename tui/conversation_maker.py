@@ -259,26 +259,18 @@ class ConversationMaker:
     ) -> Settings:
         from agent.assemble import settings_for  # after the first frame, see above
         from agent.settings.trust import TrustStore
-        from tui.dialogs.trust import TrustItem, TrustRequest
+        from tui.trust_request import trust_request
 
         state = settings.trust
-        new = {item.digest for item in state.new}
-        request = TrustRequest(
-            folder=str(state.root),
-            items=[
-                TrustItem(
-                    item.kind,
-                    item.label,
-                    f"{item.file}:{item.line}" if item.file and item.line else str(item.file or ""),
-                    is_new=state.trusted and item.digest in new,
-                )
-                for item in state.new
-            ],
-            was_trusted=state.trusted,
-        )
-        if not await ports.trust(request):
+        if not await ports.trust(trust_request(state)):
             return settings
-        TrustStore(around.agent_home / "trust.json").accept(state)
+        try:
+            TrustStore(around.agent_home / "trust.json").accept(state)
+        except OSError as error:
+            self._front.notice(
+                f"The answer cannot be kept, so nothing of it counts: {error.strerror}.", "warning"
+            )
+            return settings
         return await asyncio.to_thread(settings_for, self.options, around)
 
     def _restore(self, draft: str, queued: Sequence[str]) -> bool:

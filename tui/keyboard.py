@@ -30,6 +30,7 @@ from tui.prompt_history import PromptHistory
 from tui.prompt_keys import PromptKeys
 from tui.prompt_offers import PromptOffers
 from tui.prompt_runner import PromptRunner
+from tui.scroll_actions import scroll_actions
 from tui.transcript_view import TranscriptView
 from tui.typed_command import TypedCommands
 from tui.typed_prompts import TypedPrompts
@@ -207,16 +208,7 @@ class Keyboard:
             "app:suspend": host.action_suspend_process,
             "app:commandPalette": lambda: host.own_panels.open_palette(self._perform),
             "transcript:toolDetail": host.own_panels.choose_detail,
-            "scroll:lineUp": partial(transcript.scroll_rows, -1),
-            "scroll:lineDown": partial(transcript.scroll_rows, 1),
-            "scroll:pageUp": partial(transcript.scroll_pages, -1.0),
-            "scroll:pageDown": partial(transcript.scroll_pages, 1.0),
-            "scroll:fullPageUp": partial(transcript.scroll_pages, -1.0),
-            "scroll:fullPageDown": partial(transcript.scroll_pages, 1.0),
-            "scroll:halfPageUp": partial(transcript.scroll_pages, -0.5),
-            "scroll:halfPageDown": partial(transcript.scroll_pages, 0.5),
-            "scroll:top": lambda: transcript.to_start(),
-            "scroll:bottom": lambda: transcript.to_end(),
+            **scroll_actions(transcript),
             "selection:copy": self._copy_selection,
         }
 

@@ -15,6 +15,7 @@ from tui.components.viewport import Place
 from tui.input.actions import Context
 from tui.input.event import RoutedEvent
 from tui.input.keymap import ChordReader, Match
+from tui.scroll_actions import scroll_actions
 from tui.transcript_search import TranscriptSearch
 
 CONTEXTS: Final = (Context.TRANSCRIPT, Context.SCROLL)
@@ -189,16 +190,7 @@ class TranscriptView:
             "transcript:pageDown": partial(transcript.scroll_pages, 1.0),
             "transcript:top": transcript.to_start,
             "transcript:bottom": transcript.to_end,
-            "scroll:lineUp": partial(transcript.scroll_rows, -1),
-            "scroll:lineDown": partial(transcript.scroll_rows, 1),
-            "scroll:pageUp": partial(transcript.scroll_pages, -1.0),
-            "scroll:pageDown": partial(transcript.scroll_pages, 1.0),
-            "scroll:fullPageUp": partial(transcript.scroll_pages, -1.0),
-            "scroll:fullPageDown": partial(transcript.scroll_pages, 1.0),
-            "scroll:halfPageUp": partial(transcript.scroll_pages, -0.5),
-            "scroll:halfPageDown": partial(transcript.scroll_pages, 0.5),
-            "scroll:top": transcript.to_start,
-            "scroll:bottom": transcript.to_end,
+            **scroll_actions(transcript),
         }
 
     def _key_of(self, action_id: str) -> str:

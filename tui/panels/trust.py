@@ -6,7 +6,8 @@ import asyncio
 
 from agent.settings.trust import TrustStore
 from tui.command_screen import CommandScreen
-from tui.dialogs.trust import TrustDialog, TrustItem, TrustRequest
+from tui.dialogs.trust import TrustDialog
+from tui.trust_request import trust_request
 
 
 async def open_panel(screen: CommandScreen, _argument: str) -> None:
@@ -19,20 +20,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
     if not state.new:
         screen.notice(f"Nothing of {screen.display_path(state.root)} waits for trust.")
         return
-    request = TrustRequest(
-        folder=str(state.root),
-        items=[
-            TrustItem(
-                item.kind,
-                item.label,
-                f"{item.file}:{item.line}" if item.file and item.line else str(item.file or ""),
-                is_new=state.trusted,
-            )
-            for item in state.new
-        ],
-        was_trusted=state.trusted,
-    )
-    if not await screen.show_dialog(TrustDialog(request)):
+    if not await screen.show_dialog(TrustDialog(trust_request(state))):
         return
     store = TrustStore(center.context.agent_home / "trust.json")
     try:
