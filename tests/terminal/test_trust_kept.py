@@ -1,0 +1,31 @@
+"""The trust question where the answer cannot be written down."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from agent.model.scripted.scenario import Scenario, Text, Turn
+from tests.terminal.conftest import Screen, ThreadedServer, shows
+
+pytestmark = pytest.mark.pty
+
+
+def test_an_answer_that_cannot_be_kept_is_told_and_nothing_counts(
+    screen: Screen, serve: Callable[[Scenario], ThreadedServer], project: Path, tmp_path: Path
+) -> None:
+    (project / ".agent").mkdir()
+    (project / ".agent" / "settings.json").write_text('{"permissions": {"allow": ["Bash(ls)"]}}')
+    # Not even root can make a folder below a file.
+    (tmp_path / "file").write_text("")
+    server = serve(Scenario(turns=(Turn((Text("Hello."),), times=0),)))
+    program = screen(server=server, AGENT_TUI_HOME=str(tmp_path / "file" / "home"))
+    assert program.wait_until(shows("I trust this folder")), program.emulator.text()
+    # A fresh dialog takes no keys for a moment.
+    program.wait_for_quiet(0.4)
+    program.type(b"1")
+    assert program.wait_until(shows("cannot be kept, so nothing")), program.emulator.text()
+    assert program.wait_until(shows("This folder is not trusted")), program.emulator.text()
+    assert program.exit_status is None
