@@ -21,6 +21,7 @@ from tui.input.listens import Listens
 from tui.input.priority import EventKind
 from tui.text.buffer import TextBuffer
 from tui.text.draft import Chip, Draft, is_chip
+from tui.text.edit_keys import EDIT_KEYS
 from tui.text.ink import FAINT, MUTED, TEXT, Ink, Row, Run
 from tui.text.wrap import clip, runs_width
 
@@ -171,7 +172,7 @@ class Composer(Listens, RowsWidget):
         ]
 
     def _on_key_event(self, event: RoutedEvent) -> None:
-        edit = _EDITS.get(event.key)
+        edit = EDIT_KEYS.get(event.key)
         if edit is not None:
             self.edit(edit)
         elif event.text:
@@ -374,35 +375,3 @@ def _mentions(text: str, ink: Ink) -> Iterable[Run]:
         word = ""
         if char != "\0":
             yield char, ink
-
-
-_EDITS: Final[Mapping[str, Callable[[TextBuffer], None]]] = {
-    "backspace": TextBuffer.backspace,
-    "ctrl+h": TextBuffer.backspace,
-    "delete": TextBuffer.delete,
-    "left": TextBuffer.left,
-    "ctrl+b": TextBuffer.left,
-    "right": TextBuffer.right,
-    "ctrl+f": TextBuffer.right,
-    "ctrl+left": TextBuffer.word_left,
-    "alt+left": TextBuffer.word_left,
-    "alt+b": TextBuffer.word_left,
-    "ctrl+right": TextBuffer.word_right,
-    "alt+right": TextBuffer.word_right,
-    "alt+f": TextBuffer.word_right,
-    "home": TextBuffer.line_start,
-    "ctrl+a": TextBuffer.line_start,
-    "end": TextBuffer.line_end,
-    "ctrl+e": TextBuffer.line_end,
-    "ctrl+k": TextBuffer.kill_to_line_end,
-    "ctrl+u": TextBuffer.kill_to_line_start,
-    "ctrl+w": lambda buffer: buffer.kill_word_left(to_space=True),
-    "alt+backspace": TextBuffer.kill_word_left,
-    "ctrl+backspace": TextBuffer.kill_word_left,
-    "alt+d": TextBuffer.kill_word_right,
-    "ctrl+delete": TextBuffer.kill_word_right,
-    "ctrl+y": TextBuffer.yank,
-    "alt+y": TextBuffer.yank_older,
-    "ctrl+shift+z": TextBuffer.redo,
-    "alt+underscore": TextBuffer.redo,
-}

@@ -10,6 +10,7 @@ from themes.theme import Role
 from tui.dialogs.dialog import FooterRow
 from tui.screen.width import text_width
 from tui.text.buffer import TextBuffer
+from tui.text.edit_keys import EDIT_KEYS
 from tui.text.ink import FAINT, MUTED, TEXT, Ink, Row, Run, indented
 from tui.text.wrap import runs_width, wrap
 
@@ -73,7 +74,7 @@ class ChoiceList:
     def type(self, key: str, text: str) -> bool:
         """Edit the open comment; False if the key is no edit."""
         buffer = self._comments[self.selected]
-        edit = _FIELD_KEYS.get(key)
+        edit = EDIT_KEYS.get(key)
         if edit is not None:
             edit(buffer)
         elif text:
@@ -145,21 +146,3 @@ def _comment_row(
     runs: tuple[Run, ...] = ((shown, TEXT),) if text else ((choice.comment_hint or "", FAINT),)
     caret = _INDENT + 2 + text_width(before[start:]) if is_open else None
     return FooterRow(Row((*head, *runs)), index, is_open, caret)
-
-
-_FIELD_KEYS: Final = {
-    "backspace": TextBuffer.backspace,
-    "ctrl+h": TextBuffer.backspace,
-    "delete": TextBuffer.delete,
-    "left": TextBuffer.left,
-    "right": TextBuffer.right,
-    "home": TextBuffer.line_start,
-    "ctrl+a": TextBuffer.line_start,
-    "end": TextBuffer.line_end,
-    "ctrl+e": TextBuffer.line_end,
-    "ctrl+u": TextBuffer.kill_to_line_start,
-    "ctrl+k": TextBuffer.kill_to_line_end,
-    "ctrl+w": TextBuffer.kill_word_left,
-    "ctrl+left": TextBuffer.word_left,
-    "ctrl+right": TextBuffer.word_right,
-}
