@@ -12,6 +12,7 @@ from permissions.context import PermissionContext
 from permissions.decision import Behavior, Reason
 from permissions.grammar import PathPattern
 from permissions.judge import Part
+from permissions.made_links import Place, places_made, through_made_link
 from permissions.match_bash import (
     first_allow,
     first_restriction,
@@ -23,12 +24,10 @@ from permissions.match_path import could_share, last_component
 from permissions.match_raw import first_raw_match
 from permissions.match_tool import Anchors, Call, first_match
 from permissions.mode import Mode
-from permissions.paths import is_below
 from permissions.rule_set import SOURCE_ORDER, Rule, RuleBehavior, RuleSet
 from permissions.scope import Floor, Scope, check_host, strictest
 from permissions.shell.access import AccessKind
 from permissions.shell.analyse import CommandFacts, analyse
-from permissions.shell.flow import Folders
 from permissions.shell.syntax import (
     Redirect,
     RedirectKind,
@@ -71,74 +70,19 @@ def bash_parts(bash: Bash) -> list[Part]:
     if isinstance(facts, Unparsable):
         return [_not_understood(bash, command, str(facts))]
     parts: list[Part] = []
-    links = _links_made(bash, facts) if len(facts) > 1 else ()
+    is_compound = len(facts) > 1 or any(one.inner for one in facts)
+    made = places_made(bash.scope, facts) if is_compound else ()
     for one in facts:
         if one.allow_forms or one.deny_forms:
-            parts.append(_command_part(bash, one, links))
+            parts.append(_command_part(bash, one, made))
         parts.extend(
             part
             for redirect in one.redirects
-            if (part := _redirect_part(bash, redirect, one.folders, links)) is not None
+            if (part := _redirect_part(bash, redirect, one, made)) is not None
         )
     if not parts:
         parts.append(_empty(bash, command))
     return parts
-
-
-def _links_made(bash: Bash, facts: Sequence[CommandFacts]) -> tuple[str, ...]:
-    """Return the paths at which the command itself makes links, which lead nobody knows where."""
-    found: list[str] = []
-    for one in (inner for outer in facts for inner in (outer, *_inner(outer))):
-        if any(form.head in ("ln", "link") for form in one.deny_forms) or _copies_links(bash, one):
-            names = [access.path.text.rpartition("/")[2] for access in one.accesses]
-            for access in one.accesses:
-                place = access.path
-                if access.kind is not AccessKind.WRITE:
-                    continue
-                words = [Word(name, name) for name in names] if place.text == "." else [place]
-                for word in words:
-                    touch = touch_of(bash.scope, AccessKind.WRITE, word, one.folders)
-                    found.extend(target.lexical for target in (touch.targets if touch else ()))
-    return tuple(found)
-
-
-def _makes_links(bash: Bash, facts: CommandFacts) -> bool:
-    """Is it a command whose own target is the link, so that it does not write through it?"""
-    return any(form.head in ("ln", "link") for form in facts.deny_forms) or (
-        _copies_links(bash, facts) and not any(access.path.choices for access in facts.accesses)
-    )
-
-
-def _copies_links(bash: Bash, facts: CommandFacts) -> bool:
-    """Does it copy a link as a link?"""
-    if not any(
-        form.head == "cp" and any(_KEEPS_LINKS.match(word) for word in form.joined.split(WORD_END))
-        for form in facts.deny_forms
-    ):
-        return False
-    reads = [access.path for access in facts.accesses if access.kind is AccessKind.READ]
-    for path in reads:
-        touch = touch_of(bash.scope, AccessKind.READ, path, facts.folders)
-        for target in touch.targets if touch else ():
-            if target.real != target.lexical:
-                return True
-    return False
-
-
-_KEEPS_LINKS = re.compile(r"-[A-Za-z]*[adPRr]|--(?:archive|no-d|preserve|recursive)")
-"""Options of cp that copy links as they are."""
-
-
-def _through_link(touches: Sequence[Touch], links: Sequence[str]) -> Floor | None:
-    for touch in touches:
-        for target in touch.targets:
-            if any(is_below(target.lexical, link) for link in links):
-                return Floor(
-                    Behavior.ASK,
-                    Reason.SCOPE_BOUNDS_VIOLATION,
-                    f"{touch.written} may lead through a link that the command makes itself",
-                )
-    return None
 
 
 def _not_understood(bash: Bash, command: str, why: str) -> Part:
@@ -171,12 +115,12 @@ def _empty(bash: Bash, command: str) -> Part:
     return Part(text=command.strip(), kind="command", find=find, floor=bash.budget)
 
 
-def _command_part(bash: Bash, facts: CommandFacts, links: Sequence[str]) -> Part:
-    touches = _touches(bash, facts)
+def _command_part(bash: Bash, facts: CommandFacts, made: Sequence[Place]) -> Part:
+    placed = _touches(bash, facts)
+    touches = [touch for _, touch in placed]
     restricted = has_scoped_restriction(bash.rules)
     floors: list[Floor | None] = [bash.budget, *(touch.floor for touch in touches)]
-    if links and not _makes_links(bash, facts):
-        floors.append(_through_link(touches, links))
+    floors.append(through_made_link(placed, facts, made))
     hidden = facts.hidden or ("" if facts.has_literal_program else "a program that is not known")
     hidden = hidden or next((inner.hidden for inner in facts.inner if inner.hidden), "")
     if hidden and restricted:
@@ -260,20 +204,20 @@ def _detail(facts: CommandFacts, touches: Sequence[Touch]) -> str:
     return "; ".join(pieces)
 
 
-def _touches(bash: Bash, facts: CommandFacts) -> list[Touch]:
-    found: list[Touch] = []
+def _touches(bash: Bash, facts: CommandFacts) -> list[tuple[CommandFacts, Touch]]:
+    found: list[tuple[CommandFacts, Touch]] = []
     for one in (facts, *_inner(facts)):
         for access in one.accesses:
             touch = touch_of(bash.scope, access.kind, access.path, one.folders)
             if touch is not None:
-                found.append(touch)
+                found.append((one, touch))
         if one is not facts:
             for redirect in one.redirects:
                 kind = {RedirectKind.READ: AccessKind.READ, RedirectKind.WRITE: AccessKind.WRITE}
                 if redirect.target is not None and redirect.kind in kind:
                     touch = touch_of(bash.scope, kind[redirect.kind], redirect.target, one.folders)
                     if touch is not None:
-                        found.append(touch)
+                        found.append((one, touch))
     return found
 
 
@@ -319,7 +263,7 @@ def _readings(word: Word) -> list[Word]:
 
 
 def _redirect_part(
-    bash: Bash, redirect: Redirect, folders: Folders, links: Sequence[str]
+    bash: Bash, redirect: Redirect, facts: CommandFacts, made: Sequence[Place]
 ) -> Part | None:
     if redirect.target is None or redirect.kind in (RedirectKind.DUPLICATE, RedirectKind.TEXT):
         return None
@@ -330,9 +274,10 @@ def _redirect_part(
     kind = AccessKind.READ if is_read else AccessKind.WRITE
     if word.has_glob and not is_read:
         # Which file a pattern names as a target differs between shells and settings.
-        touch: Touch | None = Touch(kind, (), bash.scope.check_write(None, word.raw), word.raw)
+        floor = bash.scope.check_write(None, word.raw)
+        touch: Touch | None = Touch(kind, (), floor, word.raw, word.text)
     else:
-        touch = touch_of(bash.scope, kind, word, folders)
+        touch = touch_of(bash.scope, kind, word, facts.folders)
     if touch is None:
         return None
     calls = touch.calls()
@@ -352,7 +297,7 @@ def _redirect_part(
             (
                 bash.budget,
                 touch.floor,
-                _through_link((touch,), links),
+                through_made_link([(facts, touch)], facts, made),
                 _shared_by_pattern(bash, [word]),
             )
         ),

@@ -103,6 +103,16 @@ class Scope:
             return self.check_write(target, written)
         return None
 
+    def check_lent(self, target: Target | None, written: str) -> Floor | None:
+        """Judge a folder lent to a container: outside, it could be changed from in there."""
+        if target is None or self.contains(target):
+            return self.check_place(target, written)
+        return Floor(
+            Behavior.ASK,
+            Reason.SCOPE_BOUNDS_VIOLATION,
+            f"lends {_shown(target)}, outside the working directories, to a container",
+        )
+
     def check_remove(self, target: Target | None, written: str) -> Floor | None:
         """Judge a removal or a move away: like a write, and the working directory itself asks."""
         floor = self.check_write(target, written)

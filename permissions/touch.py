@@ -31,6 +31,8 @@ class Touch:
     targets: tuple[Target, ...]
     floor: Floor | None
     written: str
+    text: str
+    """Like `written`, quotes removed."""
 
     def calls(self) -> list[Call]:
         """Return the access as calls of the tools whose rules govern it.
@@ -47,7 +49,7 @@ class Touch:
                 return [Call("Edit", {}, target) for target in targets]
             case AccessKind.REMOVE:
                 return [Call("Edit", {}, target, takes_tree=True) for target in targets]
-            case AccessKind.PLACE:
+            case AccessKind.PLACE | AccessKind.LENT:
                 return []
 
 
@@ -71,12 +73,14 @@ def touch_of(scope: Scope, kind: AccessKind, word: Word, folders: Folders) -> To
         AccessKind.CHANGE_DIR: scope.check_read,
         AccessKind.WRITE: scope.check_write,
         AccessKind.PLACE: scope.check_place,
+        AccessKind.LENT: scope.check_lent,
         AccessKind.REMOVE: scope.check_remove,
     }[kind]
     if targets is None:
         floors = [check(None, word.raw), *(check(one, word.raw) for one in guessed or ())]
-        return Touch(kind, guessed or (), strictest(floors), word.raw)
-    return Touch(kind, targets, strictest(check(target, word.raw) for target in targets), word.raw)
+        return Touch(kind, guessed or (), strictest(floors), word.raw, word.text)
+    floor = strictest(check(target, word.raw) for target in targets)
+    return Touch(kind, targets, floor, word.raw, word.text)
 
 
 def _targets(

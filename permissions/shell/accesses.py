@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 from permissions.shell.access import HERE, Access, AccessKind, each, names
 from permissions.shell.arguments import split_arguments
+from permissions.shell.containers import container
 from permissions.shell.git_command import git
 from permissions.shell.outputs import output_accesses
 from permissions.shell.syntax import Word
@@ -33,6 +34,7 @@ from permissions.shell.transfers import (
     curl,
     patch,
     remote_copy,
+    seven_zip,
     split_file,
     tar,
     unzip,
@@ -312,6 +314,7 @@ _SPECIAL: dict[str, _Reader] = {
     "gtar": tar,
     "bsdtar": tar,
     "unzip": unzip,
+    **dict.fromkeys(("7z", "7za", "7zr"), seven_zip),
     "zip": zip_archive,
     "curl": curl,
     "wget": wget,
@@ -324,4 +327,7 @@ _SPECIAL: dict[str, _Reader] = {
     "make": _make,
     "gmake": _make,
     "git": git,
+    "docker": container,
+    "podman": container,
+    "kubectl": container,
 }

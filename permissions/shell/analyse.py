@@ -103,6 +103,9 @@ class CommandFacts:
     """Does nothing that needs permission: `cd`, `true`."""
     looked_through: str
     """Wrappers and assignments, for people; may be empty."""
+    stage: int
+    is_late: bool
+    """When it runs, as `Placed` says it; inside a text that a shell runs, counted from there."""
 
 
 @lru_cache(maxsize=1024)
@@ -205,6 +208,8 @@ def _facts(placed: Placed, script: Script, home: str, depth: int) -> CommandFact
         is_edit=clean and _is_edit(program, arguments, risk),
         is_inert=clean and not simple.assignments and _is_inert(program, arguments, layers),
         looked_through=_looked_through(layers, simple),
+        stage=placed.stage,
+        is_late=placed.is_late,
     )
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from permissions.glob_text import UNKNOWN
 from permissions.shell.syntax import (
     HOME_MARK,
+    PIPE_MARK,
     PWD_MARK,
     AndOr,
     Branches,
@@ -50,6 +51,10 @@ class Placed:
 
     simple: Simple
     folders: Folders
+    stage: int
+    """Grows with time: what has a smaller one has ended before; what has the same one may not."""
+    is_late: bool
+    """May run at any later time: in the background, or in a function."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +96,10 @@ class _Walker:
         self._moves = moves
         self._moving = functions if moves else frozenset()
         self._silent = 0
+        self._stage = 0
+        # Parts that run at the same time, or again and again, share one stage.
+        self._sharing = 0
+        self._late = 0
         self.placed: list[Placed] = []
 
     def walk(self, node: Node, folders: Folders) -> _Exit:
@@ -101,17 +110,26 @@ class _Walker:
                 exits = _Exit(folders, folders)
                 for item in node.items:
                     exits = self.walk(item, exits.either)
+                    self._advance()
                 return exits
             case AndOr():
                 return self._and_or(node, folders)
             case Isolated():
+                self._sharing += len(node.items) > 1 or node.is_background
+                self._late += node.is_background
                 for item in node.items:
                     self.walk(item, folders)
+                self._sharing -= len(node.items) > 1 or node.is_background
+                self._late -= node.is_background
                 return _Exit(folders, folders)
             case Branches():
                 return self._branches(node, folders)
             case FunctionBody():
+                self._sharing += 1
+                self._late += 1
                 self.walk(node.body, folders | _ANYWHERE if self._moving else folders)
+                self._sharing -= 1
+                self._late -= 1
                 return _Exit(folders, folders)
             case Redirected():
                 exits = self.walk(node.body, folders)
@@ -124,17 +142,33 @@ class _Walker:
 
     def _record(self, simple: Simple, folders: Folders) -> None:
         if not self._silent:
-            self.placed.append(Placed(simple, folders))
+            self.placed.append(Placed(simple, folders, self._stage, self._late > 0))
+
+    def _advance(self) -> None:
+        if not self._sharing:
+            self._stage += 1
 
     def _scripts(self, words: tuple[Word, ...], folders: Folders) -> None:
         for word in words:
+            if not word.scripts:
+                continue
+            # A process substitution may outlive the command that it belongs to.
+            outlives = PIPE_MARK in word.text
+            self._sharing += 1
+            self._late += outlives
             for script in word.scripts:
                 self.walk(script.body, folders)
+            self._sharing -= 1
+            self._late -= outlives
 
     def _redirect_scripts(self, redirects: tuple[Redirect, ...], folders: Folders) -> None:
+        self._sharing += 1
+        self._late += 1
         for redirect in redirects:
             for script in redirect.scripts:
                 self.walk(script.body, folders)
+        self._sharing -= 1
+        self._late -= 1
 
     def _simple(self, simple: Simple, folders: Folders) -> _Exit:
         self._record(simple, folders)
@@ -196,6 +230,7 @@ class _Walker:
 
     def _and_or(self, node: AndOr, folders: Folders) -> _Exit:
         left = self.walk(node.left, folders)
+        self._advance()
         if node.is_and:
             right = self.walk(node.right, left.success)
             return _Exit(right.success, _union(left.failure, right.failure))
@@ -203,10 +238,12 @@ class _Walker:
         return _Exit(_union(left.success, right.success), right.failure)
 
     def _branches(self, node: Branches, folders: Folders) -> _Exit:
-        before = folders
-        if node.repeats:
-            before = self._settled(node, folders)
-        return self._once(node, before)
+        if not node.repeats:
+            return self._once(node, folders)
+        self._sharing += 1
+        exits = self._once(node, self._settled(node, folders))
+        self._sharing -= 1
+        return exits
 
     def _once(self, node: Branches, folders: Folders) -> _Exit:
         current = folders

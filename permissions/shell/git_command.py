@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from permissions.shell.access import HERE, Access, AccessKind, attached_values, each, names
@@ -56,6 +57,8 @@ def git(words: Sequence[Word]) -> list[Access]:
     if subcommand in ("clone", "init"):
         operands = split_arguments(rest, valued="bocujC", valued_long=_GIT_CLONE_LONG).operands
         place = operands[1:2] if subcommand == "clone" else operands[:1]
+        if subcommand == "clone" and len(operands) == 1:
+            place = (_cloned(operands[0]),)
         result.extend(each(AccessKind.WRITE, place or (HERE,)))
     if subcommand == "worktree" and rest[:1] and rest[0].text == "add":
         operands = split_arguments(rest[1:], valued="bB").operands
@@ -63,6 +66,15 @@ def git(words: Sequence[Word]) -> list[Access]:
     if subcommand in ("rm", "mv") and not places:
         result.extend(each(AccessKind.REMOVE, split_arguments(rest).operands))
     return result
+
+
+def _cloned(address: Word) -> Word:
+    """Return the folder that a clone is named: the last piece of its address, as git cuts it."""
+    name = re.split(r"[/:]", address.text.rstrip("/").removesuffix("/.git"))[-1]
+    name = name.removesuffix(".git").removesuffix(".bundle")
+    if not address.is_literal or name in ("", ".", ".."):
+        return HERE
+    return Word(address.raw, name)
 
 
 _WRITES = {

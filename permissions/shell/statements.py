@@ -87,7 +87,7 @@ class StatementReader:
             kind = child.type
             if kind == "&" and items:
                 # The statement before it runs in the background, in a shell of its own.
-                items[-1] = Isolated((items[-1],))
+                items[-1] = Isolated((items[-1],), is_background=True)
             elif child.is_named and kind not in _NOT_STATEMENTS:
                 items.append(self.statement(child))
         return items
@@ -154,7 +154,7 @@ class StatementReader:
     def _and_or(self, node: TreeNode) -> Node:
         children = [child for child in node.children if child.type != "comment"]
         if len(children) == 2 and children[1].type == "&":
-            return Isolated((self.statement(children[0]),))
+            return Isolated((self.statement(children[0]),), is_background=True)
         result = self.statement(children[0])
         position = 1
         while position + 1 < len(children):
@@ -163,7 +163,7 @@ class StatementReader:
             if operator in ("&&", "||"):
                 result = AndOr(result, right, operator == "&&")
             elif operator == "&":
-                result = Sequence((Isolated((result,)), right))
+                result = Sequence((Isolated((result,), is_background=True), right))
             elif operator in (";", "\n", ";;"):
                 result = Sequence((result, right))
             else:
@@ -208,7 +208,7 @@ class StatementReader:
                 bodies.append(self.statement(child))
             elif not child.is_named or kind == "comment":
                 if kind == "&" and current:
-                    current[-1] = Isolated((current[-1],))
+                    current[-1] = Isolated((current[-1],), is_background=True)
             elif kind == "variable_name":
                 self._words.note_variable(self._raw(child))
             elif kind in ("extglob_pattern", "regex"):
@@ -233,6 +233,7 @@ class StatementReader:
         body = node.child_by_field_name("body")
         if name is None or body is None:
             raise Unparsable("a function is not understood")
+        self._words.note_function(self._raw(name))
         found: Node = FunctionBody(self._raw(name), self.statement(body))
         redirects = [
             self._redirections.read(child) for child in node.children if child.type in REDIRECTS
@@ -352,7 +353,7 @@ class StatementReader:
         items: list[Node] = []
         for child in node.children:
             if child.type == "&" and items:
-                items[-1] = Isolated((items[-1],))
+                items[-1] = Isolated((items[-1],), is_background=True)
             elif child.is_named and child.type not in _NOT_STATEMENTS | REDIRECTS:
                 items.append(self.statement(child))
         return items

@@ -128,6 +128,7 @@ class Isolated:
     """Parts that run in shells of their own: pipeline, subshell, background, coproc."""
 
     items: tuple[Node, ...]
+    is_background: bool = False
 
 
 @dataclass(frozen=True, slots=True)

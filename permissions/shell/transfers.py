@@ -90,6 +90,22 @@ def zip_archive(words: Sequence[Word]) -> list[Access]:
     return [*each(AccessKind.WRITE, operands[:1]), *each(AccessKind.READ, operands[1:])]
 
 
+def seven_zip(words: Sequence[Word]) -> list[Access]:
+    """Return what 7z reads, writes and where it unpacks."""
+    folders = [
+        Word(word.raw, word.text[2:], word.splits) for word in words if word.plain.startswith("-o")
+    ]
+    command, *operands = [word for word in words if not word.plain.startswith("-")] or [
+        Word("", "")
+    ]
+    if command.text in ("x", "e"):
+        places = each(AccessKind.WRITE, folders or (HERE,))
+        return [*each(AccessKind.READ, operands[:1]), *places]
+    if command.text in ("a", "d", "u", "rn"):
+        return [*each(AccessKind.WRITE, operands[:1]), *each(AccessKind.READ, operands[1:])]
+    return each(AccessKind.READ, operands[:1])
+
+
 def compressor(words: Sequence[Word]) -> list[Access]:
     """Return what gzip and its like read or replace."""
     found = split_arguments(words, valued="SbT")

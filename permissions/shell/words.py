@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import product
 
 from tree_sitter import Node as TreeNode
 
 from permissions.glob_text import UNKNOWN
+from permissions.shell.braces import BRACES, CLOSE, COMMA, OPEN, UNBRACE, braced
 from permissions.shell.loops import LoopVariables
 from permissions.shell.syntax import (
     GLOB_MARKS,
@@ -22,22 +22,14 @@ from permissions.shell.syntax import (
     Word,
 )
 
-MAX_BRACE_WORDS = 64
-"""Words that one brace expansion may give; beyond it the command counts as unparsable."""
-
-_OPEN, _CLOSE, _COMMA = "\ue010", "\ue011", "\ue012"
-"""Unquoted brace characters while a word is being read."""
-_BRACES = {"{": _OPEN, "}": _CLOSE, ",": _COMMA}
-_UNBRACE = str.maketrans({_OPEN: "{", _CLOSE: "}", _COMMA: ","})
-
 _PLAIN_EXPANSION = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _QUOTED_VARIABLE = re.compile(r'"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})"', re.ASCII)
 _DYNAMIC_EXPANSION = re.compile(r"^\$\{!|@[A-Za-z]\}$")
 _ASSIGNING_EXPANSION = re.compile(r"^\$\{[A-Za-z_][A-Za-z0-9_]*:?=")
-_RANGE = re.compile(r"(-?\d{1,6}|[A-Za-z])\.\.(-?\d{1,6}|[A-Za-z])")
 _POSITIONAL = re.compile(r"\$[0-9](\w+)", re.ASCII)
 """`$1x`, which the grammar takes for one name: only the digit is."""
 _NUMERIC = frozenset({"$?", "$#", "$$", "$!"})
+_PWD_COMMAND = re.compile(r"\$\(\s*pwd\s*\)|`\s*pwd\s*`")
 _TRACKED = frozenset({"HOME", "PWD", "OLDPWD", "CDPATH", "IFS"})
 _PLAIN_WORD = re.compile(rb"[A-Za-z0-9_./:@%+=^-]+")
 _PLAIN_VALUE = re.compile(r"[A-Za-z0-9_./:@%+=,~ \n-]*")
@@ -104,13 +96,13 @@ class WordReader:
         raw = self._source[first.start_byte : last.end_byte].decode("utf-8", "replace")
         pieces = [self._piece(node, at_start=node is first) for node in nodes]
         joined = join_words(raw, pieces)
-        if _OPEN not in joined.text:
-            if _CLOSE in joined.text or _COMMA in joined.text:
-                return [Word(raw, joined.text.translate(_UNBRACE), joined.splits, joined.scripts)]
+        if OPEN not in joined.text:
+            if CLOSE in joined.text or COMMA in joined.text:
+                return [Word(raw, joined.text.translate(UNBRACE), joined.splits, joined.scripts)]
             return [joined]
         return [
-            Word(raw, text.translate(_UNBRACE), joined.splits, joined.scripts)
-            for text in _braced(joined.text)
+            Word(raw, text.translate(UNBRACE), joined.splits, joined.scripts)
+            for text in braced(joined.text)
         ]
 
     def scan(self, node: TreeNode) -> Word:
@@ -151,7 +143,7 @@ class WordReader:
             pieces = [value_node]
             found = [self._piece(piece, at_start=True) for piece in pieces]
             value = join_words(self._raw(value_node), found)
-            value = Word(value.raw, value.text.translate(_UNBRACE), value.splits, value.scripts)
+            value = Word(value.raw, value.text.translate(UNBRACE), value.splits, value.scripts)
         if not _PLAIN_VALUE.fullmatch(value.plain):
             self._odd_values = True
         if scripts:
@@ -161,6 +153,11 @@ class WordReader:
     def note_variable(self, name: str) -> None:
         """Remember that a variable is set here."""
         if name in _TRACKED:
+            self.taints_variables = True
+
+    def note_function(self, name: str) -> None:
+        """Remember a function; one named `pwd` may say anything."""
+        if name == "pwd":
             self.taints_variables = True
 
     def note_command(self, words: Sequence[Word]) -> None:
@@ -206,13 +203,16 @@ class WordReader:
             case "simple_expansion" | "expansion":
                 return self._variable(node, raw)
             case "command_substitution":
-                return Word(raw, UNKNOWN, True, (self._substitution(node),))
+                script = self._substitution(node)
+                if _PWD_COMMAND.fullmatch(raw):
+                    return Word(raw, PWD_MARK, False, (script,))
+                return Word(raw, UNKNOWN, True, (script,))
             case "process_substitution":
                 return Word(raw, PIPE_MARK, False, (self._substitution(node),))
             case "arithmetic_expansion":
                 return Word(raw, UNKNOWN, False, self.arithmetic(node).scripts)
             case "brace_expression":
-                return Word(raw, "".join(_BRACES.get(mark, mark) for mark in raw))
+                return Word(raw, "".join(BRACES.get(mark, mark) for mark in raw))
             case "array":
                 return self.scan(node)
             case kind if not node.is_named and kind in ("==", "=~", "(", ")", "{", "}"):
@@ -357,7 +357,7 @@ def _unquoted(raw: str, *, at_start: bool) -> str:
                 pieces.append(following)
             position += 2
             continue
-        pieces.append(GLOB_MARKS.get(character) or _BRACES.get(character) or character)
+        pieces.append(GLOB_MARKS.get(character) or BRACES.get(character) or character)
         position += 1
     return "".join(pieces)
 
@@ -376,68 +376,3 @@ def _ansi(body: str) -> str:
         return _ANSI_LETTERS.get(match[6], "\\" + match[6])
 
     return _ANSI.sub(value, body)
-
-
-def _braced(text: str) -> list[str]:
-    """Expand braces as the shell does: lists and ranges; others stay as they are."""
-    parts = _brace_parts(text)
-    if parts is None:
-        return [text]
-    before, choices, after = parts
-    endings = _braced(after) if _OPEN in after else [after]
-    middles: list[str] = []
-    for choice in choices:
-        middles.extend(_braced(choice) if _OPEN in choice else [choice])
-        if len(middles) > MAX_BRACE_WORDS:
-            raise Unparsable("a brace expansion gives too many words")
-    if len(middles) * len(endings) > MAX_BRACE_WORDS:
-        raise Unparsable("a brace expansion gives too many words")
-    return [before + middle + ending for middle, ending in product(middles, endings)]
-
-
-def _brace_parts(text: str) -> tuple[str, list[str], str] | None:
-    """Split at the first brace that expands; None when there is none."""
-    start = text.find(_OPEN)
-    while start >= 0:
-        depth, choices, last = 0, [], start + 1
-        for position in range(start, len(text)):
-            mark = text[position]
-            if mark == _OPEN:
-                depth += 1
-            elif mark == _COMMA and depth == 1:
-                choices.append(text[last:position])
-                last = position + 1
-            elif mark == _CLOSE:
-                depth -= 1
-                if depth:
-                    continue
-                choices.append(text[last:position])
-                found = choices if len(choices) > 1 else _brace_range(choices[0])
-                if found is not None:
-                    return text[:start], found, text[position + 1 :]
-                break
-        start = text.find(_OPEN, start + 1)
-    return None
-
-
-def _brace_range(body: str) -> list[str] | None:
-    if ".." not in body:
-        return None
-    match = _RANGE.fullmatch(body)
-    if match is None:
-        # A range with a step or an unknown end: some words, but which?
-        return [UNKNOWN, UNKNOWN]
-    first, last = match[1], match[2]
-    if first.lstrip("-").isdigit() and last.lstrip("-").isdigit():
-        low, high = int(first), int(last)
-        step = 1 if low <= high else -1
-        if abs(high - low) >= MAX_BRACE_WORDS:
-            return [UNKNOWN, UNKNOWN]
-        if first.lstrip("-").startswith("0") or last.lstrip("-").startswith("0"):
-            return [UNKNOWN, UNKNOWN]
-        return [str(number) for number in range(low, high + step, step)]
-    if len(first) == len(last) == 1 and first.isalpha() and last.isalpha():
-        low, high = ord(first), ord(last)
-        step = 1 if low <= high else -1
-        return [chr(number) for number in range(low, high + step, step)]
-    return [UNKNOWN, UNKNOWN]
