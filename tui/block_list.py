@@ -14,6 +14,8 @@ class BlockList:
         """Start empty."""
         self.blocks: list[Block] = []
         self._index: dict[str, int] = {}
+        """Positions, counted from the block that was the first when `_origin` was 0."""
+        self._origin = 0
         self._uids: dict[str, list[str]] = {}
         self._counter = 0
         self._first_changed: int | None = None
@@ -31,7 +33,10 @@ class BlockList:
         """
         new = [block for block in older.blocks if block.key not in self._index]
         self.blocks[0:0] = new
-        self._index = {block.key: position for position, block in enumerate(self.blocks)}
+        # However much is here already, only what is new costs something.
+        self._origin += len(new)
+        for position, block in enumerate(new):
+            self._index[block.key] = position - self._origin
         for uid, keys in older._uids.items():
             self._uids.setdefault(uid, keys)
         self._added_before += len(new)
@@ -49,6 +54,7 @@ class BlockList:
         """Forget every block; keys made from now on are new all the same."""
         self.blocks.clear()
         self._index.clear()
+        self._origin = 0
         self._uids.clear()
         self._first_changed = 0
         self._added_before = 0
@@ -60,22 +66,22 @@ class BlockList:
     def get(self, key: str) -> Block | None:
         """Return the block of a key."""
         position = self._index.get(key)
-        return None if position is None else self.blocks[position]
+        return None if position is None else self.blocks[position + self._origin]
 
     def append(self, block: Block) -> None:
         """Add a block at the end."""
-        self._index[block.key] = len(self.blocks)
+        self._index[block.key] = len(self.blocks) - self._origin
         self.blocks.append(block)
         self._mark(len(self.blocks) - 1)
 
     def insert_after(self, key: str, block: Block) -> None:
         """Add a block behind another one; at the end if there is no block of that key."""
-        position = self._index.get(key, len(self.blocks) - 1) + 1
+        position = self._index.get(key, len(self.blocks) - 1 - self._origin) + 1 + self._origin
         if position == len(self.blocks):
             self.append(block)
             return
         self.blocks.insert(position, block)
-        self._index = {block.key: index for index, block in enumerate(self.blocks)}
+        self._number()
         self._mark(position)
 
     def append_if_new(self, block: Block) -> bool:
@@ -87,7 +93,7 @@ class BlockList:
 
     def replace(self, block: Block) -> None:
         """Put a block in the place of the one with its key."""
-        self.put(self._index[block.key], block)
+        self.put(self._index[block.key] + self._origin, block)
 
     def put(self, position: int, block: Block) -> None:
         """Put a block in the place of another of the same key."""
@@ -96,11 +102,11 @@ class BlockList:
 
     def remove(self, keys: Collection[str]) -> None:
         """Take blocks out; keys of no block are passed over."""
-        positions = [self._index[key] for key in keys if key in self._index]
+        positions = [self._index[key] + self._origin for key in keys if key in self._index]
         if not positions:
             return
         self.blocks = [block for block in self.blocks if block.key not in keys]
-        self._index = {block.key: position for position, block in enumerate(self.blocks)}
+        self._number()
         self._mark(min(positions))
 
     # Messages, and the blocks that are theirs
@@ -133,6 +139,10 @@ class BlockList:
     def unseen(self, key: str) -> str:
         """Return the key, or a fresh one where it is taken."""
         return self.fresh_key(key) if key in self._index else key
+
+    def _number(self) -> None:
+        self._origin = 0
+        self._index = {block.key: position for position, block in enumerate(self.blocks)}
 
     def _mark(self, position: int) -> None:
         if self._first_changed is None or position < self._first_changed:

@@ -26,6 +26,7 @@ from tui.leaving import Leaving
 from tui.lines import Lines
 from tui.own_panels import OwnPanels
 from tui.own_status import OwnStatus
+from tui.past import Past
 from tui.prompt_history import PromptHistory
 from tui.prompt_keys import PromptKeys
 from tui.prompt_offers import PromptOffers
@@ -57,6 +58,7 @@ class KeyboardHost(Protocol):
     lines: Lines
     hint_text: Hint
     own_status: OwnStatus
+    past: Past
     typed_prompts: TypedPrompts
     typed_commands: TypedCommands
     editing: Editing
@@ -94,6 +96,8 @@ class Keyboard:
             host.editing,
             host.on_reading,
             host.own_panels.choose_detail,
+            host.past,
+            host.start_worker,
         )
         self.search = HistorySearch(
             host.history,

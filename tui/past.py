@@ -47,7 +47,8 @@ class Past:
         self._start_worker = start_worker
         self._on_added = on_added
         self._pages: SessionPages | None = None
-        self._is_reading = False
+        self._reading = asyncio.Lock()
+        self._is_broken = False
 
     @property
     def path(self) -> Path | None:
@@ -59,32 +60,49 @@ class Past:
         from agent.session.pages import SessionPages  # only a resume needs it
 
         self._pages = SessionPages(path)
+        self._is_broken = False
         await self._read(self._pages)
 
     def close(self) -> None:
         """Forget the session."""
         self._pages = None
 
+    @property
+    def has_more(self) -> bool:
+        """Whether there is a page before what is shown."""
+        return self._pages is not None and not self._pages.is_at_start and not self._is_broken
+
     def more(self) -> None:
         """Show what came before, if there is anything; called while the person scrolls up."""
-        pages = self._pages
-        if pages is not None and not pages.is_at_start and not self._is_reading:
-            self._start_worker(self._read(pages))
+        if self._pages is not None and self.has_more and not self._reading.locked():
+            self._start_worker(self._read(self._pages))
+
+    async def older(self) -> bool:
+        """Show the page before; False where there is none, or none that can be read."""
+        if self._pages is not None and self.has_more:
+            await self._read(self._pages)
+        return not self._is_broken
 
     async def _read(self, pages: SessionPages) -> None:
         from agent.errors import SessionError
 
-        self._is_reading = True
-        try:
-            page = await asyncio.to_thread(pages.older)
-        except SessionError:
-            # The conversation itself says what is wrong with its file.
-            return
-        finally:
-            self._is_reading = False
-        if pages is self._pages and page.items:
-            self._document.add_past(*past_blocks(page, self._document.folder))
-            self._on_added()
+        async with self._reading:
+            if pages is not self._pages or not self.has_more:
+                return
+            try:
+                page, blocks = await asyncio.to_thread(_blocks_before, pages, self._document.folder)
+            except SessionError:
+                # The conversation itself says what is wrong with its file.
+                self._is_broken = True
+                return
+            if pages is self._pages and page.items:
+                self._document.add_past(*blocks)
+                self._on_added()
+
+
+def _blocks_before(pages: SessionPages, folder: str) -> tuple[Page, tuple[BlockList, str]]:
+    page = pages.older()
+    return page, past_blocks(page, folder)
 
 
 def past_blocks(page: Page, folder: str = "") -> tuple[BlockList, str]:

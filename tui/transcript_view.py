@@ -5,18 +5,17 @@ While it is open it has the keyboard, and its line stands where the prompt was.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Final, Protocol
 
 from tui.components.transcript import Transcript
 from tui.components.transcript_bar import TranscriptBar
-from tui.components.viewport import Place
 from tui.input.actions import Context
 from tui.input.event import RoutedEvent
 from tui.input.keymap import ChordReader, Match
 from tui.scroll_actions import scroll_actions
-from tui.transcript_search import TranscriptSearch
+from tui.transcript_finder import OlderPages, TranscriptFinder
 
 CONTEXTS: Final = (Context.TRANSCRIPT, Context.SCROLL)
 
@@ -39,6 +38,8 @@ class TranscriptView:
         reader: TranscriptReader,
         on_change: Callable[[], None],
         choose_detail: Callable[[], None],
+        past: OlderPages,
+        start_worker: Callable[[Awaitable[None]], None],
     ) -> None:
         """`on_change` hears of opening and closing: the prompt comes and goes.
 
@@ -51,13 +52,9 @@ class TranscriptView:
         self._on_change = on_change
         self._choose_detail = choose_detail
         self._query: str | None = None
-        self._search = TranscriptSearch("", ())
-        self._added_before = 0
+        self.finder = TranscriptFinder(transcript, past, start_worker, self._show_again)
         self._is_unfolded = True
         self.is_open = False
-        self.here: Place | None = None
-        """The hit that was gone to last."""
-        self._number = 0
         self._actions = self._action_table()
 
     @property
@@ -77,13 +74,14 @@ class TranscriptView:
         """Fold again, forget the search, give the keyboard back."""
         self.is_open = False
         self._query = None
-        self._find("")
+        self.finder.find("")
         self._bar.close()
         self._transcript.set_detailed(False)
         self._on_change()
 
     def press(self, event: RoutedEvent) -> None:
         """Take a key."""
+        self.finder.give_up()
         if self._query is not None:
             self._press_in_query(event, self._query)
         else:
@@ -112,7 +110,7 @@ class TranscriptView:
                 self._query = None
             case "escape":
                 self._query = None
-                self._find("")
+                self.finder.find("")
             case "backspace" | "ctrl+h":
                 self._type(query[:-1])
             case "ctrl+u":
@@ -120,9 +118,9 @@ class TranscriptView:
             case "ctrl+w":
                 self._type(query.rstrip().rpartition(" ")[0])
             case "down" | "ctrl+n":
-                self._go(1)
+                self.finder.go(1)
             case "up" | "ctrl+p":
-                self._go(-1)
+                self.finder.go(-1)
             case _ if event.text and event.text.isprintable():
                 self._type(query + event.text)
             case _:
@@ -130,67 +128,33 @@ class TranscriptView:
 
     def _type(self, query: str) -> None:
         self._query = query
-        self._find(query)
-        if self._search.blocks:
-            # The newest hit first: most people look for what has just gone by.
-            viewport = self._transcript.viewport
-            found = self._search.previous(viewport, Place(len(viewport.entries), 0))
-            self._to(found)
-
-    def _follow_the_past(self) -> None:
-        """Find again where earlier blocks came in above: every place has moved."""
-        moved = self._transcript.added_before - self._added_before
-        if moved:
-            here = self.here
-            self._find(self._search.needle)
-            if here is not None:
-                self.here = Place(here.block + moved, here.line)
-
-    def _find(self, query: str) -> None:
-        self._added_before = self._transcript.added_before
-        entries = self._transcript.viewport.entries
-        self._search = TranscriptSearch(query, [entry.block for entry in entries])
-        self.here = None
-        self._number = 0
-        self._transcript.set_search(self._search.needle)
-
-    def _go(self, step: int) -> None:
-        viewport = self._transcript.viewport
-        self._follow_the_past()
-        here = self.here or (Place(-1, 0) if step > 0 else Place(len(viewport.entries), 0))
-        search = self._search.next if step > 0 else self._search.previous
-        self._to(search(viewport, here))
-
-    def _to(self, place: Place | None) -> None:
-        if place is not None:
-            self.here = place
-            self._number = self._search.number(self._transcript.viewport, place)
-            self._transcript.to_place(place)
+        self.finder.find(query)
 
     # Keys
 
     def _action_table(self) -> Mapping[str, Callable[[], None]]:
-        transcript = self._transcript
+        transcript, finder = self._transcript, self.finder
         return {
             "transcript:exit": self.close,
             "app:toggleTranscript": self.close,
             "transcript:toggleShowAll": self._toggle_folding,
             "transcript:search": partial(self._type, ""),
             # A search begins at the newest hit: on from there is up, as after `?` in a pager.
-            "transcript:searchNext": partial(self._go, -1),
-            "transcript:searchPrevious": partial(self._go, 1),
-            "transcript:previousPrompt": partial(transcript.to_prompt, -1),
-            "transcript:nextPrompt": partial(transcript.to_prompt, 1),
+            "transcript:searchNext": partial(finder.go, -1),
+            "transcript:searchPrevious": partial(finder.go, 1),
+            "transcript:previousPrompt": partial(finder.to_prompt, -1),
+            "transcript:nextPrompt": partial(finder.to_prompt, 1),
             "transcript:toolDetail": self._fold_and_choose,
-            "transcript:dump": lambda: self._reader.to_terminal(transcript.whole_text()),
-            "transcript:editor": self._open_editor,
+            "transcript:dump": partial(finder.with_all, self._write_to_terminal),
+            "transcript:editor": partial(finder.with_all, self._open_editor),
             "transcript:lineUp": partial(transcript.scroll_rows, -1),
             "transcript:lineDown": partial(transcript.scroll_rows, 1),
             "transcript:pageUp": partial(transcript.scroll_pages, -1.0),
             "transcript:pageDown": partial(transcript.scroll_pages, 1.0),
-            "transcript:top": transcript.to_start,
             "transcript:bottom": transcript.to_end,
             **scroll_actions(transcript),
+            "transcript:top": finder.to_start,
+            "scroll:top": finder.to_start,
         }
 
     def _key_of(self, action_id: str) -> str:
@@ -208,15 +172,17 @@ class TranscriptView:
         self._transcript.set_detailed(False)
         self._choose_detail()
 
+    def _write_to_terminal(self) -> None:
+        self._reader.to_terminal(self._transcript.whole_text())
+
     def _open_editor(self) -> None:
         self._reader.text(self._transcript.whole_text(), "transcript.md")
 
+    def _show_again(self) -> None:
+        if self.is_open:
+            self._show()
+
     def _show(self) -> None:
-        found = ""
-        if self._search.needle:
-            count = self._search.count
-            number = f"{self._number}/" if self._number else ""
-            found = f"{number}{count} hit{'' if count == 1 else 's'}" if count else "nothing found"
         if self._query is not None:
             keys = "enter keep · ↑↓ hits · esc close"
         else:
@@ -234,4 +200,4 @@ class TranscriptView:
                 )
                 if (key := self._key_of(action_id))
             )
-        self._bar.show(self._query, found, keys)
+        self._bar.show(self._query, self.finder.found, keys)

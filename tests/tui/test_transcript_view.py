@@ -162,11 +162,11 @@ async def test_the_whole_text_goes_to_the_editor_in_logical_lines() -> None:
     async with app.run_test(size=(50, 20)) as pilot:
         await read(pilot, "go")
         await pilot.press("v")
-        assert seen == [(f"go\n\n{words}", "transcript.md")]
+        assert seen == [(f"❯ go\n\n{words}", "transcript.md")]
 
 
 def hit_of(app: AgentApp) -> str:
-    place = app.keyboard.reading.here
+    place = app.keyboard.reading.finder.here
     assert place is not None
     return app.transcript.viewport.row(place).text.strip()
 

@@ -84,8 +84,7 @@ def marked_text(viewport: Viewport, mark: Mark) -> str:
     if mark.is_empty:
         return ""
     (first_block, first_line, _), (last_block, last_line, _) = mark.edges
-    text = ""
-    is_first = True
+    lines: list[str] = []
     for block in range(first_block, min(last_block + 1, len(viewport.entries))):
         start = first_line if block == first_block else 0
         height = viewport.height_of(block)
@@ -97,14 +96,11 @@ def marked_text(viewport: Viewport, mark: Mark) -> str:
             if columns is None or not line.is_copied:
                 continue
             part = _cut(line, *columns)
-            if is_first:
-                text = part
-            elif line.joint is not None:
-                text += line.joint + part
+            if line.joint is not None and lines:
+                lines[-1] += line.joint + part
             else:
-                text = text.rstrip(" ") + "\n" + part
-            is_first = False
-    return "\n".join(piece.rstrip() for piece in text.strip("\n").split("\n"))
+                lines.append(part)
+    return "\n".join(line.rstrip() for line in lines).strip("\n")
 
 
 def _cut(line: Row, start: int, end: int | None) -> str:

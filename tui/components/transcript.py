@@ -167,10 +167,11 @@ class Transcript(Listens, DrawsRows):
         self.viewport.to_end()
         self.update_rows()
 
-    def to_prompt(self, direction: int) -> None:
-        """Go to the previous or next message of the person."""
-        self.viewport.to_prompt(direction)
+    def to_prompt(self, direction: int) -> bool:
+        """Go to the previous or next message of the person; False where there is none."""
+        has_moved = self.viewport.to_prompt(direction)
         self.update_rows()
+        return has_moved
 
     def to_place(self, place: Place) -> None:
         """Show a row, a third of the height below the top where there is that much above it."""
@@ -190,12 +191,10 @@ class Transcript(Listens, DrawsRows):
         return marked_text(self.viewport, self._mark) if self._mark is not None else ""
 
     def whole_text(self) -> str:
-        """Return everything as logical lines; lays out every block once."""
-        last = len(self.viewport.entries) - 1
-        if last < 0:
-            return ""
-        end = Place(last, self.viewport.height_of(last) - 1)
-        return marked_text(self.viewport, Mark(Place(0, 0), 0, end, self.size.width + 1))
+        """Return everything for reading elsewhere, without laying it out."""
+        from tui.components.transcript_text import transcript_text  # rarely wanted
+
+        return transcript_text(entry.block for entry in self.viewport.entries)
 
     def clear_mark(self) -> None:
         """Unmark."""

@@ -205,8 +205,8 @@ class Viewport:
         """Go to the last row and follow."""
         self._set_following(True)
 
-    def to_prompt(self, direction: int) -> None:
-        """Go to the person's message before (-1) or after (1) the top row."""
+    def to_prompt(self, direction: int) -> bool:
+        """Go to the person's message before (-1) or after (1) the top row; False without one."""
         index = self.top.block
         if direction < 0 and self.top.line > 1:
             index += 1
@@ -217,8 +217,9 @@ class Viewport:
                 end = self._last_top()
                 is_at_end = (self.top.block, self.top.line) >= (end.block, end.line)
                 self._set_following(is_at_end)
-                return
+                return True
             index += direction
+        return False
 
     def to_place(self, place: Place) -> None:
         """Put a row on the screen, where possible with a third of the height above it."""
