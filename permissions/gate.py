@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Protocol
 
 from permissions.cascade import decide
+from permissions.classifier_local import classify
 from permissions.context import PermissionContext
 from permissions.decision import (
     Behavior,
@@ -204,6 +205,17 @@ class PermissionGate:
                 reason=Reason.UNPARSABLE,
                 message=f"The permission check itself failed ({type(error).__name__}: {error}).",
             )
+
+    def preview(self, request: PermissionRequest, *, cwd: Path | None = None) -> Decision:
+        """Return what would become of a call that somebody thinks of making: nothing is logged.
+
+        Steps 1 to 3, then the local classifier; an ask says what the call would do.
+        """
+        decision = self.evaluate(request, cwd=cwd)
+        if decision.behavior is not Behavior.ASK:
+            return decision
+        allowed = classify(request, self._context, cwd=cwd)
+        return allowed or replace(decision, effects=self._effects(request, cwd))
 
     def after_pre_tool_use(
         self, decision: Decision, hook: str, reason: str, hook_name: str

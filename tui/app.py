@@ -88,6 +88,7 @@ class AgentApp(DirectOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
         suggest_grants: Callable[
             [PermissionRequest, Decision], Sequence[GrantOffer]
         ] = lambda _request, _decision: (),
+        judge_call: Callable[[PermissionRequest], Decision | None] = lambda _request: None,
         clock: Callable[[], float] = time.monotonic,
         edit_text: Callable[[str, str], str] | None = None,
         edit_path: Callable[[Path], None] | None = None,
@@ -110,6 +111,7 @@ class AgentApp(DirectOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
         )
         self.window = Window(self._write_raw, options.env)
         self._suggest_grants = suggest_grants
+        self._judge_call = judge_call
         self._clock = clock
         self.document = Document(str(options.folder))
         self.history = PromptHistory(options.history)
@@ -232,7 +234,12 @@ class AgentApp(DirectOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
 
         edit_text = self.editing.text if self.editing.has_editor else None
         contender = DialogContender(
-            self.dialogs, self.highlighter, self._suggest_grants, self._preview, edit_text
+            self.dialogs,
+            self.highlighter,
+            self._suggest_grants,
+            self._preview,
+            edit_text,
+            self._judge_call,
         )
         person = ScreenPerson(self.dialogs, self.highlighter, edit_text)
         await self.conversations.begin(ScreenPorts(contender, person, person.trust, person.onboard))

@@ -183,6 +183,13 @@ class ConversationMaker:
             if grant.destination is not None
         )
 
+    def judge_call(self, request: PermissionRequest) -> Decision | None:
+        """Return what becomes of a call that the person changed; None for other agents' calls."""
+        if self.assembled is None or request.agent_id is not None:
+            return None
+        conversation = self.assembled.conversation
+        return conversation.gate.preview(request, cwd=conversation.cwd)
+
     async def _show_past(self) -> None:
         """Show the end of the session to resume: seconds before a large one is rebuilt."""
         options = self.options

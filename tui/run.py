@@ -109,6 +109,7 @@ class _ScreenRun:
                 notices=(*notices, *theme_notices),
             ),
             suggest_grants=self.maker.suggest_grants,
+            judge_call=self.maker.judge_call,
             edit_text=(lambda text, name: edit_text(editor, text, name)) if editor else None,
             edit_path=(lambda path: edit_file(editor, path)) if editor else None,
             release=self.maker.release,

@@ -52,6 +52,12 @@ class ChoiceList:
         buffer = self._comments.get(index)
         return buffer.draft.expanded.strip() if buffer else ""
 
+    def take_comments(self, other: ChoiceList) -> None:
+        """Take over what was typed at the first and the last answer of a list this one replaces."""
+        for ours, theirs in ((0, 0), (len(self.choices) - 1, len(other.choices) - 1)):
+            if theirs in other._comments and self.choices[ours].comment_hint is not None:
+                self._comments[ours] = other._comments[theirs]
+
     def move(self, step: int) -> None:
         """Select another answer; the list goes round."""
         self.is_commenting = False

@@ -16,7 +16,7 @@ from permissions.request import PermissionRequest
 from tui.dialogs.dialog import Dialog
 from tui.dialogs.host import DialogHost
 from tui.dialogs.onboarding import LocalModel, Onboarding, OnboardingDialog
-from tui.dialogs.permission import GrantOffer, PermissionAsk, PermissionDialog
+from tui.dialogs.permission import GrantOffer, JudgeCall, PermissionAsk, PermissionDialog
 from tui.dialogs.plan import PlanDialog
 from tui.dialogs.question import QuestionDialog
 from tui.dialogs.revision import EditText
@@ -48,32 +48,47 @@ class DialogContender:
         suggest: SuggestGrants,
         preview: FindPreview,
         edit_text: EditText | None = None,
+        judge: JudgeCall = lambda _request: None,
     ) -> None:
         """Take where dialogs appear, where their content comes from, and the person's editor."""
         self._host = host
         self._highlighter = highlighter
         self._suggest = suggest
+        self._judge = judge
         self._preview = preview
         self._edit_text = edit_text
         self._waiting: list[Waiting] = []
 
     async def decide(self, request: PermissionRequest, pending: Decision) -> Decision | None:
         """Ask the person. Cancelled when somebody else was faster: the dialog closes."""
+        ask = self._ask(request, pending)
+        dialog = PermissionDialog(
+            ask, self._highlighter, self._edit_text, self._behind, self._judge_again
+        )
+        waiting = Waiting(request, pending, dialog.give)
+        self._waiting.append(waiting)
+        try:
+            return await show(self._host, dialog)
+        except asyncio.CancelledError:
+            # Somebody else was faster, or the turn was interrupted: what was typed is not lost.
+            self._host.give_back(dialog.typed)
+            raise
+        finally:
+            self._waiting.remove(waiting)
+
+    def _ask(self, request: PermissionRequest, pending: Decision) -> PermissionAsk:
         offers = tuple(self._suggest(request, pending))
-        ask = PermissionAsk(
+        return PermissionAsk(
             request,
             pending,
             self._preview(request.tool_use_id),
             offers,
             session_edits=request.tool in _EDIT_TOOLS and bool(offers),
         )
-        dialog = PermissionDialog(ask, self._highlighter, self._edit_text, self._behind)
-        waiting = Waiting(request, pending, dialog.give)
-        self._waiting.append(waiting)
-        try:
-            return await show(self._host, dialog)
-        finally:
-            self._waiting.remove(waiting)
+
+    def _judge_again(self, request: PermissionRequest) -> PermissionAsk | None:
+        decision = self._judge(request)
+        return None if decision is None else self._ask(request, decision)
 
     def _behind(self) -> Sequence[Waiting]:
         """Return the questions that wait behind the one on the screen, in their order."""

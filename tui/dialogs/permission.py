@@ -19,8 +19,10 @@ from permissions.decision import (
     GrantChoice,
     Reason,
     ReasonType,
+    TraceStep,
 )
 from permissions.request import PermissionRequest
+from themes.theme import Role
 from tui.dialogs.choices import Choice, ChoiceList, Chosen
 from tui.dialogs.dialog import Answered, DialogView, FooterRow
 from tui.dialogs.permission_rows import (
@@ -39,7 +41,7 @@ from tui.dialogs.together import Waiting, fitting, waiting_rows
 from tui.screen.width import text_width
 from tui.shown import shown_display
 from tui.text.highlight import Highlighter
-from tui.text.ink import BLANK, MUTED, TEXT, Ink, Row, row
+from tui.text.ink import BLANK, MUTED, TEXT, Ink, Row, indented, row
 from tui.text.wrap import wrap
 
 
@@ -66,6 +68,12 @@ class PermissionAsk:
     """Whether Shift+Tab may pick the offer that covers all edits of the session."""
 
 
+JudgeCall = Callable[[PermissionRequest], Decision | None]
+"""What rules, scope and mode say of a call that a person changed; None where it is not known."""
+JudgeAgain = Callable[[PermissionRequest], PermissionAsk | None]
+"""The same, as it would be asked about."""
+
+
 class PermissionDialog:
     """Asks about one call."""
 
@@ -75,19 +83,22 @@ class PermissionDialog:
         highlighter: Highlighter,
         edit_text: EditText | None = None,
         others: Callable[[], Sequence[Waiting]] = tuple,
+        judge: JudgeAgain | None = None,
     ) -> None:
         """Open with "Yes" selected and nothing typed.
 
-        `edit_text` is the person's editor; `others` returns the questions behind this one.
+        `edit_text` is the person's editor; `others` returns the questions behind this one; `judge`
+        says what becomes of a changed call.
         """
         self._others = others
+        self._judge = judge
         self._shown_together: list[Waiting] = []
         request = ask.request
         self._revision = Revision(
             request.tool, request.tool_input, ask.display, highlighter, edit_text
         )
         ask = replace(ask, display=shown_display(ask.display))
-        self._ask = ask
+        self._proposed = self._ask = ask
         self._highlighter = highlighter
         self._is_traced = False
         self._answered: Answered[Decision] = Answered()
@@ -107,6 +118,19 @@ class PermissionDialog:
         if not self.is_done:
             self._answered.give(decision)
 
+    @property
+    def typed(self) -> str:
+        """What the person typed here and did not send: a comment, or a version of the call."""
+        comments = (self._choices.comment(i) for i in range(len(self._choices.choices)))
+        return "\n".join(text for text in (*comments, self._revision.typed) if text)
+
+    def revise(self, text: str) -> bool:
+        """Take another text in the place of the call's; False where it makes no call."""
+        is_taken = self._revision.revise(text)
+        if is_taken:
+            self._take_revision()
+        return is_taken
+
     # Keys
 
     def press(self, key: str, text: str, action_id: str | None) -> None:
@@ -115,6 +139,10 @@ class PermissionDialog:
         if self._revision.is_choosing:
             if self._revision.press(key, action_id):
                 self._decide(choices.chosen(0))
+            return
+        if self._revision.is_editing:
+            if self._revision.press_editing(key, text, action_id):
+                self._take_revision()
             return
         if choices.is_commenting and self._press_in_comment(key, text, action_id):
             return
@@ -126,6 +154,8 @@ class PermissionDialog:
             self._answer_all()
             return
         match action_id:
+            case "confirm:yes" if key == "y" and _is_barred(self._ask):
+                pass
             case "confirm:yes":
                 self._decide(choices.chosen(0) if key == "y" else choices.chosen())
             case "confirm:no":
@@ -142,20 +172,31 @@ class PermissionDialog:
                 self._is_traced = not self._is_traced
             case "confirm:chooseParts":
                 self._revision.begin_choosing()
-            case "confirm:edit":
+            case "confirm:edit" if self._revision.has_editor:
                 self._revision.edit()
-                self._show_revision()
+                self._take_revision()
+            case "confirm:edit" | "confirm:editHere":
+                self._revision.begin_editing()
+                self._take_revision()
+            case None if key == "e":
+                self._revision.begin_editing()
+                self._take_revision()
             case _:
                 pass
 
     def paste(self, text: str) -> None:
-        """Paste into the comment."""
-        self._choices.paste(text)
+        """Paste into the comment, or into the call that is being edited."""
+        if self._revision.is_editing:
+            self._revision.paste(text)
+        else:
+            self._choices.paste(text)
 
     def choose(self, choice: int) -> None:
         """A click selects; a click on the selected answer decides."""
         if self._revision.is_choosing:
             self._revision.choose(choice)
+        elif self._revision.is_editing:
+            pass
         elif choice == _ALL:
             self._answer_all()
         elif self._choices.selected == choice and not self._choices.is_commenting:
@@ -188,20 +229,27 @@ class PermissionDialog:
             decision = replace(decision, updated_input=dict(self._revision.tool_input))
         self._answered.give(decision)
 
-    def _show_revision(self) -> None:
-        """Show the call as the person changed it; the verdicts on its parts were on the old one."""
-        revision, ask = self._revision, self._ask
-        if revision.is_changed:
-            # What could be stored was offered for the old call.
+    def _take_revision(self) -> None:
+        """Judge the call as the person changed it, and show the verdict; run what is allowed."""
+        revision, before = self._revision, self._ask
+        if revision.tool_input == before.request.tool_input:
+            return
+        if not revision.is_changed:
+            self._ask = self._proposed
+        else:
+            request = replace(self._proposed.request, tool_input=revision.tool_input)
+            judged = self._judge(request) if self._judge is not None else None
             self._ask = replace(
-                ask,
-                offers=(),
-                session_edits=False,
-                request=replace(ask.request, tool_input=revision.tool_input),
+                judged or _unjudged(self._proposed),
+                request=request,
                 display=shown_display(revision.display),
-                pending=replace(ask.pending, parts=(), effects=(), message=_CHANGED),
             )
-            self._choices = ChoiceList(_choices(self._ask))
+        comments = self._choices
+        self._choices = ChoiceList(_choices(self._ask))
+        self._choices.take_comments(comments)
+        pending = self._ask.pending
+        if pending.behavior is Behavior.ALLOW and not _asked_by_hook(self._proposed.pending):
+            self._decide(self._choices.chosen(0))
 
     # Rows
 
@@ -210,6 +258,8 @@ class PermissionDialog:
         ask = self._ask
         if self._revision.is_choosing:
             return self._revision.view(title_runs(ask.request, ask.display), width_cells)
+        if self._revision.is_editing:
+            return self._revision.edit_view(title_runs(ask.request, ask.display), width_cells)
         width = max(1, width_cells - INDENT - 1)
         body: list[Row] = [*subject_rows(ask.request, ask.display, width_cells, self._highlighter)]
         if len(ask.pending.parts) > 1:
@@ -229,13 +279,24 @@ class PermissionDialog:
             body.extend(waiting_rows(self._shown_together, width, INDENT))
         footer = [
             FooterRow(BLANK, is_optional=True),
-            FooterRow(row(PAD[0], (question_of(ask.request), Ink(bold=True)))),
+            *self._problem_rows(width),
+            FooterRow(row(PAD[0], (self._question(), Ink(bold=True)))),
             *self._choices.rows(width_cells),
             *self._all_row(),
             FooterRow(BLANK, is_optional=True),
             FooterRow(self._hint(width_cells), is_optional=True),
         ]
         return DialogView(title_runs(ask.request, ask.display), body, footer)
+
+    def _question(self) -> str:
+        if _is_barred(self._ask):
+            return "Your version would be denied. Edit it again (e), or say no?"
+        return _QUESTION_CHANGED if self._revision.is_changed else question_of(self._ask.request)
+
+    def _problem_rows(self, width: int) -> list[FooterRow]:
+        problem = self._revision.problem
+        lines = wrap([(problem, Ink(Role.WARNING))], width) if problem else []
+        return [FooterRow(line) for line in indented(lines, PAD, PAD)]
 
     def _all_row(self) -> list[FooterRow]:
         if not self._shown_together:
@@ -253,14 +314,12 @@ class PermissionDialog:
 
     def _keys_that_fit(self, room: int) -> str:
         """Return the keys on one line; what people find without a hint goes first."""
-        trace = "less" if self._is_traced else "trace"
-        full = "less" if self._is_traced else "full trace"
+        trace, full = ("less", "less") if self._is_traced else ("why", "why, step by step")
         parts = " · h hunks" if self._revision.has_parts else ""
-        edit = " · ctrl+g edit" if self._revision.can_edit else ""
         forms = (
-            f"{parts}{edit} · ctrl+y {full} · pgup/pgdn scroll",
-            f"{parts}{edit} · ctrl+y {full}",
-            f"{parts}{edit} · ctrl+y {trace}",
+            f"{parts} · e edit · ctrl+y {full} · pgup/pgdn scroll",
+            f"{parts} · e edit · ctrl+y {full}",
+            f"{parts} · e edit · ctrl+y {trace}",
             f"{parts} · ctrl+y {trace}",
         )
         lines = [f"↑↓ enter · tab comment{form} · esc no" for form in forms]
@@ -270,6 +329,8 @@ class PermissionDialog:
 def _choices(ask: PermissionAsk) -> list[Choice]:
     yes = Choice("Yes", comment_hint="and tell the model…")
     no = Choice("No", "ends the turn", comment_hint="and tell the model what to do instead…")
+    if _is_barred(ask):
+        return [no]
     return [yes, *(Choice(f"Yes, and {o.label}", _stores(o)) for o in ask.offers), no]
 
 
@@ -281,7 +342,7 @@ def _stores(offer: GrantOffer) -> str:
 
 
 def _decision(ask: PermissionAsk, chosen: Chosen) -> Decision:
-    is_no = chosen.index == len(ask.offers) + 1
+    is_no = _is_barred(ask) or chosen.index == len(ask.offers) + 1
     offer = ask.offers[chosen.index - 1] if 0 < chosen.index <= len(ask.offers) else None
     comment = chosen.comment or None
     if is_no:
@@ -300,9 +361,27 @@ def _decision(ask: PermissionAsk, chosen: Chosen) -> Decision:
     )
 
 
+def _is_barred(ask: PermissionAsk) -> bool:
+    """Would the call, as the person changed it, be denied whatever they answer?"""
+    return ask.pending.behavior is Behavior.DENY
+
+
+def _unjudged(proposed: PermissionAsk) -> PermissionAsk:
+    """Return the ask without what was found out about the model's own call."""
+    pending = replace(proposed.pending, parts=(), effects=(), message=_CHANGED)
+    return replace(proposed, offers=(), session_edits=False, pending=pending)
+
+
+def _asked_by_hook(pending: Decision) -> bool:
+    return any(
+        entry.step is TraceStep.HOOK and entry.answer in {"ask", "defer"} for entry in pending.trace
+    )
+
+
 _ALL: Final = 1_000
 """The choice that answers several questions; no list of answers is as long."""
 _CHANGED: Final = "You changed it: rules are asked once more before it runs."
+_QUESTION_CHANGED: Final = "Do this, as you changed it?"
 _DESTINATIONS: Final = {
     "session": "this session",
     "localSettings": ".agent/settings.local.json",

@@ -18,7 +18,7 @@ from permissions.decision import Decision
 from permissions.request import PermissionRequest
 from tui.dialogs.dialog import Dialog
 from tui.dialogs.onboarding import LocalModel, Onboarding, OnboardingDialog
-from tui.dialogs.permission import PermissionAsk, PermissionDialog
+from tui.dialogs.permission import JudgeCall, PermissionAsk, PermissionDialog
 from tui.dialogs.plan import PlanDialog
 from tui.dialogs.question import QuestionDialog
 from tui.dialogs.trust import TrustDialog, TrustRequest
@@ -106,18 +106,28 @@ class FlatContender:
         asker: Asker,
         suggest: Callable[[PermissionRequest, Decision], Sequence[GrantOffer]],
         preview: Callable[[str], Display | None],
+        judge: JudgeCall = lambda _request: None,
     ) -> None:
         """Take where questions are asked, and where their content comes from."""
         self._asker = asker
         self._suggest = suggest
         self._preview = preview
+        self._judge = judge
 
     async def decide(self, request: PermissionRequest, pending: Decision) -> Decision | None:
         """Ask the person. Cancelled when somebody else was faster."""
-        offers = tuple(self._suggest(request, pending))
-        ask = PermissionAsk(request, pending, self._preview(request.tool_use_id), offers)
-        dialog = PermissionDialog(ask, Highlighter())
+        dialog = PermissionDialog(
+            self._ask(request, pending), Highlighter(), judge=self._judge_again
+        )
         return await self._asker.ask(dialog, "Permission required: ")
+
+    def _ask(self, request: PermissionRequest, pending: Decision) -> PermissionAsk:
+        offers = tuple(self._suggest(request, pending))
+        return PermissionAsk(request, pending, self._preview(request.tool_use_id), offers)
+
+    def _judge_again(self, request: PermissionRequest) -> PermissionAsk | None:
+        decision = self._judge(request)
+        return None if decision is None else self._ask(request, decision)
 
 
 class FlatPerson:

@@ -93,7 +93,9 @@ class _FlatRun:
     async def begin(self) -> None:
         """Make a conversation and say what it is."""
         person = FlatPerson(self.asker)
-        contender = FlatContender(self.asker, self._maker.suggest_grants, self._preview)
+        contender = FlatContender(
+            self.asker, self._maker.suggest_grants, self._preview, self._maker.judge_call
+        )
         ports = ScreenPorts(contender, person, person.trust, person.onboard)
         conversation = self.conversation = await self._maker.make(ports)
         demo = ", a scripted demo model" if conversation.is_demo else ""

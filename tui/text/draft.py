@@ -30,10 +30,14 @@ class Chip:
     content: str
     """What is sent in its place; for an image, the mention of its file."""
     kind: Literal["text", "image"] = "text"
+    shown: str = ""
+    """The label, where it is not the one of its kind."""
 
     @property
     def label(self) -> str:
         """What stands in its place."""
+        if self.shown:
+            return self.shown
         if self.kind == "image":
             return f"[Image #{self.number}]"
         lines = self.content.count("\n")

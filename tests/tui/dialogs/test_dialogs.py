@@ -478,7 +478,7 @@ PERMISSION_BASH = """\
       stores Bash(git push) in .agent/settings.local.json
    3. No  ends the turn
 
-   ↑↓ enter · tab comment · ctrl+y full trace · esc no"""
+   ↑↓ enter · tab comment · e edit · ctrl+y why · esc no"""
 
 TRACE = """\
    How this came about
@@ -505,7 +505,7 @@ PERMISSION_EDIT = """\
       stores Bash(git push) in .agent/settings.local.json
    3. No  ends the turn
 
-   ↑↓ enter · tab comment · h hunks · ctrl+y trace · esc no"""
+   ↑↓ enter · tab comment · h hunks · ctrl+y why · esc no"""
 
 QUESTION = """\
 [Question]

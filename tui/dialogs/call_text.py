@@ -1,0 +1,92 @@
+"""What of a call a person edits, as one text, and the call that such a text makes. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from agent.display import DiffDisplay, Display
+
+_FIELDS: Final = {
+    "Bash": ("command", "command", "command.sh"),
+    "Edit": ("new_string", "new text", ""),
+    "Write": ("content", "content", ""),
+    "NotebookEdit": ("new_source", "cell", "cell.py"),
+    "WebFetch": ("url", "address", "address.txt"),
+}
+"""By tool: the field that is edited, its name for people, and a file name for editors."""
+
+
+class NotACall(ValueError):
+    """The text makes no call; says what is wrong with it, for people."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallText:
+    """A call's text."""
+
+    text: str
+    what: str
+    """What it is, for people: `command`, `content`, …"""
+    name: str
+    """A file name that tells an editor the language; may be empty."""
+
+
+def call_text(tool: str, tool_input: Mapping[str, Any]) -> CallText:
+    """Return what is edited: the one field that matters, else the whole input as JSON."""
+    field, what, name = _FIELDS.get(tool, ("", "", ""))
+    value = tool_input.get(field)
+    if field and isinstance(value, str):
+        return CallText(value, what, name)
+    text = json.dumps(dict(tool_input), ensure_ascii=False, indent=2, default=str)
+    return CallText(text, "input", "input.json")
+
+
+def input_with(tool: str, tool_input: Mapping[str, Any], text: str) -> dict[str, Any]:
+    """Return the input that an edited text makes.
+
+    Raises:
+        NotACall: it makes none.
+    """
+    field, what, _ = _FIELDS.get(tool, ("", "", ""))
+    if field and isinstance(tool_input.get(field), str):
+        if not text.strip() and tool not in {"Edit", "Write", "NotebookEdit"}:
+            raise NotACall(f"There is no {what} left. To refuse the call, go back and say no.")
+        return {**tool_input, field: text}
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise NotACall(f"This is not valid JSON: {error}.") from error
+    if not isinstance(found, dict):
+        raise NotACall("The input must be a JSON object: {…}.")
+    return found
+
+
+def display_with(
+    tool: str, tool_input: Mapping[str, Any], display: Display | None
+) -> Display | None:
+    """Return the change that an edited input makes to its file; None where that is not known."""
+    if not isinstance(display, DiffDisplay):
+        return None
+    old = display.old
+    match (
+        tool,
+        tool_input.get("content"),
+        tool_input.get("old_string"),
+        tool_input.get("new_string"),
+    ):
+        case "Write", str() as content, _, _:
+            return replace(display, new=_lf(content))
+        case "Edit", _, "", str() as new:
+            return replace(display, new=_lf(new))
+        case "Edit", _, str() as piece, str() as new if _lf(piece) in old:
+            count = -1 if tool_input.get("replace_all") else 1
+            return replace(display, new=old.replace(_lf(piece), _lf(new), count))
+        case _:
+            return None
+
+
+def _lf(text: str) -> str:
+    return text.replace("\r\n", "\n")

@@ -1,0 +1,170 @@
+"""A text edited inside a dialog: several lines, what is unseen in it spelt out and kept.
+
+The editing is the prompt's (`tui.text.buffer`); only where the text comes from differs: a model
+wrote it, so it may hold tabs, control characters and worse, which must be neither drawn nor lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
+
+from agent.sanitize import reveal
+from themes.theme import Role
+from tui.components.edit_layout import EditRow, cursor_at, edit_rows, place_of
+from tui.dialogs.dialog import FooterRow
+from tui.text.buffer import TextBuffer
+from tui.text.draft import LONG_CHARS, Chip, Draft, Piece, free_chip_char, is_chip
+from tui.text.edit_keys import EDIT_KEYS
+from tui.text.ink import FAINT, TEXT, Ink, Row, Run
+
+_NEAR_ROWS: Final = 60
+"""Rows made before and behind the cursor's: more than any dialog has room for."""
+_SIGN_CELLS: Final = 3
+_TAB: Final = "→   "
+_LINE_BREAKS: Final = frozenset({"ctrl+j", "shift+enter", "alt+enter", "ctrl+enter"})
+
+
+class TextArea:
+    """One text, its cursor, and the keys that change it."""
+
+    def __init__(self, text: str) -> None:
+        """Start with a text of at most `LONG_CHARS` characters, the cursor at its end."""
+        held, chips = _held(text, {})
+        self._buffer = TextBuffer(Draft(held, len(held), chips))
+        self._width_cells = 80
+
+    @staticmethod
+    def takes(text: str) -> bool:
+        """Return whether a text is short enough to be laid out with every key."""
+        return len(text) <= LONG_CHARS
+
+    @property
+    def text(self) -> str:
+        """The text as it stands."""
+        return self._buffer.draft.expanded
+
+    def press(self, key: str, text: str) -> bool:
+        """Take a key; False if it is no edit."""
+        edit = EDIT_KEYS.get(key) or _MORE_KEYS.get(key)
+        if edit is not None:
+            edit(self._buffer)
+        elif key in _LINE_BREAKS:
+            self._buffer.insert("\n")
+        elif key in ("up", "down"):
+            self._move_row(-1 if key == "up" else 1)
+        elif key == "tab":
+            self.paste("\t")
+        elif text and text.isprintable():
+            self._buffer.insert(text)
+        else:
+            return False
+        return True
+
+    def paste(self, text: str) -> None:
+        """Insert a text at the cursor as it is; one that makes the whole too long is left out."""
+        if not self.takes(self.text + text):
+            return
+        held, chips = _held(text.replace("\r\n", "\n"), self._buffer.draft.chips)
+        cursor = self._buffer.cursor
+        self._buffer.put(cursor, cursor, Piece(held, chips))
+
+    def replace(self, text: str) -> None:
+        """Put another text in the place of all of it."""
+        held, chips = _held(text, {})
+        self._buffer.load(Draft(held, len(held), chips))
+
+    def rows(self, width_cells: int) -> list[FooterRow]:
+        """Return the rows around the cursor, at most `_NEAR_ROWS` on either side of it."""
+        self._width_cells = width_cells
+        draft = self._buffer.draft
+        lines = self._lines()
+        number, column = place_of(lines, draft.cursor)
+        first = max(0, number - _NEAR_ROWS)
+        return [
+            FooterRow(
+                Row((_sign(is_first=at == 0), *_runs(draft, line))),
+                is_selected=at == number,
+                caret_cells=_SIGN_CELLS + column if at == number else None,
+            )
+            for at, line in enumerate(lines[first : number + _NEAR_ROWS], first)
+        ]
+
+    def _lines(self) -> list[EditRow]:
+        draft = self._buffer.draft
+        return edit_rows(draft.text, max(2, self._width_cells - _SIGN_CELLS - 1), draft.chips)
+
+    def _move_row(self, step: int) -> None:
+        lines = self._lines()
+        number, column = place_of(lines, self._buffer.cursor)
+        wanted = number + step
+        if 0 <= wanted < len(lines):
+            self._buffer.move_to(cursor_at(lines, wanted, column))
+        elif step < 0:
+            self._buffer.line_start()
+        else:
+            self._buffer.line_end()
+
+
+def _held(text: str, chips: Mapping[str, Chip]) -> tuple[str, dict[str, Chip]]:
+    """Return a text in which what is unseen is shown as a label; the labels, old ones included."""
+    held = dict(chips)
+    known = {chip.content: char for char, chip in held.items()}
+    parts: list[str] = []
+    for character, shown in _shown(text):
+        if shown is None:
+            parts.append(character)
+            continue
+        if character not in known:
+            known[character] = free_chip_char(held)
+            held[known[character]] = Chip(0, character, shown=shown)
+        parts.append(known[character])
+    return "".join(parts), held
+
+
+def _shown(text: str) -> Iterator[tuple[str, str | None]]:
+    """Yield each character with what is shown in its place; None where it shows itself."""
+    if text.isascii() and text.isprintable():
+        yield from ((character, None) for character in text)
+        return
+    for at, character in enumerate(text):
+        if character == "\t":
+            yield character, _TAB
+        elif is_chip(character):
+            yield character, f"U+{ord(character):04X}"
+        elif character == "\u200d" and _is_joining(text, at):
+            yield character, None
+        else:
+            spelt = reveal(character)
+            yield character, None if spelt == character else spelt
+
+
+def _is_joining(text: str, at: int) -> bool:
+    """Does this joiner make one picture out of its neighbours?"""
+    around = text[max(0, at - 1) : at + 2]
+    return reveal(around) == around
+
+
+def _sign(*, is_first: bool) -> Run:
+    return (" ❯ ", Ink(Role.ACCENT, bold=True)) if is_first else ("   ", FAINT)
+
+
+def _runs(draft: Draft, line: EditRow) -> list[Run]:
+    runs: list[Run] = []
+    plain = ""
+    for character in draft.text[line.start : line.end]:
+        chip = draft.chips.get(character)
+        if chip is None:
+            plain += character
+            continue
+        runs += [(plain, TEXT), (chip.label, Ink(Role.WARNING))]
+        plain = ""
+    return [run for run in (*runs, (plain, TEXT)) if run[0]]
+
+
+_MORE_KEYS: Final[Mapping[str, Callable[[TextBuffer], None]]] = {
+    "ctrl+underscore": TextBuffer.undo,
+    "ctrl+z": TextBuffer.undo,
+    "ctrl+home": TextBuffer.start,
+    "ctrl+end": TextBuffer.end,
+}
