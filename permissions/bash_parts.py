@@ -305,7 +305,7 @@ def _redirect_part(
         is_free=is_read,
         is_edit=not is_read,
         detail=f"{kind.value}s {word.raw}",
-        needs="" if is_read else f"an Edit rule for {word.raw} or mode acceptEdits allows it",
+        needs="" if is_read else f"an Edit rule for {word.raw} or accept edits mode allows it",
     )
 
 

@@ -80,7 +80,7 @@ def gated_mode(context: PermissionContext) -> tuple[Mode, tuple[DecisionWarning,
         if reason is not None:
             return Mode.DEFAULT, (
                 DecisionWarning(
-                    WarningType.BYPASS_UNAVAILABLE, None, None, f"{reason}; mode is default"
+                    WarningType.BYPASS_UNAVAILABLE, None, None, f"{reason}; mode is manual (default)"
                 ),
             )
     if context.mode is Mode.AUTO and is_locked(context.policy, "disableAutoMode"):
@@ -89,7 +89,7 @@ def gated_mode(context: PermissionContext) -> tuple[Mode, tuple[DecisionWarning,
                 WarningType.MODE_IGNORED,
                 None,
                 None,
-                "managed settings disable auto; mode is default",
+                "managed settings disable auto; mode is manual (default)",
             ),
         )
     return context.mode, ()
@@ -114,7 +114,7 @@ def requested_mode(
                 WarningType.UNKNOWN_MODE,
                 requested_by,
                 None,
-                f"there is no mode {text!r}; mode is default",
+                f"there is no mode {text!r}; mode is manual (default)",
             ),
         )
     if mode is Mode.DEFAULT:
@@ -127,7 +127,7 @@ def requested_mode(
             WarningType.MODE_IGNORED,
             requested_by,
             None,
-            f"{requested_by} may not switch to {mode}; mode is default",
+            f"{requested_by} may not switch to {mode}; mode is manual (default)",
         ),
     )
 

@@ -15,7 +15,7 @@ from permissions.decision import (
     TraceEntry,
     TraceStep,
 )
-from permissions.mode import Mode
+from permissions.mode import Mode, named
 from permissions.rule_set import Rule, RuleBehavior
 from permissions.scope import Floor
 
@@ -177,18 +177,18 @@ def _mode_default(part: Part, mode: Mode) -> PartVerdict:
         return _by_mode(part, Behavior.ALLOW, "needs no permission inside the working directories")
     match mode:
         case Mode.BYPASS:
-            return _by_mode(part, Behavior.ALLOW, "mode bypassPermissions allows it")
+            return _by_mode(part, Behavior.ALLOW, f"{named(mode)} allows it")
         case Mode.ACCEPT_EDITS if part.is_edit:
-            return _by_mode(part, Behavior.ALLOW, "mode acceptEdits allows file edits")
+            return _by_mode(part, Behavior.ALLOW, f"{named(mode)} allows file edits")
         case Mode.DONT_ASK:
-            return _by_mode(part, Behavior.DENY, "mode dontAsk denies what no rule allows")
+            return _by_mode(part, Behavior.DENY, f"{named(mode)} denies what no rule allows")
         case Mode.PLAN if not part.is_read_only and not part.is_write:
             return _by_mode(
                 part, Behavior.DENY, "plan mode denies commands that are not provably read-only"
             )
         case Mode.DEFAULT | Mode.ACCEPT_EDITS | Mode.PLAN | Mode.AUTO:
             hint = f"; {part.needs}" if part.needs else ""
-            return _by_mode(part, Behavior.ASK, f"no rule matches, mode {mode} asks{hint}")
+            return _by_mode(part, Behavior.ASK, f"no rule matches, {named(mode)} asks{hint}")
 
 
 def _capped(part: Part, verdict: PartVerdict, mode: Mode) -> PartVerdict:
@@ -196,7 +196,7 @@ def _capped(part: Part, verdict: PartVerdict, mode: Mode) -> PartVerdict:
         return replace(
             verdict,
             behavior=Behavior.DENY,
-            message=f"{verdict.message}; mode dontAsk denies instead of asking",
+            message=f"{verdict.message}; {named(mode)} denies instead of asking",
         )
     if mode is not Mode.PLAN or verdict.behavior is Behavior.DENY:
         return verdict

@@ -16,6 +16,21 @@ class Mode(StrEnum):
     AUTO = "auto"
 
 
+_NAMES = {
+    Mode.DEFAULT: "manual mode (default)",
+    Mode.ACCEPT_EDITS: "accept edits mode (acceptEdits)",
+    Mode.PLAN: "plan mode",
+    Mode.DONT_ASK: "don't ask mode (dontAsk)",
+    Mode.BYPASS: "bypass mode (bypassPermissions)",
+    Mode.AUTO: "auto mode",
+}
+
+
+def named(mode: Mode) -> str:
+    """Return a mode as people read it everywhere: the status line's word, and how it is spelt."""
+    return _NAMES[mode]
+
+
 RAISED_MODES = frozenset({Mode.ACCEPT_EDITS, Mode.BYPASS, Mode.AUTO})
 """Modes that answer more calls without asking than `default` does."""
 

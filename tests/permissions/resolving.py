@@ -25,7 +25,7 @@ PENDING = Decision(
     DecisionSource.MODE,
     ReasonType.MODE,
     Reason.MODE_DEFAULT,
-    "no rule matches, mode default asks",
+    "no rule matches, manual mode (default) asks",
     trace=(MODE_ENTRY,),
 )
 YES = user_decision(Behavior.ALLOW)
