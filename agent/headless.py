@@ -41,6 +41,7 @@ from agent.exit_status import (
 from agent.options import OutputFormat
 from agent.sanitize import sanitize
 from agent.user_prompt import Prompt
+from hooks.strict_json import load_json
 from permissions.decision import Behavior, DecisionSource
 
 _STATUS: Final = {
@@ -335,9 +336,9 @@ def prompt_from_json_line(line: str) -> Prompt:
     """
     expected = 'expected {"type": "user", "message": {"role": "user", "content": …}}'
     try:
-        value = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise ValueError(f"not JSON ({error.msg}); {expected}") from error
+        value = load_json(line)
+    except ValueError as error:
+        raise ValueError(f"not JSON ({error}); {expected}") from error
     message = value.get("message") if isinstance(value, dict) else None
     if not isinstance(message, dict) or value.get("type") != "user":
         raise ValueError(f"not a user message; {expected}")

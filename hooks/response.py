@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -14,6 +13,7 @@ from hooks.answer import Answer, AnswerError, Verdict, read_answer
 from hooks.effects import EFFECTS, Effects, ExitTwo, PlainStdout
 from hooks.hidden_answer import ends_with_answer, has_answer_inside
 from hooks.spec import HandlerSpec
+from hooks.strict_json import load_json
 
 ANSI: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 MISSING_SCRIPT: Final = "can't open file"
@@ -187,46 +187,11 @@ def parse_stdout(stdout: str, *, truncated_bytes: int = 0) -> Mapping[str, objec
     looks_like_json = text.endswith("}") or re.match(r"\{\s*\"", text) is not None
     try:
         parsed = load_json(text)
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         if not looks_like_json:
             return None
         raise NotAnAnswer(_json_problem(text, error, truncated_bytes)) from error
     return parsed if isinstance(parsed, Mapping) else None
-
-
-def load_json(text: str) -> object:
-    """Parse one JSON document into values that can be written again.
-
-    Raises ValueError, RecursionError: not JSON, or with numbers that JSON does not have.
-    """
-    parsed: object = json.loads(
-        text.removeprefix("\ufeff"), parse_constant=_no_such_number, parse_float=_finite
-    )
-    return _without_surrogates(parsed) if "\\ud" in text.lower() else parsed
-
-
-def _no_such_number(name: str) -> object:
-    raise ValueError(f"{name} is not a JSON number")
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if math.isinf(number):
-        raise ValueError(f"{text[:40]} is too large a number")
-    return number
-
-
-def _without_surrogates(value: object) -> object:
-    """Replace halves of characters, which no file or terminal can be sent."""
-    match value:
-        case str():
-            return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        case dict():
-            return {str(_without_surrogates(k)): _without_surrogates(v) for k, v in value.items()}
-        case list():
-            return [_without_surrogates(entry) for entry in value]
-        case _:
-            return value
 
 
 def decode(raw: bytes) -> str:
@@ -335,7 +300,7 @@ def _unread(event: str, text: str) -> tuple[str, ...]:
     )
 
 
-def _json_problem(text: str, error: ValueError | RecursionError, truncated_bytes: int) -> str:
+def _json_problem(text: str, error: ValueError, truncated_bytes: int) -> str:
     start = first_line(text)[:60]
     if truncated_bytes:
         return f"answer of more than {len(text)} characters was cut off and not read: {start!r}…"

@@ -30,7 +30,9 @@ from agent.model.connection_pool import ConnectionPool
 from agent.model.failures import describe_html, from_connection, from_status, from_stream
 from agent.model.sdk import load_sdk, loaded_sdk
 from agent.model.server import OFFICIAL_URL, Endpoint, Timeouts
-from agent.model.wire import betas_of, read_event, read_message, request_body, without_surrogates
+from agent.model.usable_calls import UsableCalls
+from agent.model.wire import betas_of, read_event, read_message, request_body
+from hooks.strict_json import load_json, without_surrogates
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -157,10 +159,11 @@ class AnthropicClient:
                 response = await _open(opening, connection, body, headers)
             except httpx2.HTTPError as error:
                 raise from_connection(error, self.endpoint.base_url) from error
+            calls = UsableCalls(request.messages)
             try:
                 async with contextlib.aclosing(_events(response, self.endpoint.timeouts)) as events:
                     async for event in events:
-                        yield event
+                        yield calls.mended(event)
             except httpx2.HTTPError as error:
                 raise from_stream(error, self.endpoint.timeouts.silence_s) from error
 
@@ -339,23 +342,20 @@ async def _drain(records: AsyncIterator[object]) -> None:
 
 def _json_object(text: str) -> Mapping[str, Any]:
     try:
-        data = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        data = load_json(text)
+    except ValueError as error:
         raise ModelError(
             "malformed", "The server sent an event that is no JSON.", phase="stream"
         ) from error
-    if not isinstance(data, dict):
-        return {}
-    # An escaped half of a pair is valid JSON, but no text.
-    return without_surrogates(data) if "\\ud" in text.lower() else data
+    return data if isinstance(data, dict) else {}
 
 
 def _whole(content_type: str, body: bytes) -> list[ModelEvent]:
     """Return the events of an answer that was not streamed."""
     if content_type == "application/json":
         try:
-            message = json.loads(body)
-        except (ValueError, RecursionError):
+            message = load_json(body.decode("utf-8", "replace"))
+        except ValueError:
             message = None
         if isinstance(message, dict):
             if message.get("type") == "error":

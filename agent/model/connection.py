@@ -132,7 +132,7 @@ def _http_client(endpoint: Endpoint) -> httpx2.AsyncClient:
         )
     elif not getproxies():
         transport = httpx2.AsyncHTTPTransport(socket_options=_keep_alive())
-    return httpx2.AsyncClient(timeout=timeout, follow_redirects=True, transport=transport)
+    return httpx2.AsyncClient(timeout=timeout, follow_redirects=False, transport=transport)
 
 
 def _keep_alive() -> list[tuple[int, int, int]]:

@@ -18,18 +18,33 @@ def from_status(error: APIStatusError) -> ModelError:
     """Return the error for a response with an error status."""
     content_type = error.response.headers.get("content-type", "").partition(";")[0]
     kind = error.error_code or error.type
+    if 300 <= error.status_code < 400:
+        return _redirected(error)
     if error.api_message:
         text = error.api_message
-    elif isinstance(error.body, str):
+    elif isinstance(error.body, str) and error.body.strip():
         text = describe_html(content_type, error.body.encode("utf-8", "replace"))
     else:
-        text = _openai_style(error.body) or f"HTTP {error.status_code}"
+        text = _openai_style(error.body)
     return ModelError(
         kind or f"http_{error.status_code}",
         text[:MAX_TEXT],
         status=error.status_code,
         headers=dict(error.response.headers),
         request_id=error.request_id,
+        phase="headers",
+    )
+
+
+def _redirected(error: APIStatusError) -> ModelError:
+    """Return the error for an answer that points elsewhere: the key goes to nobody else."""
+    where = error.response.headers.get("location", "")
+    shown = f" to {where}"[:200] if where else ""
+    return ModelError(
+        "redirected",
+        f"The server redirects{shown}, which is not followed.",
+        status=error.status_code,
+        headers=dict(error.response.headers),
         phase="headers",
     )
 
@@ -66,7 +81,7 @@ def describe_html(content_type: str, body: bytes) -> str:
     shown = " ".join(shown.split())[:120]
     about = f" ({shown})" if shown else ""
     what = content_type or "something"
-    return f"The server answered with {what} instead of a model's answer{about}."
+    return f"The server answered with {what} instead of the Messages API's JSON{about}."
 
 
 def _openai_style(body: object) -> str:

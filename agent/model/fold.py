@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, assert_never
@@ -20,6 +19,7 @@ from agent.model.client import (
     ModelEvent,
 )
 from agent.model.usage import read_usage
+from hooks.strict_json import load_json
 
 
 class MessageFold:
@@ -117,6 +117,7 @@ class MessageFold:
         self.usage = event.usage
 
     def _open(self, index: int, block: Block) -> None:
+        # Not even after its end: a proxy that repeats events would make a call run twice.
         if index in self._blocks:
             raise _malformed(f"block {index} started twice")
         self._close_all()
@@ -194,8 +195,8 @@ class _OpenBlock:
         if not text.strip():
             return dict(opened_with) if isinstance(opened_with, Mapping) else {}
         try:
-            value = json.loads(text)
-        except (ValueError, RecursionError):
+            value = load_json(text)
+        except ValueError:
             value = None
         if isinstance(value, dict):
             return value

@@ -167,23 +167,6 @@ def read_message(message: Mapping[str, Any]) -> Iterator[ModelEvent]:
     yield MessageStop()
 
 
-def without_surrogates(value: Any) -> Any:
-    """Return the JSON value with pairs of surrogates joined and lone ones replaced by U+FFFD.
-
-    Lone ones come from file names that are not UTF-8 and from broken escapes; no request may
-    hold them. The same value always gives the same result, so prefixes stay stable.
-    """
-    if isinstance(value, str):
-        if value.isascii():
-            return value
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    if isinstance(value, dict):
-        return {without_surrogates(key): without_surrogates(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [without_surrogates(each) for each in value]
-    return value
-
-
 def stream_error(data: Mapping[str, Any]) -> ModelError:
     """Return the error that an `error` record inside a stream stands for."""
     error = data.get("error")

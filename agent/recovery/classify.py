@@ -31,6 +31,7 @@ class FailureKind(StrEnum):
     BILLING = "billing"
     MODEL_NOT_FOUND = "model_not_found"
     NOT_FOUND = "not_found"
+    REDIRECTED = "redirected"
     TOO_LARGE = "too_large"
     CONTEXT_OVERFLOW = "context_overflow"
     UNSUPPORTED = "unsupported"
@@ -176,6 +177,7 @@ _BY_CODE: Final[Mapping[str, FailureKind]] = {
     "stalled": FailureKind.STALLED,
     "cut": FailureKind.CUT,
     "malformed": FailureKind.MALFORMED,
+    "redirected": FailureKind.REDIRECTED,
     "not_configured": FailureKind.NOT_CONFIGURED,
 }
 
@@ -263,6 +265,7 @@ _HINTS: Final[Mapping[FailureKind, str]] = {
     FailureKind.BILLING: "Check the plan and spending limit of the account.",
     FailureKind.MODEL_NOT_FOUND: "Choose another with --model or ANTHROPIC_MODEL.",
     FailureKind.NOT_FOUND: "Check ANTHROPIC_BASE_URL: it must not end in /v1.",
+    FailureKind.REDIRECTED: "Set ANTHROPIC_BASE_URL to the address of the Messages API itself.",
     FailureKind.TOO_LARGE: "Shorten the conversation with /compact.",
     FailureKind.CONTEXT_OVERFLOW: "Shorten the conversation with /compact.",
     FailureKind.MALFORMED: "Check that ANTHROPIC_BASE_URL is a server of the Messages API.",

@@ -18,9 +18,11 @@ JITTER: Final = 0.25
 MAX_RETRY_AFTER_S: Final = 300.0
 """Longest wait that an endpoint may ask of a person."""
 
-UNREACHABLE_RETRIES: Final = 4
-"""Retries where nothing listens: enough for a server that is starting, too few to keep a person
-waiting for one that is not there."""
+FEW_RETRIES: Final = 4
+"""Retries where nothing listens, or what answers makes no sense: enough for a server that is
+starting, too few to keep a person waiting for one that is not there."""
+
+_FEW: Final = frozenset({FailureKind.UNREACHABLE, FailureKind.MALFORMED})
 
 PERSISTENT_LIMIT_S: Final = 6 * 3600.0
 """When an unattended run gives up (error-recovery)."""
@@ -94,10 +96,8 @@ class RetryPolicy:
             if left_s <= 0:
                 return GiveUp("six hours of trying have passed")
             return Retry(min(self._delay_s(attempt, failure, rng), left_s), failure.message)
-        unreachable = failure.kind is FailureKind.UNREACHABLE
-        if attempt > (
-            min(UNREACHABLE_RETRIES, self.max_retries) if unreachable else self.max_retries
-        ):
+        few = failure.kind in _FEW
+        if attempt > (min(FEW_RETRIES, self.max_retries) if few else self.max_retries):
             return GiveUp(f"failed {attempt} times")
         return Retry(self._delay_s(attempt, failure, rng), failure.message)
 

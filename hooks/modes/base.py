@@ -12,8 +12,9 @@ from typing import Final, Protocol
 from hooks.answer import Answer
 from hooks.effects import EFFECTS
 from hooks.ports import HookPorts, HookSession
-from hooks.response import HandlerOutcome, HandlerResult, ReasonSource, load_json, settle
+from hooks.response import HandlerOutcome, HandlerResult, ReasonSource, settle
 from hooks.spec import HandlerSpec
+from hooks.strict_json import load_json
 
 ARGUMENTS: Final = re.compile(r"(?<!\\)\$ARGUMENTS\b")
 JSON_OBJECT: Final = re.compile(r"\{.*\}", re.DOTALL)
@@ -65,7 +66,7 @@ def parse_model_answer(text: str) -> Mapping[str, object]:
         raise ModelAnswerError(f"the model did not answer with JSON: {text.strip()[:80]!r}")
     try:
         parsed = load_json(found.group(0))
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise ModelAnswerError(f"the model answered with invalid JSON: {error}") from error
     if not isinstance(parsed, Mapping):
         raise ModelAnswerError("the model's JSON is not an object")

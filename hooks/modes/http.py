@@ -20,10 +20,10 @@ from hooks.response import (
     decode,
     first_line,
     judge_json,
-    load_json,
 )
 from hooks.spec import HttpHandler
 from hooks.ssrf import Resolve, Verdict, check_url
+from hooks.strict_json import load_json
 from hooks.url_patterns import url_matches
 
 RESPONSE_LIMIT_BYTES: Final = 4 * 1024 * 1024
@@ -216,7 +216,7 @@ def _judge(call: HookCall, failed: HandlerResult, response: Response) -> Handler
         return replace(shown, outcome=HandlerOutcome.SUCCESS)
     try:
         parsed = load_json(text)
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         return replace(
             shown, error=f"the response is not JSON ({error}): {first_line(text)[:80]!r}"
         )

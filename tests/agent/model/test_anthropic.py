@@ -278,6 +278,25 @@ async def test_error_statuses_carry_type_headers_and_id(
     assert str(error) == "so it is"
 
 
+@pytest.mark.parametrize("again", [False, True], ids=["first request", "later request"])
+async def test_the_key_follows_no_redirect(serve: Serve, again: bool) -> None:
+    elsewhere = await serve(Scenario(turns=(Turn((Text("stolen"),)),)))
+    fault = Status(307, headers={"location": f"{elsewhere.server.base_url}/v1/messages"}, body="")
+    stage = await serve(failing(fault))
+    if again:
+        await stage.client.warm_up()
+    with pytest.raises(ModelError, match="redirects to") as caught:
+        await stage.ask()
+    assert (caught.value.kind, caught.value.status) == ("redirected", 307)
+    assert elsewhere.requests == []
+    assert not classify(caught.value).retryable
+
+
+async def test_an_error_without_a_body_is_named_by_its_status_alone(serve: Serve) -> None:
+    error = await error_of(serve, Status(529, body="", content_type="text/plain"))
+    assert classify(error).message == "The model is overloaded (HTTP 529)."
+
+
 async def test_an_error_code_is_more_exact_than_the_type(serve: Serve) -> None:
     error = await error_of(serve, Status(429, error_code="enforced_spend_limit_reached"))
     assert error.kind == "enforced_spend_limit_reached"

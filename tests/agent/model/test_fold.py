@@ -127,3 +127,32 @@ def test_contradictions_are_malformed(events: list[ModelEvent]) -> None:
 
 def test_nothing_counts_after_the_end() -> None:
     assert folded(START, *text(0, "a"), MessageStop(), *text(1, "b")).message().text == "a"
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        '{"limit": NaN}',
+        '{"limit": -Infinity}',
+        '{"limit": 1e999}',
+        '{"a":' + "[" * 900 + "]" * 900 + "}",
+    ],
+    ids=["no number", "infinite", "too large", "too deep"],
+)
+def test_input_that_no_request_could_hold_is_invalid(raw: str) -> None:
+    (use,) = folded(START, *call(raw), MessageStop()).tool_uses()
+    assert use.input == {}
+    assert use.invalid_json == raw
+
+
+def test_half_a_character_in_a_tool_input_is_replaced() -> None:
+    (use,) = folded(START, *call('{"content": "a\\ud800b"}'), MessageStop()).tool_uses()
+    assert use.input == {"content": "a\ufffdb"}
+
+
+def call(raw: str) -> list[ModelEvent]:
+    return [
+        BlockStart(0, {"type": "tool_use", "id": "t", "name": "Read", "input": {}}),
+        BlockDelta(0, {"type": "input_json_delta", "partial_json": raw}),
+        BlockStop(0),
+    ]

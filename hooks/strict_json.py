@@ -1,0 +1,75 @@
+"""JSON documents whose values can be written again, to whatever file or endpoint they go.
+
+Python's own parser takes numbers that JSON does not have and halves of characters that no encoder
+takes; either would poison what it is put into: a transcript, or every later request.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any, Final
+
+MAX_DEPTH: Final = 128
+"""Deepest nesting of a document: later walks through its values are recursive."""
+
+
+def load_json(text: str) -> Any:
+    """Parse one document; lone surrogates become U+FFFD.
+
+    Raises:
+        ValueError: not JSON, nested too deeply, or with numbers that JSON does not have.
+    """
+    text = text.removeprefix("\ufeff")
+    try:
+        value = _DECODER.decode(text)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    if text.count("[") + text.count("{") > MAX_DEPTH and _is_deep(value):
+        raise ValueError("nested too deeply")
+    return without_surrogates(value) if "\\ud" in text.lower() else value
+
+
+def without_surrogates(value: Any) -> Any:
+    """Return the JSON value with pairs of surrogates joined and lone ones replaced by U+FFFD.
+
+    Lone ones come from file names that are not UTF-8 and from broken escapes. The same value
+    always gives the same result, so prefixes of a conversation stay stable.
+    """
+    if isinstance(value, str):
+        if value.isascii():
+            return value
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, dict):
+        return {without_surrogates(key): without_surrogates(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [without_surrogates(each) for each in value]
+    return value
+
+
+def _is_deep(value: Any) -> bool:
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        level = [
+            child
+            for each in level
+            if isinstance(each, list | dict)
+            for child in (each.values() if isinstance(each, dict) else each)
+        ]
+        if not level:
+            return False
+    return True
+
+
+def _no_such_number(name: str) -> object:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise ValueError(f"{text[:40]} is too large a number")
+    return number
+
+
+_DECODER: Final = json.JSONDecoder(parse_constant=_no_such_number, parse_float=_finite)
