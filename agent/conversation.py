@@ -113,6 +113,13 @@ class Conversation(ConversationView):
         """Ask for another effort from the next request on."""
         self._parts.switch.set_effort(effort)
 
+    def set_thinking(self, wanted: bool) -> bool:
+        """Have the model think, or not, from the next prompt on.
+
+        Returns False where the model can do only the other.
+        """
+        return self._parts.switch.set_thinking(wanted)
+
     @property
     def wants_notifications(self) -> bool:
         """Whether a hook listens for the moments in which the person is waited for."""

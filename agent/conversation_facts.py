@@ -54,6 +54,16 @@ class ConversationFacts(Protocol):
         ...
 
     @property
+    def can_think(self) -> bool:
+        """Whether the model can think before it answers."""
+        ...
+
+    @property
+    def thinks(self) -> bool:
+        """Whether the model thinks before it answers."""
+        ...
+
+    @property
     def mode(self) -> Mode:
         """The permission mode."""
         ...

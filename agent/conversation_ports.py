@@ -108,6 +108,20 @@ class ModelSwitch(Protocol):
         """Ask for another effort; None is the model's default."""
         ...
 
+    @property
+    def can_think(self) -> bool:
+        """Whether the model can think before it answers."""
+        ...
+
+    @property
+    def thinks(self) -> bool:
+        """Whether the model thinks before it answers."""
+        ...
+
+    def set_thinking(self, wanted: bool) -> bool:
+        """Have it think, or not; False where the model can do only the other."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Identity:

@@ -139,6 +139,16 @@ class ConversationView:
         return self._parts.effort()
 
     @property
+    def can_think(self) -> bool:
+        """Whether the model can think before it answers."""
+        return self._parts.switch.can_think
+
+    @property
+    def thinks(self) -> bool:
+        """Whether the model thinks before it answers."""
+        return self._parts.switch.thinks
+
+    @property
     def mode(self) -> Mode:
         """The permission mode."""
         return self._parts.gate.mode

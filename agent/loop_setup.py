@@ -49,7 +49,13 @@ def request_builder(
         model: another one than the conversation's.
     """
 
+    thinks = used.thinks
+
     def request(messages: tuple[Message, ...]) -> ModelRequest:
+        nonlocal thinks
+        if not _is_mid_turn(messages):
+            # Within a turn it stays as it was: a call and its thinking belong together.
+            thinks = used.thinks
         return ModelRequest(
             model=model or used.model,
             system=system,
@@ -57,9 +63,20 @@ def request_builder(
             messages=messages,
             max_tokens=min(MAX_OUTPUT_TOKENS, used.capabilities.max_output_tokens),
             effort=used.effort,
+            thinking=thinks,
         )
 
     return request
+
+
+def _is_mid_turn(messages: Sequence[Message]) -> bool:
+    """Whether the next request answers calls of the model, which nobody interrupted."""
+    for message in reversed(messages):
+        if message.role == "assistant":
+            return bool(message.tool_uses())
+        if message.origin == "interruption":
+            return False
+    return False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

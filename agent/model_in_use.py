@@ -46,11 +46,19 @@ async def choose_model(
 class ModelInUse:
     """The choice of one conversation; its person and its commands change it."""
 
-    def __init__(self, client: AnthropicClient, model: str, effort: Effort | None) -> None:
+    def __init__(
+        self,
+        client: AnthropicClient,
+        model: str,
+        effort: Effort | None,
+        *,
+        wants_thinking: bool = True,
+    ) -> None:
         """`effort` None is the model's default."""
         self._client = client
         self.model = model
         self.effort = effort
+        self._wants_thinking = wants_thinking
         self.capabilities: ModelCapabilities = known_capabilities(model)
         self.totals = Totals(context_window=self.capabilities.context_window)
         """Of the conversation: its window is the model's."""
@@ -67,6 +75,28 @@ class ModelInUse:
         """Ask for another effort from the next request on; None is the model's default."""
         self.effort = effort
         self.on_effort(effort)
+
+    @property
+    def can_think(self) -> bool:
+        """Whether the model can think before it answers."""
+        return self.capabilities.adaptive_thinking
+
+    @property
+    def thinks(self) -> bool:
+        """Whether the model thinks before it answers: as wished, where it can do both."""
+        can = self.capabilities
+        return can.adaptive_thinking and (self._wants_thinking or not can.can_disable_thinking)
+
+    def set_thinking(self, wanted: bool) -> bool:
+        """Have the model think, or not, from the next prompt on.
+
+        Returns False, and leaves things as they are, where the model can do only the other.
+        """
+        before, self._wants_thinking = self._wants_thinking, wanted
+        if self.thinks is wanted:
+            return True
+        self._wants_thinking = before
+        return False
 
     async def learn_capabilities(self) -> None:
         """Ask the endpoint what the model can take; the table counts until it answers."""

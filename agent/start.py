@@ -92,7 +92,9 @@ class Start:
         """Choose the model. Raises ConfigError where nothing names one."""
         resumed = self.resumed.model if self.resumed is not None and not self.is_demo else None
         model = await choose_model(client, self.setup, asked=self.options.model, resumed=resumed)
-        return ModelInUse(client, model, self.settings.values.effortLevel)
+        values = self.settings.values
+        wants_thinking = values.alwaysThinkingEnabled is not False
+        return ModelInUse(client, model, values.effortLevel, wants_thinking=wants_thinking)
 
     async def prefix(
         self, system: tuple[Block, ...], registry: ToolRegistry, recorder: SessionRecorder

@@ -14,7 +14,7 @@ from agent.commands.table import BUILTIN_COMMANDS
 from agent.settings.describe import described
 from themes.registry import available_themes, load_theme
 from themes.theme import Role
-from tui.input.actions import ACTIONS, Action, Context
+from tui.input.actions import ABSENT, ACTIONS, Action, Context
 from tui.input.keymap import default_keymap
 
 ROOT: Final = Path(__file__).resolve().parents[1]
@@ -57,45 +57,31 @@ def pages() -> dict[str, str]:
 
 def keys() -> str:
     """Return every action with its keys, context by context."""
-    performed = _performed()
     keymap = default_keymap()
     blocks: list[str] = []
-    idle: list[str] = []
     for context in Context:
         rows: list[tuple[str, str, str]] = []
         for action in ACTIONS:
             if action.context is not context:
                 continue
-            if action.id not in performed:
-                idle.append(f"`{action.id}`")
+            if action.id in ABSENT:
                 continue
             shown = keymap.display(action.id) or "none"
             rows.append((_keys(action, shown), action.description, f"`{action.id}`"))
         if rows:
             blocks += [f"### {context.value}: {_CONTEXTS[context]}", "", *_table(rows), ""]
-    if idle:
-        blocks += [
-            "A file made for Claude Code may also name these; they are accepted, and nothing here "
-            "does them yet: " + ", ".join(idle) + "."
-        ]
+    blocks += [
+        "A file made for Claude Code may also name these. They are accepted and do nothing here; "
+        "the file's check says so:",
+        "",
+        *_table([(f"`{name}`", why) for name, why in ABSENT.items()], ("action", "because")),
+    ]
     return "\n".join(blocks).rstrip()
 
 
 def _keys(action: Action, shown: str) -> str:
     spelled = ", ".join(f"`{key}`" for key in action.keys)
     return spelled or shown
-
-
-def _performed() -> frozenset[str]:
-    """Return the actions that some module besides their table names."""
-    texts = [
-        path.read_text("utf-8")
-        for path in sorted((ROOT / "tui").rglob("*.py"))
-        if path.name != "actions.py"
-    ]
-    return frozenset(
-        action.id for action in ACTIONS if any(f'"{action.id}"' in text for text in texts)
-    )
 
 
 def commands() -> str:

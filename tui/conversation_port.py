@@ -65,6 +65,10 @@ class ConversationPort(ConversationFacts, Protocol):
         """Go to the next mode."""
         ...
 
+    def set_thinking(self, wanted: bool) -> bool:
+        """Have the model think, or not; False where it can do only the other."""
+        ...
+
     @property
     def rules(self) -> Sequence[Rule]:
         """The permission rules in force, highest source first."""

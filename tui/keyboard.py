@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from tui.app_options import AppOptions
+from tui.background_stop import BackgroundStop
 from tui.components.completion_menu import CompletionMenu
 from tui.components.composer import Composer
 from tui.components.transcript import Transcript
@@ -24,6 +25,7 @@ from tui.input.keymap import ChordReader
 from tui.key_actions import KeyActions
 from tui.leaving import Leaving
 from tui.lines import Lines
+from tui.marking import Marking
 from tui.own_panels import OwnPanels
 from tui.own_status import OwnStatus
 from tui.past import Past
@@ -89,6 +91,7 @@ class Keyboard:
     def __init__(self, host: KeyboardHost, clock: Callable[[], float]) -> None:
         """Make what takes keys out of the parts of the screen."""
         self._host = host
+        self._clock = clock
         self.reading = TranscriptView(
             host.transcript,
             host.transcript_bar,
@@ -194,6 +197,14 @@ class Keyboard:
             "chat:clearScreen": partial(host.submit, "/clear"),
             "chat:cycleMode": self.cycle_mode,
             "chat:modelPicker": partial(host.submit, "/model"),
+            "chat:killAgents": BackgroundStop(
+                lambda: host.commands,
+                host.hint_text,
+                host.start_worker,
+                lambda: host.chords.keymap.display("chat:killAgents"),
+                self._clock,
+            ).press,
+            "chat:thinkingToggle": self._switch_thinking,
             "chat:undo": prompt.undo,
             "chat:externalEditor": self._open_editor,
             "chat:stash": prompt.swap_stash,
@@ -213,7 +224,7 @@ class Keyboard:
             "app:commandPalette": lambda: host.own_panels.open_palette(self._perform),
             "transcript:toolDetail": host.own_panels.choose_detail,
             **scroll_actions(transcript),
-            "selection:copy": self._copy_selection,
+            **Marking(host.composer, transcript, host.hint_text, host.copy_to_clipboard).actions(),
         }
 
     def _perform(self, action_id: str) -> None:
@@ -244,6 +255,20 @@ class Keyboard:
             return False
         self._host.hint_text.say("goes on in the background: /tasks")
         return True
+
+    def _switch_thinking(self) -> None:
+        conversation = self._host.conversations.current
+        if conversation is None:
+            return
+        wanted = not conversation.thinks
+        if conversation.set_thinking(wanted):
+            self._host.own_status.plan()
+            self._host.hint_text.say(
+                f"thinking {'on' if wanted else 'off'} from the next prompt on"
+            )
+        else:
+            only = "does not think" if wanted else "always thinks: /effort says how much"
+            self._host.hint_text.say(f"{conversation.model} {only}")
 
     def _toggle_todos(self) -> None:
         if not self._host.lines.toggle_todos():
@@ -317,8 +342,3 @@ class Keyboard:
             self._host.hint_text.say("code copied")
         else:
             self._host.hint_text.say("no code in the last answer")
-
-    def _copy_selection(self) -> None:
-        if text := self._host.transcript.marked_text:
-            self._host.copy_to_clipboard(text)
-            self._host.hint_text.say("copied")

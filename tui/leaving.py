@@ -61,9 +61,10 @@ class Leaving:
             self._reading.close()
         elif self._search.is_open:
             self._search.cancel()
-        elif text := self._transcript.marked_text:
+        elif text := self._marked_text:
             self._copy(text)
             self._transcript.clear_mark()
+            self._composer.drop_mark()
             self._hint.say("copied")
         elif self._is_armed("ctrl+c"):
             self._leave()
@@ -77,6 +78,11 @@ class Leaving:
         else:
             self._arm("ctrl+c")
 
+    @property
+    def _marked_text(self) -> str:
+        in_prompt = "" if self._dialogs.open_count else self._composer.marked_text
+        return in_prompt or self._transcript.marked_text
+
     def on_ctrl_d(self, event: RoutedEvent) -> None:
         """Delete the next character of a draft; on an empty prompt leave on the second press."""
         event.claim()
@@ -89,7 +95,8 @@ class Leaving:
 
     def cancel(self) -> None:
         """Esc: drop a selection, else stop what runs; never leave."""
-        if self._transcript.marked_text:
+        if self._marked_text:
+            self._composer.drop_mark()
             self._transcript.clear_mark()
         elif not self._shells.kill_latest():
             self._runner.interrupt()

@@ -168,6 +168,7 @@ class Lines:
             mode=conversation.mode,
             model=conversation.model,
             effort=conversation.effort,
+            is_unthinking=conversation.can_think and not conversation.thinks,
             context_tokens=figures.context_tokens or conversation.context_tokens,
             context_window=figures.context_window or conversation.context_window,
             cost_usd=figures.cost_usd or conversation.cost_usd,

@@ -25,6 +25,8 @@ DESCRIPTIONS: Final[Mapping[str, str]] = {
     "smallFastModel": "The model for small questions: titles, pages, hooks.",
     "fallbackModel": "Takes over while the model is overloaded; one name or several, in order.",
     "effortLevel": "How hard the model thinks.",
+    "alwaysThinkingEnabled": "Whether the model thinks before it answers, where that can be "
+    "switched off; true unless set.",
     "baseUrl": "The server that requests go to; `ANTHROPIC_BASE_URL` goes before it.",
     "apiKeyHelper": "A command that prints the key.",
     "theme": "A theme's name, or `auto` for what suits the terminal's background.",

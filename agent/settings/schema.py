@@ -93,6 +93,7 @@ class SettingsFile(_Section):
     smallFastModel: str | None = None
     fallbackModel: str | list[str] | None = None
     effortLevel: Literal["low", "medium", "high", "xhigh", "max"] | None = None
+    alwaysThinkingEnabled: bool | None = None
     baseUrl: str | None = None
     apiKeyHelper: str | None = None
     theme: str | None = None
@@ -135,7 +136,6 @@ ACCEPTED_ELSEWHERE: Final = frozenset(
     {
         "$schema",
         "agent",
-        "alwaysThinkingEnabled",
         "attribution",
         "autoUpdatesChannel",
         "awsAuthRefresh",

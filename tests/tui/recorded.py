@@ -61,6 +61,8 @@ class RecordedConversation:
     is_demo: bool = False
     model: str = "claude-sonnet-5"
     effort: str | None = None
+    can_think: bool = True
+    thinks: bool = True
     mode: Mode = Mode.DEFAULT
     cost_usd: float = 0.0
     context_tokens: int = 0
@@ -89,6 +91,10 @@ class RecordedConversation:
 
     def set_effort(self, effort: Effort | None) -> None:
         self.effort = effort
+
+    def set_thinking(self, wanted: bool) -> bool:
+        self.thinks = wanted
+        return True
 
     async def rename(self, title: str) -> None:
         self.title = title

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,28 +25,15 @@ from tui.components.selection import Mark
 from tui.dialogs.dialog import Dialog
 from tui.dialogs.permission import PermissionAsk, PermissionDialog
 from tui.dialogs.question import QuestionDialog
-from tui.input.actions import ACTIONS, ACTIONS_BY_ID, Action
+from tui.input.actions import ABSENT, ACTIONS, ACTIONS_BY_ID, Action
 from tui.input.key_names import parse_chord
-from tui.input.keymap import BindingChange
+from tui.input.keybindings import KeybindingIssue, load_keybindings
+from tui.input.keymap import BindingChange, default_keymap
 from tui.panels.diff_panel import ChangedFile, DiffPanel, Source
 from tui.panels.list_panel import Item, ListPanel
 from tui.panels.text_panel import TextPanel, text_rows
 from tui.text.draft import CHIP_CHARS
 from tui.text.ink import row
-
-NOT_HERE = frozenset(
-    {
-        "attachments:exit", "attachments:next", "attachments:previous", "attachments:remove",
-        "chat:fastMode", "chat:killAgents", "chat:thinkingToggle",
-        "footer:clearSelection", "footer:dismiss", "footer:down", "footer:next",
-        "footer:openSelected", "footer:previous", "footer:up", "plugin:favorite",
-        "plugin:install", "plugin:toggle", "selection:clear", "selection:extendDown",
-        "selection:extendLeft", "selection:extendLineEnd", "selection:extendLineStart",
-        "selection:extendRight", "selection:extendUp", "settings:retry",
-        "voice:pushToTalk",
-    }
-)  # fmt: skip
-"""Actions of keybindings files written for others, which have nothing to act on here."""
 
 FREE_KEY = "f9"
 """Bound to actions that have no key by default."""
@@ -63,6 +51,7 @@ class Scene:
 
     app: SceneApp
     pilot: Pilot[ExitReport]
+    closing: list[Callable[[], Awaitable[object]]] = field(default_factory=list)
 
     @property
     def conversation(self) -> RecordedConversation:
@@ -81,7 +70,7 @@ class Scene:
         return (
             [text_of(widget) for widget in widgets],
             rows,
-            app.composer.buffer.draft,
+            (app.composer.buffer.draft, app.composer.marked_text),
             app.dialogs._scroll,
             (conversation.mode, conversation.received[:], conversation.interrupted.is_set()),
             app.done[:],
@@ -172,6 +161,24 @@ def permission(moves: tuple[str, ...] = (), **changes: Any) -> Setting:
     return show
 
 
+async def with_shells(scene: Scene) -> None:
+    """A command in the background."""
+    assert scene.conversation.commands is not None
+    shells = scene.conversation.commands.context.shells
+    folder = scene.app.options.folder
+    shell = await shells.start("sleep 60", cwd=Path("/"), env={}, results_dir=folder)
+    shells.to_background(shell)
+    scene.closing.append(shells.kill_all)
+
+
+async def in_the_middle(scene: Scene) -> None:
+    await scene.press(*"abc", "ctrl+j", *"def", "ctrl+j", *"ghi", "up", "left")
+
+
+async def with_a_mark(scene: Scene) -> None:
+    await scene.press(*"abc", "shift+left")
+
+
 async def asked(scene: Scene) -> None:
     await scene.show(QuestionDialog(QUESTIONS))
 
@@ -258,6 +265,14 @@ SCENES: dict[str, Setting] = {
     "history:previous": with_history,
     "history:next": typed("a", "ctrl+j", "b", "up"),
     "task:background": nothing,
+    "chat:killAgents": with_shells,
+    "selection:extendLeft": in_the_middle,
+    "selection:extendRight": in_the_middle,
+    "selection:extendUp": in_the_middle,
+    "selection:extendDown": in_the_middle,
+    "selection:extendLineStart": in_the_middle,
+    "selection:extendLineEnd": in_the_middle,
+    "selection:clear": with_a_mark,
     "selection:copy": marked,
     "confirm:yes": permission(),
     "confirm:no": permission(),
@@ -301,7 +316,7 @@ DEFAULTS: dict[str, Setting] = {
 def keys_of() -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     for action in ACTIONS:
-        if action.id not in NOT_HERE:
+        if action.id not in ABSENT:
             found += [(action.id, key) for key in action.keys or (FREE_KEY,)]
     return found
 
@@ -368,11 +383,24 @@ async def test_a_key_does_what_the_registry_says(action_id: str, key: str, tmp_p
         await settled(pilot)
         before = scene.seen()
         await scene.press(*pressed(action, key))
-        assert scene.seen() != before, f"{key} did nothing"
+        after = scene.seen()
+        for close in scene.closing:
+            await close()
+    assert after != before, f"{key} did nothing"
 
 
-def test_every_action_has_a_scene_or_nothing_to_act_on() -> None:
+def test_every_action_is_performed_or_said_to_be_absent() -> None:
     named = {action.id for action in ACTIONS}
-    assert named >= NOT_HERE
+    assert named >= set(ABSENT)
     assert named >= set(SCENES)
-    assert not NOT_HERE & set(SCENES)
+    assert not set(ABSENT) & set(SCENES)
+    assert all(ABSENT.values())
+
+
+@pytest.mark.parametrize("action_id", sorted(ABSENT))
+def test_a_file_that_names_an_absent_action_is_told_why(action_id: str) -> None:
+    context = ACTIONS_BY_ID[action_id].context
+    file = {"bindings": [{"context": context, "bindings": {"f9": action_id}}]}
+    (warning,) = load_keybindings(json.dumps(file), default_keymap()).warnings
+    assert warning.issue is KeybindingIssue.ABSENT_ACTION
+    assert ABSENT[action_id] in warning.message

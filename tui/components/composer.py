@@ -14,22 +14,23 @@ from textual.geometry import Offset
 
 from themes.theme import Role
 from tui.components.edit_layout import EditRow, cursor_at, edit_rows, place_of
+from tui.components.prompt_rows import SIGN_CELLS, marked_row, rule, sign, text_row
 from tui.components.rows_widget import RowsWidget
 from tui.input.dispatch import Handler
 from tui.input.event import Phase, RoutedEvent
 from tui.input.listens import Listens
 from tui.input.priority import EventKind
 from tui.text.buffer import TextBuffer
-from tui.text.draft import Chip, Draft, is_chip
+from tui.text.draft import Chip, Draft
 from tui.text.edit_keys import EDIT_KEYS
-from tui.text.ink import FAINT, MUTED, TEXT, Ink, Row, Run
-from tui.text.wrap import clip, runs_width
+from tui.text.ink import Ink, Row
+from tui.text.mark import TextMark
+from tui.text.wrap import clip
 
 if TYPE_CHECKING:
     from tui.text.vim.keys import KeyUse, VimKeys
 
 PLACEHOLDER: Final = "Ask for something · / commands · @ files · ! shell · ? keys"
-_SIGN_CELLS: Final = 3
 _LOW_SCREEN_ROWS: Final = 10
 """Screens lower than this have no rows to spare for rules."""
 
@@ -57,7 +58,10 @@ class Composer(Listens, RowsWidget):
         self._on_change = on_change
         self._on_paste = on_paste
         self.buffer = TextBuffer()
+        self._mark = TextMark(self.buffer)
         self.placeholder = PLACEHOLDER
+        self.shell_hint = ""
+        """Shown in the upper rule while a shell command is typed."""
         self._mode_role = Role.FAINT
         self._note = ""
         self._first_shown = 0
@@ -124,8 +128,8 @@ class Composer(Listens, RowsWidget):
         self._text_changed()
 
     def insert(self, text: str) -> None:
-        """Type text at the cursor."""
-        self.buffer.insert(text)
+        """Type text at the cursor, in place of what is marked."""
+        self._mark.replaced_by(lambda buffer: buffer.insert(text))
         self._text_changed()
 
     def insert_picture(self, mention: str) -> None:
@@ -140,6 +144,34 @@ class Composer(Listens, RowsWidget):
         """Apply a change of the buffer."""
         change(self.buffer)
         self._text_changed()
+
+    @property
+    def marked_text(self) -> str:
+        """What the person has marked; empty when nothing is."""
+        part = self._vim.selection if self._vim is not None else None
+        return self.buffer.piece(*part).text if part is not None else self._mark.text
+
+    def extend_mark(self, move: Callable[[TextBuffer], object]) -> None:
+        """Make a move that marks what it passes, or goes on marking."""
+        self._mark.extend(lambda: move(self.buffer))
+        self._settle()
+        self.refresh_text()
+
+    def extend_mark_by_row(self, step: int) -> None:
+        """Mark up to the row above (-1) or below (1); at the last one up to its end."""
+
+        def move() -> None:
+            if not self.move_row(step):
+                move_on = self.buffer.start if step < 0 else self.buffer.end
+                move_on()
+
+        self._mark.extend(move)
+        self.refresh_text()
+
+    def drop_mark(self) -> None:
+        """Mark nothing."""
+        self._mark.drop()
+        self.refresh_text()
 
     def move_row(self, step: int) -> bool:
         """Move the cursor up (-1) or down (1); return False at the first or last row."""
@@ -185,7 +217,7 @@ class Composer(Listens, RowsWidget):
     def _on_paste_event(self, event: RoutedEvent) -> None:
         event.claim()
         if not self._on_paste(event.text):
-            self.buffer.paste(event.text)
+            self._mark.replaced_by(lambda buffer: buffer.paste(event.text))
             self._text_changed()
 
     def _on_press(self, event: RoutedEvent) -> None:
@@ -193,7 +225,7 @@ class Composer(Listens, RowsWidget):
         if not isinstance(message, events.MouseDown):
             return
         region = self.content_region
-        x = int(message.screen_x) - region.x - _SIGN_CELLS
+        x = int(message.screen_x) - region.x - SIGN_CELLS
         y = int(message.screen_y) - region.y - self._rule_rows + self._first_shown
         rows = self._edit_rows()
         self.buffer.move_to(cursor_at(rows, max(0, min(y, len(rows) - 1)), max(0, x)))
@@ -221,7 +253,7 @@ class Composer(Listens, RowsWidget):
         return max(1, min(14, self.app.size.height // 3))
 
     def _edit_rows(self) -> list[EditRow]:
-        return self._rows_at(self.size.width - _SIGN_CELLS - 1)
+        return self._rows_at(self.size.width - SIGN_CELLS - 1)
 
     def _rows_at(self, width_cells: int) -> list[EditRow]:
         """Return the rows of the text, made once per text and width."""
@@ -237,87 +269,44 @@ class Composer(Listens, RowsWidget):
     def make_rows(self, width_cells: int) -> Sequence[Row]:
         """Return rules and text."""
         draft = self.buffer.draft
-        lines = self._rows_at(width_cells - _SIGN_CELLS - 1)
+        lines = self._rows_at(width_cells - SIGN_CELLS - 1)
         number, _ = place_of(lines, draft.cursor)
         self._first_shown = _window(self._first_shown, number, len(lines), self._room)
         shown = lines[self._first_shown : self._first_shown + self._room]
         rows = [
-            self._text_row(line, position == 0 and self._first_shown == 0, width_cells)
+            self._row(line, position == 0 and self._first_shown == 0, width_cells)
             for position, line in enumerate(shown)
         ]
         if draft.text == "":
-            hint = clip([(self.placeholder, Ink(Role.MUTED))], width_cells - _SIGN_CELLS - 1)
-            rows = [Row((self._sign(), *hint))]
+            hint = clip([(self.placeholder, Ink(Role.MUTED))], width_cells - SIGN_CELLS - 1)
+            rows = [Row((sign(self.prefix), *hint))]
         if not self._rule_rows:
             return rows
         hidden = len(lines) - len(shown)
         more = f" {hidden} more {'line' if hidden == 1 else 'lines'} " if hidden > 0 else ""
-        top = self._rule(width_cells, self._note)
-        bottom = self._rule(width_cells, more, self._vim_label)
+        ink = Ink(Role.SHELL if self.prefix == "!" else self._mode_role)
+        top = rule(width_cells, ink, self._note or self._mode_hint)
+        bottom = rule(width_cells, ink, more, self._vim_label)
         return [top, *rows, bottom]
+
+    def _row(self, line: EditRow, is_first: bool, width: int) -> Row:
+        draft, prefix = self.buffer.draft, self.prefix
+        part = self._vim.selection if self._vim is not None else None
+        part = part or self._mark.part
+        if part is not None:
+            return marked_row(line, draft, prefix, part, is_first=is_first, width=width)
+        return text_row(line, draft, prefix, is_first=is_first, width=width)
+
+    @property
+    def _mode_hint(self) -> str:
+        """What the mode of the prompt is, where its first character makes one."""
+        return self.shell_hint if self.prefix == "!" else ""
 
     @property
     def _vim_label(self) -> str:
         if self._vim is None or self._vim.is_typing:
             return ""
         return " ".join(("", self._vim.mode.value, self._vim.pending)).rstrip() + " "
-
-    def _rule(self, width: int, right: str, left: str = "") -> Row:
-        role = Role.SHELL if self.prefix == "!" else self._mode_role
-        ink = Ink(role)
-        begin: list[Run] = [("───", ink), (left, Ink(Role.ACCENT))] if left else []
-        end: list[Run] = []
-        if right:
-            room = max(0, width - 6 - runs_width(begin))
-            end = [*clip([(right, MUTED)], room), ("───", ink)]
-        gap = max(0, width - runs_width(begin) - runs_width(end))
-        return Row(tuple(clip([*begin, ("─" * gap, ink), *end], width)), is_copied=False)
-
-    def _sign(self) -> Run:
-        # The `!` itself stands in the text beside it.
-        return (" ❯ ", Ink(Role.SHELL if self.prefix == "!" else Role.ACCENT, bold=True))
-
-    def _text_row(self, line: EditRow, is_first: bool, width: int) -> Row:
-        draft = self.buffer.draft
-        runs: list[Run] = []
-        text = draft.text[line.start : line.end]
-        base = Ink(Role.SHELL) if self.prefix == "!" else TEXT
-        for char_run, is_paste in _chip_runs(text):
-            if is_paste:
-                chip = draft.chips.get(char_run)
-                runs.append((chip.label if chip else " ", Ink(Role.ACCENT, Role.SURFACE_RAISED)))
-            else:
-                runs.extend(_mentions(char_run, base))
-        selection = self._vim.selection if self._vim is not None else None
-        if selection is not None:
-            return self._marked_row(line, selection, is_first, width)
-        if line.start == 0 and self.prefix == "/" and runs:
-            head, _, rest = runs[0][0].partition(" ")
-            runs[0:1] = [(head, Ink(Role.ACCENT)), ((" " + rest) if rest else "", base)]
-        sign: Run = self._sign() if is_first else ("   ", FAINT)
-        return Row((sign, *(run for run in clip(runs, width - _SIGN_CELLS) if run[0])))
-
-    def _marked_row(
-        self, line: EditRow, selection: tuple[int, int], is_first: bool, width: int
-    ) -> Row:
-        """Return a row with what vim has marked in it; colours of words give way to the mark."""
-        draft = self.buffer.draft
-        runs: list[Run] = [self._sign() if is_first else ("   ", FAINT)]
-        marked = TEXT.on(Role.SELECTION)
-        for place in range(line.start, line.end):
-            chip = draft.chips.get(draft.text[place])
-            label = chip.label if chip is not None else draft.text[place]
-            runs.append((label, marked if selection[0] <= place < selection[1] else TEXT))
-        if line.start == line.end and selection[0] <= line.start < selection[1]:
-            runs.append((" ", marked))
-        joined: list[Run] = []
-        for text, ink in runs:
-            if joined and joined[-1][1] == ink:
-                # Clusters of several characters stay whole.
-                joined[-1] = (joined[-1][0] + text, ink)
-            else:
-                joined.append((text, ink))
-        return Row(tuple(clip(joined, width)))
 
     # The cursor
 
@@ -327,7 +316,7 @@ class Composer(Listens, RowsWidget):
         number, column = place_of(self._edit_rows(), self.buffer.cursor)
         region = self.content_region
         self.app.cursor_position = Offset(
-            region.x + _SIGN_CELLS + column,
+            region.x + SIGN_CELLS + column,
             region.y + self._rule_rows + number - self._first_shown,
         )
 
@@ -342,36 +331,3 @@ def _window(first: int, cursor_row: int, count: int, room: int) -> int:
     """Return the first row to show so that the cursor's row is shown."""
     first = max(cursor_row - room + 1, min(first, cursor_row))
     return max(0, min(first, count - room))
-
-
-def _chip_runs(text: str) -> Iterable[tuple[str, bool]]:
-    """Yield pieces of text, and chips one by one."""
-    piece = ""
-    for char in text:
-        if is_chip(char):
-            if piece:
-                yield piece, False
-                piece = ""
-            yield char, True
-        else:
-            piece += char
-    if piece:
-        yield piece, False
-
-
-def _mentions(text: str, ink: Ink) -> Iterable[Run]:
-    """Yield the text with `@path` words set apart."""
-    if "@" not in text:
-        yield text, ink
-        return
-    word = ""
-    for char in text + "\0":
-        if char != "\0" and not char.isspace():
-            word += char
-            continue
-        if word:
-            is_mention = word.startswith("@") and len(word) > 1
-            yield word, Ink(Role.ACCENT) if is_mention else ink
-        word = ""
-        if char != "\0":
-            yield char, ink

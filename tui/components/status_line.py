@@ -60,6 +60,8 @@ class Status:
     """What the model classifier denied of late; empty when nothing."""
     own: tuple[tuple[Run, ...], ...] = ()
     """What the person's status line command printed; takes the place of our own figures."""
+    is_unthinking: bool = False
+    """Whether the model could think and was told not to."""
     hint: str = ""
     """Takes the place of everything but the mode: "press Ctrl+C again to leave"."""
 
@@ -112,7 +114,9 @@ def _parts(status: Status, *, is_narrow: bool) -> list[list[Run]]:
         parts.append([(f"{short_count(status.context_tokens)} tokens, {share:.0%}", ink)])
     if status.model:
         name = status.model.removeprefix("claude-")
-        parts.append([(name + (f" {status.effort}" if status.effort else ""), MUTED)])
+        effort = f" {status.effort}" if status.effort else ""
+        thought = ", no thinking" if status.is_unthinking else ""
+        parts.append([(name + effort + thought, MUTED)])
     return parts
 
 

@@ -6,6 +6,7 @@ Code's, so that a keybindings file written for it works here; the few of our own
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -84,7 +85,7 @@ ACTIONS: Final[tuple[Action, ...]] = (
         ("chat:rewind*", "Clear the draft, or rewind", "escape escape"),
         ("chat:clearInput", "Redraw the screen", "ctrl+l"),
         ("chat:clearScreen", "Clear the screen", "cmd+k"),
-        ("chat:killAgents", "Stop background agents", "ctrl+x ctrl+k"),
+        ("chat:killAgents", "Stop the background commands; twice", "ctrl+x ctrl+k"),
         ("chat:cycleMode", "Switch the permission mode", "shift+tab"),
         ("chat:modelPicker", "Choose the model", "meta+p"),
         ("chat:fastMode", "Switch fast mode", "meta+o"),
@@ -236,15 +237,40 @@ ACTIONS: Final[tuple[Action, ...]] = (
         ("scroll:halfPageDown", "Half a page down", ""),
         ("scroll:fullPageUp", "A full page up", ""),
         ("scroll:fullPageDown", "A full page down", ""),
-        ("selection:copy", "Copy the selection", "ctrl+shift+c, cmd+c"),
-        ("selection:clear", "Clear the selection", ""),
-        ("selection:extendLeft", "Extend the selection left", "shift+left"),
-        ("selection:extendRight", "Extend the selection right", "shift+right"),
-        ("selection:extendUp", "Extend the selection up", "shift+up"),
-        ("selection:extendDown", "Extend the selection down", "shift+down"),
-        ("selection:extendLineStart", "Extend to the start of the line", "shift+home"),
-        ("selection:extendLineEnd", "Extend to the end of the line", "shift+end"),
+        ("selection:copy", "Copy what is marked", "ctrl+shift+c, cmd+c"),
+        ("selection:clear", "Unmark", ""),
+        ("selection:extendLeft", "Mark to the left", "shift+left"),
+        ("selection:extendRight", "Mark to the right", "shift+right"),
+        ("selection:extendUp", "Mark the row above", "shift+up"),
+        ("selection:extendDown", "Mark the row below", "shift+down"),
+        ("selection:extendLineStart", "Mark to the start of the line", "shift+home"),
+        ("selection:extendLineEnd", "Mark to the end of the line", "shift+end"),
     ),
 )
+
+_VOICE: Final = "there is no dictation here"
+_PLUGINS: Final = "there are no plugins here"
+_CHIPS: Final = "pictures are labels in the prompt's text; the arrows and Backspace work on them"
+_FOOTER: Final = "the status line has nothing to choose; /tasks and Ctrl+T show what it counts"
+ABSENT: Final[Mapping[str, str]] = {
+    "chat:fastMode": "there is no fast mode here; /model and /effort choose speed",
+    "voice:pushToTalk": _VOICE,
+    "settings:retry": "settings are read again as soon as their file changes",
+    "attachments:next": _CHIPS,
+    "attachments:previous": _CHIPS,
+    "attachments:remove": _CHIPS,
+    "attachments:exit": _CHIPS,
+    "footer:next": _FOOTER,
+    "footer:previous": _FOOTER,
+    "footer:up": _FOOTER,
+    "footer:down": _FOOTER,
+    "footer:openSelected": _FOOTER,
+    "footer:clearSelection": _FOOTER,
+    "footer:dismiss": _FOOTER,
+    "plugin:toggle": _PLUGINS,
+    "plugin:install": _PLUGINS,
+    "plugin:favorite": _PLUGINS,
+}
+"""Actions that files written for Claude Code may name and that do nothing here, each with why."""
 
 ACTIONS_BY_ID: Final[dict[str, Action]] = {action.id: action for action in ACTIONS}

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from tui.input.actions import ACTIONS_BY_ID, Context
+from tui.input.actions import ABSENT, ACTIONS_BY_ID, Context
 from tui.input.dispatch import RESERVED_KEYS
 from tui.input.key_names import Chord, KeySyntaxError, display_chord, parse_chord
 from tui.input.keymap import COMMAND_PREFIX, BindingChange, Keymap
@@ -34,6 +34,8 @@ class KeybindingIssue(StrEnum):
     """The same key twice in one context; the later one counts."""
     SHADOWED_CHORD = "shadowed_chord"
     """A chord that begins with a key bound to something else in the same context."""
+    ABSENT_ACTION = "absent_action"
+    """An action of Claude Code that has nothing to act on here."""
     MULTIPLEXER = "multiplexer"
     """A terminal multiplexer takes this key for itself unless told otherwise."""
 
@@ -169,6 +171,10 @@ class _Reader:
             return True
         if isinstance(action, str):
             names_command = action.startswith(COMMAND_PREFIX) and action != COMMAND_PREFIX
+            if reason := ABSENT.get(action):
+                self._warn(
+                    KeybindingIssue.ABSENT_ACTION, f"{action!r} does nothing here: {reason}", line
+                )
             if action in ACTIONS_BY_ID or names_command:
                 return True
             self._warn(

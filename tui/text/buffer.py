@@ -136,6 +136,10 @@ class TextBuffer:
         """Delete the character after the cursor."""
         self._splice(self.cursor, self._right_of(self.cursor), "", "delete")
 
+    def remove(self, start: int, end: int) -> None:
+        """Delete a part of the text."""
+        self._splice(start, end, "", "remove")
+
     # Moving
 
     def move_to(self, cursor: int) -> None:
@@ -197,6 +201,11 @@ class TextBuffer:
         """Cut the word after the cursor."""
         self._kill(self.cursor, self._word_end(self.cursor))
 
+    def kill(self, start: int, end: int) -> None:
+        """Cut a part of the text."""
+        self._last = "step"
+        self._kill(start, end)
+
     def yank(self) -> None:
         """Insert what was cut last."""
         if not self._kills:
@@ -239,6 +248,11 @@ class TextBuffer:
         if first < middle < last:
             swapped = self.text[middle:last] + self.text[first:middle]
             self._splice(first, last, swapped, "transpose")
+
+    def change_word(self, change: Callable[[str], str]) -> None:
+        """Put another form of the rest of this word, or of the next one, in its place."""
+        end = self._word_end(self.cursor)
+        self._splice(self.cursor, end, change(self.text[self.cursor : end]), "word")
 
     # Undo
 

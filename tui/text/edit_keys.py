@@ -25,6 +25,8 @@ EDIT_KEYS: Final[Mapping[str, Callable[[TextBuffer], None]]] = {
     "ctrl+a": TextBuffer.line_start,
     "end": TextBuffer.line_end,
     "ctrl+e": TextBuffer.line_end,
+    "alt+less_than_sign": TextBuffer.start,
+    "alt+greater_than_sign": TextBuffer.end,
     "ctrl+k": TextBuffer.kill_to_line_end,
     "ctrl+u": TextBuffer.kill_to_line_start,
     "ctrl+w": lambda buffer: buffer.kill_word_left(to_space=True),
@@ -34,6 +36,9 @@ EDIT_KEYS: Final[Mapping[str, Callable[[TextBuffer], None]]] = {
     "ctrl+delete": TextBuffer.kill_word_right,
     "ctrl+y": TextBuffer.yank,
     "alt+y": TextBuffer.yank_older,
+    "alt+u": lambda buffer: buffer.change_word(str.upper),
+    "alt+l": lambda buffer: buffer.change_word(str.lower),
+    "alt+c": lambda buffer: buffer.change_word(str.title),
     "ctrl+shift+z": TextBuffer.redo,
     "alt+underscore": TextBuffer.redo,
 }

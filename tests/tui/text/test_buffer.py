@@ -107,3 +107,14 @@ def test_any_editing_leaves_a_cursor_with_a_cell(
     if not chips:
         assert cursor_at(rows, number, column) == buffer.cursor
         assert all(line.width == text_width(buffer.text[line.start : line.end]) for line in rows)
+
+
+def test_words_change_their_case_from_the_cursor_on() -> None:
+    buffer = TextBuffer()
+    buffer.insert("one two three")
+    buffer.start()
+    buffer.change_word(str.upper)
+    buffer.change_word(str.title)
+    assert (buffer.text, buffer.cursor) == ("ONE Two three", 7)
+    buffer.undo()
+    assert buffer.text == "ONE two three"

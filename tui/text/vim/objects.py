@@ -81,7 +81,8 @@ def _inside(text: str, first: int, last: int, *, is_inner: bool) -> tuple[int, i
 def _bracketed(text: str, cursor: int, pair: str, *, is_inner: bool) -> tuple[int, int] | None:
     opening, closing = pair[0], pair[1]
     depth = 0
-    start = cursor
+    # At the end of the text there is nothing under the cursor.
+    start = min(cursor, len(text) - 1)
     # A closing bracket under the cursor belongs to the pair that it closes.
     if text[start : start + 1] == closing:
         start -= 1

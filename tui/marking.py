@@ -1,0 +1,58 @@
+"""Marks text in the prompt with Shift and the arrows, and copies what is marked on the screen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from tui.components.composer import Composer
+from tui.components.transcript import Transcript
+from tui.hint import Hint
+from tui.text.buffer import TextBuffer
+
+
+class Marking:
+    """The actions of marked text; what is marked in the prompt goes before the transcript's."""
+
+    def __init__(
+        self,
+        composer: Composer,
+        transcript: Transcript,
+        hint: Hint,
+        copy: Callable[[str], None],
+    ) -> None:
+        """Take where text can be marked, and what puts it on the clipboard."""
+        self._composer = composer
+        self._transcript = transcript
+        self._hint = hint
+        self._copy = copy
+
+    def actions(self) -> Mapping[str, Callable[[], object]]:
+        """Return what each action does."""
+        rows = self._composer.extend_mark_by_row
+        return {
+            "selection:copy": self.copy,
+            "selection:clear": self.clear,
+            "selection:extendLeft": partial(self._extend, TextBuffer.left),
+            "selection:extendRight": partial(self._extend, TextBuffer.right),
+            "selection:extendUp": partial(rows, -1),
+            "selection:extendDown": partial(rows, 1),
+            "selection:extendLineStart": partial(self._extend, TextBuffer.line_start),
+            "selection:extendLineEnd": partial(self._extend, TextBuffer.line_end),
+        }
+
+    def copy(self) -> bool:
+        """Copy what is marked; False when nothing is."""
+        text = self._composer.marked_text or self._transcript.marked_text
+        if text:
+            self._copy(text)
+            self._hint.say(f"copied {len(text)} characters")
+        return bool(text)
+
+    def clear(self) -> None:
+        """Unmark."""
+        self._composer.drop_mark()
+        self._transcript.clear_mark()
+
+    def _extend(self, move: Callable[[TextBuffer], None]) -> None:
+        self._composer.extend_mark(move)
