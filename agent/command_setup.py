@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Protocol
 from agent.commands.center import CommandCenter
 from agent.commands.context import CommandContext, CommandSession
 from agent.commands.custom import CustomCommands
-from agent.commands.discover import CommandFinder, CommandPlaces
+from agent.commands.discover import CommandFinder
 from agent.commands.expand import Expander, Surround, TemplateRunner
+from agent.commands.folders import CommandPlaces
 from agent.commands.head_cache import FILE, HeadCache
 from agent.commands.registry import CommandRegistry
 from agent.commands.skill_hooks import SkillHooks
@@ -83,7 +84,8 @@ class CommandParts:
         skill_hooks = SkillHooks(ports.hooks)
         self.skills = Skills(self.registry, runner, mentions, scope, skill_hooks, ports.side)
         self.files = FileIndex(settings.launch_dir, ports.services.env)
-        self._reading = asyncio.ensure_future(self.custom.refresh())
+        reading = self.custom.refresh(in_thread=not ports.is_headless)
+        self._reading = asyncio.ensure_future(reading)
         self.expander = Expander(
             self.registry, runner, mentions, scope, ports.hooks, skill_hooks, ready=self.ready
         )

@@ -23,6 +23,8 @@ EFFORTS: Final = ("low", "medium", "high", "xhigh", "max")
 RESERVED: Final = frozenset({"exit", "quit", "help", "permissions", "hooks", "trust", "doctor"})
 """Names that a project may not take: they are how a person looks at what it does, and leaves."""
 _NAME_PART: Final = re.compile(r"\s+")
+_PLAIN_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_:.-]*")
+"""What nearly all names are; a thousand of them are looked at before the first prompt leaves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +50,8 @@ class Heading:
     problems: tuple[str, ...] = ()
     """What is wrong with the file, for people."""
 
-    def metadata(self, name: str, source: CommandSource, file: Path) -> Metadata:
-        """Return it as the metadata of a command."""
+    def metadata(self, name: str, source: CommandSource, path: str) -> Metadata:
+        """Return it as the metadata of the command in a file."""
         return Metadata(
             name=name,
             description=self.description,
@@ -57,7 +59,7 @@ class Heading:
             source=source,
             when_to_use=self.when_to_use,
             is_listed=self.is_listed,
-            file=file,
+            path=path,
         )
 
 
@@ -74,6 +76,9 @@ def command_name(parts: tuple[str, ...]) -> str | None:
 
     White space becomes `-`; names with control characters or bytes that are no UTF-8 have none.
     """
+    joined = ":".join(parts)
+    if _PLAIN_NAME.fullmatch(joined) is not None:
+        return joined
     joined = ":".join(_NAME_PART.sub("-", part.strip()) for part in parts)
     # Halves of characters, which stand for bytes that are no UTF-8, are not printable either.
     return joined if joined.strip(":") and joined.isprintable() and "/" not in joined else None

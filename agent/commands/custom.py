@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from agent.commands.command_file import Problem
-from agent.commands.discover import CommandFinder, CommandPlaces, Found, watched_folders
+from agent.commands.discover import CommandFinder, Found
+from agent.commands.folders import CommandPlaces, watched_folders
 from agent.commands.spec import Command
 from hooks.file_changes import file_changes
 
@@ -51,10 +52,15 @@ class CustomCommands:
         """What is wrong with files, for people."""
         return self._found.problems
 
-    async def refresh(self) -> None:
-        """Read the folders now."""
+    async def refresh(self, *, in_thread: bool = True) -> None:
+        """Read the folders now.
+
+        Where nobody types meanwhile it is over sooner without a thread: with each of a thousand
+        files that is looked at, the two would hand the interpreter to and fro.
+        """
         before = self._found
-        self._found = await asyncio.to_thread(self._finder.find)
+        find = self._finder.find
+        self._found = await asyncio.to_thread(find) if in_thread else find()
         if self._keeping is None or self._keeping.done():
             # For the next start; nobody waits for it in this one.
             self._keeping = asyncio.ensure_future(asyncio.to_thread(self._finder.keep))

@@ -31,6 +31,9 @@ SETTLED_NS: Final = 2_000_000_000
 _READERS: Final = (command_file, frontmatter, sanitize_module)
 """What makes a heading of a file; another version of these reads the files anew."""
 
+_SHAPE: Final = (int, int, int, int, bool, str, str, str, bool, bool, list)
+"""Of an entry: the signature, whether it is a skill, and the heading."""
+
 Signature: TypeAlias = tuple[int, int, int, int]
 """Inode, size in bytes, times of modification and of change in ns."""
 
@@ -46,23 +49,16 @@ class HeadCache:
     def __init__(self, file: Path) -> None:
         """Nothing is read before the first question. Calls come from one thread at a time."""
         self._file = file
-        self._entries: dict[str, Any] | None = None
+        self._entries: dict[str, list[Any]] | None = None
 
     def heading(self, path: str, signature: Signature, *, is_skill: bool) -> Heading | None:
         """Return what is known of exactly this file; None when it has to be read."""
         if self._entries is None:
             self._entries = self._read()
         entry = self._entries.get(path)
-        if not isinstance(entry, list) or len(entry) != 11 or entry[:4] != [*signature]:
+        if entry is None or tuple(entry[:4]) != signature or entry[4] is not is_skill:
             return None
-        known_as_skill, description, hint, use, is_listed, for_model, problems = entry[4:]
-        if known_as_skill is not is_skill or not isinstance(problems, list):
-            return None
-        texts = [description, hint, use, *problems]
-        if not (all(type(text) is str for text in texts) and _is_clean("".join(texts))):
-            return None
-        if type(is_listed) is not bool or type(for_model) is not bool:
-            return None
+        description, hint, use, is_listed, for_model, problems = entry[5:]
         return Heading(description, hint, use, is_listed, for_model, tuple(problems))
 
     def keep(self, known: Mapping[str, tuple[Signature, bool, Heading]], at_ns: int) -> None:
@@ -94,7 +90,7 @@ class HeadCache:
             # The next start reads the files again.
             return
 
-    def _read(self) -> dict[str, Any]:
+    def _read(self) -> dict[str, list[Any]]:
         try:
             with open_regular(self._file) as file:
                 status = os.fstat(file.fileno())
@@ -107,10 +103,21 @@ class HeadCache:
         if not isinstance(data, dict) or data.get("readers") != _readers():
             return {}
         entries = data.get("files")
-        return entries if isinstance(entries, dict) else {}
+        if not isinstance(entries, dict):
+            return {}
+        return {path: entry for path, entry in entries.items() if _is_whole(entry)}
 
 
-def _is_clean(text: str) -> bool:
+def _is_whole(entry: object) -> bool:
+    """Whether it is what `keep` writes, and no text in it would move the cursor."""
+    if not isinstance(entry, list) or tuple(map(type, entry)) != _SHAPE:
+        return False
+    texts = entry[5:8]
+    if entry[10]:
+        texts = texts + entry[10]
+        if not all(type(text) is str for text in texts):
+            return False
+    text = "".join(texts)
     return text.isprintable() or sanitize(text) == text
 
 

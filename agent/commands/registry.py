@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Sequence
 
-from agent.commands.spec import Command, PromptCommand, Surface
+from agent.commands.spec import SKILLS, Command, PromptCommand, Surface
 
 Source = Callable[[], Sequence[Command]]
 """Returns the commands of one source; cheap, for it is asked often."""
@@ -39,9 +39,9 @@ class CommandRegistry:
         return tuple(sorted(shown, key=lambda command: command.meta.name))
 
     def for_model(self) -> tuple[PromptCommand, ...]:
-        """Return what the model may run by itself, by name."""
+        """Return what the model may run by itself: skills first, each kind by name."""
         found = [c for c in self.all() if isinstance(c, PromptCommand) and c.for_model]
-        return tuple(sorted(found, key=lambda command: command.meta.name))
+        return tuple(sorted(found, key=lambda c: (c.meta.source not in SKILLS, c.meta.name)))
 
     def find(self, name: str) -> Command | None:
         """Return the command of a name, else of an alias; None when there is none.
@@ -57,6 +57,10 @@ class CommandRegistry:
     def nearest(self, name: str) -> str | None:
         """Return the name that a mistyped one was probably meant as."""
         names = [n for command in self.all() for n in (command.meta.name, *command.meta.aliases)]
+        inside = next((known for known in names if known.endswith(f":{name}")), None)
+        if inside is not None:
+            # Of a command in a folder people remember the last part.
+            return inside
         close = difflib.get_close_matches(name, names, n=1, cutoff=0.7)
         return close[0] if close else None
 

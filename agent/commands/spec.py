@@ -24,6 +24,9 @@ class CommandSource(StrEnum):
     BUILTIN = "built-in"
 
 
+SKILLS: Final = frozenset({CommandSource.USER_SKILL, CommandSource.PROJECT_SKILL})
+
+
 class Surface(StrEnum):
     """Where the program runs: some commands make sense on a screen only."""
 
@@ -59,8 +62,13 @@ class Metadata:
     is_listed: bool = True
     """It shows in menus; one that is not is for the model alone."""
     when_to_use: str = ""
-    file: Path | None = None
-    """The file it comes from; None for built-in ones."""
+    path: str = ""
+    """The file it comes from; empty for built-in ones."""
+
+    @property
+    def file(self) -> Path | None:
+        """The file it comes from; None for built-in ones."""
+        return Path(self.path) if self.path else None
 
 
 @dataclass(frozen=True, slots=True)

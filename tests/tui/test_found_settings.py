@@ -16,7 +16,7 @@ COMMAND = PromptCommand(
         name="fix",
         description="",
         source=CommandSource.USER_COMMAND,
-        file=Path("/home/ada/.claude/commands/fix.md"),
+        path="/home/ada/.claude/commands/fix.md",
     ),
     lambda: Template(""),
 )

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from agent.commands.discover import CommandFinder, CommandPlaces
+from agent.commands.discover import CommandFinder
 from agent.commands.errors import CommandError
+from agent.commands.folders import CommandPlaces
 from agent.commands.registry import CommandRegistry, split_command
 from agent.commands.spec import CommandSource, PromptCommand, Surface
 from agent.commands.table import BUILTIN_COMMANDS
@@ -122,9 +123,18 @@ def test_names_that_cannot_be_typed_are_reported(place: Place) -> None:
     assert "\x1b" not in str(found.problems)
 
 
-def test_bytes_that_are_no_text_do_no_harm(place: Place) -> None:
-    place.write(".agent/commands/x.md", b"\xff\xfe\x00---", home=True)
+def test_bytes_that_are_no_utf_8_do_no_harm(place: Place) -> None:
+    place.write(".agent/commands/x.md", b"\xff\xfe---", home=True)
     assert place.names() == ["x"]
+
+
+def test_a_file_that_is_no_text_is_reported(place: Place) -> None:
+    place.write(".agent/commands/x.md", "Fix it".encode("utf-16"), home=True)
+    place.write(".agent/commands/y.md", b"y", home=True)
+    assert place.names() == ["y"]
+    assert [(p.file.name, p.message) for p in place.finder.find().problems] == [
+        ("x.md", "is no text in UTF-8")
+    ]
 
 
 def test_a_pipe_is_reported(place: Place) -> None:
@@ -157,6 +167,22 @@ def test_the_first_source_with_a_name_counts_and_names_beat_aliases(place: Place
     assert registry.nearest("statsu") == "status"
 
 
+def test_a_command_in_a_folder_is_suggested_by_its_last_part(place: Place) -> None:
+    place.write(".agent/commands/web/deploy.md", b"x", home=True)
+    found = place.finder.find()
+    registry = CommandRegistry([lambda: found.commands, lambda: BUILTIN_COMMANDS], Surface.SCREEN)
+    assert registry.nearest("deploy") == "web:deploy"
+
+
+def test_the_model_is_told_of_skills_before_commands(place: Place) -> None:
+    head = b"---\ndescription: d\n---\n"
+    place.write(".agent/commands/a.md", head, home=True)
+    place.write(".agent/skills/z/SKILL.md", head, home=True)
+    found = place.finder.find()
+    registry = CommandRegistry([lambda: found.commands], Surface.SCREEN)
+    assert [c.meta.name for c in registry.for_model()] == ["z", "a"]
+
+
 def test_commands_for_the_screen_are_not_offered_without_one() -> None:
     registry = CommandRegistry([lambda: BUILTIN_COMMANDS], Surface.HEADLESS)
     assert registry.find("theme") is None
@@ -177,3 +203,73 @@ def test_commands_for_the_screen_are_not_offered_without_one() -> None:
 )
 def test_what_is_a_command(text: str, expected: tuple[str, str] | None) -> None:
     assert split_command(text) == expected
+
+
+def _problems(place: Place) -> list[tuple[str, str]]:
+    return [(problem.file.name, problem.message) for problem in place.finder.find().problems]
+
+
+def test_links_in_the_own_folders_are_followed_but_never_in_a_ring(place: Place) -> None:
+    place.write("elsewhere/deep/b.md", b"b", home=True)
+    place.write(".agent/commands/a.md", b"a", home=True)
+    commands = place.home / ".agent" / "commands"
+    (commands / "more").symlink_to(place.home / "elsewhere")
+    for name in ("ring", "round"):
+        (commands / name).symlink_to(commands)
+        (place.home / "elsewhere" / name).symlink_to(commands)
+    assert place.names() == ["a", "more:deep:b"]
+    assert _problems(place) == []
+
+
+@pytest.mark.parametrize("name", ["commands/key.md", "skills/key/SKILL.md"])
+@pytest.mark.parametrize("linked", ["file", "folder"])
+def test_a_project_cannot_bring_a_file_from_elsewhere(place: Place, name: str, linked: str) -> None:
+    secret = place.write(f".ssh/{Path(name).name}", b"secret", home=True)
+    link = place.project / ".claude" / name
+    if linked == "file":
+        link.parent.mkdir(parents=True)
+        link.symlink_to(secret)
+    else:
+        link.parent.parent.mkdir(parents=True)
+        link.parent.symlink_to(secret.parent)
+    place.accept()
+    assert place.names() == []
+    assert all("outside of the project" in message for _, message in _problems(place))
+
+
+def test_a_trusted_file_that_becomes_a_link_is_not_loaded(place: Place) -> None:
+    secret = place.write(".ssh/key.md", b"same", home=True)
+    path = place.write(".claude/commands/key.md", b"same")
+    place.accept()
+    (command,) = place.finder.find().commands
+    path.unlink()
+    path.symlink_to(secret)
+    with pytest.raises(CommandError, match="outside of the project"):
+        command.load()
+
+
+def test_what_was_probably_meant_as_a_command_is_reported(place: Place) -> None:
+    skills = place.home / ".agent" / "skills"
+    place.write(".agent/skills/a/skill.md", b"x", home=True)
+    place.write(".agent/skills/no-skill/README.md", b"x", home=True)
+    place.write(".agent/skills/note.txt", b"x", home=True)
+    (skills / "b").mkdir()
+    (skills / "b" / "SKILL.md").symlink_to("nowhere")
+    place.write(".agent/commands/.hidden.md", b"x", home=True)
+    (place.home / ".agent" / "commands" / "c.md").symlink_to("c.md")
+    assert place.names() == []
+    assert _problems(place) == [
+        ("skill.md", "a skill's file is called SKILL.md, with capital letters"),
+        ("SKILL.md", "cannot be read: No such file or directory"),
+        ("c.md", "cannot be read: Too many levels of symbolic links"),
+    ]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root can read everything")
+def test_a_folder_that_cannot_be_read_is_reported(place: Place) -> None:
+    locked = place.write(".agent/commands/locked/a.md", b"x", home=True).parent
+    locked.chmod(0)
+    try:
+        assert _problems(place) == [("locked", "cannot be read: Permission denied")]
+    finally:
+        locked.chmod(0o700)

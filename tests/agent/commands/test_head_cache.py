@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.commands import head_cache
-from agent.commands.discover import CommandFinder, CommandPlaces, Found
+from agent.commands.discover import CommandFinder, Found
+from agent.commands.folders import CommandPlaces
 from agent.commands.head_cache import FILE, HeadCache
 from agent.settings.project_items import items_of_folders
 from agent.settings.trust import TrustState

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from agent.commands.custom import CustomCommands
-from agent.commands.discover import CommandFinder, CommandPlaces
+from agent.commands.discover import CommandFinder
+from agent.commands.folders import CommandPlaces
 from agent.settings.trust import TrustState
 
 
