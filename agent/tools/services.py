@@ -27,6 +27,8 @@ class QuestionOption:
 
     label: str
     description: str = ""
+    preview: str = ""
+    """What it would look like, in Markdown: shown while the answer is selected."""
 
 
 @dataclass(frozen=True, slots=True)

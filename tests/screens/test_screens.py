@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,8 +20,10 @@ from agent.events import (
     UsageUpdate,
 )
 from agent.model.local_servers import LocalServer
+from agent.tools.services import Question
 from tests.tui.components.samples import DIFF
 from tests.tui.dialogs.test_dialogs import BASH, OFFER, PENDING, QUESTIONS
+from tests.tui.dialogs.test_question import PREVIEWS, press
 from tests.tui.recorded import RecordedConversation, Step, ask, make_app, until_interrupted
 from tui.app import AgentApp
 from tui.dialogs.dialog import Dialog
@@ -84,7 +86,10 @@ SERVERS = [
     LocalServer("vLLM", "http://localhost:8000", ("glm-4.6",)),
 ]
 DIALOGS: dict[str, Callable[[], Dialog]] = {
-    "question": lambda: QuestionDialog(QUESTIONS),
+    "question": lambda: QuestionDialog(QUESTIONS, Highlighter()),
+    "question-marks": lambda: answered(QUESTIONS, "2", "1"),
+    "question-review": lambda: answered(QUESTIONS, "2", "1", "enter"),
+    "question-preview": lambda: answered((PREVIEWS,), "down"),
     "plan": lambda: PlanDialog(PLAN, Highlighter()),
     "trust": lambda: TrustDialog(TRUST),
     "onboarding": lambda: OnboardingDialog(Highlighter()),
@@ -93,6 +98,12 @@ DIALOGS: dict[str, Callable[[], Dialog]] = {
 }
 
 Compare = Callable[..., bool]
+
+
+def answered(questions: Sequence[Question], *pressed: str) -> Dialog:
+    dialog = QuestionDialog(questions, Highlighter())
+    press(dialog, *pressed)
+    return dialog
 
 
 def app_with(script: list[Step], theme: str) -> AgentApp:

@@ -33,6 +33,7 @@ from tui.panels.diff_panel import ChangedFile, DiffPanel, Source
 from tui.panels.list_panel import Item, ListPanel
 from tui.panels.text_panel import TextPanel, text_rows
 from tui.text.draft import CHIP_CHARS
+from tui.text.highlight import Highlighter
 from tui.text.ink import row
 
 FREE_KEY = "f9"
@@ -180,7 +181,7 @@ async def with_a_mark(scene: Scene) -> None:
 
 
 async def asked(scene: Scene) -> None:
-    await scene.show(QuestionDialog(QUESTIONS))
+    await scene.show(QuestionDialog(QUESTIONS, Highlighter()))
 
 
 async def asked_for_several(scene: Scene) -> None:

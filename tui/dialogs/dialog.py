@@ -44,6 +44,8 @@ class DialogView:
     """The row of the body that matters: in sight when another body is shown."""
     follows_end: bool = False
     """Whether its end is shown first, and followed while it grows, until the person scrolls up."""
+    in_lines: str = ""
+    """What can be typed where it is read out in lines; empty: a number, a comment, or esc."""
 
 
 class Dialog(Protocol):

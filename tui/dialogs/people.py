@@ -13,6 +13,7 @@ from agent.tools.services import AskPerson, PlanAnswer, Question
 from permissions.contender import Contender
 from permissions.decision import Decision
 from permissions.request import PermissionRequest
+from permissions.telling import Shorten
 from tui.dialogs.dialog import Dialog
 from tui.dialogs.host import DialogHost
 from tui.dialogs.onboarding import LocalModel, Onboarding, OnboardingDialog
@@ -49,8 +50,10 @@ class DialogContender:
         preview: FindPreview,
         edit_text: EditText | None = None,
         judge: JudgeCall = lambda _request: None,
+        short: Shorten = str,
     ) -> None:
         """Take where dialogs appear, where their content comes from, and the person's editor."""
+        self._short = short
         self._host = host
         self._highlighter = highlighter
         self._suggest = suggest
@@ -84,6 +87,7 @@ class DialogContender:
             self._preview(request.tool_use_id),
             offers,
             session_edits=request.tool in _EDIT_TOOLS and bool(offers),
+            short=self._short,
         )
 
     def _judge_again(self, request: PermissionRequest) -> PermissionAsk | None:
@@ -111,7 +115,7 @@ class ScreenPerson:
     ) -> Mapping[str, str] | None:
         """Return answers by question text, or None when the person declined."""
         try:
-            return await abort.race(show(self._host, QuestionDialog(questions)))
+            return await abort.race(show(self._host, QuestionDialog(questions, self._highlighter)))
         except Aborted:
             return None
 

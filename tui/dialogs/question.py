@@ -1,37 +1,46 @@
-"""The question dialog: one or several questions, their options, always a free answer."""
+"""The question dialog: one or several questions, their options, always a free answer.
+
+Several are steps of a form: they can be gone through in both directions, and what will be sent is
+looked at before it is. Next: `question_step`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
-from agent.sanitize import reveal
+from agent.sanitize import reveal, sanitize
 from agent.tools.services import Question
 from themes.theme import Role
+from tui.components.markdown import markdown_rows
 from tui.dialogs.choices import Choice, ChoiceList
 from tui.dialogs.dialog import Answered, DialogView, FooterRow, Manners
+from tui.dialogs.question_step import QuestionStep
 from tui.input.actions import Context
-from tui.text.ink import BLANK, MUTED, TEXT, Ink, Row, Run, indented, row
+from tui.text.highlight import Highlighter
+from tui.text.ink import BLANK, FAINT, MUTED, TEXT, Ink, Row, Run, indented, row
 from tui.text.wrap import clip, wrap
 
-_OTHER: Final = "Other"
+_PAD: Final = (("   ", TEXT),)
+_BOLD: Final = Ink(Role.ACCENT, bold=True)
 
 
 class QuestionDialog:
-    """A form: Left and Right change the question, Enter answers it and goes on."""
+    """A form: Left and Right change the step, Enter answers it and goes on; the last is a review.
+
+    One question alone is sent with its answer.
+    """
 
     manners = Manners((Context.TABS, Context.CONFIRMATION))
 
-    def __init__(self, questions: Sequence[Question]) -> None:
+    def __init__(self, questions: Sequence[Question], highlighter: Highlighter) -> None:
         """Open with the first question."""
-        self._questions = tuple(questions)
-        self._lists = [ChoiceList(_choices(question)) for question in self._questions]
-        self._marked: list[set[int]] = [set() for _ in self._questions]
-        self._answers: list[str | None] = [None for _ in self._questions]
+        self._steps = [QuestionStep(question) for question in questions]
+        self._highlighter = highlighter
         self._at = 0
+        self._review = ChoiceList([Choice("Send the answers"), Choice("Decline to answer")])
         self._answered: Answered[Mapping[str, str] | None] = Answered()
-        if not self._questions:
+        if not self._steps:
             self._answered.give({})
 
     @property
@@ -43,20 +52,22 @@ class QuestionDialog:
         """Return answers by question text; None when the person declined."""
         return await self._answered.wait()
 
+    @property
+    def _step(self) -> QuestionStep | None:
+        """The question on the screen; None for the review."""
+        return self._steps[self._at] if self._at < len(self._steps) else None
+
+    @property
+    def _choices(self) -> ChoiceList:
+        return self._step.choices if self._step is not None else self._review
+
+    # Keys
+
     def press(self, key: str, text: str, action_id: str | None) -> None:
         """Answer, mark, move, or write an answer of one's own."""
-        choices = self._lists[self._at]
-        if choices.is_commenting:
-            if key == "enter":
-                if choices.comment(choices.selected):
-                    self._take(choices.selected)
-                return
-            if key in ("escape", "tab"):
-                choices.is_commenting = False
-                return
-            if key not in ("up", "down"):
-                choices.type(key, text)
-                return
+        choices = self._choices
+        if choices.is_commenting and self._press_in_field(key, text):
+            return
         if key.isdigit() and 0 < int(key) <= len(choices.choices):
             choices.select(int(key) - 1)
             self._pick(choices.selected)
@@ -68,7 +79,7 @@ class QuestionDialog:
             case "confirm:yes" if key == "enter":
                 self._enter(choices.selected)
             case "confirm:no" if key == "escape":
-                self._answered.give(None)
+                self._go_back()
             case "confirm:previous":
                 choices.move(-1)
             case "confirm:next":
@@ -82,99 +93,146 @@ class QuestionDialog:
             case _:
                 pass
 
-    def _turn(self, step: int) -> None:
-        """Go to another question."""
-        self._at = (self._at + step) % len(self._questions)
+    def _press_in_field(self, key: str, text: str) -> bool:
+        choices = self._choices
+        if key == "enter":
+            self._take(choices.selected)
+        elif key in ("escape", "tab"):
+            choices.is_commenting = False
+        elif key in ("up", "down"):
+            return False
+        else:
+            choices.type(key, text)
+        return True
 
     def paste(self, text: str) -> None:
         """Paste into the free answer."""
-        self._lists[self._at].paste(text)
+        self._choices.paste(text)
 
     def choose(self, choice: int) -> None:
         """A click picks."""
-        self._lists[self._at].select(choice)
+        self._choices.select(choice)
         self._pick(choice)
 
-    def view(self, width_cells: int) -> DialogView:
-        """Return the current question at a width."""
-        question = self._questions[self._at]
-        pad = (("   ", TEXT),)
-        body: list[Row] = []
-        if len(self._questions) > 1:
-            body.append(Row(clip((pad[0], *self._tabs()), width_cells - 1)))
-            body.append(BLANK)
-        text = wrap([(reveal(question.question), Ink(bold=True))], max(1, width_cells - 4))
-        body.extend(indented(text, pad, pad))
-        keys = "space mark · enter continue" if question.multi_select else "enter choose"
-        more = " · ←→ questions" if len(self._questions) > 1 else ""
-        footer = [
-            FooterRow(BLANK, is_optional=True),
-            *self._lists[self._at].rows(width_cells),
-            FooterRow(BLANK, is_optional=True),
-            FooterRow(row(pad[0], (f"↑↓ · {keys}{more} · esc decline", MUTED)), is_optional=True),
-        ]
-        return DialogView((("Question", Ink(Role.ACCENT, bold=True)),), body, footer)
+    # Steps
 
-    def _tabs(self) -> list[Run]:
-        runs: list[Run] = []
-        for index, question in enumerate(self._questions):
-            is_done = self._answers[index] is not None
-            label = f"{'✓' if is_done else '·'} {reveal(question.header)}"
-            ink = Ink(Role.ACCENT, bold=True) if index == self._at else MUTED
-            runs.extend([(label, ink), ("   ", TEXT)])
-        return runs
+    def _turn(self, step: int) -> None:
+        """Go to another question, or to the review behind the last one."""
+        count = len(self._steps)
+        self._at = (self._at + step) % (count + 1 if count > 1 else count)
+
+    def _go_back(self) -> None:
+        """Decline; from the review go back to the questions, since nothing there was meant."""
+        if self._step is None:
+            self._turn(-1)
+        else:
+            self._answered.give(None)
 
     def _pick(self, index: int) -> None:
-        if self._is_other(index):
-            self._lists[self._at].select(index)
-            self._lists[self._at].open_comment()
-        elif self._questions[self._at].multi_select:
-            self._marked[self._at] ^= {index}
-            self._show_marks()
+        step = self._step
+        if step is None:
+            self._finish(index)
+        elif step.is_other(index):
+            step.choices.select(index)
+            step.choices.open_comment()
+        elif step.is_multiple:
+            step.toggle(index)
         else:
             self._take(index)
 
     def _enter(self, index: int) -> None:
-        if self._questions[self._at].multi_select and not self._is_other(index):
-            if not self._marked[self._at]:
-                self._marked[self._at].add(index)
+        step = self._step
+        # On a row of one's own without a text Enter begins to write it.
+        is_written = step is not None and not (step.is_other(index) and not step.own)
+        if step is not None and step.is_multiple and is_written:
             self._take(index)
         else:
             self._pick(index)
 
     def _take(self, index: int) -> None:
-        """Keep the answer to this question; the last one sends the form."""
-        question = self._questions[self._at]
-        labels = [question.options[i].label for i in sorted(self._marked[self._at])]
-        if self._is_other(index):
-            labels.append(self._lists[self._at].comment(index))
-        elif not question.multi_select:
-            labels = [question.options[index].label]
-        self._answers[self._at] = ", ".join(labels)
-        self._lists[self._at].is_commenting = False
-        left = [i for i, answer in enumerate(self._answers) if answer is None]
-        if left:
-            self._at = next((i for i in left if i > self._at), left[0])
+        """Keep the answer to this question, and go to the next that has none, or to the review."""
+        if self._step is None or not self._step.take(index):
             return
-        pairs = zip(self._questions, self._answers, strict=True)
-        self._answered.give({q.question: answer or "" for q, answer in pairs})
+        if len(self._steps) == 1:
+            self._finish(0)
+            return
+        left = [i for i, step in enumerate(self._steps) if step.answer is None]
+        self._at = next((i for i in left if i > self._at), left[0] if left else len(self._steps))
 
-    def _is_other(self, index: int) -> bool:
-        return index == len(self._questions[self._at].options)
+    def _finish(self, index: int) -> None:
+        if index:
+            self._answered.give(None)
+        else:
+            self._answered.give(
+                {s.question.question: s.answer for s in self._steps if s.answer is not None}
+            )
 
-    def _show_marks(self) -> None:
-        choices = self._lists[self._at]
-        count = len(self._questions[self._at].options)
-        choices.choices = [
-            replace(choice, is_marked=index in self._marked[self._at]) if index < count else choice
-            for index, choice in enumerate(choices.choices)
+    # Rows
+
+    def _title(self) -> tuple[Run, ...]:
+        if self._step is None:
+            return (("Review", _BOLD), (" what will be sent", MUTED))
+        count = len(self._steps)
+        of = (f" {self._at + 1} of {count}", MUTED) if count > 1 else ("", MUTED)
+        return (("Question", _BOLD), of)
+
+    def view(self, width_cells: int) -> DialogView:
+        """Return the current step at a width."""
+        body: list[Row] = []
+        if len(self._steps) > 1:
+            body += [Row(clip((_PAD[0], *self._tabs()), width_cells - 1)), BLANK]
+        if self._step is None:
+            return self._review_view(body, width_cells)
+        step = self._step
+        text = wrap([(reveal(step.question.question), Ink(bold=True))], max(1, width_cells - 4))
+        body.extend(indented(text, _PAD, _PAD))
+        if step.preview:
+            bar = (("   │ ", FAINT),)
+            shown = markdown_rows(sanitize(step.preview), width_cells - 6, self._highlighter)
+            body += [BLANK, *indented(shown, bar, bar)]
+        keys = "space mark · enter continue" if step.is_multiple else "enter choose"
+        more = " · ←→ questions" if len(self._steps) > 1 else ""
+        typed = "Type a number, your own answer behind the number of Other, or esc to decline."
+        if step.is_multiple:
+            typed = "Type numbers to mark them, enter to go on, or esc to decline."
+        if len(self._steps) > 1:
+            typed += " Left and right go through the questions."
+        return DialogView(
+            self._title(),
+            body,
+            self._footer(f"↑↓ · {keys}{more} · esc decline", width_cells),
+            body_id=f"{self._at}:{step.choices.selected if step.preview else ''}",
+            in_lines=typed,
+        )
+
+    def _review_view(self, body: list[Row], width: int) -> DialogView:
+        for step in self._steps:
+            said = wrap([(reveal(step.question.question), MUTED)], max(1, width - 4))
+            body.extend(indented(said, _PAD, _PAD))
+            answer: Run = (reveal(step.answer or ""), TEXT)
+            if step.answer is None:
+                answer = ("not answered", Ink(Role.WARNING))
+            said = wrap([answer], max(1, width - 6))
+            body.extend(indented(said, (("   → ", MUTED),), (("     ", TEXT),)))
+        hint = "↑↓ enter · ← change an answer · esc back"
+        typed = "Type a number, or left to change an answer."
+        footer = self._footer(hint, width)
+        return DialogView(self._title(), body, footer, body_id="review", in_lines=typed)
+
+    def _footer(self, hint: str, width: int) -> list[FooterRow]:
+        return [
+            FooterRow(BLANK, is_optional=True),
+            *self._choices.rows(width),
+            FooterRow(BLANK, is_optional=True),
+            FooterRow(row(_PAD[0], (hint, MUTED)), is_optional=True),
         ]
 
-
-def _choices(question: Question) -> list[Choice]:
-    mark = False if question.multi_select else None
-    options = [
-        Choice(reveal(option.label), reveal(option.description), is_marked=mark)
-        for option in question.options
-    ]
-    return [*options, Choice(_OTHER, comment_hint="your own answer…")]
+    def _tabs(self) -> list[Run]:
+        runs: list[Run] = []
+        for index, step in enumerate(self._steps):
+            label = reveal(step.question.header) or f"{index + 1}"
+            sign: Run = ("✓ ", Ink(Role.SUCCESS)) if step.answer is not None else ("· ", MUTED)
+            ink = _BOLD if index == self._at else MUTED
+            runs += [sign, (label, ink), ("   ", MUTED)]
+        ink = _BOLD if self._step is None else MUTED
+        return [*runs, ("Review", ink)]

@@ -16,6 +16,7 @@ from agent.tools.services import AskPerson, PlanAnswer, Question
 from permissions.contender import Contender
 from permissions.decision import Decision
 from permissions.request import PermissionRequest
+from permissions.telling import Shorten
 from tui.dialogs.dialog import Dialog
 from tui.dialogs.onboarding import LocalModel, Onboarding, OnboardingDialog
 from tui.dialogs.permission import JudgeCall, PermissionAsk, PermissionDialog
@@ -23,7 +24,7 @@ from tui.dialogs.plan import PlanDialog
 from tui.dialogs.question import QuestionDialog
 from tui.dialogs.trust import TrustDialog, TrustRequest
 from tui.flat.lines_in import LineReader
-from tui.flat.read_dialog import Heard, answer, dialog_lines, is_to_read
+from tui.flat.read_dialog import WIDTH_CELLS, Heard, answer, dialog_lines, is_to_read
 from tui.flat.say import BELL, Voice
 from tui.text.highlight import Highlighter
 
@@ -81,7 +82,8 @@ class Asker:
             if lines != said:
                 # What was read already is not read again, unless all of it is new.
                 fresh = [line for line in lines if line not in said] if said else lines
-                self._voice.say([label + fresh[0], *fresh[1:], HOW] if fresh else [HOW])
+                how = dialog.view(WIDTH_CELLS).in_lines or HOW
+                self._voice.say([label + fresh[0], *fresh[1:], how] if fresh else [how])
                 said, label = lines, ""
             was_begun_before = self._reader.is_reading
             line = await self._reader.line(ANSWER_PROMPT)
@@ -107,8 +109,10 @@ class FlatContender:
         suggest: Callable[[PermissionRequest, Decision], Sequence[GrantOffer]],
         preview: Callable[[str], Display | None],
         judge: JudgeCall = lambda _request: None,
+        short: Shorten = str,
     ) -> None:
         """Take where questions are asked, and where their content comes from."""
+        self._short = short
         self._asker = asker
         self._suggest = suggest
         self._preview = preview
@@ -123,7 +127,8 @@ class FlatContender:
 
     def _ask(self, request: PermissionRequest, pending: Decision) -> PermissionAsk:
         offers = tuple(self._suggest(request, pending))
-        return PermissionAsk(request, pending, self._preview(request.tool_use_id), offers)
+        preview = self._preview(request.tool_use_id)
+        return PermissionAsk(request, pending, preview, offers, short=self._short)
 
     def _judge_again(self, request: PermissionRequest) -> PermissionAsk | None:
         decision = self._judge(request)
@@ -142,7 +147,7 @@ class FlatPerson:
     ) -> Mapping[str, str] | None:
         """Return answers by question text, or None when the person declined."""
         try:
-            return await abort.race(self._asker.ask(QuestionDialog(questions)))
+            return await abort.race(self._asker.ask(QuestionDialog(questions, Highlighter())))
         except Aborted:
             return None
 

@@ -13,7 +13,7 @@ from typing import Final
 
 from themes.theme import Role
 from tui.dialogs.dialog import Dialog, FooterRow
-from tui.text.ink import Row, Run
+from tui.text.ink import Ink, Row, Run
 
 WIDTH_CELLS: Final = 1_000
 """Wide enough that nothing is wrapped or cut: the terminal does the first, nobody the second."""
@@ -26,6 +26,8 @@ _SIGNS: Final = {
     "☑": "marked, ",
     "☐": "not marked, ",
     "●": "current, ",
+    "✓": "answered, ",
+    "·": "",
 }
 """Runs that are a sign and nothing else."""
 _DECORATION: Final = frozenset(
@@ -75,7 +77,7 @@ def spoken(runs: Iterable[Run], *, has_columns: bool = False) -> str:
         bare = text.strip()
         if ink.role in _DECORATION and bare in _SIGNS:
             said += _SIGNS[bare]
-        elif has_columns and not bare and len(text) > 1 and said.strip():
+        elif _parts_columns(bare, text, ink, has_columns) and said.strip():
             said += ", "
         elif ink.role in _DECORATION and said.strip() and text.startswith("  "):
             said = f"{said.rstrip()}, {text.lstrip()}"
@@ -86,6 +88,10 @@ def spoken(runs: Iterable[Run], *, has_columns: bool = False) -> str:
         if said.startswith(sign):
             said = word + said.removeprefix(sign)
     return said.removesuffix(",")
+
+
+def _parts_columns(bare: str, text: str, ink: Ink, has_columns: bool) -> bool:
+    return not bare and len(text) > 1 and (has_columns or ink.role in _DECORATION)
 
 
 def dialog_lines(dialog: Dialog) -> list[str]:

@@ -29,7 +29,8 @@ preferences, a choice between real alternatives. Do not use it for what you can 
 to ask whether to go on, or to have a plan approved (ExitPlanMode does that).
 
 The person can always answer in their own words, so leave out "Other". Put the answer you \
-recommend first and mark it "(Recommended)". `header` is a label of at most 12 characters. Set \
+recommend first and mark it "(Recommended)". Where answers are better seen than described (a \
+layout, a piece of code), give each a `preview`. `header` is a label of at most 12 characters. Set \
 `multiSelect` when several answers may apply at once."""
 
 
@@ -40,6 +41,9 @@ class OptionInput(BaseModel):
 
     label: Annotated[str, Field(min_length=1, max_length=200, description="One to five words.")]
     description: Annotated[str, Field(max_length=2_000, description="What choosing it means.")] = ""
+    preview: Annotated[
+        str, Field(max_length=10_000, description="Markdown shown while this is selected.")
+    ] = ""
 
 
 class QuestionInput(BaseModel):
@@ -104,7 +108,8 @@ def _question(question: QuestionInput) -> Question:
         question=question.question,
         header=question.header,
         options=tuple(
-            QuestionOption(option.label, option.description) for option in question.options
+            QuestionOption(option.label, option.description, option.preview)
+            for option in question.options
         ),
         multi_select=question.multiSelect,
     )

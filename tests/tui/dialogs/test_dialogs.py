@@ -34,7 +34,6 @@ from tui.dialogs.onboarding import LocalModel, Onboarding, OnboardingDialog
 from tui.dialogs.people import onboarded
 from tui.dialogs.permission import GrantOffer, PermissionAsk, PermissionDialog
 from tui.dialogs.plan import PlanDialog
-from tui.dialogs.question import QuestionDialog
 from tui.dialogs.trust import TrustDialog, TrustItem, TrustRequest
 from tui.input.actions import Context
 from tui.input.keymap import ChordReader, Match, default_keymap
@@ -205,30 +204,6 @@ async def test_a_click_selects_and_a_second_one_decides() -> None:
     assert not dialog.is_done
     dialog.choose(2)
     assert (await dialog.wait()).behavior is Behavior.DENY
-
-
-async def test_questions() -> None:
-    dialog = QuestionDialog(QUESTIONS)
-    assert drawn(dialog) == QUESTION
-    press(dialog, "down", "enter")
-    press(dialog, "space", "down", "space")
-    assert "☑ Docs" in drawn(dialog)
-    press(dialog, "enter")
-    assert await dialog.wait() == {"Which database?": "Postgres", "Which extras?": "Docs, Tests"}
-
-
-async def test_a_question_takes_an_answer_of_ones_own() -> None:
-    dialog = QuestionDialog(QUESTIONS[:1])
-    press(dialog, "3", "D", "u", "c", "k", "enter")
-    assert await dialog.wait() == {"Which database?": "Duck"}
-
-
-async def test_questions_can_be_gone_back_to_and_declined() -> None:
-    dialog = QuestionDialog(QUESTIONS)
-    press(dialog, "1", "left")
-    assert "✓ Database" in drawn(dialog)
-    press(dialog, "escape")
-    assert await dialog.wait() is None
 
 
 @pytest.mark.parametrize(
@@ -506,19 +481,6 @@ PERMISSION_EDIT = """\
    3. No  ends the turn
 
    ↑↓ enter · tab comment · h hunks · ctrl+y why · esc no"""
-
-QUESTION = """\
-[Question]
-   · Database   · Extras
-
-   Which database?
---
-
- ❯ 1. SQLite  one file
-   2. Postgres
-   3. Other
-
-   ↑↓ · enter choose · ←→ questions · esc decline"""
 
 TRUST = """\
 [Trust]

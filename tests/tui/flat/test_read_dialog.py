@@ -91,9 +91,20 @@ async def test_the_trace_is_read_on_demand() -> None:
 
 
 async def test_a_form_is_filled_by_numbers_and_words() -> None:
-    dialog = QuestionDialog(QUESTIONS)
+    dialog = QuestionDialog(QUESTIONS, Highlighter())
     for line in ("3", "DuckDB", "1", "2", "enter"):
         assert answer(dialog, line) is Heard.TAKEN
+    assert dialog_lines(dialog) == [
+        "Review what will be sent:",
+        "answered, Database, answered, Extras, Review",
+        "Which database?",
+        "→ DuckDB",
+        "Which extras?",
+        "→ Docs, Tests",
+        "1. Send the answers (selected)",
+        "2. Decline to answer",
+    ]
+    assert answer(dialog, "1") is Heard.TAKEN
     assert await dialog.wait() == {
         "Which database?": "DuckDB",
         "Which extras?": "Docs, Tests",

@@ -1,0 +1,83 @@
+"""One question of the form: its answers, what is marked, and what was answered. No keys here."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from agent.sanitize import reveal
+from agent.tools.services import Question
+from tui.dialogs.choices import Choice, ChoiceList
+
+OTHER: Final = "Other"
+_OTHER_HINT: Final = "your own answer…"
+_ANSWERED: Final = " ✓"
+
+
+class QuestionStep:
+    """A question and where the person is with it."""
+
+    def __init__(self, question: Question) -> None:
+        """Start unanswered, with the first answer selected."""
+        self.question = question
+        self.answer: str | None = None
+        """As the model is told it; None until it is answered."""
+        self._marked: set[int] = set()
+        self._taken: int | None = None
+        self.choices = ChoiceList(self._made())
+
+    @property
+    def is_multiple(self) -> bool:
+        """Whether several answers may be marked."""
+        return self.question.multi_select
+
+    @property
+    def preview(self) -> str:
+        """What the selected answer would look like; empty where it shows nothing."""
+        at = self.choices.selected
+        return "" if self.is_other(at) else self.question.options[at].preview
+
+    @property
+    def own(self) -> str:
+        """What the person wrote themselves; empty for nothing."""
+        return self.choices.comment(len(self.question.options))
+
+    def is_other(self, index: int) -> bool:
+        """Whether an answer is the person's own."""
+        return index == len(self.question.options)
+
+    def toggle(self, index: int) -> None:
+        """Mark an answer, or unmark it."""
+        self._marked ^= {index}
+        self.choices.choices = self._made()
+
+    def take(self, index: int) -> bool:
+        """Keep the answer; False where there is none yet."""
+        if self.is_multiple:
+            if not self._marked and not self.own and not self.is_other(index):
+                self._marked.add(index)
+            labels = [self.question.options[i].label for i in sorted(self._marked)]
+            labels += [self.own] if self.own else []
+        else:
+            labels = [self.own] if self.is_other(index) else [self.question.options[index].label]
+        if not any(labels):
+            return False
+        self.answer = ", ".join(labels)
+        self._taken = index
+        self.choices.is_commenting = False
+        self.choices.choices = self._made()
+        return True
+
+    def _made(self) -> list[Choice]:
+        options = [
+            Choice(
+                reveal(option.label) + self._sign(index),
+                reveal(option.description),
+                is_marked=index in self._marked if self.is_multiple else None,
+            )
+            for index, option in enumerate(self.question.options)
+        ]
+        other = Choice(OTHER + self._sign(len(options)), comment_hint=_OTHER_HINT)
+        return [*options, other]
+
+    def _sign(self, index: int) -> str:
+        return _ANSWERED if not self.is_multiple and self._taken == index else ""
