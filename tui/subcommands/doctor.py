@@ -16,7 +16,8 @@ import click
 
 from agent.assemble import surroundings_from
 from agent.child_env import child_environment
-from agent.commands.discover import CommandFinder, CommandPlaces
+from agent.commands.discover import CommandFinder
+from agent.commands.folders import CommandPlaces
 from agent.errors import AgentError
 from agent.hook_setup import hook_config
 from agent.model.local_servers import find_local_servers
