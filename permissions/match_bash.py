@@ -14,7 +14,8 @@ from permissions.glob_text import UNKNOWN
 from permissions.grammar import ParameterPattern, RuleBehavior, WholeTool
 from permissions.match_tool import matches_parameter
 from permissions.rule_set import Rule, RuleSet
-from permissions.shell.analyse import CommandFacts, Form
+from permissions.shell.analyse import CommandFacts
+from permissions.shell.forms import Form
 
 _OPERATORS = frozenset("|;&<>$`\n")
 

@@ -6,20 +6,19 @@ import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from permissions.bash_pattern import WORD_END
 from permissions.glob_text import UNKNOWN
 from permissions.shell.access import Access
 from permissions.shell.accesses import accesses
-from permissions.shell.arguments import split_arguments
 from permissions.shell.flow import UNKNOWN_FOLDER, Folders, Placed, place
+from permissions.shell.forms import EXPANDED, Form, allow_forms, deny_forms, form_of
 from permissions.shell.parse import parse
 from permissions.shell.read_only import is_read_only
 from permissions.shell.risky_options import risk_of
 from permissions.shell.sed_script import sed_script_risk
+from permissions.shell.shell_texts import input_text
 from permissions.shell.syntax import (
     GLOB_MARKS,
     HOME_MARK,
-    PIPE_MARK,
     PWD_MARK,
     Redirect,
     Script,
@@ -28,7 +27,7 @@ from permissions.shell.syntax import (
     Word,
 )
 from permissions.shell.text_accesses import sed_arguments
-from permissions.shell.unwrap import READS_INPUT, Layer, program_of, unwrap
+from permissions.shell.unwrap import Layer, program_of, unwrap
 
 MAX_PARTS = 2_000
 """Simple commands, nested ones included; more make the command unparsable."""
@@ -63,18 +62,6 @@ _READ_WORD = re.compile(r"-[re]+|-[dnNpt].*|[a-z][a-z0-9]*(?!.*proxy)(?:_[a-z0-9
 _SET_OPTIONS = _set(
     "-e -u -x -v -o +e +u +x +v +o -eu -ex -eux -euo -exo -euxo pipefail errexit nounset"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Form:
-    """One spelling of a command that rules may match."""
-
-    head: str
-    """Its program."""
-    joined: str
-    spaced: str
-    must_name: str = ""
-    """How a wildcard must begin to match: a wrapper's has to name the program inside."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,12 +141,16 @@ def _facts(placed: Placed, script: Script, home: str, depth: int) -> CommandFact
     unsafe = [item.name for item in simple.assignments if not _is_safe(item.name, item.value)]
     hidden = script.hides or unwrapped.hidden
     inner: list[CommandFacts] = []
-    texts = unwrapped.scripts
-    given = [item.text for item in simple.redirects if item.text is not None]
-    if given and not script.hides and unwrapped.hidden.endswith(READS_INPUT):
-        # The last one is what the shell reads; the others are replaced by it.
-        texts, hidden = (*texts, given[-1]), ""
-    for text in (*texts, *unwrapped.scripts_elsewhere):
+    texts, elsewhere, reader = unwrapped.scripts, unwrapped.scripts_elsewhere, unwrapped.reader
+    if reader is not None:
+        given = input_text(simple.redirects, placed.piped)
+        if given is not None and reader.is_elsewhere:
+            elsewhere = (*elsewhere, given)
+        elif given is not None:
+            texts = (*texts, reader.script(given))
+        elif not reader.is_elsewhere:
+            hidden = hidden or f"{reader.name} reads commands from its input"
+    for text in (*texts, *elsewhere):
         if depth >= _MAX_NESTING:
             hidden = hidden or "nested too deeply"
             break
@@ -172,7 +163,7 @@ def _facts(placed: Placed, script: Script, home: str, depth: int) -> CommandFact
         commands = _nested(nested, folders, home, depth + 1)
         inner.extend(commands if text in texts else map(_elsewhere, commands))
     layers = [layer for layer in unwrapped.layers if layer.words]
-    forms = [_join(layer.words) for layer in layers]
+    forms = [form_of(layer.words) for layer in layers]
     last = layers[-1] if layers else None
     is_plain = len(layers) == 1 or all(layer.is_open_to_allow for layer in layers)
     clean = not unsafe and not hidden and not inner and bool(words) and is_plain
@@ -189,8 +180,8 @@ def _facts(placed: Placed, script: Script, home: str, depth: int) -> CommandFact
     return CommandFacts(
         text=simple.raw or " ".join(redirect.raw for redirect in simple.redirects),
         folders=folders,
-        allow_forms=_allow_forms(simple, layers, forms, unsafe),
-        deny_forms=_deny_forms(simple, layers, forms),
+        allow_forms=allow_forms(simple, layers, forms, unsafe),
+        deny_forms=deny_forms(simple, layers, forms),
         has_literal_program=all(layer.words[0].is_literal for layer in layers),
         hidden=hidden,
         risk=risk,
@@ -247,129 +238,6 @@ def _is_safe(name: str, value: Word) -> bool:
     return name in SAFE_ASSIGNMENTS or name.startswith("LC_")
 
 
-def _join(words: tuple[Word, ...], program: str | None = None) -> Form:
-    texts = [word.plain for word in words]
-    if program is not None:
-        texts[0] = program
-    return Form(texts[0], WORD_END.join(texts), " ".join(texts))
-
-
-def _allow_forms(
-    simple: Simple, layers: list[Layer], layer_forms: list[Form], unsafe: list[str]
-) -> tuple[Form, ...]:
-    forms: list[Form] = []
-    if not simple.words:
-        texts = [item.raw for item in simple.assignments]
-        if texts and all(item.value.is_literal for item in simple.assignments):
-            forms.append(Form(texts[0], WORD_END.join(texts), " ".join(texts)))
-        return tuple(forms)
-    if simple.assignments and all(item.value.is_literal for item in simple.assignments):
-        # A rule may spell the assignments out.
-        texts = [f"{item.name}={item.value.text}" for item in simple.assignments]
-        texts.extend(word.plain for word in layers[0].words)
-        forms.append(Form(texts[0], WORD_END.join(texts), " ".join(texts)))
-    if unsafe:
-        return tuple(forms)
-    for index, layer in enumerate(layers):
-        if not layer.is_open_to_allow or layer.assignments:
-            break
-        inner = layers[index + 1] if index + 1 < len(layers) else None
-        is_wrapper = inner is not None and inner.is_open_to_allow
-        must_name = _up_to(layer, inner.words[0]) if inner is not None and is_wrapper else ""
-        forms.append(replace(layer_forms[index], must_name=must_name))
-    return tuple(forms)
-
-
-def _up_to(outer: Layer, program: Word) -> str:
-    """Return a wrapper's form up to the program inside."""
-    words = outer.words
-    length = next((i for i, word in enumerate(words) if word is program), len(words))
-    return _join(words[: length + 1]).joined
-
-
-def _deny_forms(simple: Simple, layers: list[Layer], layer_forms: list[Form]) -> tuple[Form, ...]:
-    forms: dict[str, Form] = {}
-
-    def add(form: Form) -> None:
-        forms.setdefault(form.joined, form)
-
-    if simple.assignments:
-        texts = [item.raw for item in simple.assignments]
-        texts.extend(word.plain for word in simple.words)
-        add(Form(texts[0], WORD_END.join(texts), " ".join(texts)))
-    for layer, form in zip(layers, layer_forms, strict=True):
-        words = layer.words
-        add(form)
-        kept = tuple(word for word in words if not _may_vanish(word))
-        if kept and len(kept) < len(words):
-            # A rule about the bare command is about it with an empty expansion behind it too.
-            add(_join(kept))
-        if any(word.guess for word in words):
-            add(_join(tuple(replace(word, text=word.guess or word.text) for word in words)))
-        program = program_of(words[0])
-        if program != words[0].plain:
-            add(_join(words, program))
-        for shortened in _without_global_options(program, words):
-            add(_join(shortened, program))
-    return tuple(forms.values())
-
-
-def _may_vanish(word: Word) -> bool:
-    """Is the word nothing but an expansion that may be empty, or but a substitution?"""
-    return (
-        not word.text.strip(_EXPANDED) and bool(word.text) and (word.splits or bool(word.scripts))
-    )
-
-
-_EXPANDED = UNKNOWN + PIPE_MARK
-
-_GLOBAL_VALUED = {
-    "git": "cC",
-    "docker": "Hlc",
-    "podman": "",
-    "kubectl": "nsv",
-    "npm": "C",
-    "pnpm": "CF",
-    "yarn": "",
-    "cargo": "CZ",
-    "gh": "R",
-    "make": "CfIj",
-    "helm": "n",
-    "terraform": "",
-    "systemctl": "HMt",
-    "svn": "",
-    "hg": "R",
-}
-_GLOBAL_LONG = _set(
-    """
-    --git-dir --work-tree --namespace --config-env --exec-path --context --host --log-level
-    --config --kubeconfig --prefix --workspace --filter --dir --cwd --repo --color
-    --manifest-path --target-dir --user --server --token --userconfig --registry --project
-    """
-)
-
-
-def _without_global_options(program: str, words: tuple[Word, ...]) -> list[tuple[Word, ...]]:
-    """Return the command without the options before its first operand, in both readings."""
-    if len(words) < 2 or not words[1].plain.startswith(("-", "+")):
-        return []
-    found: list[tuple[Word, ...]] = []
-    rest = words[1:]
-    while rest and rest[0].plain.startswith("+"):
-        rest = rest[1:]
-    arguments = split_arguments(
-        rest,
-        valued=_GLOBAL_VALUED.get(program, ""),
-        valued_long=_GLOBAL_LONG,
-        stops_at_operand=True,
-    )
-    found.append((words[0], *arguments.operands))
-    if program not in _GLOBAL_VALUED and len(arguments.operands) > 1:
-        # Any of these options may have taken the first operand as its value.
-        found.append((words[0], *arguments.operands[1:]))
-    return found
-
-
 def _accesses(layers: list[Layer]) -> tuple[Access, ...]:
     found: list[Access] = []
     for layer in layers:
@@ -379,18 +247,25 @@ def _accesses(layers: list[Layer]) -> tuple[Access, ...]:
             likely = _likely(layer.words)
             if likely and likely[0].is_literal:
                 inner = [
-                    replace(one, moves=one.moves or layer.moves)
+                    replace(one, folder=UNKNOWN if layer.folder else one.folder)
                     for one in unwrap(likely).layers
                     if one.words
                 ]
                 found.extend(_accesses(inner))
             continue
-        for access in accesses(program_of(layer.words[0]), layer.words[1:]):
-            path = access.path
-            if layer.moves and not path.text.startswith("/"):
-                path = Word(path.raw, UNKNOWN)
-            found.append(Access(access.kind, path))
+        found.extend(
+            replace(access, path=_moved(access.path, layer.folder)) if layer.folder else access
+            for access in accesses(program_of(layer.words[0]), layer.words[1:])
+        )
     return tuple(found)
+
+
+def _moved(path: Word, folder: str) -> Word:
+    """Return a path as the shell's folder sees it."""
+    if path.text.startswith("/"):
+        return path
+    text = UNKNOWN if UNKNOWN in folder else f"{folder}/{path.text}"
+    return Word(path.raw, text, path.splits, path.scripts)
 
 
 def _likely(words: tuple[Word, ...]) -> tuple[Word, ...]:
@@ -398,12 +273,12 @@ def _likely(words: tuple[Word, ...]) -> tuple[Word, ...]:
 
     It can only make the answer stricter: the program counts as unknown all the same.
     """
-    while words and not words[0].text.strip(_EXPANDED):
+    while words and not words[0].text.strip(EXPANDED):
         words = words[1:]
     if not words:
         return ()
     first = words[0]
-    return (Word(first.raw, first.text.strip(_EXPANDED + "".join(GLOB_MARKS.values()))), *words[1:])
+    return (Word(first.raw, first.text.strip(EXPANDED + "".join(GLOB_MARKS.values()))), *words[1:])
 
 
 def _is_edit(program: str, arguments: tuple[Word, ...], risk: str) -> bool:

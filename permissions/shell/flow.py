@@ -12,6 +12,7 @@ import re
 from dataclasses import dataclass
 
 from permissions.glob_text import UNKNOWN
+from permissions.shell.shell_texts import printed
 from permissions.shell.syntax import (
     HOME_MARK,
     PIPE_MARK,
@@ -55,6 +56,8 @@ class Placed:
     """Grows with time: what has a smaller one has ended before; what has the same one may not."""
     is_late: bool
     """May run at any later time: in the background, or in a function."""
+    piped: str | None = None
+    """What the command before it in a pipe prints into it, where that is plain to see."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +103,8 @@ class _Walker:
         # Parts that run at the same time, or again and again, share one stage.
         self._sharing = 0
         self._late = 0
+        self._functions = functions
+        self._piped: str | None = None
         self.placed: list[Placed] = []
 
     def walk(self, node: Node, folders: Folders) -> _Exit:
@@ -117,7 +122,8 @@ class _Walker:
             case Isolated():
                 self._sharing += len(node.items) > 1 or node.is_background
                 self._late += node.is_background
-                for item in node.items:
+                for before, item in zip((None, *node.items), node.items, strict=False):
+                    self._piped = self._printed(before) if isinstance(item, Simple) else None
                     self.walk(item, folders)
                 self._sharing -= len(node.items) > 1 or node.is_background
                 self._late -= node.is_background
@@ -142,7 +148,14 @@ class _Walker:
 
     def _record(self, simple: Simple, folders: Folders) -> None:
         if not self._silent:
-            self.placed.append(Placed(simple, folders, self._stage, self._late > 0))
+            late = self._late > 0
+            self.placed.append(Placed(simple, folders, self._stage, late, self._piped))
+        self._piped = None
+
+    def _printed(self, before: Node | None) -> str | None:
+        if not isinstance(before, Simple) or self._functions:
+            return None
+        return printed(before)
 
     def _advance(self) -> None:
         if not self._sharing:

@@ -8,10 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from shlex import quote
 
 from permissions.glob_text import UNKNOWN
-from permissions.shell.arguments import split_arguments
-from permissions.shell.syntax import HOME_MARK, PIPE_MARK, PWD_MARK, Word
+from permissions.shell.arguments import Arguments, split_arguments
+from permissions.shell.shell_texts import Texts, joined, of_aliases, of_file, of_parallel, of_shell
+from permissions.shell.syntax import PIPE_MARK, Word
 from permissions.shell.wrappers import RUNNERS, SHELLS, WRAPPERS, Wrapper
 
 MAX_LAYERS = 12
@@ -30,8 +32,8 @@ class Layer:
     """May an allow rule match here?"""
     assignments: tuple[str, ...] = ()
     """Names that wrappers (`env A=1`) set on the way here."""
-    moves: bool = False
-    """Runs in another folder than the shell's (`env -C`)."""
+    folder: str = ""
+    """Where it runs, as `env -C` says it: from the shell's folder, "" for that one itself."""
     is_elsewhere: bool = False
     """Runs on another machine or in a container: its paths are not paths here."""
 
@@ -47,16 +49,27 @@ class Unwrapped:
     """The same on another machine or in a container: their paths are not paths here."""
     hidden: str
     """Why something that runs is out of sight; empty when nothing is."""
+    reader: Reader | None
+    """The innermost shell that takes its commands from its input."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """A shell that takes its commands from its input."""
+
+    name: str
+    folder: str
+    is_elsewhere: bool
+
+    def script(self, text: str) -> str:
+        """Return the text as this command's own shell would have to run it."""
+        return _in_folder(text, self.folder)
 
 
 def _set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-READS_INPUT = "reads commands from its input"
-"""What is hidden when a shell is given neither a text nor a file."""
-
-_UNKNOWN_PIECES = str.maketrans(dict.fromkeys((UNKNOWN, PIPE_MARK, HOME_MARK, PWD_MARK), "${_}"))
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\+?=", re.DOTALL)
 
 
@@ -66,19 +79,23 @@ def unwrap(words: tuple[Word, ...]) -> Unwrapped:
     scripts: list[str] = []
     elsewhere: list[str] = []
     hidden = ""
+    reader: Reader | None = None
     # The list grows while it is read: each layer adds the commands that it would run.
     for layer in layers:
         if len(layers) > MAX_LAYERS:
             hidden = hidden or "wrapped too deeply"
             break
         if layer.words:
-            found, texts, reason = _inner(layer)
+            found, texts = _inner(layer)
             layers.extend(found)
             is_away = layer.is_elsewhere or program_of(layer.words[0]) == "ssh"
-            (elsewhere if is_away else scripts).extend(texts)
-            if not (layer.is_elsewhere and reason.endswith(READS_INPUT)):
-                hidden = hidden or reason
-    return Unwrapped(tuple(layers), tuple(scripts), tuple(elsewhere), hidden)
+            (elsewhere if is_away else scripts).extend(
+                _in_folder(text, layer.folder) for text in texts.scripts
+            )
+            hidden = hidden or texts.hidden
+            if texts.reader:
+                reader = Reader(texts.reader, layer.folder, is_away)
+    return Unwrapped(tuple(layers), tuple(scripts), tuple(elsewhere), hidden, reader)
 
 
 def program_of(word: Word) -> str:
@@ -86,56 +103,65 @@ def program_of(word: Word) -> str:
     return word.plain.rpartition("/")[2]
 
 
-def _inner(layer: Layer) -> tuple[list[Layer], list[str], str]:
-    """Return the next layers, texts that a shell runs, and why something is hidden."""
+def _in_folder(text: str, folder: str) -> str:
+    if not folder:
+        return text
+    place = '"${_}"' if UNKNOWN in folder else quote(folder)
+    return f"cd {place} && {{\n{text}\n}}"
+
+
+def _inner(layer: Layer) -> tuple[list[Layer], Texts]:
+    """Return the next layers, and the texts that a shell runs."""
     first, rest = layer.words[0], layer.words[1:]
     if not first.is_literal:
-        return [], [], ""
+        return [], Texts()
     name = program_of(first)
     if name in SHELLS:
-        return _shell(name, rest)
+        return [], of_shell(name, rest)
     given = rest[1:] if rest and rest[0].text == "--" else rest
-    if name == "eval":
-        return [], *_text(given, "eval")
-    if name == "trap":
-        return [], *(_text(given[:1], "trap") if len(given) > 1 else ([], ""))
-    if name == "alias":
-        return [], *_aliases(rest)
-    if name == "find":
-        return _find(layer, rest), [], ""
-    if name in ("fd", "fdfind"):
-        return _after_option(layer, rest, _set("-x -X --exec --exec-batch")), [], ""
-    if name == "git":
-        return _git(layer, rest)
+    match name:
+        case "eval":
+            return [], joined(given, "eval")
+        case "trap":
+            return [], joined(given[:1], "trap") if len(given) > 1 else Texts()
+        case "alias":
+            return [], of_aliases(rest)
+        case "source" | "." if given:
+            return [], of_file(name, given[0])
+        case "at" | "batch" if not any(word.text.startswith("-") for word in rest):
+            return [], Texts(reader=name)
+        case "find":
+            return _find(layer, rest), Texts()
+        case "fd" | "fdfind":
+            return _after_option(layer, rest, _set("-x -X --exec --exec-batch")), Texts()
+        case "git":
+            return _git(layer, rest)
     if name in RUNNERS:
-        return _runner(layer, name, rest), [], ""
+        return _runner(layer, name, rest), Texts()
     wrapper = WRAPPERS.get(name)
     if wrapper is None:
-        return [], [], ""
+        return [], Texts()
     if name in ("watch", "flock", "script", "sg", "runuser") or (
         name == "env" and _has_split_string(rest)
     ):
         return _joined(layer, name, wrapper, rest)
     if name == "command" and rest and re.fullmatch(r"-\w*[vV]\w*", rest[0].plain):
         # `command -v x` looks x up, nothing runs.
-        return [], [], ""
-    found, is_certain = _wrapped(layer, name, wrapper, rest)
-    if not is_certain:
-        return found, [], f"what {name} makes of words that are not known"
-    if name == "ssh" and found and all(word.is_literal for word in found[0].words):
-        # The other side's shell reads the words as one text.
-        return found, [" ".join(word.text for word in found[0].words)], ""
-    return found, [], ""
+        return [], Texts()
+    return _wrapped(layer, name, wrapper, rest)
 
 
 def _wrapped(
     layer: Layer, name: str, wrapper: Wrapper, rest: tuple[Word, ...]
-) -> tuple[list[Layer], bool]:
-    """Return the command inside, and whether it surely starts there."""
+) -> tuple[list[Layer], Texts]:
+    """Return the command inside; more than one where it is not certain where it starts."""
     arguments = split_arguments(
         rest, valued=wrapper.valued, valued_long=wrapper.valued_long, stops_at_operand=True
     )
-    operands = arguments.operands[wrapper.operands :]
+    options, operands = arguments, arguments.operands[wrapper.operands :]
+    if name == "env" and operands and operands[0].text == "-":
+        # As good as `-i`: options may still follow.
+        return _wrapped(layer, name, wrapper, (Word("-i", "-i"), *_before(rest), *operands[1:]))
     names: list[str] = []
     while wrapper.assignments and operands:
         match = _ASSIGNMENT.match(operands[0].text)
@@ -144,73 +170,64 @@ def _wrapped(
         names.append(match[1])
         operands = operands[1:]
     is_certain = not arguments.injectable or name == "xargs"
+    texts = Texts(hidden="" if is_certain else f"what {name} makes of words that are not known")
+    if name == "parallel":
+        operands, texts = of_parallel(operands)
     if not operands:
-        return [], is_certain
+        starts_shell = name == "ssh" or (name in ("sudo", "doas") and options.has("-s", "-i"))
+        return [], Texts(reader=name) if starts_shell else texts
     is_open = layer.is_open_to_allow and (
         wrapper.is_open_to_allow or (name == "xargs" and not arguments.options)
     )
     if wrapper.supplies:
-        operands = (*operands, SUPPLIED)
+        operands = (*_supplied(operands, options), SUPPLIED)
     inner = Layer(
         operands,
         is_open,
         (*layer.assignments, *names),
-        layer.moves or any(arguments.has(option) for option in wrapper.moving),
+        _moved(layer.folder, wrapper, options),
         layer.is_elsewhere or name == "ssh",
     )
-    return [inner], is_certain
+    if name == "ssh" and is_certain and all(word.is_literal for word in operands):
+        # The other side's shell reads the words as one text.
+        texts = Texts((" ".join(word.text for word in operands),))
+    found = [inner]
+    if not is_certain:
+        # An option whose value is empty takes the word behind it, and everything moves up.
+        later = (operands[1:], operands[2:])
+        found.extend(replace(inner, words=more, is_open_to_allow=False) for more in later if more)
+    return found, texts
 
 
-def _shell(name: str, rest: tuple[Word, ...]) -> tuple[list[Layer], list[str], str]:
-    position = 0
-    while position < len(rest):
-        word = rest[position]
-        text = word.plain
-        if not word.is_literal and text.startswith("-"):
-            return [], [], f"options of {name} that are not known"
-        if text in ("--command", "-c") or re.fullmatch(r"-[A-Za-z]*c[A-Za-z]*", text):
-            script = rest[position + 1 : position + 2]
-            while script and script[0].plain.startswith("-"):
-                position += 1
-                script = rest[position + 1 : position + 2]
-            return [], *_text(script, f"{name} -c")
-        if text in ("-o", "+o", "-O", "+O", "--rcfile", "--init-file", "-l", "-u", "-g", "-s"):
-            if text == "-s" and name != "su":
-                return [], [], f"{name} {READS_INPUT}"
-            position += 1 if text == "-l" else 2
-            continue
-        if text.startswith(("-", "+")) and text != "-":
-            position += 1
-            continue
-        if text == "-" and name != "su":
-            return [], [], f"{name} {READS_INPUT}"
-        if name == "su":
-            position += 1
-            continue
-        return [], [], ""
-    return [], [], f"{name} {READS_INPUT}"
+def _before(rest: tuple[Word, ...]) -> tuple[Word, ...]:
+    """Return the options in front of `env -`."""
+    return rest[: next(i for i, word in enumerate(rest) if word.text == "-")]
 
 
-def _text(words: Sequence[Word], what: str) -> tuple[list[str], str]:
-    if not words:
-        return [], ""
-    if not all(word.is_literal for word in words):
-        # What is known of it may be enough for a deny; the rest keeps it from being allowed.
-        known = " ".join(word.plain.translate(_UNKNOWN_PIECES) for word in words)
-        return [known], f"{what} runs a text that is not known before"
-    text = " ".join(word.text for word in words)
-    return ([text], "") if text.strip("-") else ([], "")
+def _supplied(operands: tuple[Word, ...], options: Arguments) -> tuple[Word, ...]:
+    """Mark where xargs puts a line of its input."""
+    if not options.has("-I", "-i", "--replace"):
+        return operands
+    given = options.values("-I", "-i", "--replace")
+    mark = given[0].text if given else "{}"
+    return tuple(
+        Word(word.raw, word.text.replace(mark, PIPE_MARK)) if mark in word.text else word
+        for word in operands
+    )
 
 
-def _aliases(words: Sequence[Word]) -> tuple[list[str], str]:
-    texts: list[str] = []
-    for word in words:
-        _, equals, value = word.text.partition("=")
-        if equals and not word.is_literal:
-            return texts, "alias defines a text that is not known before"
-        if equals:
-            texts.append(value)
-    return texts, ""
+def _moved(folder: str, wrapper: Wrapper, options: Arguments) -> str:
+    """Return where a wrapper runs its command."""
+    if wrapper.loses_folder or options.has(*wrapper.losing):
+        return UNKNOWN
+    if not options.has(*wrapper.moving):
+        return folder
+    for value in options.values(*wrapper.moving) or (Word("", UNKNOWN),):
+        if not value.is_literal or not value.text:
+            return UNKNOWN
+        below = f"{folder}/{value.text}" if folder else value.text
+        folder = value.text if value.text.startswith("/") else below
+    return folder
 
 
 def _find(layer: Layer, rest: tuple[Word, ...]) -> list[Layer]:
@@ -242,11 +259,10 @@ def _after_option(layer: Layer, rest: tuple[Word, ...], options: frozenset[str])
 
 def _closed(layer: Layer, words: tuple[Word, ...]) -> list[Layer]:
     """Return a layer and, as more than one may follow, the layers inside it."""
-    first = Layer(words, False, layer.assignments, layer.moves, layer.is_elsewhere)
-    return [first]
+    return [replace(layer, words=words, is_open_to_allow=False)]
 
 
-def _git(layer: Layer, rest: tuple[Word, ...]) -> tuple[list[Layer], list[str], str]:
+def _git(layer: Layer, rest: tuple[Word, ...]) -> tuple[list[Layer], Texts]:
     texts: list[str] = []
     for position, word in enumerate(rest):
         text = word.plain
@@ -257,7 +273,7 @@ def _git(layer: Layer, rest: tuple[Word, ...]) -> tuple[list[Layer], list[str], 
         if value is None:
             continue
         if not value.is_literal:
-            return [], [], "git -c sets something that is not known before"
+            return [], Texts(hidden="git -c sets something that is not known before")
         key, _, setting = value.text.partition("=")
         if key.lower().startswith("alias."):
             if setting.startswith("!"):
@@ -275,10 +291,10 @@ def _git(layer: Layer, rest: tuple[Word, ...]) -> tuple[list[Layer], list[str], 
     ):
         inner = rest[subcommand + 1 :]
         if len(inner) == 1 and inner[0].is_literal:
-            return [], [*texts, inner[0].text], ""
+            return [], Texts((*texts, inner[0].text))
         if inner:
-            return _closed(layer, inner), texts, ""
-    return [], texts, ""
+            return _closed(layer, inner), Texts(tuple(texts))
+    return [], Texts(tuple(texts))
 
 
 _GIT_TEXTS = _set(
@@ -314,13 +330,14 @@ def _has_split_string(rest: Sequence[Word]) -> bool:
 
 def _joined(
     layer: Layer, name: str, wrapper: Wrapper, rest: tuple[Word, ...]
-) -> tuple[list[Layer], list[str], str]:
+) -> tuple[list[Layer], Texts]:
     arguments = split_arguments(
         rest, valued=wrapper.valued, valued_long=wrapper.valued_long, stops_at_operand=True
     )
     texts = arguments.values("-S", "--split-string", "-c", "--command")
     if name == "env":
-        return [], *_text((*texts, *arguments.operands), "env -S")
+        # The text holds options of env, too.
+        return [], joined((Word("env", "env"), *texts, *arguments.operands), "env -S")
     is_login = name == "sg" and bool(arguments.operands) and arguments.operands[0].plain == "-"
     operands = arguments.operands[wrapper.operands + is_login :]
     if name in ("script", "runuser", "sg") and texts:
@@ -333,8 +350,8 @@ def _joined(
     elif name == "sg":
         # What follows the group is one text for a shell.
         texts, operands = (*texts, *operands[:1]), ()
-    found, reason = _text(texts, name)
+    found = joined(texts, name)
     if name == "watch" and operands:
-        more, why = _text(operands, name)
-        return _closed(layer, operands), [*found, *more], reason or why
-    return (_closed(layer, operands) if operands else []), found, reason
+        more = joined(operands, name)
+        found = Texts((*found.scripts, *more.scripts), found.hidden or more.hidden)
+    return (_closed(layer, operands) if operands else []), found

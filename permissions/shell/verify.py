@@ -50,6 +50,7 @@ def verify(root: TreeNode, source: bytes, marks: Marks) -> None:
     comments: set[int] = set()
     expansions: set[int] = set()
     nodes = 0
+    has_zero = b"0<" in source or b"0>" in source
     stack = [root]
     while stack:
         node = stack.pop()
@@ -67,6 +68,9 @@ def verify(root: TreeNode, source: bytes, marks: Marks) -> None:
             expansions.add(node.start_byte)
         elif kind in _OPAQUE_LEAVES:
             _no_operator_inside(node, marks.operators)
+            if has_zero and source[node.start_byte : node.end_byte + 1] in (b"0<", b"0>"):
+                # The shell takes it for a descriptor, the grammar for a word.
+                raise Unparsable("a redirection of descriptor 0")
         elif kind in ("extglob_pattern", "regex"):
             _no_separator_inside(node, source, marks.operators)
         children = node.children

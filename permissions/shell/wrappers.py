@@ -18,7 +18,10 @@ class Wrapper:
     assignments: bool = False
     """Takes `NAME=value` before the command."""
     moving: frozenset[str] = frozenset()
-    """Options that change the folder."""
+    """Options whose value is the folder it runs in."""
+    losing: frozenset[str] = frozenset()
+    """Options after which the folder is not known: another root, a login."""
+    loses_folder: bool = False
     supplies: bool = False
     """Appends operands from its input."""
 
@@ -31,7 +34,8 @@ _SUDO = Wrapper(
     "ughpCDrtTUR",
     _set("--user --group --host --prompt --close-from --chdir --role --type --chroot"),
     assignments=True,
-    moving=_set("-D --chdir -R --chroot"),
+    moving=_set("-D --chdir"),
+    losing=_set("-R --chroot -i --login"),
 )
 WRAPPERS = {
     "timeout": Wrapper("ks", _set("--kill-after --signal"), 1, True),
@@ -57,14 +61,18 @@ WRAPPERS = {
     "ionice": Wrapper("cnpPu", _set("--class --classdata --pid")),
     "flock": Wrapper("wEc", _set("--timeout --conflict-exit-code --command"), 1),
     "watch": Wrapper("nq", _set("--interval --equexit")),
-    "chroot": Wrapper(operands=1, moving=_set("--userspec")),
+    "chroot": Wrapper("", _set("--userspec --groups"), operands=1, loses_folder=True),
     "strace": Wrapper("eopsuEaObIPSX"),
     "ltrace": Wrapper("eopsuaAlnSxF"),
     "chrt": Wrapper("TPD", operands=1),
     "taskset": Wrapper(operands=1),
-    "unshare": Wrapper("RSGw", moving=_set("-R -w --root --wd")),
-    "nsenter": Wrapper("tSG"),
-    "systemd-run": Wrapper("puMHEt", _set("--unit --property --uid --gid --slice")),
+    "unshare": Wrapper("RSGw", moving=_set("-w --wd"), losing=_set("-R --root")),
+    "nsenter": Wrapper("tSG", losing=_set("-w --wd --wdns -W -r --root -m --mount -a --all")),
+    "systemd-run": Wrapper(
+        "puMHEt",
+        _set("--unit --property --uid --gid --slice --working-directory"),
+        loses_folder=True,
+    ),
     "setarch": Wrapper(operands=1),
     "caffeinate": Wrapper("tw"),
     "busybox": Wrapper(),
@@ -88,14 +96,14 @@ WRAPPERS = {
     "xvfb-run": Wrapper("efnpsw"),
     "fakeroot": Wrapper("lfsib"),
     "fakechroot": Wrapper("lsdc"),
-    "proot": Wrapper("rbwqkim", moving=_set("-r -w")),
-    "firejail": Wrapper(),
+    "proot": Wrapper("rbwqkim", moving=_set("-w"), losing=_set("-r -R -S -b")),
+    "firejail": Wrapper(losing=_set("--private --chroot --overlay")),
     "setpriv": Wrapper("", _set("--reuid --regid --groups --inh-caps --bounding-set")),
     "prlimit": Wrapper(),
     "numactl": Wrapper("imNCpP"),
     "dbus-run-session": Wrapper("", _set("--config-file --dbus-daemon")),
     "ssh-agent": Wrapper("aEPOt"),
-    "start-stop-daemon": Wrapper("nxpucNIgkds"),
+    "start-stop-daemon": Wrapper("nxpucNIgkds", losing=_set("-d --chdir -r --chroot")),
     "tini": Wrapper("pe"),
     "dumb-init": Wrapper("r"),
     "torsocks": Wrapper("aPup"),
