@@ -81,13 +81,13 @@ class TranscriptView:
 
     def press(self, event: RoutedEvent) -> None:
         """Take a key."""
-        self.finder.give_up()
         if self._query is not None:
             self._press_in_query(event, self._query)
         else:
             key = event.key if len(event.key) > 1 else event.text or event.key
             match self._chords.press(key, CONTEXTS):
                 case Match(action_id=action_id):
+                    self.finder.give_up()
                     self._actions.get(action_id, lambda: None)()
                 case _:
                     return
@@ -184,10 +184,10 @@ class TranscriptView:
 
     def _show(self) -> None:
         if self._query is not None:
-            keys = "enter keep · ↑↓ hits · esc close"
+            keys = ["enter keep", "↑↓ hits", "esc close"]
         else:
             fold = "fold" if self._is_unfolded else "unfold"
-            keys = " · ".join(
+            keys = [
                 f"{key} {name}"
                 for action_id, name in (
                     ("transcript:search", "search"),
@@ -199,5 +199,5 @@ class TranscriptView:
                     ("transcript:editor", "editor"),
                 )
                 if (key := self._key_of(action_id))
-            )
+            ]
         self._bar.show(self._query, self.finder.found, keys)

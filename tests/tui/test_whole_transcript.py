@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 from pathlib import Path
 
+from textual import events
 from textual.pilot import Pilot
 
 from agent.display import DiffDisplay
@@ -17,6 +18,8 @@ from tui.app import AgentApp
 from tui.app_options import ExitReport
 from tui.components.transcript_text import block_source, patch, transcript_text
 from tui.components.viewport import Place, Viewport
+from tui.input.event import RoutedEvent
+from tui.input.priority import EventKind
 from tui.text.highlight import Highlighter
 from tui.transcript_search import TranscriptSearch
 from tui.view import AssistantText, Block, CompactionLine, NoticeLine, PersonMessage, ToolCard
@@ -73,6 +76,18 @@ async def test_nothing_found_is_only_said_when_everything_was_read(tmp_path: Pat
         await done(pilot, app)
         assert finder.found == "nothing found"
         assert transcript_of(app) == before
+
+
+async def test_the_hit_is_gone_to_once_it_is_there_also_after_enter(tmp_path: Path) -> None:
+    app = make_app(RecordedConversation([]))
+    async with app.run_test(size=(70, 20)) as pilot:
+        await read(pilot, app, tmp_path)
+        view = app.keyboard.reading
+        view._type("needle at the start")
+        view.press(RoutedEvent(events.Key("enter", None), EventKind.KEY, [app]))
+        assert "searching …" in text_of(app.transcript_bar)
+        await done(pilot, app)
+        assert "a needle at the start" in transcript_of(app)
 
 
 async def test_prompts_are_gone_to_beyond_what_is_loaded(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from themes.theme import Role
 from tui.components.rows_widget import RowsWidget
+from tui.screen.width import text_width
 from tui.text.ink import ACCENT, FAINT, MUTED, TEXT, Ink, Row, Run
 from tui.text.wrap import clip, runs_width
 
@@ -18,7 +19,7 @@ class TranscriptBar(RowsWidget):
         super().__init__(id=id)
         self._query: str | None = None
         self._found = ""
-        self._keys = ""
+        self._keys: Sequence[str] = ()
         self._is_open = False
 
     @property
@@ -26,8 +27,11 @@ class TranscriptBar(RowsWidget):
         """Whether the transcript is being read."""
         return self._is_open
 
-    def show(self, query: str | None, found: str, keys: str) -> None:
-        """Show a query being typed (None: none is), what was found, and the keys there are."""
+    def show(self, query: str | None, found: str, keys: Sequence[str]) -> None:
+        """Show a query being typed (None: none is), what was found, and the keys there are.
+
+        Keys that do not fit are left out, the last ones first.
+        """
         self._query, self._found, self._keys, self._is_open = query, found, keys, True
         self.rows_changed()
 
@@ -44,7 +48,12 @@ class TranscriptBar(RowsWidget):
         runs: list[Run] = [(" Transcript ", Ink(Role.ACCENT, bold=True))]
         if self._query is not None:
             runs = [(" /", ACCENT), (self._query, TEXT), ("▏", ACCENT)]
-        right: list[Run] = [(f"{self._found}  " if self._found else "", TEXT), (self._keys, MUTED)]
+        found: Run = (f"{self._found}  " if self._found else "", TEXT)
+        room = width_cells - runs_width(runs) - runs_width([found]) - 2
+        shown = list(self._keys)
+        while shown and text_width(" · ".join(shown)) > room:
+            shown.pop()
+        right: list[Run] = [found, (" · ".join(shown), MUTED)]
         gap = max(1, width_cells - runs_width(runs) - runs_width(right) - 1)
         line = clip([*runs, (" " * gap, TEXT), *right], width_cells)
         return [rule, Row(tuple(line), is_copied=False)]
