@@ -22,6 +22,14 @@ from permissions.lint import lint, shadow_warnings
 from permissions.mode import Mode
 from permissions.request import PermissionRequest
 from permissions.rule_set import RuleBehavior, RuleExamples, RuleSet, RuleSource, RuleText
+from permissions.telling import (
+    HOW_TO_READ,
+    Shorten,
+    because,
+    home_relative,
+    told_lines,
+    with_rules,
+)
 
 EXIT_STATUS = {Behavior.ALLOW: 0, Behavior.ASK: 3, Behavior.DENY: 4}
 """Exit status of `permissions explain`."""
@@ -182,24 +190,20 @@ def explain(
         tool, tool_input = call_text, {}
     judge = decide_with_classifier if classifier else decide
     decision = judge(PermissionRequest(tool, tool_input), context, cwd=cwd)
-    return describe(decision), decision
+    told = with_rules(decision, context.rules)
+    return describe(told, home_relative(str(context.home))), decision
 
 
-def describe(decision: Decision) -> str:
+def describe(decision: Decision, short: Shorten = str) -> str:
     """Return a decision in lines for people: the answer, its parts, and what each step said."""
-    lines = [f"{decision.behavior}: {decision.message}"]
-    lines.append(f"  decided by {decision.source} ({decision.reason})")
-    if decision.rule is not None and decision.rule.file is not None:
-        lines.append(f"  rule in {decision.rule.file}:{decision.rule.line or '?'}")
+    lines = [f"{decision.behavior}: {because(decision, short)}"]
     if len(decision.parts) > 1:
-        lines.append("parts:")
-        lines.extend(f"  {one.behavior:<5} {one.text}  ({one.message})" for one in decision.parts)
-    lines.append("steps:")
-    for entry in decision.trace:
-        rule = f" {entry.rule}" if entry.rule else ""
-        source = f" [{entry.source}]" if entry.source else ""
-        part = f"  {entry.part}" if len(decision.parts) > 1 and entry.part else ""
-        lines.append(f"  {entry.step:<10} {entry.answer:<6}{rule}{source}{part}")
+        lines.append("parts, the strictest decides:")
+        lines.extend(
+            f"  {one.behavior:<5} {one.text}  ({because(one, short)})" for one in decision.parts
+        )
+    lines.append(HOW_TO_READ)
+    lines.extend(told_lines(decision, short))
     for warning in decision.warnings:
         lines.append(f"warning: {warning.rule or warning.type}: {warning.message}")
     return "\n".join(lines)

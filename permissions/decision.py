@@ -209,6 +209,8 @@ class Decision:
     """Rules that were stored together with this answer."""
     effects: tuple[str, ...] = ()
     """What the call would do, for people; filled in where somebody is asked."""
+    rules: tuple[RuleRef, ...] = ()
+    """Where the rules stand that the trace names; filled in where a person reads it."""
 
     @property
     def is_mode_default_ask(self) -> bool:

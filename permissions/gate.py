@@ -38,6 +38,7 @@ from permissions.mode import Mode, next_mode
 from permissions.race import Abort
 from permissions.request import PermissionRequest
 from permissions.rule_set import Rule
+from permissions.telling import with_rules
 
 
 class GrantStore(Protocol):
@@ -215,7 +216,7 @@ class PermissionGate:
         if decision.behavior is not Behavior.ASK:
             return decision
         allowed = classify(request, self._context, cwd=cwd)
-        return allowed or replace(decision, effects=self._effects(request, cwd))
+        return allowed or self._told(decision, request, cwd)
 
     def after_pre_tool_use(
         self, decision: Decision, hook: str, reason: str, hook_name: str
@@ -288,7 +289,7 @@ class PermissionGate:
         self, request: PermissionRequest, pending: Decision, abort: Abort, cwd: Path | None
     ) -> Decision:
         """Return the handler's answer, or that of rules or a mode that changed meanwhile."""
-        pending = replace(pending, effects=self._effects(request, cwd))
+        pending = self._told(pending, request, cwd)
         handler = asyncio.ensure_future(
             self._handler.resolve(request, pending, abort, self._denials)
         )
@@ -309,11 +310,13 @@ class PermissionGate:
         finally:
             await _ended(handler)
 
-    def _effects(self, request: PermissionRequest, cwd: Path | None) -> tuple[str, ...]:
+    def _told(self, pending: Decision, request: PermissionRequest, cwd: Path | None) -> Decision:
+        """Return an ask with what only people need: its effects, and where its rules stand."""
         try:
-            return effects_of(request, self._context, cwd=cwd)
+            effects = effects_of(request, self._context, cwd=cwd)
         except Exception:  # noqa: BLE001 - a remark for people; without it they are asked all the same
-            return ()
+            effects = ()
+        return replace(with_rules(pending, self._context.rules), effects=effects)
 
     def _decided_anew(
         self, request: PermissionRequest, pending: Decision, cwd: Path | None

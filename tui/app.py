@@ -230,6 +230,7 @@ class AgentApp(DirectOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
     async def _begin(self) -> None:
         """Make the conversation after the first frame."""
         # Dialogs take some 30 ms to import; the first frame does not wait for them.
+        from permissions.telling import home_relative
         from tui.dialogs.people import DialogContender, ScreenPerson
 
         edit_text = self.editing.text if self.editing.has_editor else None
@@ -240,6 +241,7 @@ class AgentApp(DirectOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
             self._preview,
             edit_text,
             self._judge_call,
+            home_relative(str(self.options.home)),
         )
         person = ScreenPerson(self.dialogs, self.highlighter, edit_text)
         await self.conversations.begin(ScreenPorts(contender, person, person.trust, person.onboard))

@@ -381,7 +381,7 @@ async def test_reading_further_up_is_not_disturbed() -> None:
 
 async def test_help_lists_keys_and_commands() -> None:
     app = make_app()
-    async with app.run_test(size=(80, 90)) as pilot:
+    async with app.run_test(size=(80, 140)) as pilot:
         await pilot.press(*"/help", "enter")
         await settled(pilot)
         assert "Shift+Tab" in text_of(app.dialogs)

@@ -284,6 +284,7 @@ SCENES: dict[str, Setting] = {
     "confirm:toggle": asked_for_several,
     "confirm:cycleMode": permission(session_edits=True, offers=(OFFER,)),
     "confirm:chooseParts": permission(),
+    "confirm:editHere": permission(),
     "confirm:edit": permission(),
     "permission:toggleDebug": permission(),
     "confirm:toggleExplanation": permission(),

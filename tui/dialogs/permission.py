@@ -22,6 +22,7 @@ from permissions.decision import (
     TraceStep,
 )
 from permissions.request import PermissionRequest
+from permissions.telling import Shorten
 from themes.theme import Role
 from tui.dialogs.choices import Choice, ChoiceList, Chosen
 from tui.dialogs.dialog import Answered, DialogView, FooterRow
@@ -66,6 +67,8 @@ class PermissionAsk:
     offers: tuple[GrantOffer, ...] = ()
     session_edits: bool = False
     """Whether Shift+Tab may pick the offer that covers all edits of the session."""
+    short: Shorten = str
+    """Returns a file as people write it."""
 
 
 JudgeCall = Callable[[PermissionRequest], Decision | None]
@@ -178,9 +181,6 @@ class PermissionDialog:
             case "confirm:edit" | "confirm:editHere":
                 self._revision.begin_editing()
                 self._take_revision()
-            case None if key == "e":
-                self._revision.begin_editing()
-                self._take_revision()
             case _:
                 pass
 
@@ -264,13 +264,14 @@ class PermissionDialog:
         body: list[Row] = [*subject_rows(ask.request, ask.display, width_cells, self._highlighter)]
         if len(ask.pending.parts) > 1:
             body.append(BLANK)
-            body.extend(part_rows(ask.pending.parts, width))
+            body.extend(part_rows(ask.pending.parts, width, ask.short))
         body.append(BLANK)
         body.extend(effect_rows(ask.pending, width))
-        body.extend(why_rows(ask.pending, width))
+        body.extend(why_rows(ask.pending, width, ask.short))
+        trace_at = len(body) + 1
         if self._is_traced:
             body.append(BLANK)
-            body.extend(trace_rows(ask.pending.trace, width))
+            body.extend(trace_rows(ask.pending, width, ask.short))
         self._shown_together = fitting(ask.request, ask.pending, self._others(), width)
         if self._revision.is_changed:
             self._shown_together = []
@@ -286,7 +287,10 @@ class PermissionDialog:
             FooterRow(BLANK, is_optional=True),
             FooterRow(self._hint(width_cells), is_optional=True),
         ]
-        return DialogView(title_runs(ask.request, ask.display), body, footer)
+        title = title_runs(ask.request, ask.display)
+        if not self._is_traced:
+            return DialogView(title, body, footer)
+        return DialogView(title, body, footer, body_id="trace", first_row=trace_at)
 
     def _question(self) -> str:
         if _is_barred(self._ask):

@@ -8,8 +8,9 @@ from typing import Final
 
 from agent.display import CommandDisplay, DiffDisplay, Display
 from agent.sanitize import reveal
-from permissions.decision import Behavior, Decision, PartVerdict, RuleRef, TraceEntry
+from permissions.decision import Behavior, Decision, PartVerdict, RuleRef
 from permissions.request import PermissionRequest
+from permissions.telling import NAME_CELLS, Shorten, because, source_name, tell
 from themes.theme import Role
 from tui.components.diff_view import diff_counts, diff_rows
 from tui.components.markdown import code_rows
@@ -89,14 +90,14 @@ def _command(
     return rows
 
 
-def part_rows(parts: Sequence[PartVerdict], width: int) -> list[Row]:
+def part_rows(parts: Sequence[PartVerdict], width: int, short: Shorten = str) -> list[Row]:
     """Return one line per part of a compound command: verdict, text, and the rule that gave it."""
     rows: list[Row] = []
     for part in parts:
         look = _VERDICTS[part.behavior]
         head: tuple[Run, ...] = (PAD[0], (f"{part.behavior.value:<6}", look))
         rest: tuple[Run, ...] = ((" " * (INDENT + 6), TEXT),)
-        because = _rule(part.rule) if part.rule else part.message
+        because = _rule(part.rule, short) if part.rule else part.message
         runs: list[Run] = [(reveal(part.text), TEXT)]
         if because:
             runs.append((f"  {reveal(because)}", MUTED))
@@ -115,14 +116,14 @@ def effect_rows(pending: Decision, width: int) -> list[Row]:
     return indented(lines, (PAD[0], ("▲ ", Ink(Role.WARNING))), ((" " * 5, TEXT),))
 
 
-def why_rows(pending: Decision, width: int) -> list[Row]:
+def why_rows(pending: Decision, width: int, short: Shorten = str) -> list[Row]:
     """Return the ground of the ask, its rule, and what is to be known about the rules."""
-    text = reveal(pending.message) or "Nothing allows this call, so it asks."
+    text = reveal(because(pending, short)) or "Nothing allows this call, so it asks."
     rows = indented(
         wrap([(text, MUTED)], width - 2), (PAD[0], ("◆ ", Ink(Role.WARNING))), ((" " * 5, TEXT),)
     )
-    if pending.rule is not None and not _is_named(pending.rule, text):
-        rule = wrap([(reveal(_rule(pending.rule)), MUTED)], width - 2)
+    if pending.rule is not None and reveal(pending.rule.text) not in text:
+        rule = wrap([(reveal(_rule(pending.rule, short)), MUTED)], width - 2)
         rows.extend(indented(rule, ((" " * 5, TEXT),), ((" " * 5, TEXT),)))
     for warning in pending.warnings:
         lines = wrap([(reveal(warning.message), Ink(Role.WARNING))], width - 2)
@@ -130,35 +131,31 @@ def why_rows(pending: Decision, width: int) -> list[Row]:
     return rows
 
 
-def trace_rows(trace: Sequence[TraceEntry], width: int) -> list[Row]:
-    """Return what every step answered."""
-    rows = [row(PAD[0], ("How this came about", Ink(bold=True)))]
-    for entry in trace:
-        look = _ANSWERS.get(entry.answer, MUTED)
-        facts = [fact for fact in (entry.rule, entry.source, entry.part) if fact]
-        head: tuple[Run, ...] = (
-            PAD[0],
-            (f"{entry.step.value:<11}", MUTED),
-            (f"{entry.answer:<6} ", look),
-        )
-        rest: tuple[Run, ...] = ((" " * (INDENT + 18), TEXT),)
-        text = reveal(" · ".join(facts)) if facts else "no opinion"
-        rows.extend(indented(wrap([(text, MUTED)], max(1, width - 18)), head, rest))
-    return rows if trace else [*rows, row(PAD[0], ("nothing was recorded", MUTED))]
+def trace_rows(pending: Decision, width: int, short: Shorten = str) -> list[Row]:
+    """Return what every step answered, and which one decided, in words."""
+    rows = indented(wrap([(_HOW_TO_READ, Ink(bold=True))], width), PAD, PAD)
+    told = tell(pending, short)
+    for part in told:
+        if part.title:
+            rows.extend(indented(wrap([(reveal(part.title), Ink(bold=True))], width), PAD, PAD))
+        for number, step in enumerate(part.steps, part.first):
+            look = _ANSWERS.get(step.answer, MUTED)
+            mark: Run = ("» ", Ink(Role.ACCENT, bold=True)) if step.decides else ("  ", TEXT)
+            name: Run = (f"{number}. {step.name:<{NAME_CELLS}} ", look if step.decides else MUTED)
+            room = max(1, width - NAME_CELLS - 6)
+            lines = wrap([(reveal(step.words), look)], room)
+            indent = " " * (INDENT + NAME_CELLS + 6)
+            rows.extend(indented(lines, (PAD[0], mark, name), ((indent, TEXT),)))
+    return rows if told else [*rows, row(PAD[0], ("nothing was recorded", MUTED))]
 
 
-def _is_named(rule: RuleRef, text: str) -> bool:
-    """Does the ground say already which rule it is, and where?"""
-    place = f"{rule.file}:{rule.line}" if rule.file and rule.line else rule.file or rule.source
-    return rule.text in text and place in text
-
-
-def _rule(rule: RuleRef) -> str:
-    place = rule.file or rule.source
+def _rule(rule: RuleRef, short: Shorten) -> str:
     line = f":{rule.line}" if rule.line else ""
-    return f"{rule.text} — {place}{line}"
+    place = f"{short(rule.file)}{line}" if rule.file else source_name(rule.source)
+    return f"{rule.text} — {place}"
 
 
+_HOW_TO_READ: Final = "How this came about, step by step (» decided)"
 _VERDICTS: Final = {
     Behavior.ALLOW: Ink(Role.SUCCESS),
     Behavior.ASK: Ink(Role.WARNING),

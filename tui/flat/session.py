@@ -18,6 +18,7 @@ from agent.errors import AgentError
 from agent.exit_status import EXIT_ERROR, EXIT_HANGUP, EXIT_TERMINATED
 from agent.options import RunOptions
 from agent.user_prompt import Prompt
+from permissions.telling import home_relative
 from tui.conversation_maker import ConversationMaker
 from tui.conversation_port import ConversationPort, ScreenPorts
 from tui.flat.ask import Asker, FlatContender, FlatPerson
@@ -94,7 +95,11 @@ class _FlatRun:
         """Make a conversation and say what it is."""
         person = FlatPerson(self.asker)
         contender = FlatContender(
-            self.asker, self._maker.suggest_grants, self._preview, self._maker.judge_call
+            self.asker,
+            self._maker.suggest_grants,
+            self._preview,
+            self._maker.judge_call,
+            home_relative(self._env.get("HOME", "")),
         )
         ports = ScreenPorts(contender, person, person.trust, person.onboard)
         conversation = self.conversation = await self._maker.make(ports)

@@ -122,6 +122,7 @@ ACTIONS: Final[tuple[Action, ...]] = (
         ("confirm:cycleMode", "Switch the permission mode", "shift+tab"),
         ("confirm:toggleExplanation", "Show how the decision came about", "ctrl+e"),
         ("confirm:chooseParts*", "Take parts of a change", "h"),
+        ("confirm:editHere*", "Edit the call in the dialog", "e"),
         ("confirm:edit*", "Edit the call in $EDITOR", "ctrl+g"),
         ("permission:toggleDebug", "Show how the decision came about", "ctrl+y"),
     ),

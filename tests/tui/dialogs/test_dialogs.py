@@ -456,11 +456,16 @@ PERMISSION_BASH = """\
    ↑↓ enter · tab comment · e edit · ctrl+y why · esc no"""
 
 TRACE = """\
-   How this came about
-   scope      none   no opinion
-   allow      allow  Bash(pytest *) · userSettings · pytest
-                     -q
-   mode       ask    mode · git push"""
+   How this came about, step by step (» decided)
+     1. Scope       nothing outside your folders, nothing
+                    protected
+     2. Deny rules  not looked at
+     3. Ask rules   not looked at
+     4. Allow rules allows: Bash(pytest *) (your settings,
+                    ~/.agent/settings.json:12)
+     5. Mode        asks, since no rule matches
+     6. You         are asked; without anybody to ask, as
+                    with -p, it is denied"""
 
 PERMISSION_EDIT = """\
 [Edit src/slug.py  +3 −1  asked by fix]

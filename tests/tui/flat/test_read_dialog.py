@@ -86,7 +86,7 @@ async def test_what_was_meant_as_something_else_decides_nothing(line: str) -> No
 async def test_the_trace_is_read_on_demand() -> None:
     dialog = permission()
     answer(dialog, "ctrl+y")
-    assert "How this came about" in dialog_lines(dialog)
+    assert "How this came about, step by step (» decided)" in dialog_lines(dialog)
     assert not dialog.is_done
 
 
