@@ -81,7 +81,7 @@ async def test_modes_by_name(begin: Begin) -> None:
     journey = await begin([])
     gate = journey.conversation.gate
     assert "there are: default, " in await said(journey, "mode")
-    assert await said(journey, "mode", "plan") == "mode plan"
+    assert await said(journey, "mode", "plan") == "plan mode"
     assert gate.mode is Mode.PLAN
     assert "was not opened" in await said(journey, "mode", "bypassPermissions")
     assert "no mode 'yolo'" in await said(journey, "mode", "yolo")
@@ -123,7 +123,7 @@ async def test_mode_offers_what_can_be_entered_here(begin: Begin) -> None:
     journey = await begin([])
     gate = journey.conversation.gate
     shut = await said(journey, "mode")
-    assert shut == "mode default; there are: default, acceptEdits, plan, dontAsk"
+    assert shut == "manual mode (default); there are: default, acceptEdits, plan, dontAsk"
     assert (await said(journey, "mode", "nonsense")).endswith("acceptEdits, plan, dontAsk.")
     gate.replace_context(replace(gate.context, bypass_available=True), auto_available=True)
     assert (await said(journey, "mode")).endswith("dontAsk, bypassPermissions, auto")

@@ -18,6 +18,7 @@ from agent.errors import AgentError
 from agent.exit_status import EXIT_ERROR, EXIT_HANGUP, EXIT_TERMINATED
 from agent.options import RunOptions
 from agent.user_prompt import Prompt
+from permissions.mode import named
 from permissions.telling import home_relative
 from tui.conversation_maker import ConversationMaker
 from tui.conversation_port import ConversationPort, ScreenPorts
@@ -108,7 +109,7 @@ class _FlatRun:
             [
                 f"folder: {conversation.launch_dir}",
                 f"model: {conversation.model}{demo}",
-                f"mode: {conversation.mode}",
+                f"mode: {named(conversation.mode)}",
                 WELCOME,
             ]
         )

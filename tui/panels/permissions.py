@@ -11,6 +11,7 @@ from typing import Final
 from permissions.gate import PermissionGate
 from permissions.history import RecentDenial, RuleKey, RuleRow, RuleUse, read_usage
 from permissions.lint import lint
+from permissions.mode import named
 from permissions.rule import Rule, RuleSource
 from permissions.rule_editor import MOVABLE, NothingKept, RuleChangeError, RuleEditor, RuleKeeper
 from permissions.rule_set import RuleSet
@@ -22,7 +23,7 @@ from tui.shown import shown_line
 from tui.text.ink import MUTED, Row, row
 from tui.text.wrap import wrap
 
-_HINT: Final = "a add · del remove · e edit · m move · u undo · tab denied · / search · esc"
+_HINT: Final = "a add · e edit · m move · del · u undo · tab denied · / find · esc"
 _DENIED_HINT: Final = "enter or r lets it through once · tab rules · esc close"
 
 
@@ -47,7 +48,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
                 return
             continue
         panel = ListPanel(
-            f"Permissions · mode {conversation.mode}",
+            f"Permissions · {named(conversation.mode)}",
             [_item(line) for line in gate.rule_table(usage)],
             selected=selected,
             keys=("delete", "ctrl+d", "e", "m"),

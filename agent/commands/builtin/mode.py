@@ -5,7 +5,7 @@ from __future__ import annotations
 from agent.commands.context import CommandContext
 from agent.commands.results import CommandResult, ShowText
 from permissions.gate import PermissionGate
-from permissions.mode import Mode, parse_mode
+from permissions.mode import Mode, named, parse_mode
 
 
 async def call(arguments: str, context: CommandContext) -> CommandResult:
@@ -13,14 +13,14 @@ async def call(arguments: str, context: CommandContext) -> CommandResult:
     wanted = arguments.strip()
     names = ", ".join(str(mode) for mode in _open_modes(context.gate))
     if not wanted:
-        return ShowText(f"mode {context.gate.mode}; there are: {names}")
+        return ShowText(f"{named(context.gate.mode)}; there are: {names}")
     mode = parse_mode(wanted)
     if mode is None:
         return ShowText(f"There is no mode {wanted!r}. Known: {names}.", "warning")
     warnings = context.gate.set_mode(mode)
     if warnings:
         return ShowText("\n".join(warning.message for warning in warnings), "warning")
-    return ShowText(f"mode {mode}")
+    return ShowText(named(mode))
 
 
 def _open_modes(gate: PermissionGate) -> list[Mode]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agent.commands.context import CommandContext
 from agent.commands.results import CommandResult, ShowText
+from permissions.mode import named
 
 
 async def call(_arguments: str, context: CommandContext) -> CommandResult:
@@ -18,7 +19,7 @@ async def call(_arguments: str, context: CommandContext) -> CommandResult:
         f"session {session.session_id}",
         f"model {session.model}{demo}{effort}",
         f"endpoint {context.endpoint}",
-        f"mode {session.mode}",
+        named(session.mode),
         f"folder {session.launch_dir}",
         *([f"shell in {session.cwd}"] if session.cwd != session.launch_dir else []),
         *(f"also {folder}" for folder in context.gate.context.additional_dirs),
