@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from permissions.bash_pattern import WORD_END
 from permissions.context import PermissionContext
 from permissions.decision import Behavior, Reason
-from permissions.grammar import PathPattern
 from permissions.judge import Part
 from permissions.made_links import Place, places_made, through_made_link
 from permissions.match_bash import (
@@ -20,10 +19,11 @@ from permissions.match_bash import (
     possible_restriction,
 )
 from permissions.match_domain import host_of
-from permissions.match_path import could_share, last_component
+from permissions.match_path import could_share
 from permissions.match_raw import first_raw_match
 from permissions.match_tool import Anchors, Call, first_match
 from permissions.mode import Mode
+from permissions.path_pattern import PathPattern
 from permissions.rule_set import SOURCE_ORDER, Rule, RuleBehavior, RuleSet
 from permissions.scope import Floor, Scope, check_host, strictest
 from permissions.shell.access import AccessKind
@@ -56,9 +56,14 @@ class Bash:
         return Scope.of(self.context, self.mode)
 
     @cached_property
+    def is_restricted(self) -> bool:
+        """Is there a deny or ask rule about some commands?"""
+        return has_scoped_restriction(self.rules)
+
+    @cached_property
     def anchors(self) -> Anchors:
         """Where path patterns start."""
-        return Anchors.of(self.context, self.base)
+        return Anchors(self.context, self.base, self.scope.files)
 
 
 def bash_parts(bash: Bash) -> list[Part]:
@@ -118,39 +123,18 @@ def _empty(bash: Bash, command: str) -> Part:
 def _command_part(bash: Bash, facts: CommandFacts, made: Sequence[Place]) -> Part:
     placed = _touches(bash, facts)
     touches = [touch for _, touch in placed]
-    restricted = has_scoped_restriction(bash.rules)
-    floors: list[Floor | None] = [bash.budget, *(touch.floor for touch in touches)]
-    floors.append(through_made_link(placed, facts, made))
-    hidden = facts.hidden or ("" if facts.has_literal_program else "a program that is not known")
-    hidden = hidden or next((inner.hidden for inner in facts.inner if inner.hidden), "")
-    if hidden and restricted:
-        floors.append(
-            Floor(Behavior.ASK, Reason.UNPARSABLE, f"runs {hidden}; a rule could be meant")
-        )
-    elif restricted:
-        possible = possible_restriction(bash.rules, facts)
-        if possible is not None:
-            floors.append(
-                Floor(
-                    Behavior.ASK,
-                    Reason.UNPARSABLE,
-                    f"depends on a value that is not known before; {possible.text} could be meant",
-                )
-            )
-    floors.append(_possible_path_rule(bash, facts))
-    floors.extend(check_host(bash.context.blocked_hosts, host) for host in _hosts(bash, facts))
+    calls = [call for touch in touches for call in touch.calls()]
 
     def find(behavior: RuleBehavior) -> Rule | None:
         if behavior is RuleBehavior.ALLOW:
             return first_allow(bash.rules, facts)
         rule = first_restriction(bash.rules, behavior, facts, bash.tool_input)
-        for touch in touches:
-            for call in touch.calls():
-                other = first_match(bash.rules, behavior, call, bash.anchors)
-                if other is not None and (
-                    rule is None or SOURCE_ORDER[other.source] < SOURCE_ORDER[rule.source]
-                ):
-                    rule = other
+        for call in calls:
+            other = first_match(bash.rules, behavior, call, bash.anchors)
+            if other is not None and (
+                rule is None or SOURCE_ORDER[other.source] < SOURCE_ORDER[rule.source]
+            ):
+                rule = other
         return rule
 
     writes = [touch for touch in touches if touch.kind in (AccessKind.WRITE, AccessKind.REMOVE)]
@@ -158,7 +142,7 @@ def _command_part(bash: Bash, facts: CommandFacts, made: Sequence[Place]) -> Par
         text=facts.text,
         kind="command",
         find=find,
-        floor=strictest(floors),
+        floor=strictest(_floors(bash, facts, placed, made)),
         is_write=bool(writes),
         is_free=facts.is_inert,
         is_edit=facts.is_edit,
@@ -172,10 +156,43 @@ def _command_part(bash: Bash, facts: CommandFacts, made: Sequence[Place]) -> Par
     )
 
 
-def _hosts(bash: Bash, facts: CommandFacts) -> list[str]:
+def _floors(
+    bash: Bash,
+    facts: CommandFacts,
+    touches: Sequence[tuple[CommandFacts, Touch]],
+    made: Sequence[Place],
+) -> Iterator[Floor | None]:
+    yield bash.budget
+    for _, touch in touches:
+        yield touch.floor
+    yield through_made_link(touches, facts, made)
+    if bash.is_restricted:
+        yield _possible_command_rule(bash, facts)
+    if facts.accesses or facts.inner:
+        yield _possible_path_rule(bash, facts)
+    if bash.context.blocked_hosts:
+        for host in _hosts(facts):
+            yield check_host(bash.context.blocked_hosts, host)
+
+
+def _possible_command_rule(bash: Bash, facts: CommandFacts) -> Floor | None:
+    """Ask when what is not known of the command could be what a rule denies or asks about."""
+    hidden = facts.hidden or ("" if facts.has_literal_program else "a program that is not known")
+    hidden = hidden or next((inner.hidden for inner in facts.inner if inner.hidden), "")
+    if hidden:
+        return Floor(Behavior.ASK, Reason.UNPARSABLE, f"runs {hidden}; a rule could be meant")
+    possible = possible_restriction(bash.rules, facts)
+    if possible is None:
+        return None
+    return Floor(
+        Behavior.ASK,
+        Reason.UNPARSABLE,
+        f"depends on a value that is not known before; {possible.text} could be meant",
+    )
+
+
+def _hosts(facts: CommandFacts) -> list[str]:
     """Return the hosts that the command names, as far as they are written out."""
-    if not bash.context.blocked_hosts:
-        return []
     found: list[str] = []
     for one in (facts, *_inner(facts)):
         for form in one.deny_forms:
@@ -245,7 +262,7 @@ def _shared_by_pattern(bash: Bash, words: list[Word]) -> Floor | None:
         for rule in (*index.by_tool.get("Read", ()), *index.by_tool.get("Edit", ())):
             if not isinstance(rule.specifier, PathPattern):
                 continue
-            last = last_component(rule.specifier.pattern)
+            last = rule.specifier.last_component
             for word in patterned:
                 name = word.plain.rstrip("/").rpartition("/")[2]
                 if could_share(name, last):

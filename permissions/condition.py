@@ -65,7 +65,7 @@ def matches_call(
             files=context.files,
         )
     call = Call(name, tool_input, target, host_of(tool_input.get("url")))
-    return rule_matches(rule, call, Anchors.of(context))
+    return rule_matches(rule, call, Anchors(context))
 
 
 def _is_folder_pattern(text: str) -> bool:

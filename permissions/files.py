@@ -8,10 +8,19 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import TYPE_CHECKING, Protocol
+from copy import copy
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol, Self
 
 MAX_ENTRIES = 5_000
 """Largest folder that a glob is expanded in; beyond it the target counts as unresolvable."""
+
+
+_MAX_LINKS = 40
+"""Links in one path; from here on only a loop is likely."""
+_MAX_DEPTH = 1 << 30
+_MISSING, _ODD = 0, 1
+"""In the place of a mode, which is never that small."""
 
 
 class FileView(Protocol):
@@ -38,22 +47,103 @@ class FileView(Protocol):
         ...
 
 
+@dataclass(slots=True)
+class _Known:
+    """What one decision has seen."""
+
+    modes: dict[str, int] = field(default_factory=dict)
+    """Of each name itself, links not followed."""
+    paths: dict[str, str | None] = field(default_factory=dict)
+
+
 class RealFiles:
     """The file system of this machine."""
 
+    _known: _Known | None = None
+    """None asks the disk each time."""
+
+    def for_one_decision(self) -> Self:
+        """Return a view that looks at each name once, to be thrown away with the decision."""
+        view = copy(self)
+        view._known = _Known()
+        return view
+
     def realpath(self, path: str) -> str | None:
         """Resolve links before dot-dot, component by component."""
+        known = self._known
+        if known is not None and path in known.paths:
+            return known.paths[path]
+        resolved = self._resolved(path)
+        if known is not None:
+            known.paths[path] = resolved
+        return resolved
+
+    def _resolved(self, path: str) -> str | None:
         resolved = ""
         try:
-            resolved = os.path.realpath(path)
-            # Without strict mode a link loop comes back unresolved instead of as an error.
-            if stat.S_ISLNK(os.lstat(resolved).st_mode):
+            resolved = self._walked(path)
+            mode = self._mode(resolved)
+            # A loop comes back unresolved instead of as an error.
+            if stat.S_ISLNK(mode):
                 return None
-        except FileNotFoundError:
-            return resolved
         except (OSError, ValueError):
             return resolved if resolved and self._is_plain_missing(path) else None
+        if mode == _ODD:
+            return resolved if self._is_plain_missing(path) else None
         return resolved
+
+    def _walked(self, path: str) -> str:
+        """Do what `os.path.realpath` does, with at most one look at each name."""
+        if not path.startswith("/"):
+            return os.path.realpath(path)
+        done: list[str] = []
+        alive = _MAX_DEPTH
+        """Below a name that is missing there is nothing to look at."""
+        rest = path.split("/")
+        rest.reverse()
+        followed = 0
+        while rest:
+            name = rest.pop()
+            if name in ("", "."):
+                continue
+            if name == "..":
+                del done[-1:]
+                if len(done) < alive:
+                    alive = _MAX_DEPTH
+                continue
+            done.append(name)
+            if len(done) > alive:
+                continue
+            here = "/" + "/".join(done)
+            mode = self._mode(here)
+            if mode in (_MISSING, _ODD):
+                alive = len(done)
+            elif stat.S_ISLNK(mode):
+                followed += 1
+                if followed > _MAX_LINKS:
+                    return os.path.realpath(path)
+                link = os.readlink(here)
+                if link.startswith("/"):
+                    done.clear()
+                else:
+                    done.pop()
+                rest.extend(reversed(link.split("/")))
+        return "/" + "/".join(done)
+
+    def _mode(self, path: str) -> int:
+        """Return the mode of the name itself, `_MISSING`, or `_ODD` for another error."""
+        known = self._known
+        if known is not None and path in known.modes:
+            return known.modes[path]
+        try:
+            mode = os.lstat(path).st_mode
+        except FileNotFoundError:
+            mode = _MISSING
+        except OSError:
+            mode = _ODD
+        if known is not None:
+            known.modes[path] = mode
+        return mode
 
     def is_dir(self, path: str) -> bool:
         """Follow links."""
@@ -92,6 +182,11 @@ class RealFiles:
         except (OSError, ValueError):
             return False
         return True
+
+
+def for_one_decision(files: FileView) -> FileView:
+    """Return what a decision looks through: this machine's names are looked at once."""
+    return files.for_one_decision() if isinstance(files, RealFiles) else files
 
 
 if TYPE_CHECKING:

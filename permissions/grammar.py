@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from enum import Enum, StrEnum
+from enum import StrEnum
 
 from permissions.bash_pattern import BashPattern, bash_pattern
 from permissions.glob_text import StarPattern, star_pattern
+from permissions.path_pattern import Anchor, PathPattern
 from permissions.tools import (
     CONTENT_PARAMETERS,
     KNOWN_TOOLS,
@@ -31,28 +32,9 @@ class RuleBehavior(StrEnum):
     ASK = "ask"
 
 
-class Anchor(Enum):
-    """Where a path pattern starts."""
-
-    ROOT = "//"
-    HOME = "~/"
-    SOURCE = "/"
-    """The place that belongs to the rule's source, e.g. the project root."""
-    CURRENT = "./"
-
-
 @dataclass(frozen=True, slots=True)
 class WholeTool:
     """Every call of the tool."""
-
-
-@dataclass(frozen=True, slots=True)
-class PathPattern:
-    """A gitignore pattern below an anchor."""
-
-    anchor: Anchor
-    pattern: str
-    """Without the anchor, not starting with a slash; may end with one (folders only)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from permissions.decision import (
     STRICTNESS,
@@ -16,11 +16,12 @@ from permissions.decision import (
     TraceStep,
 )
 from permissions.mode import Mode, named
+from permissions.record import record
 from permissions.rule_set import Rule, RuleBehavior
 from permissions.scope import Floor
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Part:
     """One thing that is judged on its own: a tool call, a simple command, a redirect."""
 
@@ -47,24 +48,17 @@ class Part:
 
 def judge(part: Part, mode: Mode) -> tuple[PartVerdict, list[TraceEntry]]:
     """Return the verdict on one part and what each step answered. Pure."""
-    trace: list[TraceEntry] = []
     floor = part.floor
     # The one part of another tool is the whole call.
     name = None if part.kind == "tool" else part.text
-
-    def note(
-        step: TraceStep, answer: Behavior | None, source: str | None = None, rule: str | None = None
-    ) -> None:
-        trace.append(TraceEntry(step, answer or "none", source, rule, name))
-
-    note(
-        TraceStep.SCOPE,
-        None if floor is None else floor.behavior,
-        None if floor is None else str(DecisionSource.SCOPE_CHECK),
-    )
+    trace = [
+        TraceEntry(TraceStep.SCOPE, "none", None, None, name)
+        if floor is None
+        else TraceEntry(TraceStep.SCOPE, floor.behavior, _SCOPE_CHECK, None, name)
+    ]
     if floor is not None and floor.behavior is Behavior.DENY:
         return _from_floor(part, floor), trace
-    verdict = _cascade(part, note)
+    verdict = _cascade(part, name, trace)
     if verdict is not None and verdict.behavior is Behavior.DENY:
         return verdict, trace
     if verdict is None:
@@ -76,13 +70,9 @@ def judge(part: Part, mode: Mode) -> tuple[PartVerdict, list[TraceEntry]]:
         # The mode's own denial would hide that nobody could have been asked to begin with.
         verdict = replace(_from_floor(part, floor), behavior=verdict.behavior)
     final = _capped(part, verdict, mode)
-    note(
-        TraceStep.MODE,
-        final.behavior
-        if final.source is DecisionSource.MODE or final.behavior is not verdict.behavior
-        else None,
-        str(DecisionSource.MODE),
-    )
+    by_mode = final.source is DecisionSource.MODE or final.behavior is not verdict.behavior
+    answer = final.behavior if by_mode else "none"
+    trace.append(TraceEntry(TraceStep.MODE, answer, _MODE, None, name))
     return final, trace
 
 
@@ -95,16 +85,20 @@ def strictest_first(verdicts: list[PartVerdict]) -> PartVerdict:
     return best
 
 
-def _cascade(part: Part, note: Callable[..., None]) -> PartVerdict | None:
+def _cascade(part: Part, name: str | None, trace: list[TraceEntry]) -> PartVerdict | None:
     for behavior, step in _STEPS:
         rule = part.find(behavior)
         if rule is None:
-            note(step, None)
+            trace.append(TraceEntry(step, "none", None, None, name))
             continue
         answer = _ANSWERS[rule.behavior]
-        note(step, answer, str(rule.source), rule.text)
+        trace.append(TraceEntry(step, answer, str(rule.source), rule.text, name))
         return _from_rule(part, rule)
     return None
+
+
+_SCOPE_CHECK = str(DecisionSource.SCOPE_CHECK)
+_MODE = str(DecisionSource.MODE)
 
 
 _STEPS = (

@@ -15,7 +15,8 @@ from permissions.bash_pattern import BashPattern
 from permissions.decision import DecisionWarning, WarningType
 from permissions.effective import RUNNER_PREFIXES, RUNNERS
 from permissions.examples import failed_examples
-from permissions.grammar import Anchor, PathPattern, RuleBehavior
+from permissions.grammar import RuleBehavior
+from permissions.path_pattern import Anchor, PathPattern
 from permissions.rule_set import Rule, RuleSet, RuleSource, RuleText
 from permissions.subsume import subsumes
 from permissions.tools import KNOWN_TOOLS

@@ -7,13 +7,13 @@ value is not known yet could turn out to be meant.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from permissions.bash_pattern import BashPattern
 from permissions.glob_text import UNKNOWN
 from permissions.grammar import ParameterPattern, RuleBehavior, WholeTool
 from permissions.match_tool import matches_parameter
-from permissions.rule_set import Rule, RuleSet
+from permissions.rule_set import PlacedRule, Rule, RuleSet
 from permissions.shell.analyse import CommandFacts
 from permissions.shell.forms import Form
 
@@ -27,28 +27,34 @@ def first_restriction(
     tool_input: Mapping[str, object],
 ) -> Rule | None:
     """Return the first deny or ask rule that is about the command or one inside it."""
-    best: tuple[int, Rule] | None = None
+    index = rules.index(behavior)
+    by_head, still_open = index.bash_by_head, index.bash_open
+    best: PlacedRule | None = None
     for one in _with_inner(facts):
-        for place, rule in _candidates(rules, behavior, one):
-            if best is not None and place >= best[0]:
-                continue
-            if _restricts(rule, one, tool_input):
-                best = (place, rule)
+        candidates = still_open
+        for head in _heads(one.deny_forms):
+            if head in by_head:
+                candidates = (*candidates, *by_head[head])
+        for placed in candidates:
+            if (best is None or placed[0] < best[0]) and _restricts(placed[1], one, tool_input):
+                best = placed
     return None if best is None else best[1]
 
 
 def possible_restriction(rules: RuleSet, facts: CommandFacts) -> Rule | None:
     """Return a deny or ask rule that some value of an unknown word would make match."""
+    unknown = [
+        form for one in _with_inner(facts) for form in one.deny_forms if not form.joined.isascii()
+    ]
+    if not unknown:
+        return None
     for behavior in (RuleBehavior.DENY, RuleBehavior.ASK):
         index = rules.index(behavior)
-        for one in _with_inner(facts):
-            unknown = [form for form in one.deny_forms if not form.joined.isascii()]
-            for form in unknown:
-                head = form.head.rpartition("/")[2]
-                for _, rule in index.for_program(head):
-                    pattern = rule.specifier
-                    if isinstance(pattern, BashPattern) and pattern.may_match(form.joined):
-                        return rule
+        for form in unknown:
+            for _, rule in index.for_program(form.head.rpartition("/")[2]):
+                pattern = rule.specifier
+                if isinstance(pattern, BashPattern) and pattern.may_match(form.joined):
+                    return rule
     return None
 
 
@@ -63,13 +69,14 @@ def has_scoped_restriction(rules: RuleSet) -> bool:
 def first_allow(rules: RuleSet, facts: CommandFacts) -> Rule | None:
     """Return the first allow rule that covers the command."""
     index = rules.index(RuleBehavior.ALLOW)
-    is_clear = facts.has_literal_program and not facts.hidden
-    best: tuple[int, Rule] | None = None
-    candidates = [*index.bash_open]
+    best: PlacedRule | None = None
+    candidates = index.bash_open
     for head in _heads(facts.allow_forms):
-        candidates.extend(index.bash_by_head.get(head, ()))
+        if head in index.bash_by_head:
+            candidates = (*candidates, *index.bash_by_head[head])
     if not candidates:
         return None
+    is_clear = facts.has_literal_program and not facts.hidden
     blanket_covers = is_clear or not has_scoped_restriction(rules)
     for place, rule in candidates:
         if best is not None and place >= best[0]:
@@ -83,27 +90,16 @@ def first_allow(rules: RuleSet, facts: CommandFacts) -> Rule | None:
     return None if best is None else best[1]
 
 
-def _with_inner(facts: CommandFacts) -> Iterator[CommandFacts]:
-    yield facts
-    for inner in facts.inner:
-        yield from _with_inner(inner)
-
-
-def _candidates(
-    rules: RuleSet, behavior: RuleBehavior, facts: CommandFacts
-) -> Iterator[tuple[int, Rule]]:
-    index = rules.index(behavior)
-    yield from index.bash_open
-    if not index.bash_by_head:
-        return
-    for head in _heads(facts.deny_forms):
-        yield from index.bash_by_head.get(head, ())
+def _with_inner(facts: CommandFacts) -> Sequence[CommandFacts]:
+    if not facts.inner:
+        return (facts,)
+    return [facts, *(one for inner in facts.inner for one in _with_inner(inner))]
 
 
 def _heads(forms: tuple[Form, ...]) -> Iterable[str]:
     if len(forms) == 1:
         return (forms[0].head,)
-    return dict.fromkeys([form.head for form in forms])
+    return {form.head for form in forms}
 
 
 def _restricts(rule: Rule, facts: CommandFacts, tool_input: Mapping[str, object]) -> bool:

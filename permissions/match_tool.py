@@ -9,18 +9,15 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from permissions.bash_pattern import BashPattern
 from permissions.context import PermissionContext
 from permissions.files import FileView
 from permissions.grammar import (
-    Anchor,
     DomainPattern,
     NamePattern,
     ParameterPattern,
-    PathPattern,
     RuleBehavior,
     WholeTool,
 )
@@ -31,12 +28,22 @@ from permissions.match_path import (
     matches_all,
     matches_any,
 )
-from permissions.paths import Target, relative_to
-from permissions.rule_set import SOURCE_ORDER, Rule, RuleIndex, RuleSet, RuleSource
+from permissions.path_pattern import Anchor, PathPattern
+from permissions.paths import Target, is_below, relative_to
+from permissions.record import record
+from permissions.rule_set import (
+    SOURCE_ORDER,
+    PathGroup,
+    PlacedRule,
+    Rule,
+    RuleIndex,
+    RuleSet,
+    RuleSource,
+)
 from permissions.tools import EDIT_TOOLS, READ_TOOLS
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Call:
     """A call as rules see it."""
 
@@ -49,34 +56,17 @@ class Call:
     """A folder is meant with everything in it (`rm -r`, `mv`)."""
 
 
-@dataclass(frozen=True, slots=True)
 class Anchors:
     """Where path patterns start, each place in its spellings (as given, and canonical)."""
 
-    by_source: Mapping[RuleSource, tuple[str, ...]]
-    home: tuple[str, ...]
-    launch: tuple[str, ...]
-    current: tuple[str, ...]
-    """The launch folder and the shell's folder: where deny and ask patterns start."""
-
-    @classmethod
-    def of(cls, context: PermissionContext, cwd: str | None = None) -> Anchors:
-        """Resolve the places of `context`; `cwd` is the shell's folder when it moved."""
-        cache: dict[str, tuple[str, ...]] = {}
-
-        def spelled(folder: Path | str) -> tuple[str, ...]:
-            text = str(folder)
-            if text not in cache:
-                cache[text] = _spellings(text, context.files)
-            return cache[text]
-
-        launch = spelled(context.launch_dir)
-        return cls(
-            by_source={source: spelled(context.anchor(source)) for source in RuleSource},
-            home=spelled(context.home),
-            launch=launch,
-            current=launch if cwd is None else tuple(dict.fromkeys((*launch, *spelled(cwd)))),
-        )
+    def __init__(
+        self, context: PermissionContext, cwd: str | None = None, files: FileView | None = None
+    ) -> None:
+        """Nothing is resolved yet; `cwd` is the shell's folder when it moved."""
+        self._context = context
+        self._cwd = cwd
+        self._files = context.files if files is None else files
+        self._spelled: dict[Path | str, tuple[str, ...]] = {}
 
     def places(self, anchor: Anchor, source: RuleSource, behavior: RuleBehavior) -> tuple[str, ...]:
         """Return where a pattern with `anchor` in a rule of `source` starts."""
@@ -84,17 +74,24 @@ class Anchors:
             case Anchor.ROOT:
                 return ("/",)
             case Anchor.HOME:
-                return self.home
+                return self._spellings(self._context.home)
             case Anchor.SOURCE:
-                return self.by_source[source]
+                return self._spellings(self._context.anchor(source))
             case Anchor.CURRENT:
-                return self.launch if behavior is RuleBehavior.ALLOW else self.current
+                launch = self._spellings(self._context.launch_dir)
+                if behavior is RuleBehavior.ALLOW or self._cwd is None:
+                    return launch
+                # Deny and ask patterns start in the launch folder and in the shell's.
+                return tuple(dict.fromkeys((*launch, *self._spellings(self._cwd))))
 
-
-def _spellings(folder: str, files: FileView) -> tuple[str, ...]:
-    absolute = os.path.abspath(folder)
-    real = files.realpath(absolute)
-    return (absolute,) if real is None or real == absolute else (absolute, real)
+    def _spellings(self, folder: Path | str) -> tuple[str, ...]:
+        found = self._spelled.get(folder)
+        if found is None:
+            absolute = os.path.abspath(str(folder))
+            real = self._files.realpath(absolute)
+            found = (absolute,) if real is None or real == absolute else (absolute, real)
+            self._spelled[folder] = found
+        return found
 
 
 def first_match(
@@ -120,21 +117,41 @@ def _candidates(
 ) -> Iterable[Rule]:
     """Return the rules of `governor` that may be about `call`, in order of source."""
     by_path = index.paths.get(governor)
-    if by_path is None or call.target is None or call.takes_tree or index.has_glob_for(governor):
-        return index.for_tool(governor)
-    found = list(by_path.open)
-    spellings = call.target.spellings
-    for group in by_path.groups:
-        places = anchors.places(group.anchor, group.source, behavior)
-        below = {relative_to(spelling, place) for spelling in spellings for place in places}
-        for first in {path.partition("/")[0] for path in below if path}:
-            found.extend(group.by_first.get(first, ()))
-    found.sort(key=_place)
-    return [rule for _, rule in found]
+    found: list[Rule] = []
+    if by_path is not None:
+        if call.target is None or not by_path.groups:
+            # Without a target only what fits every path counts, and that is open.
+            found = [rule for _, rule in by_path.open]
+        else:
+            placed = dict(by_path.open)
+            for group in by_path.groups:
+                placed.update(_of_group(group, behavior, call.target, call.takes_tree, anchors))
+            found = [placed[place] for place in sorted(placed)]
+    globs = index.globs_for(governor)
+    return sorted([*found, *globs], key=_rank) if globs else found
 
 
-def _place(found: tuple[int, Rule]) -> int:
-    return found[0]
+def _of_group(
+    group: PathGroup,
+    behavior: RuleBehavior,
+    target: Target,
+    takes_tree: bool,
+    anchors: Anchors,
+) -> Iterator[PlacedRule]:
+    """Yield the rules of a group that may be about a target, some of them twice."""
+    for place in anchors.places(group.anchor, group.source, behavior):
+        for spelling in target.spellings:
+            below = relative_to(spelling, place)
+            if below is not None:
+                yield from group.above(below)
+                if takes_tree:
+                    yield from group.inside(below)
+            elif takes_tree and is_below(place, spelling):
+                yield from group.by_base
+
+
+def _rank(rule: Rule) -> int:
+    return SOURCE_ORDER[rule.source]
 
 
 def rule_matches(rule: Rule, call: Call, anchors: Anchors) -> bool:

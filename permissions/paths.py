@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 
 from permissions.files import FileView
+from permissions.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Target:
     """One file or folder that a call touches."""
 
@@ -63,6 +63,15 @@ def is_below(path: str, folder: str) -> bool:
     if folder == "/":
         return path.startswith("/")
     return path == folder or path.startswith(folder + "/")
+
+
+def with_parents(path: str) -> list[str]:
+    """Return an absolute path and every folder above it, `/` last."""
+    found: list[str] = []
+    while path and path != "/":
+        found.append(path)
+        path = path.rpartition("/")[0]
+    return [*found, "/"]
 
 
 def relative_to(path: str, folder: str) -> str | None:

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 from permissions.bash_pattern import BashPattern
 from permissions.decision import DecisionWarning, RuleRef, WarningType
 from permissions.grammar import (
-    Anchor,
     MalformedRule,
     ParameterPattern,
-    PathPattern,
     RuleBehavior,
     Specifier,
     ToolPattern,
     WholeTool,
     parse_rule,
 )
-from permissions.match_path import first_component
+from permissions.path_pattern import Anchor, PathPattern
 from permissions.tools import EDIT_TOOLS, KNOWN_TOOLS
 
 __all__ = [
@@ -95,21 +94,46 @@ class Rule:
         return isinstance(self.specifier, WholeTool)
 
 
+PlacedRule = tuple[int, Rule]
+"""A rule with its place in order of source."""
+
+
 @dataclass(frozen=True, slots=True)
 class PathGroup:
-    """Rules whose path patterns start at one place and name what comes first below it."""
+    """Rules whose path patterns start at one place and say which names follow it."""
 
     anchor: Anchor
     source: RuleSource
     """Whose `/x` it is; of the others any source will do."""
-    by_first: Mapping[str, tuple[tuple[int, Rule], ...]]
+    by_prefix: Mapping[str, tuple[PlacedRule, ...]]
+    """Found by the components that a path must start with."""
+    bases: tuple[str, ...]
+    """The literal beginnings of the patterns, sorted."""
+    by_base: tuple[PlacedRule, ...]
+    """The rules in the order of `bases`."""
+
+    def above(self, below: str) -> Iterator[PlacedRule]:
+        """Yield the rules that a path below the anchor ("" for itself) may fit."""
+        end = len(below) if below else -1
+        while end > 0:
+            yield from self.by_prefix.get(below[:end], ())
+            end = below.rfind("/", 0, end)
+
+    def inside(self, below: str) -> tuple[PlacedRule, ...]:
+        """Return the rules about something in the folder `below` the anchor ("" for itself)."""
+        if not below:
+            return self.by_base
+        # What starts with `below/` is in one piece, as "0" follows "/" in the order of characters.
+        exact = self.by_base[bisect_left(self.bases, below) : bisect_right(self.bases, below)]
+        start = bisect_left(self.bases, f"{below}/")
+        return (*exact, *self.by_base[start : bisect_left(self.bases, f"{below}0")])
 
 
 @dataclass(frozen=True, slots=True)
 class PathIndex:
-    """The rules of one tool; the number is the place in order of source."""
+    """The rules of one tool."""
 
-    open: tuple[tuple[int, Rule], ...]
+    open: tuple[PlacedRule, ...]
     """Rules that may be about any path, or that are not about paths."""
     groups: tuple[PathGroup, ...]
 
@@ -124,26 +148,18 @@ class RuleIndex:
     """Rules with a wildcard in the tool name, `mcp__server` included."""
     paths: Mapping[str, PathIndex]
     """The rules of `by_tool` again, found by where a path leads."""
-    bash_by_head: Mapping[str, tuple[tuple[int, Rule], ...]]
+    bash_by_head: Mapping[str, tuple[PlacedRule, ...]]
     """Bash patterns whose program is literal; the number is the place in order of source."""
-    bash_open: tuple[tuple[int, Rule], ...]
+    bash_open: tuple[PlacedRule, ...]
     """Other Bash rules: whole tool, parameter, program with a wildcard."""
     has_command_rules: bool
     """Is there a Bash rule about what is run, not only about a parameter?"""
 
-    def has_glob_for(self, tool: str) -> bool:
-        """Is there a rule whose tool name has a wildcard that fits `tool`?"""
-        return any(rule.tool.matches(tool) for rule in self.by_glob)
+    def globs_for(self, tool: str) -> list[Rule]:
+        """Return the rules whose tool name has a wildcard that fits `tool`, in order of source."""
+        return [rule for rule in self.by_glob if rule.tool.matches(tool)]
 
-    def for_tool(self, tool: str) -> tuple[Rule, ...]:
-        """Return the rules that may be about a call of the canonical name `tool`, in order."""
-        exact = self.by_tool.get(tool, ())
-        globs = tuple(rule for rule in self.by_glob if rule.tool.matches(tool))
-        if not globs:
-            return exact
-        return tuple(sorted((*exact, *globs), key=_rank))
-
-    def for_program(self, program: str) -> list[tuple[int, Rule]]:
+    def for_program(self, program: str) -> list[PlacedRule]:
         """Return Bash rules that could be about `program` with their places, not sorted."""
         return [*self.bash_by_head.get(program, ()), *self.bash_open]
 
@@ -211,8 +227,8 @@ def _rank(rule: Rule) -> int:
 def _index(rules: list[Rule]) -> RuleIndex:
     by_tool: dict[str, list[Rule]] = {}
     globs: list[Rule] = []
-    by_head: dict[str, list[tuple[int, Rule]]] = {}
-    bash_open: list[tuple[int, Rule]] = []
+    by_head: dict[str, list[PlacedRule]] = {}
+    bash_open: list[PlacedRule] = []
     for place, rule in enumerate(rules):
         if rule.tool.glob is not None:
             globs.append(rule)
@@ -237,26 +253,38 @@ def _index(rules: list[Rule]) -> RuleIndex:
 
 
 def _path_index(rules: list[Rule]) -> PathIndex:
-    still_open: list[tuple[int, Rule]] = []
-    groups: dict[tuple[Anchor, RuleSource | None], dict[str, list[tuple[int, Rule]]]] = {}
+    still_open: list[PlacedRule] = []
+    groups: dict[tuple[Anchor, RuleSource | None], list[tuple[str, str, PlacedRule]]] = {}
     for place, rule in enumerate(rules):
         pattern = rule.specifier
-        first = first_component(pattern) if isinstance(pattern, PathPattern) else None
-        if first is None or not isinstance(pattern, PathPattern):
+        prefix = pattern.literal_prefix if isinstance(pattern, PathPattern) else None
+        if prefix is None or not isinstance(pattern, PathPattern):
             still_open.append((place, rule))
             continue
         key = pattern.anchor, rule.source if pattern.anchor is Anchor.SOURCE else None
-        groups.setdefault(key, {}).setdefault(first, []).append((place, rule))
+        groups.setdefault(key, []).append((prefix, pattern.literal_base, (place, rule)))
     return PathIndex(
         tuple(still_open),
         tuple(
-            PathGroup(
-                anchor,
-                source or RuleSource.SESSION,
-                {first: tuple(found) for first, found in by_first.items()},
-            )
-            for (anchor, source), by_first in groups.items()
+            _path_group(anchor, source or RuleSource.SESSION, found)
+            for (anchor, source), found in groups.items()
         ),
+    )
+
+
+def _path_group(
+    anchor: Anchor, source: RuleSource, found: list[tuple[str, str, PlacedRule]]
+) -> PathGroup:
+    by_prefix: dict[str, list[PlacedRule]] = {}
+    for prefix, _, placed in found:
+        by_prefix.setdefault(prefix, []).append(placed)
+    sorted_bases = sorted((base, placed[0], placed) for _, base, placed in found)
+    return PathGroup(
+        anchor,
+        source,
+        {prefix: tuple(placed) for prefix, placed in by_prefix.items()},
+        tuple(base for base, _, _ in sorted_bases),
+        tuple(placed for _, _, placed in sorted_bases),
     )
 
 

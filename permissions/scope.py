@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from permissions.context import PermissionContext
 from permissions.decision import Behavior, Reason
-from permissions.files import FileView
+from permissions.files import FileView, for_one_decision
 from permissions.mode import Mode
 from permissions.paths import Target, is_below, relative_to, resolve
 from permissions.protected import Protection, protection_of
@@ -47,7 +47,7 @@ class Scope:
     @classmethod
     def of(cls, context: PermissionContext, mode: Mode) -> Scope:
         """Resolve the folders of `context`."""
-        files = context.files
+        files = for_one_decision(context.files)
 
         def canonical(folders: Iterable[object]) -> tuple[str, ...]:
             found = (files.realpath(os.path.abspath(str(folder))) for folder in folders)

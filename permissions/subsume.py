@@ -7,16 +7,14 @@ from __future__ import annotations
 
 from permissions.bash_pattern import BashPattern
 from permissions.grammar import (
-    Anchor,
     DomainPattern,
     NamePattern,
     ParameterPattern,
-    PathPattern,
     RuleBehavior,
     ToolPattern,
     WholeTool,
 )
-from permissions.match_path import compiled_pattern, floats
+from permissions.path_pattern import Anchor, PathPattern, compiled_pattern, floats
 from permissions.rule_set import Rule, RuleSource
 from permissions.tools import EDIT_TOOLS, READ_TOOLS
 

@@ -53,7 +53,7 @@ def tool_part(
             Floor(Behavior.ASK, Reason.UNKNOWN_TOOL, f"there is no tool {request.tool!r}")
         )
     call = Call(tool, request.tool_input, target, host)
-    anchors = Anchors.of(context, base)
+    anchors = Anchors(context, base, scope.files)
 
     def find(behavior: RuleBehavior) -> Rule | None:
         return first_match(rules, behavior, call, anchors)

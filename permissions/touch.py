@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import fnmatch
-from dataclasses import dataclass
+from collections.abc import Callable
 
 from permissions.glob_text import UNKNOWN
 from permissions.match_tool import Call
 from permissions.paths import Target, resolve_literal
 from permissions.protected import ALL_NAMES
+from permissions.record import record
 from permissions.scope import Floor, Scope, strictest
 from permissions.shell.access import AccessKind
 from permissions.shell.flow import UNKNOWN_FOLDER, Folders
@@ -23,7 +24,7 @@ _GLOBS = frozenset(GLOB_MARKS.values())
 _UNMARK = str.maketrans({mark: character for character, mark in GLOB_MARKS.items()})
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Touch:
     """One access with where it leads."""
 
@@ -68,19 +69,26 @@ def touch_of(scope: Scope, kind: AccessKind, word: Word, folders: Folders) -> To
         # A likely place may make the answer stricter than an unknown one, never looser.
         likely = Word(word.raw, word.guess) if word.guess else word
         guessed = _targets(scope, likely, known, is_read=is_read)
-    check = {
-        AccessKind.READ: scope.check_read,
-        AccessKind.CHANGE_DIR: scope.check_read,
-        AccessKind.WRITE: scope.check_write,
-        AccessKind.PLACE: scope.check_place,
-        AccessKind.LENT: scope.check_lent,
-        AccessKind.REMOVE: scope.check_remove,
-    }[kind]
+    check = _check(scope, kind)
     if targets is None:
         floors = [check(None, word.raw), *(check(one, word.raw) for one in guessed or ())]
         return Touch(kind, guessed or (), strictest(floors), word.raw, word.text)
     floor = strictest(check(target, word.raw) for target in targets)
     return Touch(kind, targets, floor, word.raw, word.text)
+
+
+def _check(scope: Scope, kind: AccessKind) -> Callable[[Target | None, str], Floor | None]:
+    match kind:
+        case AccessKind.READ | AccessKind.CHANGE_DIR:
+            return scope.check_read
+        case AccessKind.WRITE:
+            return scope.check_write
+        case AccessKind.PLACE:
+            return scope.check_place
+        case AccessKind.LENT:
+            return scope.check_lent
+        case AccessKind.REMOVE:
+            return scope.check_remove
 
 
 def _targets(

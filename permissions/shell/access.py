@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
 
+from permissions.record import record
 from permissions.shell.syntax import Word
 
 
@@ -23,7 +23,7 @@ class AccessKind(Enum):
     """A folder that a container may change."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Access:
     """One file that a command touches."""
 

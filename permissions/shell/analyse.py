@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 from permissions.glob_text import UNKNOWN
+from permissions.record import record
 from permissions.shell.access import Access
 from permissions.shell.accesses import accesses
 from permissions.shell.flow import UNKNOWN_FOLDER, Folders, Placed, place
@@ -27,7 +28,7 @@ from permissions.shell.syntax import (
     Word,
 )
 from permissions.shell.text_accesses import sed_arguments
-from permissions.shell.unwrap import Layer, program_of, unwrap
+from permissions.shell.unwrap import Layer, Unwrapped, program_of, unwrap
 
 MAX_PARTS = 2_000
 """Simple commands, nested ones included; more make the command unparsable."""
@@ -64,7 +65,7 @@ _SET_OPTIONS = _set(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class CommandFacts:
     """One simple command, seen through its wrappers."""
 
@@ -129,16 +130,16 @@ def _facts_of(script: Script, folder: str, home: str, depth: int) -> list[Comman
 
 
 def _facts(placed: Placed, script: Script, home: str, depth: int) -> CommandFacts:
-    simple = placed.simple
-    folders = placed.folders
-    folder = next(iter(folders)) if len(folders) == 1 else None
-    if folder == UNKNOWN_FOLDER:
-        folder = None
+    simple, folders = placed.simple, placed.folders
+    if simple.is_plain and not script.hides and len(simple.raw) <= _KEPT_CHARACTERS:
+        known = _plain_facts(simple.raw)
+        if known is not None:
+            return _placed(known, placed, script, home)
     words = simple.words
-    if not all(word.text.isascii() for word in words):
+    if not (simple.is_plain or all(word.text.isascii() for word in words)):
+        folder = _only(folders)
         words = tuple(_known(word, script, home, folder) for word in words)
     unwrapped = unwrap(words)
-    unsafe = [item.name for item in simple.assignments if not _is_safe(item.name, item.value)]
     hidden = script.hides or unwrapped.hidden
     inner: list[CommandFacts] = []
     texts, elsewhere, reader = unwrapped.scripts, unwrapped.scripts_elsewhere, unwrapped.reader
@@ -162,45 +163,90 @@ def _facts(placed: Placed, script: Script, home: str, depth: int) -> CommandFact
             continue
         commands = _nested(nested, folders, home, depth + 1)
         inner.extend(commands if text in texts else map(_elsewhere, commands))
+    facts = _facts_of_words(simple, unwrapped, hidden, tuple(inner))
+    return _placed(facts, placed, script, home)
+
+
+@lru_cache(maxsize=2048)
+def _plain_facts(raw: str) -> CommandFacts | None:
+    """Return what a command of plain words is anywhere; None when it hands texts to a shell."""
+    words = tuple([Word(text, text) for text in raw.split(" ")])
+    unwrapped = unwrap(words)
+    if unwrapped != Unwrapped(unwrapped.layers, (), (), "", None):
+        return None
+    return _facts_of_words(Simple(raw, (), words, (), is_plain=True), unwrapped, "", ())
+
+
+_KEPT_CHARACTERS = 200
+"""Longer commands are worked out anew each time, so that what is remembered stays small."""
+
+
+def _facts_of_words(
+    simple: Simple, unwrapped: Unwrapped, hidden: str, inner: tuple[CommandFacts, ...]
+) -> CommandFacts:
+    """Return the facts but for what depends on the place: folders, redirections and time."""
+    unsafe = [item.name for item in simple.assignments if not _is_safe(item.name, item.value)]
     layers = [layer for layer in unwrapped.layers if layer.words]
     forms = [form_of(layer.words) for layer in layers]
-    last = layers[-1] if layers else None
     is_plain = len(layers) == 1 or all(layer.is_open_to_allow for layer in layers)
-    clean = not unsafe and not hidden and not inner and bool(words) and is_plain
-    program = "" if last is None or not last.words[0].is_literal else last.words[0].text
-    arguments = () if last is None else last.words[1:]
-    risk = next(
-        (
-            found
-            for layer in layers
-            if (found := risk_of(program_of(layer.words[0]), layer.words[1:]))
-        ),
-        "",
-    )
+    clean = is_plain and not unsafe and not hidden and not inner and bool(layers)
+    last_words = layers[-1].words if layers else ()
+    program = last_words[0].text if last_words and last_words[0].is_literal else ""
+    arguments = last_words[1:]
+    risk = ""
+    for layer in layers:
+        risk = risk or risk_of(program_of(layer.words[0]), layer.words[1:])
     return CommandFacts(
         text=simple.raw or " ".join(redirect.raw for redirect in simple.redirects),
-        folders=folders,
+        folders=_NOWHERE,
         allow_forms=allow_forms(simple, layers, forms, unsafe),
         deny_forms=deny_forms(simple, layers, forms),
         has_literal_program=all(layer.words[0].is_literal for layer in layers),
         hidden=hidden,
         risk=risk,
         accesses=_accesses(layers),
-        inner=tuple(inner),
-        redirects=tuple(
-            Redirect(
-                item.raw,
-                item.kind,
-                None if item.target is None else _known(item.target, script, home, folder),
-            )
-            for item in simple.redirects
-        ),
+        inner=inner,
+        redirects=(),
         is_read_only=clean and is_read_only(program, arguments),
         is_edit=clean and _is_edit(program, arguments, risk),
         is_inert=clean and not simple.assignments and _is_inert(program, arguments, layers),
         looked_through=_looked_through(layers, simple),
+        stage=0,
+        is_late=False,
+    )
+
+
+_NOWHERE: Folders = frozenset()
+
+
+def _only(folders: Folders) -> str | None:
+    """Return the folder when it is known which one it is."""
+    if len(folders) != 1 or UNKNOWN_FOLDER in folders:
+        return None
+    return next(iter(folders))
+
+
+def _placed(facts: CommandFacts, placed: Placed, script: Script, home: str) -> CommandFacts:
+    return replace(
+        facts,
+        folders=placed.folders,
+        redirects=_redirects(placed, script, home),
         stage=placed.stage,
         is_late=placed.is_late,
+    )
+
+
+def _redirects(placed: Placed, script: Script, home: str) -> tuple[Redirect, ...]:
+    if not placed.simple.redirects:
+        return ()
+    folder = _only(placed.folders)
+    return tuple(
+        Redirect(
+            item.raw,
+            item.kind,
+            None if item.target is None else _known(item.target, script, home, folder),
+        )
+        for item in placed.simple.redirects
     )
 
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from permissions.glob_text import UNKNOWN
+from permissions.record import record
 from permissions.shell.syntax import GLOB_MARKS, Word
 
 _GLOBS = tuple(GLOB_MARKS.values())
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Option:
     """One option; short ones are single letters with their dash."""
 
@@ -19,7 +19,7 @@ class Option:
     value: Word | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Arguments:
     """What followed a program's name."""
 

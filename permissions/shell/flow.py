@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 from permissions.glob_text import UNKNOWN
+from permissions.record import record
 from permissions.shell.shell_texts import printed
 from permissions.shell.syntax import (
     HOME_MARK,
@@ -46,7 +47,7 @@ Folders = frozenset[str]
 _ANYWHERE: Folders = frozenset({UNKNOWN_FOLDER})
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Placed:
     """A simple command or a redirection of a compound one, with its folders."""
 
@@ -60,7 +61,7 @@ class Placed:
     """What the command before it in a pipe prints into it, where that is plain to see."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Exit:
     """Where the shell may be after a statement, by its result."""
 
@@ -161,7 +162,7 @@ class _Walker:
         if not self._sharing:
             self._stage += 1
 
-    def _scripts(self, words: tuple[Word, ...], folders: Folders) -> None:
+    def _scripts(self, words: Iterable[Word], folders: Folders) -> None:
         for word in words:
             if not word.scripts:
                 continue
@@ -185,10 +186,13 @@ class _Walker:
 
     def _simple(self, simple: Simple, folders: Folders) -> _Exit:
         self._record(simple, folders)
-        self._scripts(simple.words, folders)
-        self._scripts(tuple(assignment.value for assignment in simple.assignments), folders)
-        self._redirect_scripts(simple.redirects, folders)
         words = simple.words
+        if not simple.is_plain:
+            self._scripts(words, folders)
+            if simple.assignments:
+                self._scripts([assignment.value for assignment in simple.assignments], folders)
+        if simple.redirects:
+            self._redirect_scripts(simple.redirects, folders)
         while len(words) > 1 and words[0].text in _HERE:
             # What they run, they run in this very shell.
             is_timed = words[0].text == "time"
@@ -306,9 +310,11 @@ def _moving_functions(body: Node) -> tuple[frozenset[str], bool]:
         node = stack.pop()
         match node:
             case Simple():
-                moves = moves or any(
-                    not word.is_literal or word.text in _MOVING for word in node.words[:8]
-                )
+                if not moves:
+                    words = node.words[:8]
+                    moves = not _MOVING.isdisjoint([word.text for word in words]) or (
+                        not node.is_plain and not all(word.is_literal for word in words)
+                    )
             case Sequence() | Isolated():
                 stack.extend(node.items)
             case AndOr():

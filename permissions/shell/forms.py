@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from permissions.bash_pattern import WORD_END
 from permissions.glob_text import UNKNOWN
+from permissions.record import record
 from permissions.shell.access import names
 from permissions.shell.arguments import split_arguments
 from permissions.shell.syntax import PIPE_MARK, Simple, Word
@@ -15,7 +16,7 @@ EXPANDED = UNKNOWN + PIPE_MARK
 """What stands in a word for something that is expanded later."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Form:
     """One spelling of a command that rules may match."""
 

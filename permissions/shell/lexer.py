@@ -20,8 +20,16 @@ _SPECIAL = frozenset("0123456789@*#?$!-")
 _OPERATORS = frozenset(";&|<>()\n")
 _BLANK = frozenset(" \t")
 _WORD_BREAK = _OPERATORS | _BLANK
-_PLAIN_RUN = re.compile(r"""[^\\'"$`<>();&|\n \t]+""")
+_PLAIN = r"""[^\\'"$`<>();&|\n \t]"""
 """Characters that mean nothing to the shell behind the start of a word."""
+_PLAIN_RUN = re.compile(f"{_PLAIN}+")
+_STRETCH = re.compile(rf"(?!#|case|esac){_PLAIN}+(?:[ \t;&|]++(?!#|case|esac){_PLAIN}+)*")
+"""Plain words, blanks and operators between them: nothing here opens or closes anything."""
+_JOINING = re.compile(r"[;&|]")
+_BLANKS = re.compile(r"[ \t]+")
+_STRING_RUN = re.compile(r"""[^"\\$`]+""")
+_BRACE_RUN = re.compile(r"""[^}\\'"$`<>]+""")
+_TEXT_RUN = re.compile(r"[^\\$`]+")
 
 
 @dataclass(slots=True)
@@ -127,12 +135,21 @@ class Lexer:
             self._operator()
             return True
         elif character in _BLANK:
-            self._at += 1
+            self._skip(_BLANKS)
             return True
+        elif stretch := _STRETCH.match(self._text, self._at):
+            end = stretch.end()
+            joining = _JOINING.finditer(self._text, self._at, end)
+            self.marks.operators.extend([operator.start() for operator in joining])
+            self._at = end
         else:
-            run = _PLAIN_RUN.match(self._text, self._at)
-            self._at = self._at + 1 if run is None else run.end()
+            self._skip(_PLAIN_RUN)
         return False
+
+    def _skip(self, run: re.Pattern[str]) -> None:
+        """Go past a run of characters that are nothing special here, or past one that is."""
+        found = run.match(self._text, self._at)
+        self._at = self._at + 1 if found is None else found.end()
 
     def _operator(self) -> None:
         self.marks.operators.append(self._at)
@@ -191,7 +208,7 @@ class Lexer:
                     raise Unparsable("a double quote is not closed")
                 self._expansion(depth, in_double=True, in_backtick=in_backtick)
             else:
-                self._at += 1
+                self._skip(_STRING_RUN)
 
     def _expansion(self, depth: int, *, in_double: bool, in_backtick: bool) -> None:
         """Consume what starts with a dollar sign or a backtick."""
@@ -262,7 +279,7 @@ class Lexer:
                 self._at += 2
                 self._command(")", depth + 1)
             else:
-                self._at += 1
+                self._skip(_BRACE_RUN)
 
     def _arithmetic(self, until: str, depth: int) -> None:
         if depth > MAX_DEPTH:
@@ -359,4 +376,4 @@ class Lexer:
             elif character in "$`":
                 inner._expansion(depth, in_double=True, in_backtick=False)
             else:
-                inner._at += 1
+                inner._skip(_TEXT_RUN)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 from tree_sitter import Node as TreeNode
 
@@ -174,7 +175,7 @@ def _redirect_last(
 ) -> Node:
     """Attach redirections; the tree hangs those of a list's last command around the whole list."""
     if isinstance(body, Simple):
-        return Simple(body.raw, body.assignments, body.words, (*body.redirects, *redirects))
+        return replace(body, redirects=(*body.redirects, *redirects))
     if body_type in ("list", "pipeline", "negated_command"):
         if isinstance(body, AndOr):
             right = _redirect_last(body.right, redirects, raw, "list")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from permissions.glob_text import UNKNOWN
+from permissions.record import record
 from permissions.shell.syntax import (
     HOME_MARK,
     PIPE_MARK,
@@ -19,7 +19,7 @@ from permissions.shell.syntax import (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Texts:
     """What is known about the texts that one command hands to a shell."""
 

@@ -28,7 +28,7 @@ from permissions.shell.syntax import (
     Word,
     Words,
 )
-from permissions.shell.tree import REDIRECTS, WORDS, raw_text
+from permissions.shell.tree import PLAIN_COMMAND, REDIRECTS, WORDS, raw_text
 from permissions.shell.words import WordReader, join_words
 
 _MAX_DEPTH = 120
@@ -47,6 +47,7 @@ _RESERVED = frozenset(
     "{ } ! if then elif else fi for while until do done case esac select function [[ ]]".split()
 )
 """Words that are no program where a command starts; quoted ones are."""
+_RESERVED_OR_BEFORE = _RESERVED | {"time", "coproc"}
 _EVALUATING_TEST = re.compile(r"-(?:eq|ne|lt|le|gt|ge|v|R)\b|\w\[")
 """Tests that evaluate arithmetic, which may set variables."""
 _LOOP = frozenset({"for", "variable_name", "in", ";", "\n", "comment", "do_group"})
@@ -269,42 +270,58 @@ class StatementReader:
     # Simple commands.
 
     def _command(self, node: TreeNode, extra: tuple[Redirect, ...]) -> Simple:
+        if PLAIN_COMMAND.fullmatch(self._source, node.start_byte, node.end_byte):
+            raw = self._source[node.start_byte : node.end_byte].decode("ascii")
+            words = [Word(text, text) for text in raw.split(" ")]
+            return self._simple(raw, (), words, extra, is_plain=True)
         assignments: list[Assignment] = []
-        words: list[list[TreeNode]] = []
+        pieces: list[list[TreeNode]] = []
         redirects: list[Redirect] = []
         position = -1
         for child in node.children:
             kind = child.type
             if kind == "variable_assignment":
-                if words:
+                if pieces:
                     raise Unparsable("an assignment among arguments")
                 assignments.append(self._words.assignment(child))
             elif kind in REDIRECTS:
                 redirects.append(self._redirections.read(child))
             elif kind == "command_name":
-                words.append(list(child.children))
+                pieces.append(list(child.children))
             elif kind in WORDS:
                 # Pieces that touch are one word for the shell, whatever the tree says.
-                if words and position == child.start_byte:
-                    words[-1].append(child)
+                if pieces and position == child.start_byte:
+                    pieces[-1].append(child)
                 else:
-                    words.append([child])
+                    pieces.append([child])
             elif kind in _ARGUMENT_TOKENS:
-                words.append([child])
+                pieces.append([child])
             else:
                 raise Unparsable(f"'{self._raw(child)}' is not understood here")
             position = child.end_byte
         read: list[Word] = []
-        for pieces in words:
-            read.extend(self._words.expand(pieces))
-        _check_reserved([word.raw for word in read])
-        self._words.note_command(read)
-        return Simple(
+        for one in pieces:
+            read.extend(self._words.expand(one))
+        return self._simple(
             self._without_redirects(node) if redirects else self._raw(node).strip(),
             tuple(assignments),
-            tuple(read),
+            read,
             (*redirects, *extra),
         )
+
+    def _simple(
+        self,
+        raw: str,
+        assignments: tuple[Assignment, ...],
+        words: list[Word],
+        redirects: tuple[Redirect, ...],
+        *,
+        is_plain: bool = False,
+    ) -> Simple:
+        if words and words[0].raw in _RESERVED_OR_BEFORE:
+            _check_reserved([word.raw for word in words])
+        self._words.note_command(words)
+        return Simple(raw, assignments, tuple(words), redirects, is_plain)
 
     def _without_redirects(self, node: TreeNode) -> str:
         pieces: list[str] = []

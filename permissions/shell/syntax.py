@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
 from permissions.glob_text import UNKNOWN
+from permissions.record import record
 
 HOME_MARK = "\ue001"
 """Stands in a word for the home folder (`~`, `$HOME`)."""
@@ -24,7 +24,7 @@ class Unparsable(Exception):
     """The command is not understood; the text says why. It is never allowed."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Word:
     """One word after quote removal, before the expansions that need a running shell."""
 
@@ -73,7 +73,7 @@ class RedirectKind(Enum):
     """Here-document or here-string."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Redirect:
     """One redirection."""
 
@@ -86,7 +86,7 @@ class Redirect:
     """What a here-document or here-string gives, where nothing in it expands."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Assignment:
     """`NAME=value`, before a command or alone."""
 
@@ -95,7 +95,7 @@ class Assignment:
     value: Word
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Simple:
     """A simple command: the unit that rules are about."""
 
@@ -105,16 +105,18 @@ class Simple:
     words: tuple[Word, ...]
     """Empty for assignments alone."""
     redirects: tuple[Redirect, ...] = ()
+    is_plain: bool = False
+    """Are the words nothing but `raw`, split at its blanks?"""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Sequence:
     """Statements one after another, whatever each returns."""
 
     items: tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class AndOr:
     """`left && right` or `left || right`."""
 
@@ -123,7 +125,7 @@ class AndOr:
     is_and: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Isolated:
     """Parts that run in shells of their own: pipeline, subshell, background, coproc."""
 
@@ -131,7 +133,7 @@ class Isolated:
     is_background: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Branches:
     """`if`, `case`, loops: the condition runs first, then any of the bodies."""
 
@@ -140,7 +142,7 @@ class Branches:
     repeats: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class FunctionBody:
     """A function: its commands run later, from an unknown place."""
 
@@ -148,7 +150,7 @@ class FunctionBody:
     body: Node
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Redirected:
     """A compound command with redirections."""
 
@@ -157,7 +159,7 @@ class Redirected:
     raw: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Words:
     """Words outside a simple command (loop lists, tests, arithmetic): only scripts run."""
 
@@ -168,7 +170,7 @@ class Words:
 Node = Simple | Sequence | AndOr | Isolated | Branches | FunctionBody | Redirected | Words
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Script:
     """A whole command text, or the text of one substitution."""
 

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from shlex import quote
 
 from permissions.glob_text import UNKNOWN
+from permissions.record import record
 from permissions.shell.arguments import Arguments, split_arguments
 from permissions.shell.shell_texts import Texts, joined, of_aliases, of_file, of_parallel, of_shell
 from permissions.shell.syntax import PIPE_MARK, Word
@@ -23,7 +24,7 @@ SUPPLIED = Word("{}", PIPE_MARK, splits=False)
 """Stands for operands that come from elsewhere (`xargs`, `find -exec`)."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Layer:
     """A command as one of the programs around it would run it; the first is the whole command."""
 
@@ -38,7 +39,7 @@ class Layer:
     """Runs on another machine or in a container: its paths are not paths here."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Unwrapped:
     """All layers of one command."""
 
@@ -53,7 +54,7 @@ class Unwrapped:
     """The innermost shell that takes its commands from its input."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Reader:
     """A shell that takes its commands from its input."""
 

@@ -13,7 +13,7 @@ from tree_sitter import Node as TreeNode
 
 from permissions.shell.lexer import Marks
 from permissions.shell.syntax import Unparsable
-from permissions.shell.tree import is_lost_dash
+from permissions.shell.tree import PLAIN_COMMAND, is_lost_dash
 
 MAX_NODES = 20_000
 
@@ -49,6 +49,7 @@ def verify(root: TreeNode, source: bytes, marks: Marks) -> None:
     quoted: set[tuple[int, int]] = set()
     comments: set[int] = set()
     expansions: set[int] = set()
+    operators = marks.operators
     nodes = 0
     has_zero = b"0<" in source or b"0>" in source
     stack = [root]
@@ -60,19 +61,25 @@ def verify(root: TreeNode, source: bytes, marks: Marks) -> None:
         kind = node.type
         if node.is_missing or kind == "ERROR":
             raise Unparsable("the command cannot be parsed")
-        if kind in ("raw_string", "ansi_c_string"):
-            quoted.add((node.start_byte, node.end_byte))
-        elif kind == "comment":
-            comments.add(node.start_byte)
-        elif kind in _EXPANSIONS:
-            expansions.add(node.start_byte)
+        if kind == "command" and not has_zero:
+            if PLAIN_COMMAND.fullmatch(source, node.start_byte, node.end_byte):
+                continue
         elif kind in _OPAQUE_LEAVES:
-            _no_operator_inside(node, marks.operators)
+            place = bisect_left(operators, node.start_byte)
+            if place < len(operators) and operators[place] < node.end_byte:
+                # A line that is continued holds a newline which the lexer has skipped already.
+                raise Unparsable("its operators can be read in two ways")
             if has_zero and source[node.start_byte : node.end_byte + 1] in (b"0<", b"0>"):
                 # The shell takes it for a descriptor, the grammar for a word.
                 raise Unparsable("a redirection of descriptor 0")
+        elif kind in _EXPANSIONS:
+            expansions.add(node.start_byte)
+        elif kind in ("raw_string", "ansi_c_string"):
+            quoted.add((node.start_byte, node.end_byte))
+        elif kind == "comment":
+            comments.add(node.start_byte)
         elif kind in ("extglob_pattern", "regex"):
-            _no_separator_inside(node, source, marks.operators)
+            _no_separator_inside(node, source, operators)
         children = node.children
         if children:
             _check_gaps(node, kind, children, source)
@@ -89,13 +96,6 @@ def verify(root: TreeNode, source: bytes, marks: Marks) -> None:
         raise Unparsable("a here-document can be read in two ways")
 
 
-def _no_operator_inside(node: TreeNode, operators: list[int]) -> None:
-    place = bisect_left(operators, node.start_byte)
-    if place < len(operators) and operators[place] < node.end_byte:
-        # A line that is continued holds a newline which the lexer has skipped already.
-        raise Unparsable("its operators can be read in two ways")
-
-
 def _no_separator_inside(node: TreeNode, source: bytes, operators: list[int]) -> None:
     place = bisect_left(operators, node.start_byte)
     while place < len(operators) and operators[place] < node.end_byte:
@@ -110,24 +110,29 @@ def _check_gaps(node: TreeNode, kind: str, children: list[TreeNode], source: byt
         return
     allowed = _BLANKS if kind in _TIGHT else _LINES
     position = node.start_byte
-    follows_value = False
+    before: TreeNode | None = None
     for child in children:
         start = child.start_byte
-        if follows_value and start == position and child.is_named and child.type not in _APART:
-            # `A=(x)1 cmd`: the shell and the grammar disagree about what stands after the value.
-            raise Unparsable("a word touches an assignment")
-        follows_value = child.type == "variable_assignment"
-        if start == position or source[position:start] == b" ":
-            position = max(position, child.end_byte)
-            continue
-        gap = source[position:start]
-        at_document = kind == "redirected_statement" and child.type == "heredoc_redirect"
-        if gap and not allowed.fullmatch(gap) and not (at_document and is_lost_dash(gap)):
-            raise Unparsable("part of it is not understood")
-        if gap and not gap.replace(b"\\\n", b""):
-            # The shell joins what stands on both sides; the grammar sees two words.
-            raise Unparsable("a word is continued on the next line")
-        position = max(position, child.end_byte)
+        if start == position:
+            if before is not None and before.type == "variable_assignment" and _is_word(child):
+                # `A=(x)1 cmd`: the shell and the grammar disagree about what follows the value.
+                raise Unparsable("a word touches an assignment")
+        elif source[position:start] != b" ":
+            gap = source[position:start]
+            at_document = kind == "redirected_statement" and child.type == "heredoc_redirect"
+            if gap and not allowed.fullmatch(gap) and not (at_document and is_lost_dash(gap)):
+                raise Unparsable("part of it is not understood")
+            if gap and not gap.replace(b"\\\n", b""):
+                # The shell joins what stands on both sides; the grammar sees two words.
+                raise Unparsable("a word is continued on the next line")
+        end = child.end_byte
+        if end > position:
+            position = end
+        before = child
     rest = source[position : node.end_byte]
     if rest and not allowed.fullmatch(rest):
         raise Unparsable("part of it is not understood")
+
+
+def _is_word(node: TreeNode) -> bool:
+    return node.is_named and node.type not in _APART
