@@ -136,6 +136,7 @@ class CommandParts:
                 ask_aside=ask_aside,
             ),
             self.files,
+            self.ready,
         )
 
     async def aclose(self) -> None:

@@ -134,6 +134,13 @@ class HeadlessOutput:
     async def run(self, prompt: Prompt) -> int:
         """Run one prompt to its end, write what belongs to it, return its exit status."""
         run = _Run()
+        center = self._conversation.commands
+        if prompt.text.startswith("/") and center is not None:
+            from agent.commands.headless import say_command  # few prompts are commands
+
+            said = await say_command(prompt.text, center)
+            if said is not None:
+                return self._say_command(said.text, run, failed=said.is_error)
         async for event in self._conversation.run(prompt):
             self._see(event, run)
         return self._end(run)
@@ -249,16 +256,37 @@ class HeadlessOutput:
                 self._out.flush()
             self._explain(run, terminal, status)
             return status
+        result = self._result(
+            run, _SUBTYPE.get(terminal.reason, "error_during_execution"), failed=failed
+        ) | {"num_turns": terminal.turns, "stop_reason": terminal.reason}
+        if terminal.detail:
+            result["detail"] = terminal.detail
+        self._line(result)
+        return status
+
+    def _say_command(self, text: str, run: _Run, *, failed: bool) -> int:
+        """Write what a command said in place of an answer; return the exit status."""
+        if self._format != "text":
+            run.answer.text = text
+            subtype = "error_during_execution" if failed else "success"
+            self._line(self._result(run, subtype, failed=failed))
+        elif failed:
+            self._say(text)
+        else:
+            self._out.write(sanitize(text) + "\n")
+            self._out.flush()
+        return EXIT_ERROR if failed else EXIT_COMPLETED
+
+    def _result(self, run: _Run, subtype: str, *, failed: bool) -> dict[str, Any]:
         conversation = self._conversation
         usage = conversation.usage
-        result: dict[str, Any] = {
+        return {
             "type": "result",
-            "subtype": _SUBTYPE.get(terminal.reason, "error_during_execution"),
+            "subtype": subtype,
             "is_error": failed,
             "duration_ms": int((time.monotonic() - run.started) * 1000),
-            "num_turns": terminal.turns,
+            "num_turns": 0,
             "result": run.answer.text if not run.error else run.error,
-            "stop_reason": terminal.reason,
             "session_id": conversation.session_id,
             "total_cost_usd": round(conversation.cost_usd, 6),
             "usage": {
@@ -270,10 +298,6 @@ class HeadlessOutput:
             },
             "permission_denials": run.denials,
         }
-        if terminal.detail:
-            result["detail"] = terminal.detail
-        self._line(result)
-        return status
 
     def _explain(self, run: _Run, terminal: Terminal, status: int) -> None:
         if run.denied_for_want:

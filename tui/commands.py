@@ -31,8 +31,11 @@ async def run_command(text: str, screen: CommandScreen) -> None:
 
     parts = split_command(text)
     command = screen.registry.find(parts[0]) if parts is not None else None
+    if command is None and screen.commands is not None:
+        await screen.commands.ready()
+        command = screen.registry.find(parts[0]) if parts is not None else None
     if parts is None or command is None:
-        _send_or_ask(text, parts[0] if parts is not None else "", screen)
+        _send_or_ask(text, screen)
         return
     try:
         await _run(command, parts[1], text, screen)
@@ -103,11 +106,13 @@ async def act_on(result: CommandResult, screen: CommandScreen) -> None:
             assert_never(result)
 
 
-def _send_or_ask(text: str, name: str, screen: CommandScreen) -> None:
-    """Send it, unless it is one word that is almost the name of a command."""
-    nearest = screen.registry.nearest(name) if name and len(text.split()) == 1 else None
-    if nearest is None:
+def _send_or_ask(text: str, screen: CommandScreen) -> None:
+    """Send it, unless it begins with what is no command here but may be meant as one."""
+    from agent.commands.advice import advice_on  # with the first of them
+
+    advice = advice_on(text, screen.registry)
+    if advice is None:
         screen.send(text)
         return
-    screen.notice(f"There is no command /{name}. Did you mean /{nearest}?", "warning")
+    screen.notice(advice, "warning")
     screen.composer.edit(lambda buffer: buffer.set_text(text))

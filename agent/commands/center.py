@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Protocol, cast
@@ -22,6 +23,10 @@ class LocalModule(Protocol):
         ...
 
 
+async def _at_once() -> None:
+    return
+
+
 @dataclass(frozen=True, slots=True)
 class CommandCenter:
     """Registry, command files, the file list, and the way to run a local command."""
@@ -30,6 +35,8 @@ class CommandCenter:
     custom: CustomCommands
     context: CommandContext
     files: FileIndex
+    ready: Callable[[], Awaitable[None]] = _at_once
+    """Returns once command files have been read: before it a name may be unknown."""
 
     async def run_local(self, command: LocalCommand, arguments: str) -> CommandResult:
         """Import a local command, run it and return what it asks for.

@@ -286,3 +286,28 @@ async def test_the_demo_prints_its_conversation_without_a_terminal(
     assert "* Edit basket.py" in out
     assert "outside the working directories" in out
     assert not (fresh_home / ".agent" / "sessions").exists()
+
+
+async def test_a_command_is_answered_without_the_model(
+    hello: ScriptedServer, project: Path, fresh_home: Path
+) -> None:
+    env = environment(fresh_home, hello.base_url)
+    status, out, err = await run("-p", "/status", cwd=project, env=env)
+    assert (status, err) == (0, "")
+    assert f"folder {project}" in out
+    status, out, _ = await run("-p", "/cost", "--output-format", "json", cwd=project, env=env)
+    result = json.loads(out)
+    assert (status, result["num_turns"], result["subtype"]) == (0, 0, "success")
+    assert result["result"].startswith("$0.0000")
+    assert hello.requests == []
+
+
+async def test_a_command_that_is_not_here_is_no_prompt(
+    hello: ScriptedServer, project: Path, fresh_home: Path
+) -> None:
+    env = environment(fresh_home, hello.base_url)
+    for text, said in (("/theme dark", "needs the screen"), ("/models", "/model chooses it")):
+        status, out, err = await run("-p", text, cwd=project, env=env)
+        assert (status, out) == (1, "")
+        assert said in err
+    assert hello.requests == []

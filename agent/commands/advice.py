@@ -1,0 +1,103 @@
+"""What to say where a line begins with `/` and the name of no command here.
+
+People bring names from other agents; each is told what does the same here, or that nothing does.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from agent.commands.registry import CommandRegistry, split_command
+from agent.commands.table import BUILTIN_COMMANDS
+
+_KEY: Final = "ANTHROPIC_API_KEY, or apiKeyHelper in your settings, says who pays."
+_OWN_FILE: Final = (
+    "Ask for it in your own words, or make it a command: ~/.agent/commands/{name}.md."
+)
+_PLUGIN: Final = (
+    "--plugin-dir uses the hooks of a plugin; commands and skills go to ~/.agent/commands and "
+    "~/.agent/skills."
+)
+_ELSEWHERE: Final = {
+    "login logout auth connect setup-token setup-bedrock setup-vertex": _KEY,
+    "mcp": "MCP servers are not connected by this version.",
+    "plugin plugins marketplace reload-plugins": _PLUGIN,
+    "sandbox": "Commands run as you; /permissions shows what they may do.",
+    "tui": "agent-tui --screen-reader writes lines instead of drawing.",
+    "output-style output-styles rules-file agents-md instructions": (
+        "/memory edits what the model is told; --append-system-prompt adds to it."
+    ),
+    "ide": "Ctrl+G edits the prompt in your editor; @path attaches files.",
+    "bug feedback": "/export writes the conversation, /debug shows the log.",
+    "heapdump": "/debug shows the log.",
+    "review code-review security-review simplify verify run commit pr-comments batch insights "
+    "deep-research dataviz test lint": _OWN_FILE,
+    "release-notes changelog": "CHANGELOG.md tells what is new; /status shows the version.",
+    "upgrade update install": "In the clone: git pull, then make run.",
+    "version about": "/status shows it.",
+    "fast": "/model and /effort choose how quick it is.",
+    "reasoning thinking think": "/effort says how hard it thinks; Ctrl+O shows more of it.",
+    "goal loop schedule workflows": "A Stop hook can send it on; see docs/hooks.md.",
+    "background bg": "Ctrl+B moves a running command to the background, /tasks shows them.",
+    "fork subtask": "/branch goes on in a copy.",
+    "cd pwd directory dir": "It works in the folder it was started in; /add-dir adds another.",
+    "import migrate": "Files of Claude Code are read where they are; /status lists them.",
+    "autocompact": "/config autoCompactEnabled=false switches it off.",
+    "stop cancel abort": "Esc interrupts; /tasks stops what runs in the background.",
+    "approvals approval rules policies policy tools allow deny": (
+        "/permissions shows and changes the rules."
+    ),
+    "yolo auto always-approve accept": "/mode and Shift+Tab change how much it asks.",
+    "fewer-permission-prompts auto-mode-setup": (
+        "/permissions takes rules; docs/permissions.md tells of autoMode."
+    ),
+    "act ask code architect agent": (
+        "/mode and Shift+Tab change how much it may do; /plan plans first."
+    ),
+    "models provider providers": "/model chooses it.",
+    "session sessions chat chats load threads": "/resume shows the sessions here.",
+    "save share unshare": "Sessions are kept by themselves; /export writes one to a file.",
+    "history": "Ctrl+R searches what you typed.",
+    "themes appearance": "/theme chooses the colours.",
+    "keys shortcuts keymap hotkeys bindings": "? shows the keys, /keybindings edits them.",
+    "editor edit": "Ctrl+G edits the prompt in your editor.",
+    "add drop read-only mention file files image": "@path attaches a file.",
+    "shell sh bash exec terminal": "! in front of a line runs it in the shell.",
+    "details verbose": "Ctrl+O shows more of each call, or less.",
+    "summarize summarise compress": "/compact makes room.",
+    "tokens": "/context shows what fills the window, /cost what was used.",
+    "restore redo revert checkpoints": "/rewind goes back.",
+    "q bye close": "/exit leaves.",
+    "h commands": "/help shows keys and commands.",
+    "todo": "/todos shows the task list.",
+    "chrome desktop mobile teleport remote-control remote-env web-setup install-github-app "
+    "install-slack-app upgrade-plan passes stickers privacy-settings usage-credits radio powerup "
+    "team-onboarding artifacts autofix-pr ultrareview ultraplan voice advisor": (
+        "That belongs to a service which agent-tui has no part in."
+    ),
+}
+_ADVICE: Final = {name: text for names, text in _ELSEWHERE.items() for name in names.split()}
+_LOOKS_LIKE_ONE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_:.-]*")
+
+
+def advice_on(text: str, registry: CommandRegistry) -> str | None:
+    """Return what to tell the person instead of sending a line; None where it is to be sent.
+
+    Sent is what is no command by its form (`/usr/bin is missing`), and several words that begin
+    like no command anywhere (`/etc is full`).
+    """
+    parts = split_command(text)
+    if parts is None or registry.find(parts[0]) is not None:
+        return None
+    name, arguments = parts
+    if any(name in (c.meta.name, *c.meta.aliases) for c in BUILTIN_COMMANDS):
+        return f"/{name} needs the screen: start agent-tui without -p."
+    if name.lower() in _ADVICE:
+        return f"There is no /{name} here. {_ADVICE[name.lower()].format(name=name.lower())}"
+    nearest = registry.nearest(name)
+    if nearest is not None:
+        return f"There is no command /{name}. Did you mean /{nearest}?"
+    if arguments or _LOOKS_LIKE_ONE.fullmatch(name) is None:
+        return None
+    return f"There is no command /{name}. / shows all; with a space before it, it is sent."

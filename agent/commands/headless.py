@@ -1,0 +1,50 @@
+"""Commands in a run without a screen: what a line that begins with `/` prints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agent.commands import results
+from agent.commands.advice import advice_on
+from agent.commands.center import CommandCenter
+from agent.commands.registry import split_command
+from agent.commands.spec import LocalCommand
+from agent.errors import AgentError
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a command has to say; the model hears nothing of it."""
+
+    text: str
+    is_error: bool = False
+
+
+async def say_command(text: str, center: CommandCenter) -> Said | None:
+    """Run a local command and return what it says; None for what goes to the model."""
+    parts = split_command(text)
+    if parts is None:
+        return None
+    await center.ready()
+    command = center.registry.find(parts[0])
+    if command is None:
+        advice = advice_on(text, center.registry)
+        return Said(advice, is_error=True) if advice is not None else None
+    if not isinstance(command, LocalCommand):
+        return None
+    name = command.meta.name
+    try:
+        result = await center.run_local(command, parts[1])
+    except AgentError as error:
+        return Said(str(error), is_error=True)
+    except OSError as error:
+        return Said(f"/{name}: {error.strerror or error}", is_error=True)
+    match result:
+        case results.ShowText(said, level):
+            return Said(said, is_error=level == "warning")
+        case results.CopyText(copied, _):
+            return Said(copied)
+        case results.Renamed(title):
+            return Said(f"This session is named {title!r}.")
+        case _:
+            return Said(f"/{name} needs the screen: start agent-tui without -p.", is_error=True)
