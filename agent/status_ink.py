@@ -1,7 +1,7 @@
-"""Colours and weight in what a status line command prints, as data; nothing else of a terminal.
+"""Colours, weight and links in what a status line command prints, as data; nothing else.
 
-Only SGR sequences (`ESC [ … m`) mean something; every other sequence is gone. Colours keep their
-name, not their shade: what draws them has a theme.
+Only SGR (`ESC [ … m`) and links (OSC 8) mean something; every other sequence is gone. Colours keep
+their name, not their shade: what draws them has a theme.
 """
 
 from __future__ import annotations
@@ -19,7 +19,11 @@ COLOURS: Final[tuple[Colour, ...]] = (
 )  # fmt: skip
 """In the order of the terminal's palette."""
 
-_SGR: Final = re.compile(r"\x1b\[([0-9;:]{0,64})m")
+_MEANT: Final = re.compile(
+    r"\x1b\[(?P<sgr>[0-9;:]{0,64})m"
+    r"|\x1b\]8;[^;\x00-\x1f]{0,256};(?P<link>[!-~]{0,2048})(?:\x07|\x1b\\)"
+)
+_SAFE_LINK: Final = re.compile(r"(?:https?|file)://.", re.IGNORECASE)
 _GREY_SPREAD: Final = 24
 """Channels that lie closer together than this are no colour."""
 
@@ -35,6 +39,8 @@ class Piece:
     dim: bool = False
     italic: bool = False
     underline: bool = False
+    link: str | None = None
+    """A web or file address that the text leads to."""
 
 
 def pieces(line: str) -> tuple[Piece, ...]:
@@ -45,9 +51,13 @@ def pieces(line: str) -> tuple[Piece, ...]:
 def _pieces(line: str) -> Iterator[Piece]:
     look = Piece("")
     position = 0
-    for found in _SGR.finditer(line):
+    for found in _MEANT.finditer(line):
         yield from _cleaned(line[position : found.start()], look)
-        look = _changed(look, found[1])
+        if found["sgr"] is not None:
+            look = _changed(look, found["sgr"])
+        else:
+            address = found["link"]
+            look = replace(look, link=address if _SAFE_LINK.match(address) else None)
         position = found.end()
     yield from _cleaned(line[position:], look)
 
@@ -63,7 +73,7 @@ def _changed(look: Piece, parameters: str) -> Piece:
         code = codes.pop(0)
         match code:
             case 0:
-                look = Piece("")
+                look = Piece("", link=look.link)
             case 1:
                 look = replace(look, bold=True)
             case 2:

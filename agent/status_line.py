@@ -17,13 +17,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from agent.commands.context import CommandContext
-from agent.prompt.git_remote import read_remote
+from agent.commands.context import CommandContext, CommandSession
+from agent.events import Usage
+from agent.prompt.git_remote import read_remote, read_worktree
 from agent.status_ink import Piece, pieces
 
 TIMEOUT_S: Final = 5.0
 MAX_BYTES: Final = 65_536
 MAX_LINES: Final = 3
+_FAMILY: Final = re.compile(r"claude-([a-z]+)(?:-(\d{1,2}(?:-\d{1,2})?))?(?:-\d{8})?")
 _LINE_ENDS: Final = re.compile(r"\r\n|\n")
 
 
@@ -41,6 +43,8 @@ class StatusFacts:
     """What the screen knows of the session and the conversation does not."""
 
     columns: int = 80
+    rows: int = 24
+    """Size of the terminal."""
     title: str = ""
     """The session's name; empty without one."""
     prompt_id: str = ""
@@ -52,29 +56,34 @@ class StatusFacts:
     lines_removed: int = 0
     vim_mode: str = ""
     """`NORMAL`, `INSERT` and so on; empty without vim's keys."""
+    last: Usage | None = None
+    """Of the newest response; None before the first."""
 
 
 def status_input(context: CommandContext, facts: StatusFacts) -> dict[str, Any]:
-    """Return the JSON object that the command gets on standard input."""
-    session = context.session
-    window = max(1, session.context_window)
-    used = min(100.0, 100 * session.context_tokens / window)
+    """Return the JSON object that the command gets on standard input.
+
+    What is not known, or does not exist here, is left out.
+    """
+    session, root = context.session, context.settings().project_root
     workspace: dict[str, Any] = {
         "current_dir": str(session.cwd),
-        "project_dir": str(context.settings().project_root),
+        "project_dir": str(root),
         "added_dirs": [str(path) for path in context.gate.context.additional_dirs],
     }
-    if remote := read_remote(context.settings().project_root):
+    if worktree := read_worktree(root):
+        workspace["git_worktree"] = worktree
+    if remote := read_remote(root):
         workspace["repo"] = {"host": remote.host, "owner": remote.owner, "name": remote.name}
     given: dict[str, Any] = {
         "hook_event_name": "Status",
         "session_id": session.session_id,
-        "session_name": facts.title or None,
-        "prompt_id": facts.prompt_id or None,
+        "session_name": facts.title,
+        "prompt_id": facts.prompt_id,
         "transcript_path": str(session.transcript_path),
         "cwd": str(session.cwd),
         "version": context.version,
-        "model": {"id": session.model, "display_name": session.model.removeprefix("claude-")},
+        "model": {"id": session.model, "display_name": display_name(session.model)},
         "workspace": workspace,
         "cost": {
             "total_cost_usd": session.cost_usd,
@@ -83,23 +92,48 @@ def status_input(context: CommandContext, facts: StatusFacts) -> dict[str, Any]:
             "total_lines_added": facts.lines_added,
             "total_lines_removed": facts.lines_removed,
         },
-        "context_window": {
-            "total_input_tokens": session.usage.input_tokens,
-            "total_output_tokens": session.usage.output_tokens,
-            "context_window_size": session.context_window,
-            "used_percentage": round(used, 1),
-            "remaining_percentage": round(100 - used, 1),
-            "current_usage": session.context_tokens,
-        },
+        "context_window": _window(session, facts.last),
         "exceeds_200k_tokens": session.context_tokens > 200_000,
-        "effort": {"level": session.effort} if session.effort else None,
+        "fast_mode": False,
+        "thinking": {"enabled": session.thinks},
         "output_style": {"name": "default"},
         "permission_mode": str(session.mode),
         "columns": facts.columns,
+        "rows": facts.rows,
     }
-    if facts.vim_mode:
-        given["vim"] = {"mode": facts.vim_mode}
-    return given
+    for name, value in (("effort", session.effort), ("vim", facts.vim_mode)):
+        if value:
+            given[name] = {"level" if name == "effort" else "mode": value}
+    return {name: value for name, value in given.items() if value != ""}
+
+
+def _window(session: CommandSession, last: Usage | None) -> dict[str, Any]:
+    """Return how full the model's window is; percentages are whole, as scripts compare them."""
+    size = max(1, session.context_window)
+    read = last.prompt_tokens if last is not None else session.context_tokens
+    used = min(100, round(100 * read / size))
+    usage = last and {
+        "input_tokens": last.input_tokens,
+        "output_tokens": last.output_tokens,
+        "cache_creation_input_tokens": last.cache_write_5m_tokens + last.cache_write_1h_tokens,
+        "cache_read_input_tokens": last.cache_read_tokens,
+    }
+    return {
+        "total_input_tokens": read,
+        "total_output_tokens": last.output_tokens if last is not None else 0,
+        "context_window_size": session.context_window,
+        "used_percentage": used,
+        "remaining_percentage": 100 - used,
+        "current_usage": usage,
+    }
+
+
+def display_name(model: str) -> str:
+    """Return a model as people call it: `Opus 5.5` for `claude-opus-5-5`; others by their id."""
+    found = _FAMILY.fullmatch(model)
+    if found is None:
+        return model
+    return " ".join(filter(None, (found[1].title(), (found[2] or "").replace("-", "."))))
 
 
 async def run_status_command(
@@ -111,14 +145,14 @@ async def run_status_command(
     timeout_s: float = TIMEOUT_S,
 ) -> StatusText:
     """Run the command once. Raises nothing but cancellation, which ends the command as well."""
-    columns = str(given.get("columns", 80))
+    size = {"COLUMNS": str(given.get("columns", 80)), "LINES": str(given.get("rows", 24))}
     try:
         process = await asyncio.create_subprocess_exec(
             "/bin/sh",
             "-c",
             command,
             cwd=cwd,
-            env={**env, "COLUMNS": columns, "LINES": "1"},
+            env={**env, **size},
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,

@@ -146,7 +146,7 @@ class AgentApp(DirectOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
         self.hint_text = Hint(self.set_timer, self.lines.show)
         self.own_status = OwnStatus(
             lambda: self.commands,
-            lambda: self.size.width,
+            lambda: self.size,
             self.set_timer,
             partial(self.run_worker, exit_on_error=True),
             self.warn,
@@ -208,6 +208,7 @@ class AgentApp(DirectOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
     def on_resize(self, event: events.Resize) -> None:
         """Components whose height follows the screen's lay out again."""
         self.composer.rows_changed()
+        self.call_after_refresh(self.own_status.look)
 
     @property
     def is_live(self) -> bool:

@@ -84,7 +84,7 @@ class EventsShown:
         document = self._host.document
         if event.type == "permission_resolved" and document.is_asking(event.tool_use_id):
             self._say_who_decided(event.decision)
-        self._host.own_status.counts.observe(event)
+        self._host.own_status.observe(event)
         document.apply(event, at_s=self._clock())
 
     def _say_who_decided(self, decision: Decision) -> None:

@@ -116,6 +116,7 @@ class Lines:
         # Every row of a low window is needed for the question.
         host.status_line.display = not is_asking or host.size.height > LOW_SCREEN_ROWS
         host.todo_panel.show(host.document.todos if self._shows_todos else ())
+        host.own_status.look()
         host.status_line.show(self._status())
         conversation = host.conversation
         mode = conversation.mode if conversation is not None else Mode.DEFAULT

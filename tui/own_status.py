@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from textual.geometry import Size
 from textual.timer import Timer
 from textual.worker import Worker
 
@@ -16,6 +17,7 @@ from tui.text.ink import MUTED, Ink, Run
 
 if TYPE_CHECKING:
     from agent.commands.center import CommandCenter
+    from agent.events import AgentEvent
     from agent.status_ink import Colour, Piece
 
 QUIET_S: Final = 0.3
@@ -28,7 +30,7 @@ class OwnStatus:
     def __init__(
         self,
         center: Callable[[], CommandCenter | None],
-        columns: Callable[[], int],
+        size: Callable[[], Size],
         set_timer: SetTimer,
         run_worker: Callable[[Coroutine[Any, Any, None]], Worker[None]],
         warn: Callable[[str], None],
@@ -40,7 +42,7 @@ class OwnStatus:
         self.counts = StatusCounts(clock)
         self._vim_mode = vim_mode
         self._center = center
-        self._columns = columns
+        self._size = size
         self._set_timer = set_timer
         self._run_worker = run_worker
         self._warn = warn
@@ -49,11 +51,36 @@ class OwnStatus:
         self._running: Worker[None] | None = None
         self._said: tuple[tuple[Run, ...], ...] = ()
         self._has_failed = False
+        self._seen: object = None
+        """What the command was told of when it was last planned."""
 
     @property
     def lines(self) -> tuple[tuple[Run, ...], ...]:
         """What the command said; empty without one, and while it fails."""
         return self._said
+
+    def look(self) -> None:
+        """Run the command again where something it is told of has changed."""
+        center = self._center()
+        if center is None:
+            return
+        line, session = center.context.settings().values.statusLine, center.context.session
+        if line is None:
+            self._said, self._seen = (), None
+            return
+        seen = (
+            line, session.session_id, session.mode, session.model, session.effort, session.thinks,
+            session.cwd, self.counts.title, self._size(), self._vim_mode(),
+        )  # fmt: skip
+        if seen != self._seen:
+            self._seen = seen
+            self.plan()
+
+    def observe(self, event: AgentEvent) -> None:
+        """Take an event of the conversation, in order."""
+        self.counts.observe(event)
+        if event.type in ("complete", "compacted"):
+            self.plan()
 
     def plan(self, after_s: float = QUIET_S) -> None:
         """Run the command once things are quiet for a moment."""
@@ -77,7 +104,9 @@ class OwnStatus:
         if center is None or line is None:
             return
         context = center.context
-        facts = self.counts.facts(columns=self._columns(), vim_mode=self._vim_mode())
+        facts = self.counts.facts(
+            columns=self._size().width, rows=self._size().height, vim_mode=self._vim_mode()
+        )
         given = await asyncio.to_thread(status_input, context, facts)
         found = await run_status_command(
             line.command, given, cwd=context.session.launch_dir, env=context.env
@@ -95,7 +124,9 @@ class OwnStatus:
 def _run(piece: Piece) -> Run:
     """Return a piece in the theme's colour for what its own says."""
     role = _ROLES[piece.colour] if piece.colour else Role.FAINT if piece.dim else Role.MUTED
-    return piece.text, Ink(role, bold=piece.bold, italic=piece.italic, underline=piece.underline)
+    return piece.text, Ink(
+        role, bold=piece.bold, italic=piece.italic, underline=piece.underline, link=piece.link
+    )
 
 
 _ROLES: Final[Mapping[Colour, Role]] = {

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from agent.display import DiffDisplay
-    from agent.events import AgentEvent
+    from agent.events import AgentEvent, Usage
     from agent.status_line import StatusFacts
 
 
@@ -27,6 +27,7 @@ class StatusCounts:
         self._waited_s = 0.0
         self._changes: list[DiffDisplay] = []
         self._prompt_id = ""
+        self._last: Usage | None = None
 
     def observe(self, event: AgentEvent) -> None:
         """Take an event, in order."""
@@ -35,6 +36,8 @@ class StatusCounts:
                 self._prompt_id = event.turn_id
                 self._asked_at_s = self._clock()
             case "complete" | "error" | "terminal" if event.agent_id is None:
+                if event.type == "complete":
+                    self._last = event.usage
                 if self._asked_at_s is not None:
                     self._waited_s += self._clock() - self._asked_at_s
                     self._asked_at_s = None
@@ -45,7 +48,7 @@ class StatusCounts:
             case _:
                 pass
 
-    def facts(self, *, columns: int, vim_mode: str = "") -> StatusFacts:
+    def facts(self, *, columns: int, rows: int = 24, vim_mode: str = "") -> StatusFacts:
         """Return what is known now."""
         # Only where a command is set: both take longer than a frame may.
         from agent.status_line import StatusFacts
@@ -54,6 +57,7 @@ class StatusCounts:
         diffs = [diff_texts(change.old, change.new) for change in self._changes]
         return StatusFacts(
             columns=columns,
+            rows=rows,
             title=self.title,
             prompt_id=self._prompt_id,
             elapsed_s=self._clock() - self._begun_at_s,
@@ -61,4 +65,5 @@ class StatusCounts:
             lines_added=sum(diff.added for diff in diffs),
             lines_removed=sum(diff.removed for diff in diffs),
             vim_mode=vim_mode,
+            last=self._last,
         )

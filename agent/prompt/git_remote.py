@@ -12,6 +12,7 @@ _ORIGIN: Final = re.compile(
     r'^\s*\[remote "origin"\]\s*$(.*?)(?=^\s*\[|\Z)', re.MULTILINE | re.DOTALL
 )
 _URL: Final = re.compile(r"^\s*url\s*=\s*(\S+)\s*$", re.MULTILINE)
+_LINKED: Final = re.compile(r"gitdir: .*/worktrees/([^/\n]+)\s*$")
 _WEB: Final = re.compile(r"(?:https?|ssh|git)://(?:[^@/\s]*@)?([^/:\s]+)(?::\d+)?/(\S+)")
 _SCP: Final = re.compile(r"(?:[^@/\s]+@)([^:/\s]+):(\S+)")
 
@@ -35,6 +36,17 @@ def read_remote(project_root: Path) -> Remote | None:
     section = _ORIGIN.search(text)
     url = _URL.search(section[1]) if section is not None else None
     return parse_remote(url[1]) if url is not None else None
+
+
+def read_worktree(project_root: Path) -> str | None:
+    """Return the name of a linked work tree; None for any other folder. Never raises."""
+    try:
+        with (project_root / ".git").open("rb") as file:
+            text = file.read(MAX_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return None
+    found = _LINKED.match(text)
+    return found[1] if found is not None else None
 
 
 def parse_remote(url: str) -> Remote | None:

@@ -47,7 +47,28 @@ def test_what_follows_a_mixed_colour_still_counts() -> None:
     assert pieces("\x1b[48;2;1;2;3;4mx") == (Piece("x", underline=True),)
 
 
-@given(st.text(alphabet="a \x1b[]0;31mHJ\x07\\\x9b8?", max_size=60))
+@pytest.mark.parametrize("end", ["\x07", "\x1b\\"])
+def test_links_are_kept_over_a_change_of_colour(end: str) -> None:
+    line = f"a \x1b]8;id=1;https://x.org/b{end}in \x1b[31mred\x1b[0m on\x1b]8;;{end} c"
+    link = "https://x.org/b"
+    assert pieces(line) == (
+        Piece("a "),
+        Piece("in ", link=link),
+        Piece("red", "red", link=link),
+        Piece(" on", link=link),
+        Piece(" c"),
+    )
+
+
+@pytest.mark.parametrize(
+    "address", ["javascript:alert(1)", "vscode://x", "https://x org", "https://", "h\u200bttps://x"]
+)
+def test_an_address_that_is_none_is_no_link(address: str) -> None:
+    line = f"\x1b]8;;{address}\x07text\x1b]8;;\x07"
+    assert [(piece.text, piece.link) for piece in pieces(line)] == [("text", None)]
+
+
+@given(st.text(alphabet="a \x1b[]0;31mHJ\x07\\\x9b8?:/htps", max_size=60))
 def test_nothing_but_text_comes_out(line: str) -> None:
     text = "".join(piece.text for piece in pieces(line))
     assert "\x1b" not in text

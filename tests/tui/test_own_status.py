@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
+import shlex
 from dataclasses import replace
 from pathlib import Path
-
-import pytest
 
 from agent.display import DiffDisplay
 from agent.events import Complete, RequestStart, TextDelta, ToolResult, Usage
@@ -17,6 +16,10 @@ from themes.theme import Role
 from tui.status_facts import StatusCounts
 
 T = "t1"
+SHOW = (
+    "import json, sys; d = json.load(sys.stdin); "
+    'print("{columns}x{rows} {permission_mode}".format(**d), d["thinking"]["enabled"])'
+)
 
 
 def test_times_and_lines_are_counted() -> None:
@@ -38,12 +41,10 @@ def test_times_and_lines_are_counted() -> None:
     assert counts.facts(columns=1).lines_added == 0
 
 
-async def test_a_command_is_told_and_its_colours_are_the_themes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def with_status_line(tmp_path: Path, command: str) -> RecordedConversation:
+    """A conversation of a person who has set this command."""
     home = tmp_path / "home"
     (home / ".agent").mkdir(parents=True)
-    command = f"cat > {tmp_path}/given.json; printf '\\033[32mall green\\033[0m plain'"
     line = {"type": "command", "command": command, "padding": 1}
     (home / ".agent" / "settings.json").write_text(json.dumps({"statusLine": line}))
     conversation = RecordedConversation([[TextDelta(T, "m", 0, "hi")]])
@@ -53,6 +54,43 @@ async def test_a_command_is_told_and_its_colours_are_the_themes(
     conversation.commands = replace(
         center, context=replace(center.context, settings=lambda: settings, home=home)
     )
+    return conversation
+
+
+async def test_it_runs_again_when_something_it_is_told_of_changes(tmp_path: Path) -> None:
+    conversation = with_status_line(tmp_path, f"python3 -c {shlex.quote(SHOW)}")
+    app = make_app(conversation)
+    async with app.run_test(size=(100, 24)) as pilot:
+
+        async def shows(text: str) -> None:
+            while text not in text_of(app.status_line):
+                await pilot.pause(0.02)
+
+        await shows("100x24 default True")
+        await pilot.resize_terminal(90, 30)
+        await shows("90x30 default True")
+        await pilot.press("shift+tab")
+        await shows("90x30 acceptEdits True")
+        await pilot.press("alt+t")
+        await shows("90x30 acceptEdits False")
+
+
+async def test_lines_stand_on_their_own_and_a_link_leads_on(tmp_path: Path) -> None:
+    command = r"printf '\033]8;;https://x.org/\007here\033]8;;\007 %070d\nsecond\n' 1"
+    app = make_app(with_status_line(tmp_path, command))
+    async with app.run_test(size=(80, 24)) as pilot:
+        while "second" not in text_of(app.status_line):
+            await pilot.pause(0.02)
+        first, second, mode = text_of(app.status_line).splitlines()
+        assert first.split() == ["here", "0" * 69 + "1"]
+        assert second.strip() == "second"
+        assert mode.startswith(" ⏸ manual mode on")
+        assert app.own_status.lines[0][1][1].link == "https://x.org/"
+
+
+async def test_a_command_is_told_and_its_colours_are_the_themes(tmp_path: Path) -> None:
+    command = f"cat > {tmp_path}/given.json; printf '\\033[32mall green\\033[0m plain'"
+    conversation = with_status_line(tmp_path, command)
     app = make_app(conversation)
     async with app.run_test(size=(100, 24)) as pilot:
         await settled(pilot)

@@ -1,4 +1,4 @@
-"""The last line of the screen: mode, model, context used, cost, folder and branch."""
+"""The last lines of the screen: what a status line command says, then the mode and our figures."""
 
 from __future__ import annotations
 
@@ -38,6 +38,7 @@ _SHORT_LABELS: Final = {
     Mode.AUTO: "⏵⏵ auto",
 }
 _NARROW_CELLS: Final = 40
+_LOW_SCREEN_ROWS: Final = 12
 _CONTEXT_WARNING: Final = 0.8
 """Share of the context window from which its figure is coloured."""
 
@@ -59,7 +60,7 @@ class Status:
     denied: str = ""
     """What the model classifier denied of late; empty when nothing."""
     own: tuple[tuple[Run, ...], ...] = ()
-    """What the person's status line command printed; takes the place of our own figures."""
+    """What the person's status line command printed; our own figures go for it."""
     is_unthinking: bool = False
     """Whether the model could think and was told not to."""
     hint: str = ""
@@ -76,8 +77,7 @@ def status_row(status: Status, width_cells: int) -> Row:
         hint = [*mode, ("  ", MUTED), (status.hint, Ink(Role.WARNING))]
         return Row(clip(hint, width_cells), is_copied=False)
     if status.own:
-        own = [*mode, ("  ", MUTED), *status.own[0]]
-        return Row(clip(own, width_cells), is_copied=False)
+        return Row(clip(mode, width_cells), is_copied=False)
     parts = _parts(status, is_narrow=width_cells < _NARROW_CELLS)
     while True:
         right: list[Run] = []
@@ -139,9 +139,15 @@ class StatusLine(RowsWidget):
             self.rows_changed()
 
     def make_rows(self, width_cells: int) -> Sequence[Row]:
-        """Return our row, and what more a status line command printed."""
-        more = [
-            Row(clip([(" ", MUTED), *line], width_cells), is_copied=False)
-            for line in self.status.own[1:]
-        ]
-        return [status_row(self.status, width_cells), *more]
+        """Return what a status line command printed, then our row."""
+        own = own_rows(self.status.own, width_cells)
+        # A low screen has a row for the mode and no more.
+        shown = own if self.app.size.height >= _LOW_SCREEN_ROWS else ()
+        return [*shown, status_row(self.status, width_cells)]
+
+
+def own_rows(own: Sequence[tuple[Run, ...]], width_cells: int) -> list[Row]:
+    """Return the lines of a status line command; one cell in where all of them leave it."""
+    has_room = all(runs_width(line) < width_cells for line in own)
+    first: list[Run] = [(" ", MUTED)] if has_room else []
+    return [Row(clip([*first, *line], width_cells), is_copied=False) for line in own]

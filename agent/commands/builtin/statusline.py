@@ -8,10 +8,12 @@ BODY: Final = """Set up a status line for this program: a command that reads one
 standard input and prints the line shown below the prompt.
 
 The JSON has: model.id, model.display_name, cwd, workspace.current_dir, workspace.project_dir, \
-cost.total_cost_usd, cost.total_duration_ms, cost.total_lines_added, cost.total_lines_removed, \
-context_window.used_percentage, context_window.total_input_tokens, \
-context_window.context_window_size, effort.level, session_id, session_name, transcript_path, \
-version. The command may print ANSI colours; it should end within a second.
+workspace.git_worktree, workspace.repo.name, cost.total_cost_usd, cost.total_duration_ms, \
+cost.total_lines_added, cost.total_lines_removed, context_window.used_percentage, \
+context_window.current_usage (null before the first answer), context_window.context_window_size, \
+effort.level, thinking.enabled, vim.mode, permission_mode, session_id, session_name, \
+transcript_path, version. The command may print up to three lines \
+with ANSI colours and OSC 8 links; it should end within a second.
 
 1. If no wish is given below, ask what the line should show, or take over the shell prompt (PS1) \
 of the person if they want that.
