@@ -88,6 +88,8 @@ class Manners:
     """Where its actions are bound, innermost first."""
     is_guarded: bool = True
     """Whether keys of the first moment are left-overs of typing: not where the person opened it."""
+    has_pages: bool = False
+    """Whether the keys that go by pages, to the start and to the end, are its own."""
     scroll_keys: Mapping[str, int] = field(default_factory=dict)
     """Keys that scroll its body, with the rows they scroll by, beside the usual ones."""
 

@@ -157,7 +157,7 @@ class DialogHost(Listens, RowsWidget):
         action_id = meaning.action_id if meaning is not None else None
         key = event.key if len(event.key) > 1 else event.text or event.key
         rows = manners.scroll_keys.get(key) or _SCROLLS.get(action_id or key)
-        if rows is not None:
+        if rows is not None and not (manners.has_pages and abs(rows) > 1):
             self._scroll_body(rows)
         else:
             dialog.press(key, event.text, action_id)

@@ -24,7 +24,15 @@ from tui.dialogs.plan import PlanDialog
 from tui.dialogs.question import QuestionDialog
 from tui.dialogs.trust import TrustDialog, TrustRequest
 from tui.flat.lines_in import LineReader
-from tui.flat.read_dialog import WIDTH_CELLS, Heard, answer, dialog_lines, is_to_read
+from tui.flat.read_dialog import (
+    HOW,
+    NUMBERED,
+    Heard,
+    answer,
+    dialog_lines,
+    how_to_answer,
+    is_to_read,
+)
 from tui.flat.say import BELL, Voice
 from tui.text.highlight import Highlighter
 
@@ -33,7 +41,6 @@ if TYPE_CHECKING:
 
 AnswerT = TypeVar("AnswerT", covariant=True)
 
-HOW: Final = "Type a number, a number and a comment, or esc."
 ANSWER_PROMPT: Final = "answer: "
 
 
@@ -77,14 +84,17 @@ class Asker:
         self._keep(self._reader.typed_ahead())
         self._voice.mark(BELL)
         said: list[str] = []
+        changes_to = getattr(dialog, "changes_to", None)
+        if callable(changes_to):
+            changes_to(lambda: self._say_late(dialog, said))
         while not dialog.is_done:
             lines = dialog_lines(dialog)
             if lines != said:
                 # What was read already is not read again, unless all of it is new.
                 fresh = [line for line in lines if line not in said] if said else lines
-                how = dialog.view(WIDTH_CELLS).in_lines or HOW
+                how = how_to_answer(dialog)
                 self._voice.say([label + fresh[0], *fresh[1:], how] if fresh else [how])
-                said, label = lines, ""
+                said[:], label = lines, ""
             was_begun_before = self._reader.is_reading
             line = await self._reader.line(ANSWER_PROMPT)
             if was_begun_before and line is not None:
@@ -95,7 +105,16 @@ class Asker:
                 dialog.press("escape", "", "confirm:no")
                 return
             if answer(dialog, line) is Heard.NO_ANSWER:
-                self._voice.say([f"That is no answer here. {HOW}"])
+                self._voice.say([f"That is no answer here. {how_to_answer(dialog)}"])
+
+    def _say_late(self, dialog: Dialog, said: list[str]) -> None:
+        """Say answers that came later than the question; what else moves there is left unsaid."""
+        lines = dialog_lines(dialog)
+        late = [line for line in lines if line not in said and NUMBERED.match(line)]
+        if said and late and not dialog.is_done:
+            said[:] = lines
+            self._voice.say(["", *late])
+            self._reader.prompt_again(ANSWER_PROMPT)
 
 
 class FlatContender:

@@ -57,6 +57,12 @@ class LineReader:
         """Whether a line is being typed already, for somebody who may not wait any longer."""
         return self._is_reading
 
+    def prompt_again(self, prompt: str) -> None:
+        """Write the prompt of the line that is being typed once more: something was said since."""
+        if self._is_reading:
+            sys.stdout.write(prompt)
+            sys.stdout.flush()
+
     def give_up(self) -> None:
         """End the wait for a line, as if the person had ended the input."""
         waiting, self._waiting = self._waiting, None

@@ -13,8 +13,11 @@ from typing import Final
 
 from themes.theme import Role
 from tui.dialogs.dialog import Dialog, FooterRow
+from tui.flat.read_list import how_in_lines, press_own_key, search
+from tui.panels.list_panel import ListPanel
 from tui.text.ink import Ink, Row, Run
 
+HOW: Final = "Type a number, a number and a comment, or esc."
 WIDTH_CELLS: Final = 1_000
 """Wide enough that nothing is wrapped or cut: the terminal does the first, nobody the second."""
 
@@ -30,6 +33,7 @@ _SIGNS: Final = {
     "·": "",
 }
 """Runs that are a sign and nothing else."""
+_BARS: Final = frozenset("█░◂▸")
 _DECORATION: Final = frozenset(
     {Role.ACCENT, Role.SUCCESS, Role.WARNING, Role.MUTED, Role.FAINT, Role.DIFF_ADDED_SIGN}
 )
@@ -38,7 +42,8 @@ _FIRST: Final = {"✓ ": "ok, ", "✗ ": "problem, ", "· ": "note, ", "☒ ": "
 _COUNTS: Final = re.compile(r"  (?:\+\d+)?(?: ?−\d+)?$")
 _CHANGED: Final = re.compile(r" *(\d+) ([-+ ]) (.*)")
 _SELECTED: Final = " (selected)"
-_NUMBERED: Final = re.compile(r"\d+\. ")
+NUMBERED: Final = re.compile(r"\d+\. ")
+"""How a line begins that can be chosen."""
 _CLOSING: Final = frozenset({"esc", "escape", "cancel", "close", "no", "n", "q"})
 _KEYS: Final = {
     "yes": ("y", "y", "confirm:yes"),
@@ -75,6 +80,8 @@ def spoken(runs: Iterable[Run], *, has_columns: bool = False) -> str:
     said = ""
     for text, ink in runs:
         bare = text.strip()
+        if bare and set(bare) <= _BARS:
+            continue
         if ink.role in _DECORATION and bare in _SIGNS:
             said += _SIGNS[bare]
         elif _parts_columns(bare, text, ink, has_columns) and said.strip():
@@ -135,6 +142,8 @@ def answer(dialog: Dialog, line: str) -> Heard:
     refused = _REFUSAL.fullmatch(said)
     if refused is not None:
         return _choose(dialog, _choices(dialog)[-1], refused[1])
+    if isinstance(dialog, ListPanel) and press_own_key(dialog, said):
+        return Heard.TAKEN
     if word in _CLOSING:
         dialog.press("escape", "", "confirm:no")
     elif word in _KEYS:
@@ -143,6 +152,9 @@ def answer(dialog: Dialog, line: str) -> Heard:
         dialog.press(word, "", {"ctrl+y": "permission:toggleDebug"}.get(word))
     elif said:
         before = dialog_lines(dialog)
+        if isinstance(dialog, ListPanel):
+            search(dialog, said)
+            return Heard.TAKEN
         dialog.paste(said)
         if dialog_lines(dialog) == before:
             return Heard.NO_ANSWER
@@ -151,7 +163,21 @@ def answer(dialog: Dialog, line: str) -> Heard:
     return Heard.TAKEN
 
 
+def how_to_answer(dialog: Dialog) -> str:
+    """Return what can be typed now."""
+    if isinstance(dialog, ListPanel):
+        return how_in_lines(dialog)
+    return dialog.view(WIDTH_CELLS).in_lines or HOW
+
+
 def _choose(dialog: Dialog, index: int, comment: str) -> Heard:
+    if isinstance(dialog, ListPanel):
+        if dialog.selected != index:
+            dialog.choose(index)
+        if comment:
+            return Heard.TAKEN if press_own_key(dialog, comment) else Heard.NO_ANSWER
+        dialog.choose(index)
+        return Heard.TAKEN
     if not comment:
         before, was_selected = _unmarked(dialog), _selected(dialog) == index
         dialog.choose(index)
@@ -178,6 +204,9 @@ def _unmarked(dialog: Dialog) -> list[str]:
 
 
 def _choices(dialog: Dialog) -> list[int]:
+    if isinstance(dialog, ListPanel):
+        # Also those that were not read: people know their number from before.
+        return list(dialog.found)
     footer = dialog.view(WIDTH_CELLS).footer
     return list(dict.fromkeys(row.choice for row in footer if row.choice is not None))
 
@@ -196,7 +225,7 @@ def _answers(rows: Iterable[FooterRow]) -> list[str]:
     seen: set[int] = set()
     for row in rows:
         text = spoken(row.row.runs, has_columns=True)
-        if not text or (row.is_optional and row.choice is None):
+        if not text or (row.choice is None and (row.is_optional or not row.row.is_copied)):
             # Hints name keys of the drawn screen.
             continue
         if row.choice is None or row.choice in seen:
@@ -204,5 +233,5 @@ def _answers(rows: Iterable[FooterRow]) -> list[str]:
             continue
         seen.add(row.choice)
         mark = _SELECTED if row.is_selected else ""
-        lines.append((text if _NUMBERED.match(text) else f"{row.choice + 1}. {text}") + mark)
+        lines.append((text if NUMBERED.match(text) else f"{row.choice + 1}. {text}") + mark)
     return lines

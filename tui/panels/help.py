@@ -40,7 +40,9 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
         and action.id in screen.action_ids
         and (key := keymap.display(action.id))
     ]
-    others = [(title, _keys_of(keymap, context)) for context, title in _ELSEWHERE.items()]
+    # Where keys do nothing, as in plain lines, none is listed.
+    elsewhere = _ELSEWHERE if screen.action_ids else {}
+    others = [(title, _keys_of(keymap, context)) for context, title in elsewhere.items()]
     registry = screen.registry
     commands = [
         (f"/{c.meta.name} {c.meta.argument_hint}".rstrip(), c.meta.description)
@@ -69,10 +71,12 @@ def _keys_of(keymap: Keymap, context: Context) -> list[tuple[str, str]]:
 
 
 def _table(title: str, pairs: Sequence[tuple[str, str]], width: int) -> list[Row]:
+    if not pairs:
+        return []
     column = min(max((text_width(left) for left, _ in pairs), default=0) + 2, 34)
     rows = [row(("   " + title, BOLD))]
     for left, right in pairs:
         gap = " " * max(2, column - text_width(left))
-        runs: list[Run] = [("   ", TEXT), (left, TEXT), (gap, TEXT), (right, MUTED)]
+        runs: list[Run] = [("   ", TEXT), (left, TEXT), (gap, MUTED), (right, MUTED)]
         rows.append(row(*clip(runs, width - 1)))
     return [*rows, BLANK]

@@ -69,20 +69,23 @@ class ListPanel:
         mean that a search begins with `/`. `list_keys` are those that need no item, each with what
         it does: an empty list hears them, and names them in place of `hint`.
         """
-        self.manners = Manners((*contexts, Context.SELECT), is_guarded=False)
+        self.manners = Manners((*contexts, Context.SELECT), is_guarded=False, has_pages=True)
         self._title = title
         self._items = items
         self._question = question
-        self._keys = frozenset({*keys, *list_keys})
+        self.keys = frozenset({*keys, *list_keys})
+        """Its own, by name or by action."""
         self._list_keys = list_keys
-        self._hint = hint or "type to search · ↑↓ enter · esc close"
+        self.hint = hint or "type to search · ↑↓ enter · esc close"
+        """What the keys do, as the foot says it."""
         self._preview = preview
         self._on_move = on_move
         self._on_adjust = on_adjust
         self._empty = empty
         self._redraw: Callable[[], None] = lambda: None
         self._query = ""
-        self._is_searching = letters == "search"
+        self.is_searching = letters == "search"
+        """Whether letters are what is searched, and no keys."""
         self._has_letters = letters == "keys"
         self._found = list(range(len(items)))
         self._at = max(0, min(selected, len(items) - 1))
@@ -98,6 +101,21 @@ class ListPanel:
         """The item under the sign; None where nothing is found."""
         return self._found[self._at] if self._found else None
 
+    @property
+    def found(self) -> Sequence[int]:
+        """The items that the search found, in the order in which they are shown."""
+        return self._found
+
+    @property
+    def shown_range(self) -> tuple[int, int, int]:
+        """Which of the found items are shown, counted from 1, and how many there are."""
+        first = self._first
+        return first + 1, min(first + SHOWN_ITEMS, len(self._found)), len(self._found)
+
+    @property
+    def _first(self) -> int:
+        return max(0, min(self._at - SHOWN_ITEMS // 2, len(self._found) - SHOWN_ITEMS))
+
     async def wait(self) -> Picked | None:
         """Return what was picked; None when the panel was closed."""
         return await self._answered.wait()
@@ -105,12 +123,12 @@ class ListPanel:
     def press(self, key: str, text: str, action_id: str | None) -> None:
         """Take a key; while it searches, letters are what is searched."""
         if action_id == "settings:search" and not self._query:
-            self._is_searching = True
+            self.is_searching = True
             return
-        if self._is_searching and text and text.isprintable():
+        if self.is_searching and text and text.isprintable():
             self._search(self._query + text)
             return
-        own = action_id if action_id in self._keys else key if key in self._keys else None
+        own = action_id if action_id in self.keys else key if key in self.keys else None
         if own is not None or key == "enter" or action_id in _ACCEPTS:
             if self.selected is not None:
                 self._answered.give(Picked(self.selected, own or "enter"))
@@ -120,6 +138,8 @@ class ListPanel:
             self._go_back()
         elif (step := _ADJUSTS.get(action_id or key)) and self._on_adjust is not None:
             self._on_adjust(step)
+        elif step := _PAGES.get(key) or _PAGES.get(action_id or ""):
+            self._turn_page(step)
         elif step := _MOVES.get(key) or _MOVES.get(action_id or ""):
             self._move(step)
         elif key in {"backspace", "ctrl+h"}:
@@ -127,12 +147,12 @@ class ListPanel:
         elif key == "ctrl+u":
             self._search("")
         elif key == "/":
-            self._is_searching = True
+            self.is_searching = True
 
     def _go_back(self) -> None:
         """End the search, then the panel."""
-        if self._query or (self._has_letters and self._is_searching):
-            self._is_searching = not self._has_letters
+        if self._query or (self._has_letters and self.is_searching):
+            self.is_searching = not self._has_letters
             self._search("")
         else:
             self._answered.give(None)
@@ -182,8 +202,7 @@ class ListPanel:
         if not self._found:
             said = f"nothing found for {self._query!r}" if self._query else self._empty
             return [FooterRow(row(("   " + said, MUTED)))]
-        first = max(0, min(self._at - SHOWN_ITEMS // 2, len(self._found) - SHOWN_ITEMS))
-        shown = self._found[first : first + SHOWN_ITEMS]
+        shown = self._found[self._first : self._first + SHOWN_ITEMS]
         labels = {index: shown_line(self._items[index].label) for index in shown}
         column = min(max(text_width(label) for label in labels.values()) + 2, width // 2)
         rows = [FooterRow(BLANK, is_optional=True)]
@@ -205,9 +224,9 @@ class ListPanel:
             hint = f"{keys} · esc close" if keys else "esc close"
             return FooterRow(row("   ", (hint, MUTED), is_copied=False), is_optional=True)
         count = f"{self._at + 1 if self._found else 0}/{len(self._found)}"
-        is_open = self._query or (self._has_letters and self._is_searching)
+        is_open = self._query or (self._has_letters and self.is_searching)
         searched: tuple[Run, ...] = ((f"search: {self._query}▏ ", TEXT),) if is_open else ()
-        runs = [("   ", TEXT), *searched, (f"{self._hint} · {count}", MUTED)]
+        runs = [("   ", TEXT), *searched, (f"{self.hint} · {count}", MUTED)]
         return FooterRow(row(*clip(runs, width - 1), is_copied=False), is_optional=not self._query)
 
     def _move(self, step: int) -> None:
@@ -216,6 +235,14 @@ class ListPanel:
             self._on_move(self._found[self._at])
         elif self._found:
             self._at = (self._at + step) % len(self._found)
+            self._on_move(self._found[self._at])
+
+    def _turn_page(self, step: int) -> None:
+        """Go on by as many items as are shown; unlike single steps it does not go round."""
+        if self._found:
+            middle = self._first + SHOWN_ITEMS // 2
+            at = middle + step * SHOWN_ITEMS if abs(step) == 1 else self._at + step
+            self._at = max(0, min(at, len(self._found) - 1))
             self._on_move(self._found[self._at])
 
     def _search(self, query: str) -> None:
@@ -257,6 +284,18 @@ _MOVES: Final = {
     "messageSelector:bottom": _FAR,
     "confirm:previous": -1,
     "confirm:next": 1,
+}
+_PAGES: Final = {
+    "pageup": -1,
+    "pagedown": 1,
+    "scroll:pageUp": -1,
+    "scroll:pageDown": 1,
+    "scroll:fullPageUp": -1,
+    "scroll:fullPageDown": 1,
+    "home": -_FAR,
+    "end": _FAR,
+    "scroll:top": -_FAR,
+    "scroll:bottom": _FAR,
 }
 _ADJUSTS: Final = {
     "left": -1,

@@ -12,7 +12,7 @@ from agent.model.endpoint import ALIASES
 from tui.command_screen import CommandScreen
 from tui.input.actions import Context
 from tui.panels.list_panel import Item, ListPanel
-from tui.text.ink import MUTED, TEXT, Row, row
+from tui.text.ink import MUTED, Row, row
 
 SESSION_ONLY: Final = "modelPicker:thisSessionOnly"
 _LIST_S: Final = 5.0
@@ -36,7 +36,7 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
 
     def preview(_index: int, _width: int) -> Sequence[Row]:
         shown = _LEVELS[level] or "auto"
-        return [row("   effort ", (f"◂ {shown} ▸", TEXT), ("  ←→ changes it", MUTED))]
+        return [row("   effort ", ("◂ ", MUTED), shown, (" ▸", MUTED))]
 
     panel = ListPanel(
         "Model",
@@ -46,7 +46,7 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
         keys=(SESSION_ONLY,),
         preview=preview,
         on_adjust=adjust,
-        hint="enter use and keep · s this session only · / search · esc close",
+        hint="enter use and keep · s this session only · ←→ effort · / search · esc close",
     )
     listing = asyncio.ensure_future(_offered(screen, items, panel))
     try:

@@ -14,6 +14,7 @@ from tests.tui.dialogs.test_dialogs import permission
 from tui.flat.ask import Asker
 from tui.flat.lines_in import LineReader
 from tui.flat.say import Voice
+from tui.panels.list_panel import Item, ListPanel
 
 
 class Said(io.StringIO):
@@ -76,3 +77,19 @@ def test_what_a_terminal_cannot_show_is_spelt_out() -> None:
     Voice(out, has_marks=False).say(["caf\u00e9 \u2713"])
     out.seek(0)
     assert out.read() == "caf\u00e9 \\u2713\n"
+
+
+async def test_what_comes_later_to_a_list_is_said_and_can_be_chosen(keyboard: int) -> None:
+    out = Said()
+    asker = Asker(Voice(out, has_marks=False), LineReader(), lambda _lines: None)
+    panel = ListPanel("Model", [Item("one")])
+    asked = asyncio.ensure_future(asker.ask(panel))
+    await out.until("1. one")
+    panel.extend([Item("two")])
+    await out.until("2. two")
+    assert out.getvalue().count("1. one") == 1
+    os.write(keyboard, b"2\n")
+    async with asyncio.timeout(20):
+        picked = await asked
+    assert picked is not None
+    assert picked.index == 1

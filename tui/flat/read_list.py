@@ -1,0 +1,65 @@
+"""What a typed line does in a list: its own keys, the next ten, another search. Pure but for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from tui.input.actions import ACTIONS_BY_ID
+from tui.panels.list_panel import ListPanel
+
+_PAGES: Final = {"more": "pagedown", "back": "pageup", "first": "home", "last": "end"}
+_NAMES: Final = {"^": "ctrl+", "del ": "delete ", "←→": "left and right", "↑↓": "up and down"}
+_KNOWN: Final = ("type to search", "/ search", "up and down", "esc", "enter")
+"""How hints begin that every list has, or that are keys of the drawn screen."""
+
+
+def press_own_key(panel: ListPanel, said: str) -> bool:
+    """Press one of the list's own keys, or go on in it; False where the line names none."""
+    if (page := _PAGES.get(said.casefold())) is not None:
+        panel.press(page, "", None)
+        return True
+    found = _own_keys(panel).get(said) or _own_keys(panel).get(said.casefold())
+    if found is None:
+        return False
+    key, action_id = found
+    panel.press(key, key if len(key) == 1 and not panel.is_searching else "", action_id)
+    return True
+
+
+def search(panel: ListPanel, text: str) -> None:
+    """Search for something else than before."""
+    panel.press("ctrl+u", "", None)
+    panel.paste(text)
+
+
+def how_in_lines(panel: ListPanel) -> str:
+    """Return what can be typed, and how much of the list was read."""
+    first, last, count = panel.shown_range
+    parts: list[str] = []
+    for part in panel.hint.split(" · "):
+        for short, name in _NAMES.items():
+            part = part.replace(short, name)
+        if not part.startswith(_KNOWN):
+            parts.append(part)
+    keys = [key for key in _own_keys(panel) if any(part.split(" ")[0] == key for part in parts)]
+    said = [f"{first} to {last} of {count}." if count > last - first + 1 else ""]
+    said.append("Type a number to choose,")
+    said += [f"{part}," for part in parts]
+    if keys:
+        said.append(f"a number and a key for another line, such as 1 {keys[0]},")
+    said.append("more or back for other lines," if count > last - first + 1 else "")
+    said.append("words to search, or esc.")
+    return " ".join(part for part in said if part)
+
+
+def _own_keys(panel: ListPanel) -> Mapping[str, tuple[str, str | None]]:
+    """Return what can be typed, each with the key and the action that it is."""
+    found: dict[str, tuple[str, str | None]] = {}
+    for key in sorted(panel.keys):
+        action = ACTIONS_BY_ID.get(key)
+        if action is None:
+            found[key] = (key, None)
+        elif action.keys:
+            found[action.keys[0]] = (action.keys[0], key)
+    return found
