@@ -33,7 +33,7 @@ from permissions.effective import without_dangerous
 from permissions.effects import effects_of
 from permissions.grants import shadow_warnings_of
 from permissions.handlers import Handler, user_decision
-from permissions.history import History, RecentDenial, RuleKey, RuleRow, RuleUse
+from permissions.history import History, RecentCall, RuleKey, RuleRow, RuleUse
 from permissions.mode import Mode, next_mode
 from permissions.race import Abort
 from permissions.request import PermissionRequest
@@ -115,7 +115,12 @@ class PermissionGate:
         return without_dangerous(self._context.rules)[1] if self.mode is Mode.AUTO else ()
 
     @property
-    def recent_denials(self) -> tuple[RecentDenial, ...]:
+    def recent_decisions(self) -> tuple[RecentCall, ...]:
+        """Decided calls, newest first."""
+        return self._history.decisions
+
+    @property
+    def recent_denials(self) -> tuple[RecentCall, ...]:
         """Denied calls, newest first, each with what it takes to try it again."""
         return self._history.denials
 
@@ -341,7 +346,7 @@ class PermissionGate:
         again = self.evaluate(request, cwd=cwd)
         return again if again.behavior is Behavior.DENY else decision
 
-    def retry(self, denial: RecentDenial) -> str:
+    def retry(self, denial: RecentCall) -> str:
         """Let a denied call through once, should the model ask for exactly it again.
 
         Only an ask is lifted: what rules, scope or mode deny stays denied. Called for a key press

@@ -16,6 +16,8 @@ from permissions.rule_set import Rule
 
 MAX_DENIALS: Final = 50
 """Denials that are remembered; the oldest go first."""
+MAX_DECISIONS: Final = 200
+"""Decisions that are remembered; the oldest go first."""
 
 RuleKey = tuple[str, str, str]
 """A rule's behavior, source and text."""
@@ -48,8 +50,8 @@ class RuleRow:
 
 
 @dataclass(frozen=True, slots=True)
-class RecentDenial:
-    """A call that was denied, and by whom."""
+class RecentCall:
+    """A call that was decided of late."""
 
     at: datetime
     request: PermissionRequest
@@ -68,11 +70,17 @@ class History:
         """`now` returns the time with its zone."""
         self._now = now
         self._uses: dict[RuleKey, RuleUse] = {}
-        self._denials: deque[RecentDenial] = deque(maxlen=MAX_DENIALS)
+        self._denials: deque[RecentCall] = deque(maxlen=MAX_DENIALS)
+        self._decisions: deque[RecentCall] = deque(maxlen=MAX_DECISIONS)
         self._retries: set[str] = set()
 
     @property
-    def denials(self) -> tuple[RecentDenial, ...]:
+    def decisions(self) -> tuple[RecentCall, ...]:
+        """Decided calls, newest first."""
+        return tuple(reversed(self._decisions))
+
+    @property
+    def denials(self) -> tuple[RecentCall, ...]:
         """Denied calls, newest first."""
         return tuple(reversed(self._denials))
 
@@ -81,8 +89,10 @@ class History:
         at = self._now()
         for key in _keys(decision):
             self._uses[key] = self._uses.get(key, RuleUse()).and_at(at)
+        recent = RecentCall(at, request, decision)
+        self._decisions.append(recent)
         if decision.behavior is Behavior.DENY:
-            self._denials.append(RecentDenial(at, request, decision))
+            self._denials.append(recent)
 
     def rows(
         self, rules: Iterable[Rule], usage: Mapping[RuleKey, RuleUse] | None
@@ -105,7 +115,7 @@ class History:
             )
         return tuple(rows)
 
-    def allow_retry(self, denial: RecentDenial) -> str:
+    def allow_retry(self, denial: RecentCall) -> str:
         """Let exactly this call through once; return the prompt that tells the model."""
         self._retries.add(_identity(denial.request))
         return f"I allow this call now; make it again exactly as before: {denial.call}"

@@ -53,7 +53,7 @@ async def test_a_rule_is_edited_and_the_edit_undone() -> None:
     async with app.run_test(size=(100, 30)) as pilot:
         await settled(pilot)
         with_rules(conversation, "Bash(ls)", "Bash(make *)")
-        assert "never used · session" in await opened(pilot, "/permissions")
+        assert "this session · never used" in await opened(pilot, "/permissions")
         await pilot.press("e")
         await settled(pilot)
         await pilot.press("backspace", "space", "*", ")", "enter")
@@ -101,12 +101,42 @@ async def test_without_rules_tab_goes_from_what_was_denied_to_the_rules_and_back
         assert "recently denied" in await opened(pilot, "/permissions")
         await pilot.press("tab")
         await settled(pilot)
+        assert "recently decided" in text_of(app.dialogs)
+        await pilot.press("tab")
+        await settled(pilot)
         shown = text_of(app.dialogs)
         assert "no rules: everything that writes or runs asks" in shown
-        assert "a add · u undo · tab denied · esc close" in shown
+        assert "a add · u undo · tab decided · esc close" in shown
         await pilot.press("tab")
         await settled(pilot)
         assert "recently denied" in text_of(app.dialogs)
+
+
+async def test_any_decision_is_explained_step_by_step() -> None:
+    conversation = played()
+    app: AgentApp = make_app(conversation)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settled(pilot)
+        assert conversation.commands is not None
+        gate = conversation.commands.context.gate
+        with_rules(conversation, "Bash(make *)")
+        request = PermissionRequest("Bash", {"command": "make x"})
+        gate.log(gate.evaluate(request), request)
+        await opened(pilot, "/permissions")
+        await pilot.press("tab")
+        await settled(pilot)
+        await pilot.press("tab")
+        await settled(pilot)
+        shown = text_of(app.dialogs)
+        assert "allow Bash(make x)  Bash(make *), this session · just now" in shown
+        await pilot.press("enter")
+        await settled(pilot)
+        shown = text_of(app.dialogs)
+        assert "allowed: Bash(make *) is an allow rule (this session)" in shown
+        assert "» 4. Allow rules allows: Bash(make *) (this session)" in shown
+        await pilot.press("escape")
+        await settled(pilot)
+        assert "recently decided" in text_of(app.dialogs)
 
 
 async def test_the_last_rule_taken_back_can_be_brought_back() -> None:

@@ -1,30 +1,29 @@
-"""`/permissions`: every rule in force with its origin and use; and what was denied of late."""
+"""`/permissions`: every rule in force with its origin and use; then what was decided of late."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from permissions.gate import PermissionGate
-from permissions.history import RecentDenial, RuleKey, RuleRow, RuleUse, read_usage
+from permissions.history import RuleKey, RuleRow, RuleUse, read_usage
 from permissions.lint import lint
 from permissions.mode import named
 from permissions.rule import Rule, RuleSource
 from permissions.rule_editor import MOVABLE, NothingKept, RuleChangeError, RuleEditor, RuleKeeper
 from permissions.rule_set import RuleSet
+from permissions.telling import Shorten, home_relative, source_name
 from tui.command_screen import CommandScreen
 from tui.panels.line_entry import LineEntry
 from tui.panels.list_panel import Item, ListPanel
 from tui.panels.new_rule import add_rule, place_of
+from tui.panels.recent_calls import ago, show_recent
 from tui.shown import shown_line
 from tui.text.ink import MUTED, Row, row
 from tui.text.wrap import wrap
 
-_HINT: Final = "a add · e edit · m move · del · u undo · tab denied · / find · esc"
-_DENIED_HINT: Final = "enter or r lets it through once · tab rules · esc close"
+_HINT: Final = "a add · e edit · m move · del · u undo · tab decided · / find · esc"
 
 
 async def open_panel(screen: CommandScreen, _argument: str) -> None:
@@ -37,6 +36,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
     keeper = gate.grants
     editor = RuleEditor(gate, keeper if isinstance(keeper, RuleKeeper) else NothingKept())
     usage = await asyncio.to_thread(_logged_use, center.context.agent_home)
+    short = _shorten(gate.context.home, gate.context.launch_dir)
     selected = 0
     is_first = True
     while True:
@@ -44,15 +44,15 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
         if is_first and not rules and gate.recent_denials:
             # There is nothing else to see.
             is_first = False
-            if not await _denied(screen, gate):
+            if not await show_recent(screen, gate, short):
                 return
             continue
         panel = ListPanel(
             f"Permissions · {named(conversation.mode)}",
-            [_item(line) for line in gate.rule_table(usage)],
+            [_item(line, short) for line in gate.rule_table(usage)],
             selected=selected,
             keys=("delete", "ctrl+d", "e", "m"),
-            list_keys={"a": "add", "u": "undo", "tab": "denied"},
+            list_keys={"a": "add", "u": "undo", "tab": "decided"},
             letters="keys",
             preview=_preview(rules),
             hint=_HINT,
@@ -63,7 +63,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
             return
         selected = picked.index
         if picked.key == "tab":
-            if not await _denied(screen, gate):
+            if not await show_recent(screen, gate, short):
                 return
         elif picked.key != "enter":
             rule = rules[picked.index] if rules else None
@@ -80,24 +80,28 @@ def _logged_use(agent_home: Path) -> Mapping[RuleKey, RuleUse] | None:
         return None
 
 
-def _item(line: RuleRow) -> Item:
-    place = f"{line.file}:{line.line}" if line.file and line.line else line.file or ""
-    detail = f"{line.source} {place}".rstrip()
-    return Item(f"{line.behavior:<5} {line.rule}", f"{_used(line)} · {detail}")
+def _shorten(home: Path, folder: Path) -> Shorten:
+    """Return what names files as seen from the launch folder, else from home."""
+    from_home = home_relative(str(home))
+
+    def short(file: str) -> str:
+        inside = f"{folder}/"
+        return file.removeprefix(inside) if file.startswith(inside) else from_home(file)
+
+    return short
+
+
+def _item(line: RuleRow, short: Shorten) -> Item:
+    number = f":{line.line}" if line.line else ""
+    place = f"{short(line.file)}{number}" if line.file else source_name(line.source)
+    keywords = f"{line.source} {source_name(line.source)}"
+    return Item(f"{line.behavior:<5} {line.rule}", f"{place} · {_used(line)}", keywords=keywords)
 
 
 def _used(line: RuleRow) -> str:
     if not line.hits or line.last_used is None:
         return "never used"
-    return f"used {line.hits}×, {_ago(line.last_used)}"
-
-
-def _ago(moment: datetime) -> str:
-    seconds = max(0, int((datetime.now(UTC) - moment).total_seconds()))
-    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
-        if seconds >= size:
-            return f"{seconds // size} {unit} ago"
-    return "just now"
+    return f"used {line.hits}×, {ago(line.last_used)}"
 
 
 def _preview(rules: Sequence[Rule]) -> Callable[[int, int], list[Row]]:
@@ -158,38 +162,3 @@ async def _change(
 async def _destination(screen: CommandScreen, rule: Rule) -> RuleSource | None:
     places = [source for source in MOVABLE if source is not rule.source]
     return await place_of(screen, rule.text, places)
-
-
-async def _denied(screen: CommandScreen, gate: PermissionGate) -> bool:
-    """Show what was denied; Enter lets a call through once. False when the panel was left."""
-    denials = gate.recent_denials
-    panel = ListPanel(
-        "Permissions · recently denied",
-        [_denial_item(denial) for denial in denials],
-        keys=("r",),
-        list_keys={"tab": "rules"},
-        letters="keys",
-        preview=_reasons(denials),
-        hint=_DENIED_HINT,
-        empty="nothing was denied in this conversation",
-    )
-    picked = await screen.show_dialog(panel)
-    if picked is None:
-        return False
-    if picked.key == "tab":
-        return True
-    screen.send(gate.retry(denials[picked.index]))
-    return False
-
-
-def _denial_item(denial: RecentDenial) -> Item:
-    who = denial.decision.rule.text if denial.decision.rule else str(denial.decision.source)
-    return Item(denial.call, f"{_ago(denial.at)} · {who}")
-
-
-def _reasons(denials: Sequence[RecentDenial]) -> Callable[[int, int], list[Row]]:
-    def rows(index: int, width: int) -> list[Row]:
-        message = shown_line(denials[index].decision.message)
-        return [row("   ", *line.runs) for line in wrap([(message, MUTED)], max(1, width - 4))]
-
-    return rows

@@ -1,0 +1,136 @@
+"""What was decided of late: denied calls, to be let through once, and all of them, explained."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import Final
+
+from permissions.decision import Behavior, Decision
+from permissions.gate import PermissionGate
+from permissions.history import RecentCall
+from permissions.telling import Shorten, because, place_of, source_name, with_rules
+from tui.command_screen import CommandScreen
+from tui.dialogs.permission_rows import trace_rows
+from tui.panels.list_panel import Item, ListPanel
+from tui.panels.text_panel import TextPanel
+from tui.shown import shown_line
+from tui.text.ink import BLANK, MUTED, TEXT, Row, row
+from tui.text.wrap import wrap
+
+_DENIED_HINT: Final = "enter or r lets it through once · tab all decisions · esc close"
+_DECIDED_HINT: Final = "enter shows why, step by step · tab rules · / find · esc close"
+_WHO: Final = {
+    "scope_check": "the scope",
+    "mode": "the mode",
+    "hook": "a hook",
+    "classifier": "the classifier",
+    "user": "you",
+    "bridge": "the bridge",
+    "channel": "the channel",
+}
+
+
+async def show_recent(screen: CommandScreen, gate: PermissionGate, short: Shorten) -> bool:
+    """Show what was denied, then all that was decided; False when the panel was left."""
+    return await _denied(screen, gate, short) and await _decided(screen, gate, short)
+
+
+def ago(moment: datetime) -> str:
+    """Return how long ago something was, in one unit."""
+    seconds = max(0, int((datetime.now(UTC) - moment).total_seconds()))
+    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds // size} {unit} ago"
+    return "just now"
+
+
+async def _denied(screen: CommandScreen, gate: PermissionGate, short: Shorten) -> bool:
+    """Let a denied call through once, where the person wants that."""
+    denials = gate.recent_denials
+    panel = ListPanel(
+        "Permissions · recently denied",
+        [
+            Item(denial.call, f"{_by(denial.decision, short)} · {ago(denial.at)}")
+            for denial in denials
+        ],
+        keys=("r",),
+        list_keys={"tab": "all decisions"},
+        letters="keys",
+        preview=_reasons(denials, short),
+        hint=_DENIED_HINT,
+        empty="nothing was denied in this conversation",
+    )
+    picked = await screen.show_dialog(panel)
+    if picked is None:
+        return False
+    if picked.key == "tab":
+        return True
+    screen.send(gate.retry(denials[picked.index]))
+    return False
+
+
+async def _decided(screen: CommandScreen, gate: PermissionGate, short: Shorten) -> bool:
+    """Explain a decision, whatever it was."""
+    selected = 0
+    while True:
+        calls = gate.recent_decisions
+        panel = ListPanel(
+            "Permissions · recently decided",
+            [_decided_item(call, short) for call in calls],
+            selected=selected,
+            list_keys={"tab": "rules"},
+            letters="keys",
+            preview=_reasons(calls, short),
+            hint=_DECIDED_HINT,
+            empty="nothing was decided in this conversation yet",
+        )
+        picked = await screen.show_dialog(panel)
+        if picked is None:
+            return False
+        if picked.key == "tab":
+            return True
+        selected = picked.index
+        await screen.show_dialog(TextPanel("Why", _explained(calls[selected], gate, short)))
+
+
+def _explained(
+    call: RecentCall, gate: PermissionGate, short: Shorten
+) -> Callable[[int], list[Row]]:
+    decision = with_rules(call.decision, gate.context.rules)
+
+    def rows(width: int) -> list[Row]:
+        room = max(1, width - 4)
+        said = f"{_DONE[decision.behavior]}: {because(decision, short)}"
+        return [
+            *(row("   ", *line.runs) for line in wrap([(shown_line(call.call), TEXT)], room)),
+            *(row("   ", *line.runs) for line in wrap([(shown_line(said), MUTED)], room)),
+            BLANK,
+            *trace_rows(decision, room, short),
+        ]
+
+    return rows
+
+
+def _decided_item(call: RecentCall, short: Shorten) -> Item:
+    decision = call.decision
+    detail = f"{_by(decision, short)} · {ago(call.at)}"
+    return Item(f"{decision.behavior:<5} {call.call}", detail)
+
+
+def _by(decision: Decision, short: Shorten) -> str:
+    """Return who decided: a rule with its place, or a step."""
+    if decision.rule is not None and str(decision.source) == decision.rule.source:
+        return f"{decision.rule.text}, {place_of(decision.rule, short)}"
+    return _WHO.get(str(decision.source), source_name(str(decision.source)))
+
+
+def _reasons(calls: Sequence[RecentCall], short: Shorten) -> Callable[[int, int], list[Row]]:
+    def rows(index: int, width: int) -> list[Row]:
+        message = shown_line(because(calls[index].decision, short))
+        return [row("   ", *line.runs) for line in wrap([(message, MUTED)], max(1, width - 4))]
+
+    return rows
+
+
+_DONE: Final = {Behavior.ALLOW: "allowed", Behavior.DENY: "denied", Behavior.ASK: "asked about"}
