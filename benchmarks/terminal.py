@@ -49,6 +49,11 @@ class Emulator(pyte.Screen):
         text = _UNPARSED.sub("", _STRING.sub("", text))
         self._stream.feed(_COLONS.sub(_with_semicolons, text))
 
+    @property
+    def is_alternate(self) -> bool:
+        """Whether the alternate screen is shown."""
+        return self._saved is not None
+
     def row_text(self, row: int) -> str:
         """Return the text of a row, without trailing blanks."""
         cells = self.buffer[row]

@@ -8,6 +8,7 @@ Next: `tui.command_line` (options), `tui.start` (what a run does), `tui.subcomma
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -43,17 +44,29 @@ def _is_plain(arguments: Sequence[str]) -> bool:
         case []:
             return True
         case [prompt]:
-            return bool(prompt) and not prompt.startswith("-") and prompt not in SUBCOMMANDS
+            if not prompt or prompt.startswith("-") or prompt in SUBCOMMANDS:
+                return False
+            from tui.habits import is_word  # no prompt, no such word
+
+            return " " in prompt or not is_word(prompt)
         case _:
             return False
 
 
 def _start(arguments: Sequence[str]) -> int:
-    # The run's own modules come only now: help and version need none of them.
-    from agent.options import RunOptions
-    from tui.start import start
+    # Before anything that takes its time; with a prompt given there is nothing to type.
+    from tui.early_prompt import open_early_prompt
 
-    return start(RunOptions(prompt=arguments[0] if arguments else None))
+    early = None if arguments else open_early_prompt(os.environ)
+    try:
+        # The run's own modules come only now: help and version need none of them.
+        from agent.options import RunOptions
+        from tui.start import start
+
+        return start(RunOptions(prompt=arguments[0] if arguments else None), early)
+    finally:
+        if early is not None:
+            early.give_back()
 
 
 def _read(arguments: list[str]) -> int:

@@ -31,6 +31,7 @@ from tui.version import version
 
 if TYPE_CHECKING:
     from agent.events import AgentEvent
+    from tui.early_prompt import EarlyPrompt
 
 
 HURRY_PRESSES: Final = 3
@@ -39,13 +40,14 @@ SWITCH_S: Final = 0.0005
 each key would wait 5 ms more for its echo."""
 
 
-def run_screen(options: RunOptions, launch_dir: Path) -> int:
-    """Run the app on the terminal and return the exit status."""
+def run_screen(options: RunOptions, launch_dir: Path, early: EarlyPrompt | None = None) -> int:
+    """Run the app on the terminal, which `early` may hold, and return the exit status."""
     sys.setswitchinterval(SWITCH_S)
     for name in ("COLUMNS", "LINES"):
         # Exported by some shells and tools; they would count more than the terminal's own size.
         os.environ.pop(name, None)
     run = _ScreenRun(options, launch_dir, os.environ)
+    run.app.early = early
     try:
         status = asyncio.run(run.run())
     except KeyboardInterrupt:

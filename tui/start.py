@@ -9,7 +9,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Final, TextIO
+from typing import TYPE_CHECKING, Final, TextIO
 
 from agent.errors import AgentError, UsageError
 from agent.exit_status import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_TERMINATED, EXIT_USAGE
@@ -19,43 +19,59 @@ from tui.flat.wish import wants_lines
 from tui.start_collector import pause_collection, resume_collection
 from tui.version import version
 
+if TYPE_CHECKING:
+    from tui.early_prompt import EarlyPrompt
+
 MAX_STDIN_BYTES: Final = 10_000_000
 """Standard input taken as context; more is an error that says so."""
 
 
-def start(options: RunOptions) -> int:
-    """Run the program for these options and return its exit status."""
+def start(options: RunOptions, early: EarlyPrompt | None = None) -> int:
+    """Run the program for these options and return its exit status.
+
+    `early` holds the terminal until the screen takes it; where none does, it is given back.
+    """
+    try:
+        return _start(options, early)
+    except UsageError as error:
+        _give_back(early)
+        return _fail(str(error), EXIT_USAGE)
+    except AgentError as error:
+        _give_back(early)
+        return _fail(str(error), EXIT_ERROR)
+
+
+def _give_back(early: EarlyPrompt | None) -> None:
+    if early is not None:
+        early.give_back()
+
+
+def _start(options: RunOptions, early: EarlyPrompt | None) -> int:
     pause_collection()
     try:
         launch_dir = Path.cwd()
     except OSError:
-        return _fail("The current folder no longer exists. Change to one that does.", EXIT_USAGE)
-    try:
-        if options.headless:
-            return _headless(options, launch_dir)
-        if not sys.stdout.isatty() or not sys.stdin.isatty():
-            return _without_terminal(options, launch_dir)
-        if wants_lines(options, os.environ):
-            # In lines where the person said so: the screen's library is never loaded.
-            from tui.flat.session import run_flat
+        raise UsageError("The current folder no longer exists. Change to one that does.") from None
+    if options.headless:
+        return _headless(options, launch_dir)
+    if not sys.stdout.isatty() or not sys.stdin.isatty():
+        return _without_terminal(options, launch_dir)
+    if wants_lines(options, os.environ):
+        # In lines where the person said so: the screen's library is never loaded.
+        from tui.flat.session import run_flat
 
-            return run_flat(options, launch_dir, os.environ)
-        if os.environ.get("TERM", "") in {"", "dumb"}:
-            return _fail(
-                "This terminal cannot show the screen (TERM is "
-                f"{os.environ.get('TERM') or 'not set'}). "
-                "Set TERM, for example to xterm-256color, or use lines: "
-                'agent-tui --screen-reader. Without either: agent-tui -p "your request"',
-                EXIT_USAGE,
-            )
-        # The screen library takes a tenth of a second: only now is it clear that it is needed.
-        from tui.run import run_screen
+        return run_flat(options, launch_dir, os.environ)
+    if os.environ.get("TERM", "") in {"", "dumb"}:
+        raise UsageError(
+            "This terminal cannot show the screen (TERM is "
+            f"{os.environ.get('TERM') or 'not set'}). "
+            "Set TERM, for example to xterm-256color, or use lines: "
+            'agent-tui --screen-reader. Without either: agent-tui -p "your request"'
+        )
+    # The screen library takes a tenth of a second: only now is it clear that it is needed.
+    from tui.run import run_screen
 
-        return run_screen(options, launch_dir)
-    except UsageError as error:
-        return _fail(str(error), EXIT_USAGE)
-    except AgentError as error:
-        return _fail(str(error), EXIT_ERROR)
+    return run_screen(options, launch_dir, early)
 
 
 def _fail(message: str, status: int) -> int:

@@ -16,7 +16,7 @@ import termios
 from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from textual import events, log
 from textual._xterm_parser import XTermParser
@@ -28,6 +28,9 @@ from tui.input.bus import InputBus
 from tui.input.byte_filter import ByteFilter, ForParser, InputItem, PastedText, Reply, TypedKey
 from tui.input.reply import ASKED_FOR, TerminalReply
 from tui.screen.output import TerminalOutput
+
+if TYPE_CHECKING:
+    from tui.early_prompt import EarlyPrompt
 
 PRIVATE_NAMES: Final = {
     "textual.drivers.linux_driver.LinuxDriver": (
@@ -43,6 +46,7 @@ PRIVATE_NAMES: Final = {
 }
 """What this module uses of Textual that Textual does not promise."""
 
+_ALTERNATE_SCREEN: Final = "\x1b[?1049h"
 _READ_BYTES: Final = 65536
 _CLOSE_TIMEOUT_S: Final = 5.0
 _ENDING_SIGNALS: Final = (signal.SIGTERM, signal.SIGHUP)
@@ -78,11 +82,16 @@ class InputDriver(LinuxDriver):
         """What else is written once the terminal is taken, also after a suspend."""
         self.at_stop: Callable[[], str] = str
         """What else is written before the terminal is given back; moves no cursor."""
+        self._early: EarlyPrompt | None = getattr(app, "early", None)
+        self._typed_early = b""
 
     # Output
 
     def write(self, data: str) -> None:
         """Write, or queue, without blocking; dropped outside application mode."""
+        if self._early is not None and data == _ALTERNATE_SCREEN:
+            # It has been there since the program began; once more would empty it.
+            return
         if self.output is not None:
             self.output.write(data)
 
@@ -98,6 +107,9 @@ class InputDriver(LinuxDriver):
     def start_application_mode(self) -> None:
         """Take the terminal; also after a suspend."""
         attributes = self.attrs_before if self._is_active else None
+        if self._early is not None:
+            attributes = self._early.attributes
+            self._typed_early = self._early.hand_over()
         if self._is_active:
             # Stopped and continued from outside, without a chance to give the terminal back: the
             # old reader must go before a second one starts.
@@ -106,6 +118,7 @@ class InputDriver(LinuxDriver):
             self.output = TerminalOutput(self._output_fileno, on_lost=self._on_terminal_lost)
         self._wake_pipe = os.pipe()
         super().start_application_mode()  # type: ignore[no-untyped-call]  # Textual's
+        self._early = None
         if attributes is not None:
             self.attrs_before = attributes
         # Handlers of the loop, not of the process: they never interrupt the bus half-way.
@@ -177,6 +190,9 @@ class InputDriver(LinuxDriver):
         assert self._wake_pipe is not None
         wake, _ = self._wake_pipe
         reader = _Reader(debug=self._debug)
+        typed_early, self._typed_early = self._typed_early, b""
+        for message in reader.feed(typed_early):
+            self.process_message(message)
         while True:
             ready, _, _ = select.select([self.fileno, wake], [], [], reader.timeout_s)
             if self.fileno in ready:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from typing import Any, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from textual import events
 from textual.app import App
@@ -21,6 +21,9 @@ from tui.input.dispatch import RESERVED_KEYS, InputRouter
 from tui.input.driver import InputDriver
 from tui.input.event import RoutedEvent
 from tui.input.priority import EventKind, kind_of
+
+if TYPE_CHECKING:
+    from tui.early_prompt import EarlyPrompt
 
 ReturnType = TypeVar("ReturnType")
 
@@ -55,6 +58,8 @@ class RoutedApp(App[ReturnType], Generic[ReturnType]):
         self.router: Final = InputRouter()
         self.discrete_input_pending = False
         """Set by a discrete event, cleared by the frame that shows its effect."""
+        self.early: EarlyPrompt | None = None
+        """Who has the terminal until the driver takes it."""
         self._parked: deque[events.Event] = deque()
         self._handover_target: DOMNode | None = None
         self._handover_count = 0
