@@ -194,7 +194,7 @@ class QuestionDialog:
         more = " · ←→ questions" if len(self._steps) > 1 else ""
         typed = "Type a number, your own answer behind the number of Other, or esc to decline."
         if step.is_multiple:
-            typed = "Type numbers to mark them, enter to go on, or esc to decline."
+            typed = "Type numbers to mark them, then the word enter to go on, or esc to decline."
         if len(self._steps) > 1:
             typed += " Left and right go through the questions."
         return DialogView(

@@ -27,6 +27,7 @@ from tui.flat.lines_in import LineReader
 from tui.flat.read_dialog import (
     HOW,
     NUMBERED,
+    WIDTH_CELLS,
     Heard,
     answer,
     dialog_lines,
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
 AnswerT = TypeVar("AnswerT", covariant=True)
 
 ANSWER_PROMPT: Final = "answer: "
+LATE_S: Final = 0.1
+OTHERS_S: Final = 0.15
 
 
 class _AsksFor(Dialog, Protocol[AnswerT]):
@@ -75,6 +78,9 @@ class Asker:
                 for task in (typed, answered):
                     task.cancel()
                 await asyncio.wait({typed, answered})
+                if self._reader.is_reading:
+                    # Somebody else was faster: what is said next begins a line.
+                    self._voice.say([""])
 
     async def _answer(self, dialog: Dialog, label: str) -> None:
         if is_to_read(dialog):
@@ -84,14 +90,20 @@ class Asker:
         self._keep(self._reader.typed_ahead())
         self._voice.mark(BELL)
         said: list[str] = []
+        body_id = ""
         changes_to = getattr(dialog, "changes_to", None)
         if callable(changes_to):
-            changes_to(lambda: self._say_late(dialog, said))
+            loop = asyncio.get_running_loop()
+            # A moment later: the prompt of the line that is being typed is written by then.
+            changes_to(lambda: loop.call_later(LATE_S, self._say_late, dialog, said))
         while not dialog.is_done:
             lines = dialog_lines(dialog)
             if lines != said:
-                # What was read already is not read again, unless all of it is new.
-                fresh = [line for line in lines if line not in said] if said else lines
+                # What was read already is not read again, unless something else is asked now.
+                now = dialog.view(WIDTH_CELLS).body_id
+                is_other = not said or now != body_id
+                fresh = lines if is_other else [line for line in lines if line not in said]
+                body_id = now
                 how = how_to_answer(dialog)
                 self._voice.say([label + fresh[0], *fresh[1:], how] if fresh else [how])
                 said[:], label = lines, ""
@@ -139,6 +151,8 @@ class FlatContender:
 
     async def decide(self, request: PermissionRequest, pending: Decision) -> Decision | None:
         """Ask the person. Cancelled when somebody else was faster."""
+        # What others decide at once is not read out first.
+        await asyncio.sleep(OTHERS_S)
         dialog = PermissionDialog(
             self._ask(request, pending), Highlighter(), judge=self._judge_again
         )

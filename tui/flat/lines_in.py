@@ -43,7 +43,7 @@ class LineReader:
         self._waiting = answer
         if self._is_reading:
             # Whoever waited before has gone; the line that is being typed goes to this one.
-            sys.stdout.write(f"\n{prompt}")
+            sys.stdout.write(prompt)
             sys.stdout.flush()
         else:
             self._is_reading = True

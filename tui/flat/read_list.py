@@ -42,7 +42,11 @@ def how_in_lines(panel: ListPanel) -> str:
             part = part.replace(short, name)
         if not part.startswith(_KNOWN):
             parts.append(part)
-    keys = [key for key in _own_keys(panel) if any(part.split(" ")[0] == key for part in parts)]
+    keys = [
+        word
+        for word, (key, action_id) in _own_keys(panel).items()
+        if (action_id or key) in panel.item_keys and any(p.split(" ")[0] == word for p in parts)
+    ]
     said = [f"{first} to {last} of {count}." if count > last - first + 1 else ""]
     said.append("Type a number to choose,")
     said += [f"{part}," for part in parts]

@@ -75,6 +75,8 @@ class ListPanel:
         self._question = question
         self.keys = frozenset({*keys, *list_keys})
         """Its own, by name or by action."""
+        self.item_keys = frozenset(keys)
+        """Those of them that do something with the selected item."""
         self._list_keys = list_keys
         self.hint = hint or "type to search · ↑↓ enter · esc close"
         """What the keys do, as the foot says it."""

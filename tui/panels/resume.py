@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from agent.errors import AgentError, SessionError
+from agent.session.named import find_session
 from agent.session.store import SessionInfo, SessionStore
 from agent.session.summaries import SessionSummary, summarise
 from tui.command_screen import CommandScreen
@@ -32,7 +33,7 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
     store = SessionStore(center.context.agent_home, version=center.context.version)
     if argument:
         try:
-            found = await asyncio.to_thread(store.get, argument)
+            found = await asyncio.to_thread(find_session, store, argument)
         except AgentError as error:
             screen.notice(str(error), "warning")
             return
@@ -94,7 +95,8 @@ def _preview(summaries: Sequence[SessionSummary]) -> Callable[[int, int], Sequen
             ("❯ ", summary.last_prompt, TEXT),
             ("  ", summary.last_answer, MUTED),
         ):
-            for line in wrap([(sign + shown_line(text), ink)], max(1, width - 4))[:2]:
+            runs = [(sign, MUTED), (shown_line(text), ink)]
+            for line in wrap(runs, max(1, width - 4))[:2]:
                 made.append(row("   ", *line.runs))
         cost = f"${summary.cost_usd:.2f} · {summary.size_bytes // 1024:,} kB · {summary.id}"
         return [*made, row(("   " + cost, MUTED))]

@@ -10,11 +10,13 @@ from collections.abc import Iterator
 import pytest
 
 from permissions.decision import Behavior
-from tests.tui.dialogs.test_dialogs import permission
+from tests.tui.dialogs.test_dialogs import QUESTIONS, permission
+from tui.dialogs.question import QuestionDialog
 from tui.flat.ask import Asker
 from tui.flat.lines_in import LineReader
 from tui.flat.say import Voice
 from tui.panels.list_panel import Item, ListPanel
+from tui.text.highlight import Highlighter
 
 
 class Said(io.StringIO):
@@ -93,3 +95,36 @@ async def test_what_comes_later_to_a_list_is_said_and_can_be_chosen(keyboard: in
         picked = await asked
     assert picked is not None
     assert picked.index == 1
+
+
+async def test_another_question_is_read_whole_though_lines_of_it_were_heard(keyboard: int) -> None:
+    out = Said()
+    asker = Asker(Voice(out, has_marks=False), LineReader(), lambda _lines: None)
+    asked = asyncio.ensure_future(asker.ask(QuestionDialog(QUESTIONS, Highlighter())))
+    await out.until("Which database?")
+    for line, heard in ((b"1\n", "Which extras?"), (b"1\n", "1. marked, Docs")):
+        os.write(keyboard, line)
+        await out.until(heard)
+    os.write(keyboard, b"enter\n")
+    await out.until("Review what will be sent:")
+    review = out.getvalue().partition("Review what will be sent:")[2]
+    assert [line for line in review.splitlines() if line][1:5] == [
+        "Which database?",
+        "→ SQLite",
+        "Which extras?",
+        "→ Docs",
+    ]
+    os.write(keyboard, b"1\n")
+    async with asyncio.timeout(20):
+        await asked
+
+
+async def test_what_is_said_after_somebody_else_answered_begins_a_line(keyboard: int) -> None:
+    out = Said()
+    voice = Voice(out, has_marks=False)
+    asked = asyncio.ensure_future(Asker(voice, LineReader(), lambda _lines: None).ask(permission()))
+    await out.until("Run this command?")
+    asked.cancel()
+    await asyncio.wait({asked})
+    voice.say(["permission: allowed by hook"])
+    assert "\npermission: allowed by hook\n" in out.getvalue()
