@@ -57,7 +57,9 @@ class EarlyPrompt:
         for number in _ENDING_SIGNALS:
             self._handlers[number] = signal.signal(number, self._on_signal)
         try:
-            termios.tcsetattr(typed_fileno, termios.TCSANOW, _unechoed(self.attributes))
+            termios.tcsetattr(
+                typed_fileno, termios.TCSANOW, _unechoed(typed_fileno, self.attributes)
+            )
             os.write(shown_fileno, _frame(size.columns, size.lines).encode())
             self._thread = threading.Thread(target=self._echo, name="early-prompt", daemon=True)
             self._thread.start()
@@ -171,15 +173,16 @@ def _agent_home(env: Mapping[str, str]) -> str:
     return env.get("AGENT_TUI_HOME") or os.path.join(env.get("HOME") or "/", ".agent")
 
 
-def _unechoed(attributes: list[Any]) -> list[Any]:
+def _unechoed(fileno: int, attributes: list[Any]) -> list[Any]:
     """Return settings under which keys arrive one by one, unseen; Ctrl+C still interrupts."""
     changed = [*attributes]
     changed[0] &= ~(termios.IXON | termios.ICRNL | termios.INLCR | termios.IGNCR)
     changed[3] &= ~(termios.ECHO | termios.ICANON | termios.IEXTEN)
     changed[6] = [*attributes[6]]
     # Nobody could give the terminal back before these take effect.
+    nothing = bytes([os.fpathconf(fileno, "PC_VDISABLE") & 0xFF])
     for index in (termios.VSUSP, termios.VQUIT):
-        changed[6][index] = b"\0"
+        changed[6][index] = nothing
     changed[6][termios.VMIN], changed[6][termios.VTIME] = 1, 0
     return changed
 
