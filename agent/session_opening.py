@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agent.errors import SessionError, SessionLocked
 from agent.options import RunOptions
+from agent.session.named import find_session
 from agent.session.resume import ResumedConversation, load
 from agent.session.store import Session, SessionStore
 from agent.settings.load import Settings
@@ -21,7 +22,7 @@ def open_session(
     store = SessionStore(around.agent_home, version=around.version)
     found = None
     if options.resume:
-        found = store.get(options.resume)
+        found = find_session(store, options.resume)
     elif options.continue_latest or options.resume == "":
         found = store.latest(settings.project_root)
         if found is None and options.continue_latest:

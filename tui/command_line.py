@@ -11,6 +11,7 @@ from typing import Any, Final
 import click
 
 from agent.options import RunOptions
+from tui.habits import INSTEAD, WANTS, WORDS, meant, spread
 from tui.subcommand_names import SUBCOMMANDS
 from tui.version import version
 
@@ -36,7 +37,10 @@ SECTIONS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ),
     (
         "Settings",
-        ("settings_file", "plugin_dirs", "mcp_config", "system_prompt", "append_system_prompt"),
+        (
+            "settings_file", "plugin_dirs", "mcp_config", "system_prompt", "system_prompt_file",
+            "append_system_prompt", "append_system_prompt_file",
+        ),
     ),
     (
         "With -p",
@@ -55,6 +59,18 @@ EXAMPLES: Final = (
     ('git diff | agent-tui -p "review this"', "no screen; the answer on standard output"),
     ("agent-tui --demo", "look around, without an account"),
 )
+
+
+_TEXT_FILE: Final = click.Path(path_type=Path, exists=True, dir_okay=False)
+"""A file whose text is the value."""
+
+
+def _text_of(file: Path, option: str) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "is no text in UTF-8"
+        raise click.UsageError(f"{option} {file}: {reason}") from error
 
 
 def _show_version(context: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
@@ -86,8 +102,39 @@ def split_rules(text: str) -> list[str]:
     return [*rules, current] if current else rules
 
 
+_AS_PROMPT: Final = "As a prompt: agent-tui -- {}"
+
+
 class _InSections(click.Command):
     """A command whose help shows its options by what they are about, and examples."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments; what other agents' users type is understood or answered.
+
+        Raises:
+            click.UsageError: they cannot be used; the text says what can.
+        """
+        first = args[0] if args else ""
+        if len(args) == 1:
+            args = [WANTS.get(first, first)]
+        if first in WORDS:
+            raise click.UsageError(f"{first}: {WORDS[first]} {_AS_PROMPT.format(first)}", ctx)
+        subcommand = meant(first) if len(args) == 1 else None
+        if subcommand is not None:
+            said = f"There is no {first!r}. Did you mean {subcommand!r}? {_AS_PROMPT.format(first)}"
+            raise click.UsageError(said, ctx)
+        try:
+            return super().parse_args(ctx, spread(args))
+        except click.NoSuchOption as error:
+            name = error.option_name.partition("=")[0]
+            if name not in INSTEAD:
+                raise
+            raise click.UsageError(f"There is no {name} here: {INSTEAD[name]}", ctx) from error
+        except click.UsageError as error:
+            if "unexpected extra argument" not in error.message:
+                raise
+            said = f"{error.message}. A prompt of several words stands in quotes."
+            raise click.UsageError(said, ctx) from error
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write each section; an option that no section names goes to the last one."""
@@ -129,8 +176,8 @@ class _InSections(click.Command):
     is_flag=False,
     flag_value="",
     default=None,
-    metavar="[ID]",
-    help="Resume a session by its id, or pick one.",
+    metavar="[ID|NAME]",
+    help="Resume a session by its id or name, or pick one.",
 )
 @click.option(
     "--fork-session", is_flag=True, help="Continue in a copy, leave the session as it is."
@@ -154,7 +201,7 @@ class _InSections(click.Command):
 )  # fmt: skip
 @click.option(
     "--add-dir", "add_dirs", multiple=True, metavar="FOLDER",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
     help="A further folder to work in. Repeatable.",
 )  # fmt: skip
 @click.option(
@@ -190,6 +237,12 @@ class _InSections(click.Command):
 @click.option("--include-partial-messages", is_flag=True, help="Add stream_event lines.")
 @click.option("--system-prompt", metavar="TEXT", help="Replace the system prompt.")
 @click.option("--append-system-prompt", metavar="TEXT", help="Add to the system prompt.")
+@click.option(
+    "--system-prompt-file", type=_TEXT_FILE, metavar="FILE", help="The same, from a file."
+)
+@click.option(
+    "--append-system-prompt-file", type=_TEXT_FILE, metavar="FILE", help="The same, from a file."
+)
 @click.option("--allow-bypass", is_flag=True, help="Open the gate of the mode that asks nothing.")
 @click.option(
     "--dangerously-skip-permissions", is_flag=True,
@@ -210,6 +263,10 @@ class _InSections(click.Command):
 def run(**given: Any) -> int:
     """A coding agent in the terminal: say what you want, watch it work, approve what is risky."""
     given.pop("verbose")
+    for name in ("system_prompt", "append_system_prompt"):
+        file = given.pop(f"{name}_file")
+        if file is not None:
+            given[name] = _text_of(file, f"--{name.replace('_', '-')}-file")
     if given.pop("dangerously_skip_permissions"):
         given["allow_bypass"] = True
         given["permission_mode"] = given["permission_mode"] or "bypassPermissions"

@@ -12,6 +12,7 @@ from agent.options import RunOptions
 def session_to_resume(options: RunOptions, env: Mapping[str, str], launch_dir: Path) -> Path | None:
     """Return the session's file; None where there is none: the start itself says why."""
     from agent.errors import SessionError  # a start without a resume needs none of it
+    from agent.session.named import find_session
     from agent.session.store import SessionStore
     from agent.settings.places import find_agent_home, find_home, find_project_root
 
@@ -19,7 +20,7 @@ def session_to_resume(options: RunOptions, env: Mapping[str, str], launch_dir: P
     store = SessionStore(find_agent_home(env, home))
     try:
         if options.resume:
-            return store.get(options.resume).path
+            return find_session(store, options.resume).path
         found = store.latest(find_project_root(launch_dir))
     except (SessionError, OSError):
         return None

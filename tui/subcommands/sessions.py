@@ -18,6 +18,7 @@ from agent.observe.timeline import render_timeline
 from agent.sanitize import sanitize
 from agent.session.export import ExportFormat, export
 from agent.session.index import MARK_END, MARK_START, search_all
+from agent.session.named import find_session
 from agent.session.repair import RepairReport, check, repair
 from agent.session.store import SessionStore
 from agent.session.summaries import SessionSummary, summarise
@@ -191,7 +192,7 @@ def _store() -> SessionStore:
 
 def _path(session_id: str) -> Path:
     try:
-        return _store().get(session_id).path
+        return find_session(_store(), session_id).path
     except SessionError as error:
         raise click.ClickException(str(error)) from error
 

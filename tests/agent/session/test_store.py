@@ -9,6 +9,7 @@ import pytest
 from agent.errors import SessionError, SessionLocked
 from agent.messages import user_message
 from agent.session import resume
+from agent.session.named import find_session
 from agent.session.records import (
     DraftRecord,
     GrantsRecord,
@@ -20,6 +21,7 @@ from agent.session.records import (
     to_json,
 )
 from agent.session.store import Session, SessionStore, project_slug, valid_id
+from agent.session.summaries import summarise
 
 
 def say(session: Session, text: str) -> None:
@@ -189,3 +191,19 @@ def test_a_session_gets_a_name(store: SessionStore, tmp_path: Path) -> None:
     session.close()
     store.rename(session.id, " My session ")
     assert resume.load(session.path).title == "My session"
+
+
+def test_sessions_are_found_by_their_names(store: SessionStore, tmp_path: Path) -> None:
+    for title in ("Mend the parser", "Mend the lexer", "Other"):
+        session = store.create(tmp_path)
+        session.transcript.append(to_json(TitleRecord(title)), sync=True)
+        session.close()
+    titles = {summarise(info).title: info.id for info in store.list()}
+    for text, title in (("other", "Other"), ("mend  the p", "Mend the parser")):
+        assert find_session(store, text).id == titles[title]
+    assert find_session(store, titles["Other"]).id == titles["Other"]
+    with pytest.raises(SessionError, match="Several sessions begin with 'mend'"):
+        find_session(store, "mend")
+    for text in ("nothing", "", "dead"):
+        with pytest.raises(SessionError, match="There is no session"):
+            find_session(store, text)

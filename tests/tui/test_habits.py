@@ -1,0 +1,103 @@
+"""Command lines that people bring from other agents."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import click
+import pytest
+
+from agent.options import RunOptions
+from tui import cli
+from tui.command_line import run
+from tui.habits import INSTEAD, WORDS, spread
+
+
+@pytest.mark.parametrize(
+    ("typed", "understood"),
+    [
+        ("--allowedTools Read Edit", "--allowedTools Read --allowedTools Edit"),
+        ("--allowedTools 'Bash(git log:*)' mcp__a__b go",
+         "--allowedTools 'Bash(git log:*)' --allowedTools mcp__a__b go"),
+        ("--allowedTools Read 'Look at it'", "--allowedTools Read 'Look at it'"),
+        ("--allowedTools Read -p Edit", "--allowedTools Read -p Edit"),
+        ("--add-dir a ../b ~/c why", "--add-dir a --add-dir ../b --add-dir '~/c' why"),
+        ("--allow Read Edit", "--allow Read Edit"),
+        ("--debug=api hi", "--debug hi"),
+        ("-p -- --debug=api", "-p -- --debug=api"),
+    ],
+)  # fmt: skip
+def test_several_values_in_a_row(typed: str, understood: str) -> None:
+    assert spread(shlex.split(typed)) == shlex.split(understood)
+
+
+def options_of(*arguments: str) -> RunOptions:
+    seen: list[RunOptions] = []
+
+    def start(options: RunOptions) -> int:
+        seen.append(options)
+        return 0
+
+    with run.make_context("agent-tui", list(arguments)) as context:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("tui.start.start", start)
+            run.invoke(context)
+    return seen[0]
+
+
+def test_rules_and_folders_without_an_option_each(tmp_path: Path) -> None:
+    (tmp_path / "b").mkdir()
+    folders = (tmp_path, tmp_path / "b")
+    arguments = ["--disallowedTools", "Bash", "Edit", "--add-dir", *map(str, folders), "-p", "go"]
+    options = options_of(*arguments)
+    assert (options.deny, options.add_dirs, options.prompt) == (("Bash", "Edit"), folders, "go")
+
+
+def test_system_prompts_from_files(tmp_path: Path) -> None:
+    file = tmp_path / "a b.md"
+    file.write_text("Be kurz.")
+    options = options_of("--append-system-prompt-file", str(file), "--system-prompt", "x")
+    assert (options.append_system_prompt, options.system_prompt) == ("Be kurz.", "x")
+    file.write_bytes(b"\xff")
+    with pytest.raises(click.UsageError, match="no text in UTF-8"):
+        options_of("--system-prompt-file", str(file))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--json-schema", "{}", "-p", "x"], "There is no --json-schema here: say in the prompt"),
+        (["--worktree=x"], "git worktree add"),
+        (["--permision-mode", "plan"], "--permission-mode"),
+        (["fix", "the", "test"], "stands in quotes"),
+        (["--add-dir", "/there/is/none"], "does not exist"),
+        (["login"], "ANTHROPIC_API_KEY"),
+        (["mcp", "add", "x"], "As a prompt: agent-tui -- mcp"),
+        (["doctorr"], "Did you mean 'doctor'?"),
+    ],
+)
+def test_what_is_not_here_says_what_to_do(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(arguments) == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("word", ["help", "version"])
+def test_words_that_mean_an_option(word: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main([word]) == 0
+    told = capsys.readouterr().out
+    assert cli.main([f"--{word}"]) == 0
+    assert capsys.readouterr().out == told
+
+
+@pytest.mark.parametrize("prompt", ["login", "fix", "doctorr"])
+def test_two_dashes_make_any_word_a_prompt(prompt: str) -> None:
+    assert options_of("--", prompt).prompt == prompt
+
+
+def test_options_that_are_here_are_not_talked_away() -> None:
+    own = {name for parameter in run.params for name in parameter.opts}
+    assert own.isdisjoint(INSTEAD)
+    assert "doctor" not in WORDS
