@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from permissions.bash_pattern import WORD_END
@@ -28,6 +28,7 @@ from permissions.rule_set import SOURCE_ORDER, Rule, RuleBehavior, RuleSet
 from permissions.scope import Floor, Scope, check_host, strictest
 from permissions.shell.access import AccessKind
 from permissions.shell.analyse import CommandFacts, analyse
+from permissions.shell.flow import UNKNOWN_FOLDER
 from permissions.shell.syntax import (
     Redirect,
     RedirectKind,
@@ -75,8 +76,10 @@ def bash_parts(bash: Bash) -> list[Part]:
     if isinstance(facts, Unparsable):
         return [_not_understood(bash, command, str(facts))]
     parts: list[Part] = []
+    if any(one.when_plain for one in facts):
+        facts = tuple(_with_plain_names(bash, one, facts) for one in facts)
     is_compound = len(facts) > 1 or any(one.inner for one in facts)
-    made = places_made(bash.scope, facts) if is_compound else ()
+    made = places_made(bash, facts) if is_compound else ()
     for one in facts:
         if one.allow_forms or one.deny_forms:
             parts.append(_command_part(bash, one, made))
@@ -88,6 +91,25 @@ def bash_parts(bash: Bash) -> list[Part]:
     if not parts:
         parts.append(_empty(bash, command))
     return parts
+
+
+def _with_plain_names(bash: Bash, one: CommandFacts, facts: Sequence[CommandFacts]) -> CommandFacts:
+    """Let patterns be operands where no file has a name like an option, nor can get one on the way.
+
+    `sort *` would take a file named `--compress-program=x` for an option.
+    """
+    plain = one.when_plain
+    others_only_read = all(
+        other is one or ((other.is_read_only or other.is_inert) and not other.redirects)
+        for other in facts
+    )
+    if plain is None or not others_only_read or UNKNOWN_FOLDER in one.folders:
+        return one
+    for folder in one.folders:
+        names = bash.scope.files.entries(folder)
+        if names is None or any(name.startswith("-") for name in names):
+            return one
+    return replace(one, risk=plain.risk, is_read_only=plain.is_read_only, is_edit=plain.is_edit)
 
 
 def _not_understood(bash: Bash, command: str, why: str) -> Part:

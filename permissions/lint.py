@@ -18,6 +18,7 @@ from permissions.examples import failed_examples
 from permissions.grammar import RuleBehavior
 from permissions.path_pattern import Anchor, PathPattern
 from permissions.rule_set import Rule, RuleSet, RuleSource, RuleText
+from permissions.shell.wrappers import LOOKED_THROUGH
 from permissions.subsume import subsumes
 from permissions.tools import KNOWN_TOOLS
 
@@ -73,6 +74,8 @@ _PERSONAL = frozenset({RuleSource.USER, RuleSource.LOCAL})
 _ROOTS = ("Users", "home", "etc", "tmp", "var", "usr", "opt", "private", "root", "mnt", "Volumes")
 _QUOTED = re.compile(r"""'[^']*'|"(?:[^"\\]|\\.)*"|\\.""", re.DOTALL)
 """What a shell takes literally: an operator in it separates nothing."""
+_OWN_WORD = re.compile(r"-.*|[\d.]+[smhd]?")
+"""An option or a duration: no program yet."""
 _EXACT_ONLY = frozenset({"watch", "setsid", "ionice", "flock"})
 _MORE_RUNNERS = frozenset(
     {"sh", "bash", "zsh", "dash", "ksh", "sh -c", "bash -c", "zsh -c", "docker exec", "npm exec"}
@@ -250,6 +253,14 @@ def _about_command(rule: Rule, pattern: BashPattern) -> Iterator[LintWarning]:
         return
     literal = [word for word in words if "*" not in word]
     prefix = " ".join(literal)
+    if words[0] in LOOKED_THROUGH and all(_OWN_WORD.fullmatch(word) for word in literal[1:]):
+        yield _one(
+            rule,
+            LintType.UNREACHABLE,
+            f"'{words[0]}' is looked through, so this allows no command that it runs",
+            "write the rule for the command behind it, as in Bash(npm test *)",
+        )
+        return
     if prefix in RUNNERS or prefix in RUNNER_PREFIXES or prefix in _MORE_RUNNERS:
         yield _one(
             rule,

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
-from permissions.bash_pattern import WORD_END
 from permissions.decision import Behavior, Reason
 from permissions.files import FileView
 from permissions.paths import Target, is_below
 from permissions.scope import Floor, Scope
 from permissions.shell.access import HERE, Access, AccessKind
 from permissions.shell.analyse import CommandFacts
-from permissions.shell.link_makers import Making, making_of
+from permissions.shell.link_makers import MAKERS, Making, making_of
 from permissions.shell.syntax import Word
 from permissions.touch import Touch, touch_of
 
@@ -42,14 +42,25 @@ class Place:
     """The place itself stays what it is: a folder that something is unpacked into."""
 
 
-def places_made(scope: Scope, facts: Sequence[CommandFacts]) -> tuple[Place, ...]:
+class Scoped(Protocol):
+    """Whoever knows the working directories, and works them out only when asked."""
+
+    @property
+    def scope(self) -> Scope:
+        """The working directories."""
+        ...
+
+
+def places_made(scoped: Scoped, facts: Sequence[CommandFacts]) -> tuple[Place, ...]:
     """Return the places of all commands and those inside them; usually ()."""
     found: list[Place] = []
     for outer in facts:
         for one in _with_inner(outer):
-            making = making_of([form.joined.split(WORD_END) for form in one.deny_forms])
-            if making is not None:
-                found.extend(_places(scope, one, outer.stage, making, found))
+            for form in one.deny_forms:
+                making = making_of(form.head, form.joined) if form.head in MAKERS else None
+                if making is not None:
+                    found.extend(_places(scoped.scope, one, outer.stage, making, found))
+                    break
     return tuple(found)
 
 

@@ -123,8 +123,11 @@ def _covers(rule: Rule, facts: CommandFacts) -> bool:
     pattern = rule.specifier
     if not isinstance(pattern, BashPattern):
         return False
-    if pattern.text.strip() == facts.text and all(
-        UNKNOWN not in form.joined for form in facts.allow_forms
+    if (
+        pattern.text.strip() == facts.text
+        # A final ` *` is a wildcard of the rule, also for the command that reads the same.
+        and pattern.bare is None
+        and all(UNKNOWN not in form.joined for form in facts.allow_forms)
     ):
         # Written out to the letter, stars included: an exact rule.
         return bool(facts.allow_forms)

@@ -16,6 +16,7 @@ from permissions.grammar import (
 )
 from permissions.path_pattern import Anchor, PathPattern, compiled_pattern, floats
 from permissions.rule_set import Rule, RuleSource
+from permissions.shell.wrappers import LOOKED_THROUGH
 from permissions.tools import EDIT_TOOLS, READ_TOOLS
 
 _ANYTHING = "\x01"
@@ -33,7 +34,7 @@ def subsumes(wider: Rule, narrower: Rule) -> bool:
         case BashPattern():
             if isinstance(part, WholeTool):
                 return whole.full.matches(_ANYTHING)
-            return isinstance(part, BashPattern) and whole.subsumes(part)
+            return isinstance(part, BashPattern) and _command(wider, whole, part)
         case PathPattern():
             return isinstance(part, PathPattern) and _path(wider, whole, narrower, part)
         case DomainPattern():
@@ -42,6 +43,13 @@ def subsumes(wider: Rule, narrower: Rule) -> bool:
             return isinstance(part, NamePattern) and _name(whole, part)
         case ParameterPattern():
             return whole == part
+
+
+def _command(wider: Rule, whole: BashPattern, part: BashPattern) -> bool:
+    if wider.behavior is RuleBehavior.ALLOW and whole.head in LOOKED_THROUGH:
+        # `timeout *` allows no program behind it; how much another pattern names is not looked at.
+        return whole == part or (whole.is_exact and whole.subsumes(part))
+    return whole.subsumes(part)
 
 
 def _covers_tool(wider: Rule, narrower: Rule) -> bool:

@@ -19,6 +19,7 @@ from permissions.shell.text_accesses import (
     fd,
     find,
     grep,
+    input_output,
     json_query,
     ripgrep,
     sed,
@@ -211,8 +212,7 @@ def _disk_dump(words: Sequence[Word]) -> list[Access]:
 
 
 def _hex_dump(words: Sequence[Word]) -> list[Access]:
-    operands = split_arguments(words, valued="clsogR").operands
-    return [*each(AccessKind.READ, operands[:1]), *each(AccessKind.WRITE, operands[1:2])]
+    return input_output(split_arguments(words, valued="clsogR").operands)
 
 
 def _touch(words: Sequence[Word]) -> list[Access]:

@@ -35,6 +35,9 @@ MAX_PARTS = 2_000
 _MAX_NESTING = 6
 
 
+_GLOBS = tuple(GLOB_MARKS.values())
+
+
 def _set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
@@ -66,6 +69,15 @@ _SET_OPTIONS = _set(
 
 
 @record(frozen=True, slots=True)
+class Plain:
+    """Facts about a command whose patterns, such as `*.py`, surely give no options."""
+
+    risk: str
+    is_read_only: bool
+    is_edit: bool
+
+
+@record(frozen=True, slots=True)
 class CommandFacts:
     """One simple command, seen through its wrappers."""
 
@@ -91,6 +103,8 @@ class CommandFacts:
     """Does nothing that needs permission: `cd`, `true`."""
     looked_through: str
     """Wrappers and assignments, for people; may be empty."""
+    when_plain: Plain | None
+    """What changes if no file in its folders has a name that begins with a dash."""
     stage: int
     is_late: bool
     """When it runs, as `Placed` says it; inside a text that a shell runs, counted from there."""
@@ -193,9 +207,11 @@ def _facts_of_words(
     last_words = layers[-1].words if layers else ()
     program = last_words[0].text if last_words and last_words[0].is_literal else ""
     arguments = last_words[1:]
-    risk = ""
-    for layer in layers:
-        risk = risk or risk_of(program_of(layer.words[0]), layer.words[1:])
+    own = _own_facts(layers, clean=clean)
+    when_plain = None
+    if not simple.is_plain and any(_begins_open(word) for layer in layers for word in layer.words):
+        below = [replace(layer, words=tuple(map(_below_here, layer.words))) for layer in layers]
+        when_plain = _own_facts(below, clean=clean)
     return CommandFacts(
         text=simple.raw or " ".join(redirect.raw for redirect in simple.redirects),
         folders=_NOWHERE,
@@ -203,20 +219,40 @@ def _facts_of_words(
         deny_forms=deny_forms(simple, layers, forms),
         has_literal_program=all(layer.words[0].is_literal for layer in layers),
         hidden=hidden,
-        risk=risk,
+        risk=own.risk,
         accesses=_accesses(layers),
         inner=inner,
         redirects=(),
-        is_read_only=clean and is_read_only(program, arguments),
-        is_edit=clean and _is_edit(program, arguments, risk),
+        is_read_only=own.is_read_only,
+        is_edit=own.is_edit,
         is_inert=clean and not simple.assignments and _is_inert(program, arguments, layers),
         looked_through=_looked_through(layers, simple),
+        when_plain=when_plain,
         stage=0,
         is_late=False,
     )
 
 
 _NOWHERE: Folders = frozenset()
+
+
+def _own_facts(layers: list[Layer], *, clean: bool) -> Plain:
+    """Return what the programs themselves may do; `clean` says that nothing else is in the way."""
+    risk = ""
+    for layer in layers:
+        risk = risk or risk_of(program_of(layer.words[0]), layer.words[1:])
+    if not clean or not layers[-1].words[0].is_literal:
+        return Plain(risk, is_read_only=False, is_edit=False)
+    program, arguments = layers[-1].words[0].text, layers[-1].words[1:]
+    return Plain(risk, is_read_only(program, arguments), _is_edit(program, arguments, risk))
+
+
+def _begins_open(word: Word) -> bool:
+    return not word.text.isascii() and word.text.startswith(_GLOBS)
+
+
+def _below_here(word: Word) -> Word:
+    return Word(word.raw, f"./{word.text}") if _begins_open(word) else word
 
 
 def _only(folders: Folders) -> str | None:
@@ -348,6 +384,9 @@ def _is_inert(program: str, arguments: tuple[Word, ...], layers: list[Layer]) ->
         return False
     if program == "read":
         return all(_READ_WORD.fullmatch(word.text) for word in arguments)
+    if program == "time":
+        # Without a command it times a subshell, which is judged on its own.
+        return not arguments
     if program == "set":
         return bool(arguments) and all(word.text in _SET_OPTIONS for word in arguments)
     return program in _INERT

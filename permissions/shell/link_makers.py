@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import Enum
 
+from permissions.bash_pattern import WORD_END
 from permissions.shell.access import names
 
 
@@ -43,15 +44,14 @@ _GIT_CHECKS = names("--stat --numstat --summary --check --cached --show-current-
 _GIT_RESETS = names("--hard --merge --keep --recurse-submodules")
 
 
-def making_of(forms: Sequence[Sequence[str]]) -> Making | None:
-    """Return what a command makes, from the spellings of its words; None for nothing."""
-    for words in forms:
-        table = _TABLE.get(words[0])
-        if table is not None:
-            found = table(words[1:])
-            if found is not None:
-                return found
-    return None
+def making_of(program: str, joined: str) -> Making | None:
+    """Return what a command makes; None for nothing.
+
+    Args:
+        program: One of `MAKERS`.
+        joined: All its words, `WORD_END` in between.
+    """
+    return MAKERS[program](joined.split(WORD_END)[1:])
 
 
 def _link(words: Sequence[str]) -> Making | None:
@@ -137,7 +137,7 @@ def _older(words: Sequence[str]) -> Making | None:
     return Making.TREE if words[:1] and words[0] in taken else None
 
 
-_TABLE = {
+MAKERS: dict[str, Callable[[Sequence[str]], Making | None]] = {
     **dict.fromkeys(("ln", "link"), _link),
     "cp": _copy,
     "mv": _move,

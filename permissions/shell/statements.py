@@ -106,7 +106,7 @@ class StatementReader:
     def _statement(self, node: TreeNode) -> Node:
         match node.type:
             case "command":
-                return self._command(node, ())
+                return self._timed(node) or self._command(node, ())
             case "redirected_statement":
                 return self._redirections.redirected(node)
             case "list":
@@ -144,6 +144,13 @@ class StatementReader:
                 return Words(self._raw(node), (self._words.read(node),))
             case kind:
                 raise Unparsable(f"it contains a {kind.replace('_', ' ')}")
+
+    def _timed(self, node: TreeNode) -> Node | None:
+        """Read `time (…)`, which the grammar takes for a command with a subshell behind it."""
+        children = node.children
+        if len(children) != 2 or children[1].type != "subshell" or self._raw(children[0]) != "time":
+            return None
+        return Sequence((Simple("time", (), (Word("time", "time"),)), self.statement(children[1])))
 
     def _operands(self, node: TreeNode) -> list[Node]:
         return [

@@ -24,7 +24,14 @@ def sort(words: Sequence[Word]) -> list[Access]:
 
 def uniq(words: Sequence[Word]) -> list[Access]:
     """Return what uniq reads and writes: its second operand."""
-    operands = split_arguments(words, valued="fsw").operands
+    return input_output(split_arguments(words, valued="fsw").operands)
+
+
+def input_output(operands: Sequence[Word]) -> list[Access]:
+    """Return what a program touches that reads its first operand and writes its second."""
+    if any(word.has_glob or word.splits for word in operands):
+        # They may become more: any of them may end up second.
+        return [*each(AccessKind.READ, operands), *each(AccessKind.WRITE, operands)]
     return [*each(AccessKind.READ, operands[:1]), *each(AccessKind.WRITE, operands[1:2])]
 
 

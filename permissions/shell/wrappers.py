@@ -126,6 +126,8 @@ WRAPPERS = {
     "uvx": Wrapper("p", _set("--from --with --python")),
     "pipx": Wrapper(),
 }
+LOOKED_THROUGH = frozenset(name for name, one in WRAPPERS.items() if one.is_open_to_allow)
+"""Wrappers behind which an allow rule for the program inside matches; `xargs` is one when bare."""
 SHELLS = _set("sh bash zsh dash ksh mksh ash fish rbash su")
 RUNNERS = {
     "npm": _set("exec x"),
