@@ -8,7 +8,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from agent.settings.file import read_settings
 from agent.settings.load import Settings
+from agent.settings.rules import rules_of
 from agent.settings.trust import TrustStore
 from permissions.context import PermissionContext, is_locked
 from permissions.decision import DecisionWarning, GrantChoice, WarningType
@@ -128,9 +130,16 @@ class Grants:
                 self.note_own(source, grant.rules)
             if source is RuleSource.LOCAL:
                 _ignore_in_git(file)
+        lines = _lines_of(file, source, behavior) if file is not None else {}
         self.add_rules(
             [
-                RuleText(rule, behavior, source, str(file) if file is not None else None)
+                RuleText(
+                    rule,
+                    behavior,
+                    source,
+                    str(file) if file is not None else None,
+                    lines.get(rule),
+                )
                 for rule in grant.rules
             ]
         )
@@ -167,6 +176,14 @@ class Grants:
                 return settings.agent_home / "settings.json"
             case RuleSource.POLICY | RuleSource.CLI | RuleSource.SESSION:
                 raise OSError(f"rules of {source} are not kept in a file that answers may change")
+
+
+def _lines_of(file: Path, source: RuleSource, behavior: RuleBehavior) -> dict[str, int | None]:
+    """Return the line of each rule that a file holds, as it reads now."""
+    loaded, _ = read_settings(file, source)
+    if loaded is None:
+        return {}
+    return {rule.text: rule.line for rule in rules_of(loaded)[0] if rule.behavior is behavior}
 
 
 def _ignore_in_git(file: Path) -> None:

@@ -109,7 +109,7 @@ def suggest(
                 rules,
                 RuleBehavior.ALLOW,
                 destination,
-                f"don't ask again for {_named(rules)} {where}",
+                f"don't ask again for {_named(offers)} {where}",
                 "; ".join(dict.fromkeys(o.also_allows for o in offers if o.also_allows)),
                 tuple(offers),
                 _covered_parts(decision),
@@ -273,7 +273,10 @@ def _edit_offer(
     anchored = anchored_path(folder, context, destination)
     if anchored is None:
         return ()
-    where = "this project" if folder == str(context.launch_dir) else folder
+    launch_dir = str(context.launch_dir)
+    inside = folder.startswith(f"{launch_dir}/")
+    where = folder[len(launch_dir) + 1 :] if inside else folder
+    where = "this folder" if folder == launch_dir else where
     rule = f"Edit({anchored.rstrip('/')}/**)"
     return (RuleOffer(rule, path, f"editing every file below {where}"),)
 
@@ -292,9 +295,13 @@ def _would_allow(
     return after.behavior is Behavior.ALLOW
 
 
-def _named(rules: Sequence[str]) -> str:
-    shown = [rule[5:-1] if rule.startswith("Bash(") else rule for rule in rules]
-    return ", ".join(shown)
+def _named(offers: Sequence[RuleOffer]) -> str:
+    """Return what the rules are about, as people say it: commands as written, the rest in words."""
+    shown = [
+        offer.rule[5:-1] if offer.rule.startswith("Bash(") else offer.also_allows or offer.rule
+        for offer in offers
+    ]
+    return ", ".join(dict.fromkeys(shown))
 
 
 def _text(request: PermissionRequest, key: str) -> str:

@@ -166,22 +166,13 @@ class ConversationMaker:
         self, request: PermissionRequest, decision: Decision
     ) -> Sequence[GrantOffer]:
         """Return the answers of the dialog that store something."""
-        # With the first dialog, not with the first frame.
-        from permissions.decision import GrantChoice
-        from permissions.grants import suggest
-        from tui.dialogs.permission import GrantOffer
-
         if self.assembled is None:
             return ()
+        # With the first dialog, not with the first frame.
+        from tui.dialogs.grant_offers import grant_offers
+
         conversation = self.assembled.conversation
-        found = suggest(request, decision, conversation.gate.context, cwd=conversation.cwd)
-        return tuple(
-            GrantOffer(
-                grant.label, GrantChoice(grant.rules, str(grant.destination)), grant.also_allows
-            )
-            for grant in found
-            if grant.destination is not None
-        )
+        return grant_offers(request, decision, conversation.gate.context, conversation.cwd)
 
     def judge_call(self, request: PermissionRequest) -> Decision | None:
         """Return what becomes of a call that the person changed; None for other agents' calls."""

@@ -55,6 +55,8 @@ class GrantOffer:
     choice: GrantChoice
     also_allows: str = ""
     """What else the rules cover, in words; empty when it is obvious."""
+    elsewhere: tuple[GrantOffer, ...] = ()
+    """The same, kept in other places, the narrowest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +171,8 @@ class PermissionDialog:
                 choices.move(1)
             case "confirm:nextField":
                 choices.open_comment()
+            case None if key in ("left", "right"):
+                self._keep_elsewhere(1 if key == "right" else -1)
             case "confirm:cycleMode" if self._ask.session_edits and self._ask.offers:
                 self._decide(choices.chosen(1))
             case "permission:toggleDebug" | "confirm:toggleExplanation":
@@ -214,6 +218,18 @@ class PermissionDialog:
         elif not self._choices.type(key, text):
             return action_id == "confirm:no"
         return True
+
+    def _keep_elsewhere(self, step: int) -> None:
+        """Let the selected answer keep its rules in the next place, where there are several."""
+        ask, at = self._ask, self._choices.selected - 1
+        if not 0 <= at < len(ask.offers) or not ask.offers[at].elsewhere:
+            return
+        offer = ask.offers[at]
+        places = (replace(offer, elsewhere=()), *offer.elsewhere)
+        turned = (*places[step:], *places[:step])
+        moved = replace(turned[0], elsewhere=turned[1:])
+        self._ask = replace(ask, offers=(*ask.offers[:at], moved, *ask.offers[at + 1 :]))
+        self._choices.choices = _choices(self._ask)
 
     def _answer_all(self) -> None:
         """Say yes, this once, to this call and to those that were shown with it."""
@@ -341,8 +357,10 @@ def _choices(ask: PermissionAsk) -> list[Choice]:
 def _stores(offer: GrantOffer) -> str:
     rules = ", ".join(reveal(rule) for rule in offer.choice.rules)
     where = _DESTINATIONS.get(offer.choice.destination, offer.choice.destination)
-    stores = f"stores {rules} in {where}" if rules else where
-    return f"{stores}; also allows {offer.also_allows}" if offer.also_allows else stores
+    stores = f"stores {rules} {where}" if rules else where
+    if offer.also_allows and offer.also_allows not in offer.label:
+        stores = f"{stores}; also allows {offer.also_allows}"
+    return f"{stores} · ←→ elsewhere" if offer.elsewhere else stores
 
 
 def _decision(ask: PermissionAsk, chosen: Chosen) -> Decision:
@@ -387,8 +405,8 @@ _ALL: Final = 1_000
 _CHANGED: Final = "You changed it: rules are asked once more before it runs."
 _QUESTION_CHANGED: Final = "Do this, as you changed it?"
 _DESTINATIONS: Final = {
-    "session": "this session",
-    "localSettings": ".agent/settings.local.json",
-    "projectSettings": ".agent/settings.json",
-    "userSettings": "~/.agent/settings.json",
+    "session": "until this conversation ends",
+    "localSettings": "in .agent/settings.local.json, for you in this project",
+    "projectSettings": "in .agent/settings.json, for everybody in this project",
+    "userSettings": "in ~/.agent/settings.json, for you everywhere",
 }

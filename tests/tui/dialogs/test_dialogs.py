@@ -450,7 +450,8 @@ PERMISSION_BASH = """\
    Run this command?
  ❯ 1. Yes
    2. Yes, and don't ask again for git push
-      stores Bash(git push) in .agent/settings.local.json
+      stores Bash(git push) in .agent/settings.local.json,
+      for you in this project
    3. No  ends the turn
 
    ↑↓ enter · tab comment · e edit · ctrl+y why · esc no"""
@@ -482,7 +483,8 @@ PERMISSION_EDIT = """\
    Make this edit?
  ❯ 1. Yes
    2. Yes, and don't ask again for git push
-      stores Bash(git push) in .agent/settings.local.json
+      stores Bash(git push) in .agent/settings.local.json,
+      for you in this project
    3. No  ends the turn
 
    ↑↓ enter · tab comment · h hunks · ctrl+y why · esc no"""

@@ -115,3 +115,28 @@ async def test_a_changed_command_is_not_offered_the_old_rules() -> None:
     decision = await dialog.wait()
     assert decision.updated_input == {"command": "y --now"}
     assert decision.grant is None
+
+
+async def test_the_arrows_choose_where_a_rule_is_kept() -> None:
+    def kept_in(destination: str) -> GrantOffer:
+        return GrantOffer(f"for {destination}", GrantChoice(("Bash(x)",), destination))
+
+    local = replace(
+        kept_in("localSettings"),
+        elsewhere=(kept_in("projectSettings"), kept_in("userSettings")),
+    )
+    dialog = PermissionDialog(PermissionAsk(call("x"), PLAIN, offers=(local,)), Highlighter())
+    dialog.press("left", "", None)
+    assert "for localSettings" in drawn(dialog, 80)
+    dialog.press("down", "", "confirm:next")
+    seen = []
+    for key in ("right", "right", "right", "left"):
+        dialog.press(key, "", None)
+        seen.append(next(line for line in drawn(dialog, 80).splitlines() if "❯ 2." in line))
+    assert [line.split("for ")[1] for line in seen] == [
+        "projectSettings", "userSettings", "localSettings", "userSettings",
+    ]  # fmt: skip
+    assert "in ~/.agent/settings.json, for you everywhere" in drawn(dialog, 80)
+    dialog.press("enter", "", "confirm:yes")
+    decision = await dialog.wait()
+    assert decision.grant == GrantChoice(("Bash(x)",), "userSettings")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from permissions.decision import Behavior
@@ -9,9 +11,10 @@ from permissions.request import PermissionRequest
 from tests.screens.test_screens import DIALOGS
 from tests.tui.components.samples import DIFF
 from tests.tui.dialogs.test_dialogs import BASH, OFFER, PENDING, QUESTIONS, permission
+from tests.tui.dialogs.test_hunks import CHANGE, NEW, WRITE
 from tui.dialogs.permission import PermissionAsk, PermissionDialog
 from tui.dialogs.question import QuestionDialog
-from tui.flat.read_dialog import Heard, answer, dialog_lines, is_to_read
+from tui.flat.read_dialog import Heard, answer, dialog_lines, how_to_answer, is_to_read
 from tui.panels.list_panel import Item, ListPanel
 from tui.panels.text_panel import TextPanel, text_rows
 from tui.text.highlight import Highlighter
@@ -29,7 +32,7 @@ async def test_a_permission_is_read_in_the_order_of_the_decision() -> None:
         "Run this command?",
         "1. Yes (selected)",
         "2. Yes, and don't ask again for git push, stores Bash(git push) in "
-        ".agent/settings.local.json",
+        ".agent/settings.local.json, for you in this project",
         "3. No, ends the turn",
     ]
 
@@ -131,3 +134,19 @@ async def test_a_text_asks_nothing() -> None:
     panel = TextPanel("Doctor", text_rows("✓ git: /usr/bin/git\n✗ bash: not found"))
     assert is_to_read(panel)
     assert dialog_lines(panel) == ["Doctor:", "ok, git: /usr/bin/git", "problem, bash: not found"]
+
+
+async def test_the_keys_of_the_hint_are_words_and_open_what_they_name() -> None:
+    asked = PermissionAsk(WRITE, replace(PENDING, parts=()), CHANGE)
+    dialog = PermissionDialog(asked, Highlighter())
+    assert "h hunks, " in how_to_answer(dialog)
+    assert "ctrl+y why, " in how_to_answer(dialog)
+    assert answer(dialog, "h") is Heard.TAKEN
+    assert dialog_lines(dialog)[-1].startswith("3. marked, line 11  +1 −0, eleven")
+    for line in ("3", "space"):
+        answer(dialog, line)
+    assert dialog_lines(dialog)[-1].startswith("3. not marked, ")
+    answer(dialog, "enter")
+    decision = await dialog.wait()
+    assert decision.updated_input is not None
+    assert decision.updated_input["content"] == NEW.replace("eleven\n", "")
