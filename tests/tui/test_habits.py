@@ -39,10 +39,10 @@ def options_of(*arguments: str) -> RunOptions:
         seen.append(options)
         return 0
 
-    with run.make_context("agent-tui", list(arguments)) as context:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("tui.start.start", start)
-            run.invoke(context)
+    context = run.make_context("agent-tui", list(arguments))
+    with context, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tui.start.start", start)
+        run.invoke(context)
     return seen[0]
 
 
