@@ -37,11 +37,11 @@ def _want_exit_statuses() -> None:
 
 
 def _is_plain(arguments: Sequence[str]) -> bool:
-    """Return whether there is nothing but, perhaps, a prompt."""
+    """Return whether there is nothing but, perhaps, a prompt or the wish to continue."""
     from tui.subcommand_names import SUBCOMMANDS
 
     match arguments:
-        case []:
+        case [] | ["-c" | "--continue"]:
             return True
         case [prompt]:
             if not prompt or prompt.startswith("-") or prompt in SUBCOMMANDS:
@@ -57,13 +57,15 @@ def _start(arguments: Sequence[str]) -> int:
     # Before anything that takes its time; with a prompt given there is nothing to type.
     from tui.early_prompt import open_early_prompt
 
-    early = None if arguments else open_early_prompt(os.environ)
+    prompt = next((argument for argument in arguments if not argument.startswith("-")), None)
+    early = open_early_prompt(os.environ) if prompt is None else None
     try:
         # The run's own modules come only now: help and version need none of them.
         from agent.options import RunOptions
         from tui.start import start
 
-        return start(RunOptions(prompt=arguments[0] if arguments else None), early)
+        continues = bool(arguments) and prompt is None
+        return start(RunOptions(prompt=prompt, continue_latest=continues), early)
     finally:
         if early is not None:
             early.give_back()

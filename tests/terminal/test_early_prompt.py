@@ -127,6 +127,16 @@ def test_a_request_sent_early_is_answered(held: Held, gate: Path) -> None:
     assert program.wait_until(shows("Hello there.")), program.emulator.text()
 
 
+def test_a_conversation_that_is_continued_begins_the_same_way(held: Held, gate: Path) -> None:
+    program = held("-c")
+    assert program.wait_until(EARLY), program.emulator.text()
+    program.type(b"go on")
+    assert program.wait_until(shows("❯ go on")), program.emulator.text()
+    release(gate)
+    assert program.wait_until(READY), program.emulator.text()
+    assert "❯ go on" in program.emulator.text()
+
+
 def test_ctrl_c_gives_the_terminal_back(held: Held) -> None:
     program = held()
     before = settings_of(program)

@@ -9,15 +9,19 @@ import pytest
 from agent.options import RunOptions
 from tui import cli
 from tui.command_line import run
+from tui.early_prompt import EarlyPrompt
 
 
-@pytest.mark.parametrize("arguments", [[], ["fix the test"], ["sessions of yesterday"]])
+@pytest.mark.parametrize(
+    "arguments", [[], ["fix the test"], ["sessions of yesterday"], ["-c"], ["--continue"]]
+)
 def test_a_plain_start_has_the_options_that_the_parser_reads(
     arguments: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[RunOptions] = []
 
-    def start(options: RunOptions) -> int:
+    def start(options: RunOptions, early: EarlyPrompt | None = None) -> int:
+        assert early is None, "there is no terminal"
         seen.append(options)
         return 7
 
