@@ -13,11 +13,13 @@ from typing import Final
 
 from themes.theme import Role
 from tui.dialogs.dialog import Dialog, FooterRow
+from tui.flat.hinted_keys import hinted_keys, press_hinted
 from tui.flat.read_list import how_in_lines, press_own_key, search
 from tui.panels.list_panel import ListPanel
 from tui.text.ink import Ink, Row, Run
 
-HOW: Final = "Type a number, a number and a comment, or esc."
+_NUMBERS: Final = "Type a number, a number and a comment"
+HOW: Final = f"{_NUMBERS}, or esc."
 WIDTH_CELLS: Final = 1_000
 """Wide enough that nothing is wrapped or cut: the terminal does the first, nobody the second."""
 
@@ -144,6 +146,8 @@ def answer(dialog: Dialog, line: str) -> Heard:
         return _choose(dialog, _choices(dialog)[-1], refused[1])
     if isinstance(dialog, ListPanel) and press_own_key(dialog, said):
         return Heard.TAKEN
+    if press_hinted(dialog, word):
+        return Heard.TAKEN
     if word in _CLOSING:
         dialog.press("escape", "", "confirm:no")
     elif word in _KEYS:
@@ -167,7 +171,8 @@ def how_to_answer(dialog: Dialog) -> str:
     """Return what can be typed now."""
     if isinstance(dialog, ListPanel):
         return how_in_lines(dialog)
-    return dialog.view(WIDTH_CELLS).in_lines or HOW
+    keys = "".join(f"{key} {does}, " for key, does in hinted_keys(dialog).items())
+    return dialog.view(WIDTH_CELLS).in_lines or f"{_NUMBERS}, {keys}or esc."
 
 
 def _choose(dialog: Dialog, index: int, comment: str) -> Heard:

@@ -122,9 +122,13 @@ async def test_another_question_is_read_whole_though_lines_of_it_were_heard(keyb
 async def test_what_is_said_after_somebody_else_answered_begins_a_line(keyboard: int) -> None:
     out = Said()
     voice = Voice(out, has_marks=False)
-    asked = asyncio.ensure_future(Asker(voice, LineReader(), lambda _lines: None).ask(permission()))
+    reader = LineReader()
+    asked = asyncio.ensure_future(Asker(voice, reader, lambda _lines: None).ask(permission()))
     await out.until("Run this command?")
     asked.cancel()
     await asyncio.wait({asked})
     voice.say(["permission: allowed by hook"])
     assert "\npermission: allowed by hook\n" in out.getvalue()
+    os.write(keyboard, b"\n")
+    while reader.is_reading:
+        await asyncio.sleep(0)

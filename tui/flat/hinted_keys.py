@@ -1,0 +1,47 @@
+"""The keys that a dialog's own hint names, as words that can be typed. Pure.
+
+The hint is the row that the drawn dialog shows at its foot: `↑↓ enter · h hunks · esc no`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from tui.dialogs.dialog import Dialog, manners_of
+from tui.input.actions import ACTIONS
+
+_WIDTH_CELLS: Final = 1_000
+_PART: Final = re.compile(r"((?:ctrl|alt)\+\w|shift\+tab|[a-z]) (.+)")
+_ONLY_DRAWN: Final = frozenset({"confirm:editHere"})
+"""An editor that is drawn; in lines a comment says what should be otherwise."""
+
+
+def hinted_keys(dialog: Dialog) -> Mapping[str, str]:
+    """Return what each key does that the hint names; empty without a hint."""
+    found: dict[str, str] = {}
+    for row in dialog.view(_WIDTH_CELLS).footer:
+        if row.choice is None and row.is_optional:
+            for part in row.row.text.split(" · "):
+                match = _PART.fullmatch(part.strip())
+                if match is not None and action_of(dialog, match[1]) not in _ONLY_DRAWN:
+                    found[match[1]] = match[2]
+    return found
+
+
+def press_hinted(dialog: Dialog, word: str) -> bool:
+    """Press a key that the hint names; False for any other word."""
+    if word not in hinted_keys(dialog):
+        return False
+    dialog.press(word, word if len(word) == 1 else "", action_of(dialog, word))
+    return True
+
+
+def action_of(dialog: Dialog, key: str) -> str | None:
+    """Return the action that a key has unless it was bound otherwise; None without one."""
+    for context in manners_of(dialog).contexts:
+        for action in ACTIONS:
+            if action.context is context and key in action.keys:
+                return action.id
+    return None
