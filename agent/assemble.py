@@ -332,6 +332,7 @@ async def _build(
             previews=previews,
             todos=lambda: services.todos,
             cwd=lambda: services.cwd,
+            move=services.move_to,
             tool_names=tuple(tool.name for tool in registry.all()),
             queue=queue,
             on_close=(

@@ -129,6 +129,14 @@ class Conversation(ConversationView):
         """Tell Notification hooks that the person is waited for."""
         await self.hooks.notification(kind, message)
 
+    def tell(self, text: str) -> None:
+        """Have the model hear something with the next prompt."""
+        self._state.notes.append(text)
+
+    def move_to(self, folder: Path) -> bool:
+        """Work in another folder from now on; False, and nothing changes, outside the scope."""
+        return self._parts.move(folder)
+
     def send_to_background(self) -> bool:
         """Let the running command go on behind the conversation; False when none runs."""
         return self.shells.send_to_background()

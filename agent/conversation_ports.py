@@ -156,6 +156,8 @@ class ConversationParts:
     """By the identifier of a call that waits for permission."""
     todos: Callable[[], tuple[TodoItem, ...]]
     cwd: Callable[[], Path]
+    move: Callable[[Path], bool]
+    """Changes it; False outside the scope."""
     tool_names: tuple[str, ...]
     queue: list[Prompt]
     """Shared with what lets prompts join a running turn."""

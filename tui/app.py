@@ -164,9 +164,7 @@ class AgentApp(DirectOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
             self.set_timer,
         )
         self.typed_prompts = TypedPrompts(self.history, self.start_worker, self.warn)
-        self.typed_commands = TypedCommands(
-            self.bridge.put, self._on_typed_command, self._on_typed_command_end
-        )
+        self.typed_commands = TypedCommands(self, clock)
         self.editing = Editing(self, edit_text, edit_path)
         self.own_panels = OwnPanels(self)
         self.keyboard = Keyboard(self, clock)
@@ -309,10 +307,8 @@ class AgentApp(DirectOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
         """Send a prompt, or run a command."""
         if text.startswith("/"):
             self.start_worker(self._run_command(text))
-        elif text.startswith("!") and text[1:].strip():
-            folder = self.conversation.cwd if self.conversation is not None else self.folder
-            command = text[1:].strip()
-            self.start_worker(self.typed_commands.run(command, folder, self.options.shell_env))
+        elif text.startswith("!"):
+            self.start_worker(self.typed_commands.run(text[1:].strip()))
         else:
             self.send(text)
 
@@ -338,14 +334,6 @@ class AgentApp(DirectOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
         self.bridge.flush()
         self.document.stop()
         self.events_shown.show()
-
-    def _on_typed_command(self, command: str) -> None:
-        self.document.add_prompt(f"!{command}", kind="shell", at_s=self._clock())
-        self.transcript.to_end()
-
-    def _on_typed_command_end(self, note: str) -> None:
-        self.bridge.flush()
-        self.runner.submit(Prompt(note))
 
     def _on_dialogs(self) -> None:
         self.waiting_notice.stop()

@@ -73,14 +73,16 @@ def complete(
     return None
 
 
-def complete_shell(text: str, cursor: int, earlier: Sequence[str]) -> Completion | None:
+def complete_shell(
+    text: str, cursor: int, earlier: Sequence[str], *, is_asked: bool = False
+) -> Completion | None:
     """Return the earlier commands, newest first, that go on from what follows the `!`.
 
-    Those that begin with it come first, then those that contain it. None at the bare `!`, and where
-    the cursor is not at the end.
+    Those that begin with it come first, then those that contain it. None at the bare `!` unless it
+    `is_asked` for, and where the cursor is not at the end.
     """
     typed = text[1:cursor].lstrip()
-    if not typed or cursor != len(text):
+    if not (typed or is_asked) or cursor != len(text):
         return None
     others = [command for command in earlier if command != typed]
     begin = [command for command in others if command.startswith(typed)]

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Protocol
 from agent.conversation_facts import ConversationFacts
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     # For annotations alone: this module is part of the way to the first frame.
     from agent.commands.center import CommandCenter
     from agent.display import Display
@@ -94,6 +96,14 @@ class ConversationPort(ConversationFacts, Protocol):
 
     async def restore_files(self, turn_id: str) -> Restored | None:
         """Put files back as they were before a turn. Raises AgentError."""
+        ...
+
+    def tell(self, text: str) -> None:
+        """Have the model hear something with the next prompt."""
+        ...
+
+    def move_to(self, folder: Path) -> bool:
+        """Work in another folder; False, and where it was, when that is outside of what is."""
         ...
 
     def send_to_background(self) -> bool:

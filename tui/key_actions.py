@@ -59,7 +59,8 @@ class KeyActions:
             if self._search.press(event) == "send":
                 self._actions["chat:submit"]()
             return
-        if self._menu.is_open and self._offers.press(event):
+        offers = self._offers
+        if offers.press(event) if self._menu.is_open else offers.ask(event):
             event.claim()
             return
         if not self._chords.continues(event.key, CONTEXTS) and self._press_in_editor(event):

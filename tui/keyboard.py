@@ -147,6 +147,7 @@ class Keyboard:
             host.copy_to_clipboard,
             host.leave,
         )
+        host.composer.shell_hint = self._shell_hint
         self.actions: Mapping[str, Callable[[], object]] = self._action_table()
         """What each action does; False from it: the key is not for it after all."""
         self.keys = KeyActions(
@@ -178,6 +179,18 @@ class Keyboard:
             self.offers.close()
         else:
             self.offers.look()
+
+    def _shell_hint(self) -> str:
+        shown = self._host.chords.keymap.display
+        keys = [
+            f"{key} {what}"
+            for key, what in (
+                (shown("autocomplete:accept"), "earlier ones"),
+                (shown("chat:cancel"), "leaves"),
+            )
+            if key
+        ]
+        return " · ".join((" runs at once, the model sees the output", *keys)) + " "
 
     def cycle_mode(self) -> None:
         """Go to the next permission mode."""

@@ -94,12 +94,12 @@ class Leaving:
             self._arm("ctrl+d")
 
     def cancel(self) -> None:
-        """Esc: drop a selection, else stop what runs; never leave."""
+        """Esc: drop a mark, else stop what runs, else leave the shell's mode; never the program."""
         if self._marked_text:
             self._composer.drop_mark()
             self._transcript.clear_mark()
-        elif not self._shells.kill_latest():
-            self._runner.interrupt()
+        elif not (self._shells.kill_latest() or self._runner.interrupt()):
+            self._composer.leave_shell()
 
     def _is_armed(self, key: str) -> bool:
         return self._key == key and self._clock() < self._until_s

@@ -12,6 +12,7 @@ from tui.components.composer import Composer
 from tui.file_picker import FilePicker
 from tui.input.actions import Context
 from tui.input.event import RoutedEvent
+from tui.input.key_names import canonical_key
 from tui.input.keymap import ChordReader, Match
 from tui.prompt_history import PromptHistory
 from tui.text.draft import Draft
@@ -57,6 +58,17 @@ class PromptOffers:
     def close(self) -> None:
         """Offer nothing."""
         self._menu.show(None)
+
+    def ask(self, event: RoutedEvent) -> bool:
+        """Offer all earlier commands at a bare `!` when asked to; False for any other key."""
+        if self._composer.buffer.text != "!":
+            return False
+        keymap = self._chords.keymap
+        if canonical_key(event.key) not in {c[0] for c in keymap.keys_of("autocomplete:accept")}:
+            return False
+        earlier = self._history.shell_commands()
+        self._menu.show(complete_shell("!", 1, earlier, is_asked=True))
+        return True
 
     def press(self, event: RoutedEvent) -> bool:
         """Take a key for the open menu; False leaves it to the prompt."""

@@ -2,48 +2,86 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Protocol
+
+from agent.user_prompt import Prompt
+from tui.app_options import AppOptions
+from tui.bridge import EventBridge
+from tui.components.transcript import Transcript
+from tui.conversation_holder import ConversationHolder
+from tui.conversation_port import ConversationPort
+from tui.document import Document
+from tui.prompt_runner import PromptRunner
 
 if TYPE_CHECKING:
-    from agent.events import AgentEvent
+    from tui.lines import Lines
     from tui.shell_command import ShellCommand
+
+
+def own_shell(
+    command: str, conversation: ConversationPort, env: Mapping[str, str]
+) -> ShellCommand | None:
+    """Return a command of the person's, not started; None where nothing can run one."""
+    from agent.messages import new_uid  # both rarely used: not for the first frame
+    from tui.shell_command import ShellCommand
+
+    center = conversation.commands
+    if center is None:
+        return None
+    context = center.context
+    files = context.gate.context.scratch_dir or context.agent_home / "cache" / "commands"
+    folder = conversation.cwd if conversation.cwd.is_dir() else conversation.launch_dir
+    return ShellCommand(command, folder, env, new_uid(), shells=context.shells, files=files)
+
+
+class TypedHost(Protocol):
+    """The screen, as typed commands see it."""
+
+    options: AppOptions
+    document: Document
+    transcript: Transcript
+    bridge: EventBridge
+    runner: PromptRunner
+    lines: Lines
+    conversations: ConversationHolder
+
+    def notice(self, text: str, level: str = "info") -> None: ...
 
 
 class TypedCommands:
     """The commands that run, newest last."""
 
-    def __init__(
-        self,
-        take: Callable[[AgentEvent], Awaitable[None]],
-        on_start: Callable[[str], None],
-        on_end: Callable[[str], None],
-    ) -> None:
-        """`on_start` hears of the command; `on_end` gets the note that the model is sent.
-
-        A command that the person ended is not told: nothing goes out after an Esc.
-        """
-        self._take = take
-        self._on_start = on_start
-        self._on_end = on_end
+    def __init__(self, host: TypedHost, clock: Callable[[], float]) -> None:
+        """Take the screen, which shows them."""
+        self._host = host
+        self._clock = clock
         self._running: list[ShellCommand] = []
 
-    async def run(self, command: str, folder: Path, env: Mapping[str, str]) -> None:
-        """Run a command to its end."""
-        from agent.messages import new_uid  # both rarely used: not for the first frame
-        from tui.shell_command import ShellCommand
-
-        shell = ShellCommand(command, folder, env, new_uid())
+    async def run(self, command: str) -> None:
+        """Run a command to its end, or until it goes on in the background."""
+        host = self._host
+        await host.conversations.wait()
+        conversation = host.conversations.current
+        if not command or conversation is None:
+            return
+        shell = own_shell(command, conversation, host.options.shell_env)
+        if shell is None:
+            return
         self._running.append(shell)
-        self._on_start(command)
+        host.document.add_prompt(f"!{command}", kind="shell", at_s=self._clock())
+        host.transcript.to_end()
         try:
             async for event in shell.events():
-                await self._take(event)
+                await host.bridge.put(event)
         finally:
             self._running.remove(shell)
-        if not shell.was_killed:
-            self._on_end(shell.note())
+        host.bridge.flush()
+        if note := hear_of(shell, conversation, host.notice):
+            host.runner.submit(Prompt(note))
+        elif not host.runner.is_running:
+            host.document.stop()
+        host.lines.show()
 
     def kill_latest(self) -> bool:
         """End the command started last; False when none runs."""
@@ -51,3 +89,25 @@ class TypedCommands:
             return False
         self._running[-1].kill()
         return True
+
+
+def hear_of(
+    shell: ShellCommand, conversation: ConversationPort, notice: Callable[[str], None]
+) -> str | None:
+    """Have the model know of a command that has ended; return a prompt, where it is to answer.
+
+    It is told with the next prompt of what the person ended or sent to the background, and of
+    everything where `respondToBashCommands` is false. The working directory goes along with `cd`;
+    `notice` hears where it cannot.
+    """
+    center = conversation.commands
+    values = center.context.settings().values if center is not None else None
+    remark = ""
+    if (folder := shell.final_cwd) is not None and not conversation.move_to(folder):
+        remark = f"The current directory is still {conversation.cwd}: {folder} is outside."
+        notice(f"still in {conversation.cwd}: {folder} is outside the working directories")
+    is_answered = values is None or values.respondToBashCommands is not False
+    if is_answered and not shell.was_killed and not shell.background_id:
+        return shell.note(remark)
+    conversation.tell(shell.note(remark))
+    return None

@@ -27,6 +27,8 @@ DESCRIPTIONS: Final[Mapping[str, str]] = {
     "effortLevel": "How hard the model thinks.",
     "alwaysThinkingEnabled": "Whether the model thinks before it answers, where that can be "
     "switched off; true unless set.",
+    "respondToBashCommands": "Whether the model answers when you have run a command with `!`; "
+    "true unless set.",
     "baseUrl": "The server that requests go to; `ANTHROPIC_BASE_URL` goes before it.",
     "apiKeyHelper": "A command that prints the key.",
     "theme": "A theme's name, or `auto` for what suits the terminal's background.",

@@ -94,6 +94,7 @@ class SettingsFile(_Section):
     fallbackModel: str | list[str] | None = None
     effortLevel: Literal["low", "medium", "high", "xhigh", "max"] | None = None
     alwaysThinkingEnabled: bool | None = None
+    respondToBashCommands: bool | None = None
     baseUrl: str | None = None
     apiKeyHelper: str | None = None
     theme: str | None = None

@@ -210,3 +210,10 @@ class ToolServices:
     The call itself was judged by its folder; this is where a rule on one file inside it counts.
     """
     sandbox: Literal["none"] = "none"
+
+    def move_to(self, folder: Path) -> bool:
+        """Make a folder the current one; False, and nothing changes, outside the scope."""
+        if folder != self.cwd and not self.scope.is_inside(folder):
+            return False
+        self.cwd = folder
+        return True

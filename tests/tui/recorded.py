@@ -11,7 +11,8 @@ from pathlib import Path
 from agent.commands.center import CommandCenter
 from agent.commands.context import CommandContext
 from agent.commands.custom import CustomCommands
-from agent.commands.discover import CommandFinder, CommandPlaces
+from agent.commands.discover import CommandFinder
+from agent.commands.folders import CommandPlaces
 from agent.commands.registry import CommandRegistry
 from agent.commands.spec import Surface
 from agent.commands.table import BUILTIN_COMMANDS
@@ -70,6 +71,7 @@ class RecordedConversation:
     todos: tuple[TodoItem, ...] = ()
     previews: dict[str, Display] = field(default_factory=dict)
     received: list[str] = field(default_factory=list)
+    told: list[str] = field(default_factory=list)
     waiting: list[Prompt] = field(default_factory=list)
     answers: list[Decision | None] = field(default_factory=list)
     interrupted: asyncio.Event = field(default_factory=asyncio.Event)
@@ -110,6 +112,13 @@ class RecordedConversation:
 
     async def restore_files(self, turn_id: str) -> Restored | None:
         return None
+
+    def tell(self, text: str) -> None:
+        self.told.append(text)
+
+    def move_to(self, folder: Path) -> bool:
+        self.cwd = folder
+        return True
 
     def send_to_background(self) -> bool:
         return False

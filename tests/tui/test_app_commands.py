@@ -266,7 +266,7 @@ async def test_a_shell_command_runs_at_once_and_the_model_hears_of_it(tmp_path: 
         ]
 
 
-async def test_escape_ends_a_shell_command_and_sends_nothing(tmp_path: Path) -> None:
+async def test_escape_ends_a_shell_command_and_the_model_hears_of_it_later(tmp_path: Path) -> None:
     conversation = played([])
     app = with_shell(conversation, tmp_path)
     async with app.run_test(size=(60, 24)) as pilot:
@@ -278,6 +278,79 @@ async def test_escape_ends_a_shell_command_and_sends_nothing(tmp_path: Path) -> 
         await settled(pilot)
         assert "Interrupted" in transcript_of(app)
         assert conversation.received == []
+        assert "started" in conversation.told[0]
+        assert "[The person ended it.]" in conversation.told[0]
+        assert not app.document.activity.is_working
+
+
+async def test_a_shell_command_goes_on_in_the_background(tmp_path: Path) -> None:
+    conversation = played([])
+    assert conversation.commands is not None
+    shells = conversation.commands.context.shells
+    conversation.send_to_background = shells.send_to_background  # type: ignore[method-assign]
+    app = with_shell(conversation, tmp_path)
+    async with app.run_test(size=(60, 24)) as pilot:
+        await send(pilot, "!echo started; sleep 60")
+        while "started" not in transcript_of(app):
+            await pilot.pause(0.02)
+        await pilot.press("ctrl+b")
+        await app.workers.wait_for_complete()
+        await settled(pilot)
+        (shell,) = shells.all()
+        assert shell.is_running
+        assert f"runs in the background as {shell.id}" in transcript_of(app)
+        assert f"[It goes on in the background as {shell.id}.]" in conversation.told[0]
+        assert not app.document.activity.is_working
+        await shells.kill_all()
+
+
+async def test_cd_is_remembered_where_it_may_lead(tmp_path: Path) -> None:
+    (tmp_path / "inside").mkdir()
+    conversation = played([], [], [])
+    app = with_shell(conversation, tmp_path)
+
+    def move_to(folder: Path) -> bool:
+        is_inside = folder.is_relative_to(tmp_path)
+        conversation.cwd = folder if is_inside else conversation.cwd
+        return is_inside
+
+    conversation.move_to = move_to  # type: ignore[method-assign]
+    async with app.run_test(size=(90, 24)) as pilot:
+        await send(pilot, "!cd inside")
+        await app.workers.wait_for_complete()
+        assert conversation.cwd == tmp_path / "inside"
+        await send(pilot, "!pwd; cd /")
+        await app.workers.wait_for_complete()
+        await settled(pilot)
+        assert conversation.cwd == tmp_path / "inside"
+        assert "/ is outside the working directories" in " ".join(transcript_of(app).split())
+        assert f"{tmp_path}/inside\n" in conversation.received[1]
+        assert "/ is outside.]" in conversation.received[1]
+
+
+async def test_a_lone_exclamation_mark_sends_nothing() -> None:
+    conversation = played([])
+    async with make_app(conversation).run_test(size=(60, 24)) as pilot:
+        await send(pilot, "!")
+        await send(pilot, "! ")
+        assert conversation.received == []
+
+
+async def test_the_shells_mode_says_what_it_is_and_escape_leaves_it() -> None:
+    app = make_app(played([]))
+    app.history.extend_older(["!make test", "hello"])
+    async with app.run_test(size=(90, 24)) as pilot:
+        await pilot.press(*"!ls")
+        await settled(pilot)
+        assert "runs at once, the model sees the output" in text_of(app.composer)
+        await pilot.press("escape")
+        assert app.composer.buffer.text == "ls"
+        assert "runs at once" not in text_of(app.composer)
+        await pilot.press("ctrl+u", "!", "tab")
+        await settled(pilot)
+        assert "make test" in text_of(app.menu)
+        await pilot.press("tab")
+        assert app.composer.buffer.text == "!make test"
 
 
 @pytest.mark.parametrize("theme", available_themes())

@@ -60,8 +60,8 @@ class Composer(Listens, RowsWidget):
         self.buffer = TextBuffer()
         self._mark = TextMark(self.buffer)
         self.placeholder = PLACEHOLDER
-        self.shell_hint = ""
-        """Shown in the upper rule while a shell command is typed."""
+        self.shell_hint: Callable[[], str] = str
+        """Gives what the upper rule says while a shell command is typed."""
         self._mode_role = Role.FAINT
         self._note = ""
         self._first_shown = 0
@@ -150,6 +150,16 @@ class Composer(Listens, RowsWidget):
         """What the person has marked; empty when nothing is."""
         part = self._vim.selection if self._vim is not None else None
         return self.buffer.piece(*part).text if part is not None else self._mark.text
+
+    def leave_shell(self) -> bool:
+        """Make what was typed after `!` a prompt; False when it is none of the shell's."""
+        if self.prefix != "!":
+            return False
+        at = self.buffer.cursor
+        self.buffer.remove(0, 1)
+        self.buffer.move_to(at - 1)
+        self._text_changed()
+        return True
 
     def extend_mark(self, move: Callable[[TextBuffer], object]) -> None:
         """Make a move that marks what it passes, or goes on marking."""
@@ -300,7 +310,7 @@ class Composer(Listens, RowsWidget):
     @property
     def _mode_hint(self) -> str:
         """What the mode of the prompt is, where its first character makes one."""
-        return self.shell_hint if self.prefix == "!" else ""
+        return self.shell_hint() if self.prefix == "!" else ""
 
     @property
     def _vim_label(self) -> str:

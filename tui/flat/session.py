@@ -233,16 +233,15 @@ class _FlatRun:
 
     async def _run_shell(self, command: str) -> None:
         """Run the person's own command, say its output, then tell the model of it."""
-        from agent.messages import new_uid  # both rarely used
-        from tui.shell_command import ShellCommand
+        from tui.typed_command import hear_of, own_shell  # rarely used
 
         assert self.conversation is not None
-        shell = ShellCommand(
-            command, self.conversation.cwd, child_environment(self._env, {}), new_uid()
-        )
+        shell = own_shell(command, self.conversation, child_environment(self._env, {}))
+        if shell is None:
+            return
         await self.say_events(shell.events())
-        if not shell.was_killed:
-            await self._run_prompt(shell.note())
+        if note := hear_of(shell, self.conversation, self.notice):
+            await self._run_prompt(note)
 
     def _keep(self, lines: Sequence[str]) -> None:
         """Keep lines typed ahead as prompts of their own."""

@@ -181,10 +181,7 @@ def _usable_cwd(services: ToolServices) -> str:
 
 
 def _move(services: ToolServices, cwd: Path | None) -> str:
-    if cwd is None or cwd == services.cwd:
-        return ""
-    if services.scope.is_inside(cwd):
-        services.cwd = cwd
+    if cwd is None or services.move_to(cwd):
         return ""
     return (
         f"\n[The current directory is still {services.cwd}: "
