@@ -14,11 +14,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from permissions.decision import STRICTNESS, Behavior, Decision, DecisionSource
+from permissions.redaction import PLACEHOLDER, is_secret_name, without_named_secrets
 from permissions.request import PermissionRequest
 
 FORMAT_VERSION: Final = 1
 MAX_VALUE_CHARS: Final = 10_000
 """Longest string of an input that is kept; more is cut and said so."""
+_BEYOND_CHARS: Final = 20_000
+"""How much of a secret may lie behind the cut and still be told by its whole form."""
 MAX_ITEMS: Final = 1_000
 MAX_DEPTH: Final = 20
 CUT_MARK: Final = "…"
@@ -50,7 +53,7 @@ class AuditLog:
         """
         self._path = path
         self._session_id = session_id
-        self._redact = redact
+        self._redact_known = redact
         self._mode = mode
         self._cwd = cwd
         self._folder = folder
@@ -77,7 +80,7 @@ class AuditLog:
             "checked": str(answer_of_checks(decision)),
             **self._plain(decision.as_json()),
             "feedback": self._redact(decision.feedback) if decision.feedback else None,
-            "stored": list(decision.stored),
+            "stored": self._plain(decision.stored),
         }
         data = (json.dumps(line, ensure_ascii=False, default=str) + "\n").encode(
             "utf-8", "backslashreplace"
@@ -114,17 +117,23 @@ class AuditLog:
         finally:
             os.close(descriptor)
 
+    def _redact(self, text: str) -> str:
+        return without_named_secrets(self._redact_known(text))
+
     def _plain(self, value: Any, depth: int = 0) -> Any:
         if isinstance(value, str):
-            text = self._redact(value)
-            if len(text) > MAX_VALUE_CHARS:
-                return f"{text[:MAX_VALUE_CHARS]}{CUT_MARK} ({len(text) - MAX_VALUE_CHARS} more)"
+            # Nothing behind what is kept is looked at: a decision waits for this line.
+            text = self._redact(value[: MAX_VALUE_CHARS + _BEYOND_CHARS])
+            if len(value) > MAX_VALUE_CHARS:
+                return f"{text[:MAX_VALUE_CHARS]}{CUT_MARK} ({len(value) - MAX_VALUE_CHARS} more)"
             return text
         if depth > MAX_DEPTH and isinstance(value, Mapping | list | tuple):
             return f"{CUT_MARK} (nested too deeply)"
         if isinstance(value, Mapping):
             return {
-                self._redact(str(key)): self._plain(item, depth + 1)
+                self._redact(str(key)): PLACEHOLDER
+                if isinstance(item, str) and item and is_secret_name(str(key))
+                else self._plain(item, depth + 1)
                 for key, item in list(value.items())[:MAX_ITEMS]
             }
         if isinstance(value, list | tuple):

@@ -11,14 +11,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
+from permissions.redaction import SECRET_NAME
+
 MIN_VALUE_CHARACTERS: Final = 8
 """A shorter value is too likely to be an ordinary word."""
 
-_SECRET_NAME = re.compile(
-    r"(?:^|_)(?:API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|PWD|"
-    r"CREDENTIALS?|AUTH|COOKIE|DSN|CONNECTION_STRING)(?:_|$)",
-    re.IGNORECASE,
-)
 _NOT_SECRET: Final = frozenset({"PWD", "OLDPWD", "SSH_AUTH_SOCK", "XAUTHORITY", "GPG_AGENT_INFO"})
 _PLAIN_VALUE = re.compile(r"(?:/[^\s]*|[a-z]+|[0-9]{1,9}|true|false)", re.IGNORECASE)
 
@@ -158,7 +155,7 @@ def is_secret(name: str, value: str) -> bool:
     """Whether a variable looks like a secret: a telling name, and a value that is not plain."""
     return (
         name.upper() not in _NOT_SECRET
-        and bool(_SECRET_NAME.search(name))
+        and bool(SECRET_NAME.search(name))
         and len(value) >= MIN_VALUE_CHARACTERS
         and not _PLAIN_VALUE.fullmatch(value)
     )

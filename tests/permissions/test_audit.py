@@ -108,6 +108,65 @@ def test_no_secret_is_kept_wherever_it_stands(book: Book) -> None:
     assert book.path.read_text().count("[redacted]") >= 4
 
 
+SECRET = "hunter3hunter3"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        f"curl -H 'Authorization: Bearer {SECRET}' https://example.com",
+        f'curl -H "X-Api-Key: {SECRET}" -H "Cookie: a={SECRET}; b=1" https://example.com',
+        f"curl -u me:{SECRET} https://example.com/?access_token={SECRET}&page=2",
+        f"git clone https://{SECRET}{SECRET}@example.com/x.git",
+        f"API_KEY={SECRET} DB_PASSWORD='{SECRET} {SECRET}' make deploy",
+        f'export AWS_SECRET_ACCESS_KEY="{SECRET}"',
+        f"mysql --password {SECRET} --host db; mysql --password={SECRET}",
+        f"""curl -d '{{"password": "{SECRET}", "user": "me"}}' https://example.com""",
+        f"kubectl create secret generic x --from-literal=db-password={SECRET}",
+    ],
+    ids=lambda command: command[:24],
+)
+def test_a_secret_is_told_by_the_name_before_it(book: Book, command: str) -> None:
+    book.decided(command, allow=[f"Bash({command})"])
+    line = book.path.read_text()
+    assert SECRET not in line
+    kept = json.loads(line)["input"]["command"]
+    assert kept.replace("REDACTED", "") != ""
+    assert kept.split()[0] == command.split()[0].replace(SECRET, "REDACTED")
+
+
+def test_a_field_whose_name_tells_of_a_secret_is_taken_out(book: Book) -> None:
+    given = {"apiKey": SECRET, "nested": {"user_password": SECRET}, "key": "PROJ-12", "token": ""}
+    request = PermissionRequest("mcp__a__b", given)
+    book.log.write(decide(request, book.engine.context()), request)
+    kept = json.loads(book.path.read_text())["input"]
+    assert kept == {
+        "apiKey": "REDACTED",
+        "nested": {"user_password": "REDACTED"},
+        "key": "PROJ-12",
+        "token": "",
+    }
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "grep -rn password= src",
+        "git push origin token",
+        "TOKEN=$GITHUB_TOKEN gh api",
+        "X=$(cat token.txt) make",
+        "cat secrets/token.txt",
+        "npm test -- --token-limit 300",
+        "keyboard=us monkey=banana make",
+        "ssh -p 22 git@example.com",
+        "pip install 'x @ https://example.com/x.whl'",
+    ],
+)
+def test_what_only_speaks_of_secrets_is_kept(book: Book, command: str) -> None:
+    book.decided(command)
+    assert json.loads(book.path.read_text())["input"]["command"] == command
+
+
 def test_it_is_its_owner_s_alone(book: Book) -> None:
     book.decided("ls")
     assert stat.S_IMODE(book.path.stat().st_mode) == 0o600

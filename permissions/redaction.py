@@ -1,0 +1,81 @@
+"""Secrets told by the name that stands before them: `API_KEY=…`, `--token …`, `Authorization: …`.
+
+For what is logged about a call, never for what runs. What takes a secret's place is one plain word,
+so that a command stays the same command to whoever judges it again.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+PLACEHOLDER: Final = "REDACTED"
+SECRET_NAME: Final = re.compile(
+    r"(?:^|_)(?:API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|PWD|"
+    r"CREDENTIALS?|AUTH|COOKIE|DSN|CONNECTION_STRING)(?:_|$)",
+    re.IGNORECASE,
+)
+"""A variable's name that tells of a secret."""
+
+_NAME: Final = (
+    r"(?:[A-Za-z0-9]{1,40}[_-]){0,4}"
+    r"(?:api[_-]?key|access[_-]?key|private[_-]?key|secret[_-]?key|token|secret|password|passwd|passphrase"
+    r"|credentials?|pwd)"
+    r"(?:[_-][A-Za-z0-9]{1,40}){0,3}"
+)
+_VALUE: Final = r"""(?:'[^']+'|"[^"$`\\]+"|[^\s'"$`;&|<>()\\]+)"""
+"""One word of a shell without anything that it would expand."""
+_RULES: Final = (
+    # NAME=value, --name=value, ?name=value, "name": "value"
+    re.compile(rf"(?i)(?<![A-Za-z0-9])({_NAME}=)({_VALUE})"),
+    re.compile(rf"""(?i)(["'](?:{_NAME}|authorization|cookie)["']\s*:\s*)("[^"\\]+"|'[^']+')"""),
+    # --name value
+    re.compile(rf"(?i)(?<!\S)(--{_NAME}\s+)(?!-)({_VALUE})"),
+    # headers, up to the quote or the end of their line
+    re.compile(
+        r"(?i)\b((?:proxy-)?authorization:\s*(?:[A-Za-z]{2,20}\s+)?|(?:x-)?(?:api-key|auth-token|"
+        r"access-token|csrf-token):\s*|private-token:\s*|(?:set-)?cookie:\s*)([^\s'\"$`][^'\"$`\n]*)"
+    ),
+    # curl -u user:password
+    re.compile(r"(?<!\S)((?:-u|--user|--proxy-user)[ =]?['\"]?[^\s:'\"]{1,100}:)([^\s'\"$`]+)"),
+    # https://token@host
+    re.compile(r"(://)([^\s/:@'\"$`\[]{16,200})(?=@)"),
+)
+_HINTS: Final = (
+    "key",
+    "token",
+    "secret",
+    "pass",
+    "pwd",
+    "credential",
+    "authorization",
+    "cookie",
+    "@",
+    "-u",
+)
+_PLAIN: Final = re.compile(r"(?i)REDACTED|true|false|null|none|\d{1,6}")
+
+
+def without_named_secrets(text: str) -> str:
+    """Return the text with every value that a telling name announces taken out."""
+    lowered = text.lower()
+    if not any(hint in lowered for hint in _HINTS):
+        return text
+    for rule in _RULES:
+        text = rule.sub(_taken_out, text)
+    return text
+
+
+def is_secret_name(name: str) -> bool:
+    """Does a field's name tell of a secret? `key` alone does not: too much is called so."""
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|-", "_", name)
+    return words.upper() != "KEY" and SECRET_NAME.search(words) is not None
+
+
+def _taken_out(match: re.Match[str]) -> str:
+    value = match[2]
+    quote = value[0] if value[0] in "'\"" else ""
+    bare = value.strip("'\"")
+    if _PLAIN.fullmatch(bare) or bare.startswith("[redacted"):
+        return match[0]
+    return f"{match[1]}{quote}{PLACEHOLDER}{quote}"
