@@ -82,6 +82,7 @@ class GateParts:
             ),
             grants=ports.grants,
             auto_available=is_auto_available(start.settings),
+            tell=lambda text: self._tell(text, "warning"),
         )
 
     def add_rules(self, rules: Sequence[RuleText]) -> None:

@@ -71,12 +71,15 @@ class PermissionGate:
         grants: GrantStore | None = None,
         auto_available: bool = False,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        tell: Callable[[str], None] = lambda _text: None,
     ) -> None:
-        """`grants` None: answers count for their one call only. `now` dates the history."""
+        """`grants` None: answers count for their one call only. `now` dates the history. `tell`
+        hears, for the person, what became otherwise of a rule than they were told."""
         self._context = context
         self._handler = handler
         self._audit = audit
         self._grants = grants
+        self._tell = tell
         self._auto_available = auto_available
         self._denials = DenialState()
         self._mode_listeners: list[Callable[[Mode], None]] = []
@@ -366,12 +369,15 @@ class PermissionGate:
         shadows = shadow_warnings_of(grant, self._context)
         try:
             stored = self._grants.store(grant)
+            for shadow in shadows:
+                self._tell(f"The rule was stored. {shadow.message}.")
             return replace(decision, stored=stored, warnings=(*decision.warnings, *shadows))
         except OSError as error:
             warning = _warning(
                 "mode_ignored",
-                f"the rule could not be stored: {error}; this call alone was allowed",
+                f"The rule could not be stored: {error}. This call alone was allowed.",
             )
+            self._tell(warning.message)
             return replace(decision, warnings=(*decision.warnings, warning))
 
 

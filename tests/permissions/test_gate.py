@@ -71,6 +71,8 @@ class Door:
     gate: PermissionGate
     log: Log
     store: Store
+    told: list[str]
+    """What the person was told."""
 
     async def call(self, command: str, abort: FakeAbort | None = None) -> Decision:
         """Take a command through steps 1 to 6."""
@@ -99,6 +101,7 @@ def door(
     **rules: Any,
 ) -> Door:
     log, store = Log(), Store()
+    told: list[str] = []
     gate = PermissionGate(
         engine.context(**rules),
         handler(contenders),
@@ -106,8 +109,9 @@ def door(
         grants=store,
         auto_available=auto_available,
         now=Clock(),
+        tell=told.append,
     )
-    return Door(engine, gate, log, store)
+    return Door(engine, gate, log, store, told)
 
 
 GRANT = GrantChoice(("Bash(git push *)",), "session")
@@ -161,6 +165,7 @@ async def test_a_rule_that_cannot_be_stored_allows_this_call_and_says_so(engine:
     decision = await d.call("git push")
     assert (decision.behavior, decision.stored) == (Behavior.ALLOW, ())
     assert "read-only file" in decision.warnings[-1].message
+    assert d.told == ["The rule could not be stored: read-only file. This call alone was allowed."]
 
 
 async def test_a_stored_rule_that_can_never_count_is_warned_about(engine: Engine) -> None:
@@ -170,6 +175,8 @@ async def test_a_stored_rule_that_can_never_count_is_warned_about(engine: Engine
     assert [(w.type, w.rule) for w in decision.warnings] == [
         (WarningType.SHADOWED_RULE, "Bash(git push origin *)")
     ]
+    (told,) = d.told
+    assert told.startswith("The rule was stored. 'Bash(git push *)' (userSettings) asks before")
     assert "narrow the ask rule" in decision.warnings[0].message
 
 
