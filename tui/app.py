@@ -287,15 +287,13 @@ class AgentApp(DirectOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
             agent_home, context.settings().project_root, context.session.session_id
         )
         center.custom.watch()
-        for problem in center.custom.problems:
-            self.warn(str(problem))
-        if center.custom.waiting:
-            names = ", ".join(f"/{name}" for name in center.custom.waiting[:5])
-            self.notice(f"{names} of this project wait for trust: /trust")
-        from tui.found_settings import found_here  # after the first frame
+        from tui.found_settings import notes_of_start  # after the first frame
 
-        if found := await found_here(center):
-            self.notice(found)
+        warnings, notices = await notes_of_start(center)
+        for text in warnings:
+            self.warn(text)
+        for text in notices:
+            self.notice(text)
         self.own_status.plan()
 
     def _preview(self, tool_use_id: str) -> Any:

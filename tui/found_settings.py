@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -18,28 +19,45 @@ if TYPE_CHECKING:
 FOLDER: Final = ".claude"
 MEMORY: Final = "found-settings.json"
 MAX_PROJECTS: Final = 500
+MAX_PROBLEMS: Final = 3
+"""Lines that a start may spend on command files that need mending."""
+_COUNTED: Final = frozenset({"permissions", "hooks"})
 
 
-async def found_here(center: CommandCenter) -> str:
-    """Return what there is to say for a conversation's folder, once; empty otherwise."""
-    context = center.context
-    return await news_of_found(
-        context.settings(),
-        center.custom.commands(),
-        home=context.home,
-        agent_home=context.agent_home,
+async def notes_of_start(center: CommandCenter) -> tuple[list[str], list[str]]:
+    """Return what there is to say of files for a conversation's folder: warnings, then notices.
+
+    What was found of another program is said once for each project, and again when it changes.
+    """
+    await center.ready()
+    context, custom = center.context, center.custom
+    warnings = [_with_home(str(problem), context.home) for problem in custom.problems]
+    if len(warnings) > MAX_PROBLEMS:
+        more = len(warnings) - MAX_PROBLEMS + 1
+        warnings[MAX_PROBLEMS - 1 :] = [f"{more} more command files need mending: /skills"]
+    notices = []
+    if custom.waiting:
+        names = ", ".join(f"/{name}" for name in custom.waiting[:5])
+        notices.append(f"{names} of this project wait for trust: /trust")
+    found = await news_of_found(
+        context.settings(), custom.commands(), home=context.home, agent_home=context.agent_home
     )
+    return warnings, [*notices, found] if found else notices
 
 
 def found_text(settings: Settings, commands: Sequence[Command], home: Path) -> str:
-    """Return what counts of `.claude` files here, as one line; empty where nothing does."""
-    parts = [*_files(settings, home), *_commands(commands)]
-    if not parts:
-        return ""
-    return (
-        f"In force from Claude Code's files: {'; '.join(parts)}. "
-        "What .agent files say counts more; /status lists the files."
-    )
+    """Return what counts of `.claude` files here, and what does not; empty where none are."""
+    parts = [*_files(settings, home), *_instructions(settings, home), *_commands(commands)]
+    said = []
+    if parts:
+        said.append(
+            f"In force from Claude Code's files: {'; '.join(parts)}. "
+            "What .agent files say counts more; /status lists the files."
+        )
+    unused = [*_keys_without_effect(settings), *_unused_files(settings, home)]
+    if unused:
+        said.append(f"Not used here: {', '.join(dict.fromkeys(unused))}.")
+    return " ".join(said)
 
 
 async def news_of_found(
@@ -54,6 +72,43 @@ async def news_of_found(
     return text if is_new else ""
 
 
+def _keys_without_effect(settings: Settings) -> Iterator[str]:
+    for key, origin in settings.merged.origins.items():
+        is_theirs = origin.file is not None and FOLDER in Path(origin.file).parts
+        if is_theirs and not key.startswith("$") and not _has_effect(key):
+            yield key
+
+
+def _has_effect(key: str) -> bool:
+    from agent.settings.describe import DESCRIPTIONS, WITHOUT_EFFECT  # behind the first frame
+
+    return key in DESCRIPTIONS and key not in WITHOUT_EFFECT
+
+
+def _instructions(settings: Settings, home: Path) -> Iterator[str]:
+    for path in (home / FOLDER / "CLAUDE.md", settings.project_root / "CLAUDE.md"):
+        if path.is_file():
+            yield _short(path, settings, home)
+
+
+def _unused_files(settings: Settings, home: Path) -> Iterator[str]:
+    """Yield what of another program's files this one has no use for."""
+    for base in dict.fromkeys((home / FOLDER, settings.project_root / FOLDER)):
+        agents = sum(1 for _ in (base / "agents").glob("*.md"))
+        if agents:
+            yield f"{_counted(agents, 'sub-agent')} of {_short(base / 'agents', settings, home)}"
+        for name in ("plugins", "output-styles", "workflows"):
+            if (base / name).is_dir():
+                yield _short(base / name, settings, home)
+    keys = home / FOLDER / "keybindings.json"
+    if keys.is_file():
+        yield f"{_short(keys, settings, home)} (the same form counts as ~/.agent/keybindings.json)"
+
+
+def _with_home(text: str, home: Path) -> str:
+    return text.replace(f"{home}{os.sep}", f"~{os.sep}")
+
+
 def _files(settings: Settings, home: Path) -> Iterator[str]:
     for path in settings.watched:
         if FOLDER not in path.parts or not path.is_file():
@@ -64,7 +119,7 @@ def _files(settings: Settings, home: Path) -> Iterator[str]:
         keys = sorted(
             key
             for key, origin in settings.merged.origins.items()
-            if str(origin.file) == name and key not in {"permissions", "hooks"}
+            if str(origin.file) == name and _has_effect(key) and key not in _COUNTED
         )
         facts = [
             *([_counted(rules, "rule")] if rules else []),
@@ -72,7 +127,7 @@ def _files(settings: Settings, home: Path) -> Iterator[str]:
             *keys,
         ]
         if facts:
-            yield f"{_short(path, home)} ({', '.join(facts)})"
+            yield f"{_short(path, settings, home)} ({', '.join(facts)})"
 
 
 def _handlers(hooks: Mapping[str, object]) -> int:
@@ -96,7 +151,10 @@ def _counted(count: int, what: str) -> str:
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
-def _short(path: Path, home: Path) -> str:
+def _short(path: Path, settings: Settings, home: Path) -> str:
+    root = settings.project_root
+    if path.is_relative_to(root) and root != home:
+        return str(path.relative_to(root))
     return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
 
 

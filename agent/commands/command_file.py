@@ -204,7 +204,7 @@ class _HeadReader:
 
 def _first_line(body: str) -> str:
     for line in body.splitlines():
-        words = sanitize(line).strip().lstrip("#").strip()
+        words = sanitize(line).strip().lstrip("#-").strip()
         if words:
             return words[:200]
     return ""

@@ -70,13 +70,21 @@ def read_long(head: str, body: str) -> Head:
         values = _line_by_line(head)
         if all(_is_whole(line) for line in head.splitlines()):
             return Head(values, body)
-        problem = " ".join(str(error).split())[:200] or type(error).__name__
-        return Head(values, body, f"the head is no valid YAML: {problem}")
+        return Head(values, body, f"the head is no valid YAML: {_told(error)}")
     if values is None:
         return Head({}, body)
     if not isinstance(values, dict):
         return Head({}, body, "the head is no list of `key: value` lines")
     return Head({str(key): value for key, value in values.items()}, body)
+
+
+def _told(error: Exception) -> str:
+    """Return what a parser has against a head, with the line of the file."""
+    mark = getattr(error, "problem_mark", None)
+    problem = getattr(error, "problem", None) or str(error)
+    text = " ".join(problem.split())[:200] or type(error).__name__
+    # The head begins behind the line of dashes, and lines of a mark count from 0.
+    return f"line {mark.line + 2}: {text}" if mark is not None else text
 
 
 def read_short(head: str) -> dict[str, Any] | None:

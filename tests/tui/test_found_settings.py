@@ -48,6 +48,21 @@ def test_rules_hooks_keys_and_commands_are_counted(home: Path) -> None:
     )
 
 
+def test_what_has_no_use_here_is_named_apart(home: Path) -> None:
+    folder = home / ".claude"
+    for name in ("plugins/x", "agents", "commands"):
+        (folder / name).mkdir(parents=True)
+    for name in ("agents/reviewer.md", "keybindings.json", "CLAUDE.md"):
+        (folder / name).write_text("{}")
+    user = {"$schema": "x", "model": "m", "outputStyle": "Explanatory", "voiceEnabled": True}
+    assert found_text(settings(home, **user), [], home) == (
+        "In force from Claude Code's files: ~/.claude/settings.json (model); ~/.claude/CLAUDE.md. "
+        "What .agent files say counts more; /status lists the files. Not used here: outputStyle, "
+        "voiceEnabled, 1 sub-agent of ~/.claude/agents, ~/.claude/plugins, "
+        "~/.claude/keybindings.json (the same form counts as ~/.agent/keybindings.json)."
+    )
+
+
 def test_nothing_found_says_nothing(home: Path) -> None:
     assert found_text(settings(home), [], home) == ""
 

@@ -27,7 +27,7 @@ from tui.flat.lines_in import LineReader
 from tui.flat.narrate import Narrator
 from tui.flat.say import OUTPUT_ENDS, OUTPUT_STARTS, PROMPT_STARTS, Voice
 from tui.flat.screen import FlatScreen
-from tui.found_settings import found_here
+from tui.found_settings import notes_of_start
 from tui.version import version
 
 if TYPE_CHECKING:
@@ -265,10 +265,11 @@ class _FlatRun:
         recent = await asyncio.to_thread(log.recent, HISTORY)
         for prompt in reversed(recent):
             self.reader.remember(prompt.text)
-        for problem in center.custom.problems:
-            self.notice(str(problem), "warning")
-        if found := await found_here(center):
-            self.notice(found)
+        warnings, notices = await notes_of_start(center)
+        for text in warnings:
+            self.notice(text, "warning")
+        for text in notices:
+            self.notice(text)
 
     async def _keep_typed(self, text: str) -> None:
         from agent.session.prompt_log import TypedPrompt  # imported with the log

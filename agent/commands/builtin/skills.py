@@ -14,10 +14,13 @@ async def call(_arguments: str, context: CommandContext) -> CommandResult:
 
 def describe(custom: CustomCommands) -> str:
     """Return the list as people read it."""
-    lines = [
-        f"/{command.meta.name:<24} {command.meta.description[:80]}  ({command.meta.source})"
-        for command in custom.commands()
-    ]
+    lines: list[str] = []
+    seen: set[str] = set()
+    for command in custom.commands():
+        meta = command.meta
+        hidden = ", hidden by the one above" if meta.name in seen else ""
+        seen.add(meta.name)
+        lines.append(f"/{meta.name:<24} {meta.description[:80]}  ({meta.source}{hidden})")
     if not lines:
         lines.append("No command files. Put one at ~/.agent/commands/name.md, or a skill at")
         lines.append("~/.agent/skills/name/SKILL.md; .claude folders count as well.")
