@@ -12,6 +12,8 @@ import unicodedata
 from enum import Enum, auto
 from typing import Final
 
+from agent.emoji import unseen_parts
+
 STRING_LIMIT: Final = 4096
 """Longest payload of an unterminated control string that is dropped, in characters. What comes
 after it is text again: hiding the rest of a document is an attack, too."""
@@ -197,34 +199,35 @@ def sanitize(text: str) -> str:
 # Invisible, yet no format character by category: fillers, blank Braille, joiner, and spaces that
 # look like the one that separates words and do not.
 _INVISIBLE: Final = frozenset("\u115f\u1160\u3164\uffa0\u2800\u034f\u17b4\u17b5")
-
-
-# The joiner of an emoji of several parts, a family say: it shows by what it makes of them. A part
-# is a picture, one with a skin tone, or after the joiner a sign that such emoji end with.
-_PICTURE: Final = (
-    "\U0001f300-\U0001f64f\U0001f680-\U0001f6ff\U0001f900-\U0001f9ff\U0001fa70-\U0001faff"
-)
-_JOINER: Final = re.compile(f"(?<=[{_PICTURE}])\u200d(?=[{_PICTURE}♀♂⚕⚖⚧✈❄❤⬛])")
+_MAKES_EMOJI: Final = frozenset("\u200d\ufe0f\U000e007f")
 
 
 def reveal(text: str) -> str:
     r"""Return the text with everything unseen spelt out: `\x1b`, `U+202E`; tab and newline stay.
 
     For permission prompts and paths: nothing is dropped, so what is read is what runs. The one
-    thing unseen that passes is the joiner between two emoji.
+    thing unseen that passes is what makes an emoji of its neighbours.
     """
     if text.isascii() and text.isprintable():
         return text
-    if "\u200d" not in text:
+    if _MAKES_EMOJI.isdisjoint(text):
         return "".join(map(_reveal_character, text))
-    joiners = {found.start() for found in _JOINER.finditer(text) if _is_between_seen(text, found)}
-    return "".join(c if i in joiners else _reveal_character(c) for i, c in enumerate(text))
+    parts = unseen_parts(text)
+    shown = [_reveal_character(character) for character in text]
+    for place in parts:
+        # Neighbours that are spelt out make no emoji: one that is not assigned yet, say.
+        if all(shown[near] == text[near] for near in _neighbours(text, place, parts)):
+            shown[place] = text[place]
+    return "".join(shown)
 
 
-def _is_between_seen(text: str, joiner: re.Match[str]) -> bool:
-    """Are both neighbours shown as they are? One that is not assigned yet is spelt out."""
-    sides = (text[joiner.start() - 1], text[joiner.end()])
-    return all(_reveal_character(side) == side for side in sides)
+def _neighbours(text: str, place: int, parts: frozenset[int]) -> tuple[int, ...]:
+    """Return the places of the seen characters beside an unseen one, which stands between them."""
+    before = place - 1
+    while before in parts:
+        before -= 1
+    is_joiner = text[place] == "\u200d"
+    return (before, place + 1) if is_joiner else (before,)
 
 
 def _reveal_character(character: str) -> str:

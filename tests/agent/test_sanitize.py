@@ -97,6 +97,14 @@ def test_an_unterminated_string_does_not_hide_the_rest() -> None:
     assert len(sanitize(text)) < 20
 
 
+def tagged(text: str) -> str:
+    """Text in tag characters, which nobody sees, and the one that ends it."""
+    return "".join(chr(0xE0000 + ord(character)) for character in text) + "\U000e007f"
+
+
+ENGLAND = tagged("gbeng")
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -116,6 +124,20 @@ def test_an_unterminated_string_does_not_hide_the_rest() -> None:
         ("✓\u200d👧", "✓U+200D👧"),
         ("👩\u200c👧", "👩U+200C👧"),
         ("👩\ufe0f\u200d👧", "👩U+FE0FU+200D👧"),
+        ("❤\ufe0f", "❤\ufe0f"),
+        ("❤\ufe0f\u200d🔥", "❤\ufe0f\u200d🔥"),
+        ("🏳\ufe0f\u200d🌈", "🏳\ufe0f\u200d🌈"),
+        ("🕵🏽\u200d♀\ufe0f", "🕵🏽\u200d♀\ufe0f"),
+        ("🇫🇷", "🇫🇷"),
+        ("1\ufe0f\u20e3 #\ufe0f\u20e3", "1\ufe0f\u20e3 #\ufe0f\u20e3"),
+        ("1\ufe0f", "1U+FE0F"),
+        ("❤\ufe0f\ufe0f", "❤\ufe0fU+FE0F"),
+        ("❤\ufe0e", "❤U+FE0E"),
+        ("a\ufe0fb a\u200db", "aU+FE0Fb aU+200Db"),
+        ("\ufe0f❤ \u200d", "U+FE0F❤ U+200D"),
+        (f"🏴{ENGLAND}", f"🏴{ENGLAND}"),
+        (f"🏴{tagged('evil')}", "🏴U+E0065U+E0076U+E0069U+E006CU+E007F"),
+        (f"x{tagged('a')}", "xU+E0061U+E007F"),
     ],
 )
 def test_reveal_spells_out_what_is_not_seen(text: str, expected: str) -> None:
@@ -140,12 +162,15 @@ def test_no_other_unseen_character_passes(text: str) -> None:
                 character == "\u200d"
                 and 0 < place < len(shown) - 1
                 and all(
-                    unicodedata.category(side) in ("So", "Sk")
+                    unicodedata.category(side) in ("So", "Sk") or side == "\ufe0f"
                     for side in (shown[place - 1], shown[place + 1])
                 )
             )
             assert is_between or character in "\t\n "
-        assert not 0xFE00 <= ord(character) <= 0xFE0F
+        assert not 0xFE00 <= ord(character) <= 0xFE0E
+        if character == "\ufe0f":
+            assert place > 0
+            assert unicodedata.category(shown[place - 1])[0] in "SPLN"
 
 
 @given(TEXT)
