@@ -90,8 +90,12 @@ class EventsShown:
     def _say_who_decided(self, decision: Decision) -> None:
         """A dialog that closed by itself must not leave the person guessing."""
         if decision.source != "user":
+            # Behind the first frame, and only where a dialog was open.
+            from permissions.telling import because, source_name
+
             verb = "allowed" if decision.behavior == "allow" else "denied"
-            self._host.hint(f"{verb} by {decision.source}: {shown_line(decision.message)}")
+            who = source_name(str(decision.source))
+            self._host.hint(f"{verb} by {who}: {shown_line(because(decision))}")
 
     def _show_highlights(self) -> None:
         if self._host.is_live:

@@ -29,6 +29,7 @@ from agent.events import (
     ToolResult,
 )
 from agent.sanitize import Sanitizer, sanitize
+from permissions.telling import because, source_name
 from tui.components.diff_view import diff_texts
 from tui.result_size import is_sized, result_size
 from tui.shown import shown_display, shown_line
@@ -85,7 +86,8 @@ class Narrator:
                 decision = event.decision
                 if decision.source != "user":
                     verb = "allowed" if decision.behavior == "allow" else "denied"
-                    yield f"permission: {verb} by {decision.source}, {shown_line(decision.message)}"
+                    who = source_name(str(decision.source))
+                    yield f"permission: {verb} by {who}, {shown_line(because(decision))}"
             case Notice():
                 yield f"{'notice' if event.level == 'info' else event.level}: {_text(event.text)}"
             case ErrorEvent():
