@@ -11,7 +11,7 @@ from permissions.bash_pattern import WORD_END
 from permissions.context import PermissionContext
 from permissions.decision import Behavior, Reason
 from permissions.judge import Part
-from permissions.made_links import Place, places_made, through_made_link
+from permissions.made_links import Places, places_made, through_made_link
 from permissions.match_bash import (
     first_allow,
     first_restriction,
@@ -19,11 +19,9 @@ from permissions.match_bash import (
     possible_restriction,
 )
 from permissions.match_domain import host_of
-from permissions.match_path import could_share
 from permissions.match_raw import first_raw_match
 from permissions.match_tool import Anchors, Call, first_match
 from permissions.mode import Mode
-from permissions.path_pattern import PathPattern
 from permissions.rule_set import SOURCE_ORDER, Rule, RuleBehavior, RuleSet
 from permissions.scope import Floor, Scope, check_host, strictest
 from permissions.shell.access import AccessKind
@@ -77,9 +75,10 @@ def bash_parts(bash: Bash) -> list[Part]:
         return [_not_understood(bash, command, str(facts))]
     parts: list[Part] = []
     if any(one.when_plain for one in facts):
-        facts = tuple(_with_plain_names(bash, one, facts) for one in facts)
+        changing = [one for one in facts if not _only_reads(one)]
+        facts = tuple(_with_plain_names(bash, one, changing) for one in facts)
     is_compound = len(facts) > 1 or any(one.inner for one in facts)
-    made = places_made(bash, facts) if is_compound else ()
+    made = places_made(bash, facts) if is_compound else Places()
     for one in facts:
         if one.allow_forms or one.deny_forms:
             parts.append(_command_part(bash, one, made))
@@ -93,16 +92,19 @@ def bash_parts(bash: Bash) -> list[Part]:
     return parts
 
 
-def _with_plain_names(bash: Bash, one: CommandFacts, facts: Sequence[CommandFacts]) -> CommandFacts:
+def _only_reads(facts: CommandFacts) -> bool:
+    return (facts.is_read_only or facts.is_inert) and not facts.redirects
+
+
+def _with_plain_names(
+    bash: Bash, one: CommandFacts, changing: Sequence[CommandFacts]
+) -> CommandFacts:
     """Let patterns be operands where no file has a name like an option, nor can get one on the way.
 
     `sort *` would take a file named `--compress-program=x` for an option.
     """
     plain = one.when_plain
-    others_only_read = all(
-        other is one or ((other.is_read_only or other.is_inert) and not other.redirects)
-        for other in facts
-    )
+    others_only_read = not changing or (len(changing) == 1 and changing[0] is one)
     if plain is None or not others_only_read or UNKNOWN_FOLDER in one.folders:
         return one
     for folder in one.folders:
@@ -142,7 +144,7 @@ def _empty(bash: Bash, command: str) -> Part:
     return Part(text=command.strip(), kind="command", find=find, floor=bash.budget)
 
 
-def _command_part(bash: Bash, facts: CommandFacts, made: Sequence[Place]) -> Part:
+def _command_part(bash: Bash, facts: CommandFacts, made: Places) -> Part:
     placed = _touches(bash, facts)
     touches = [touch for _, touch in placed]
     calls = [call for touch in touches for call in touch.calls()]
@@ -182,7 +184,7 @@ def _floors(
     bash: Bash,
     facts: CommandFacts,
     touches: Sequence[tuple[CommandFacts, Touch]],
-    made: Sequence[Place],
+    made: Places,
 ) -> Iterator[Floor | None]:
     yield bash.budget
     for _, touch in touches:
@@ -276,24 +278,30 @@ def _possible_path_rule(bash: Bash, facts: CommandFacts) -> Floor | None:
 
 
 def _shared_by_pattern(bash: Bash, words: list[Word]) -> Floor | None:
-    patterned = [one for word in words for one in _readings(word) if one.has_glob]
+    patterned: dict[str, Word] = {}
+    for word in words:
+        for one in _readings(word):
+            if one.has_glob:
+                patterned.setdefault(one.plain.rstrip("/").rpartition("/")[2], word)
     if not patterned:
         return None
     for behavior in (RuleBehavior.DENY, RuleBehavior.ASK):
         index = bash.rules.index(behavior)
-        for rule in (*index.by_tool.get("Read", ()), *index.by_tool.get("Edit", ())):
-            if not isinstance(rule.specifier, PathPattern):
-                continue
-            last = rule.specifier.last_component
-            for word in patterned:
-                name = word.plain.rstrip("/").rpartition("/")[2]
-                if could_share(name, last):
-                    return Floor(
-                        Behavior.ASK,
-                        Reason.UNPARSABLE,
-                        f"{word.raw} could name a file that {rule.text} is about",
-                    )
+        places = {name: index.last_names.first_shared(name) for name in patterned}
+        found = [(place, name) for name, place in places.items() if place is not None]
+        if found:
+            place, name = min(found, key=_place)
+            return Floor(
+                Behavior.ASK,
+                Reason.UNPARSABLE,
+                f"{patterned[name].raw} could name a file that {index.file_rules[place].text} "
+                "is about",
+            )
     return None
+
+
+def _place(found: tuple[int, str]) -> int:
+    return found[0]
 
 
 def _readings(word: Word) -> list[Word]:
@@ -302,7 +310,7 @@ def _readings(word: Word) -> list[Word]:
 
 
 def _redirect_part(
-    bash: Bash, redirect: Redirect, facts: CommandFacts, made: Sequence[Place]
+    bash: Bash, redirect: Redirect, facts: CommandFacts, made: Places
 ) -> Part | None:
     if redirect.target is None or redirect.kind in (RedirectKind.DUPLICATE, RedirectKind.TEXT):
         return None

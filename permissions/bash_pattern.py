@@ -35,6 +35,8 @@ class BashPattern:
     spaced: StarPattern
     """Like `full`, against words joined by spaces (deny and ask only)."""
     spaced_bare: StarPattern | None
+    needle: str
+    """Stands in every text, of either kind, that fits: most rules are ruled out by it."""
 
     @property
     def is_exact(self) -> bool:
@@ -90,6 +92,7 @@ def bash_pattern(text: str) -> BashPattern:
         bare=bare,
         spaced=_chunked(" ".join(words)),
         spaced_bare=spaced_bare,
+        needle=max((piece for word in words for piece in word.split(_STAR)), key=len, default=""),
     )
 
 

@@ -54,6 +54,7 @@ class _Known:
     modes: dict[str, int] = field(default_factory=dict)
     """Of each name itself, links not followed."""
     paths: dict[str, str | None] = field(default_factory=dict)
+    entries: dict[str, tuple[str, ...] | None] = field(default_factory=dict)
 
 
 class RealFiles:
@@ -161,6 +162,15 @@ class RealFiles:
 
     def entries(self, path: str) -> tuple[str, ...] | None:
         """Stop reading at `MAX_ENTRIES`."""
+        known = self._known
+        if known is None:
+            return self._read_entries(path)
+        if path not in known.entries:
+            known.entries[path] = self._read_entries(path)
+        return known.entries[path]
+
+    @staticmethod
+    def _read_entries(path: str) -> tuple[str, ...] | None:
         names: list[str] = []
         try:
             with os.scandir(path) as scan:

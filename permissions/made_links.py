@@ -13,7 +13,7 @@ from typing import Protocol
 
 from permissions.decision import Behavior, Reason
 from permissions.files import FileView
-from permissions.paths import Target, is_below
+from permissions.paths import Target, is_below, with_parents
 from permissions.scope import Floor, Scope
 from permissions.shell.access import HERE, Access, AccessKind
 from permissions.shell.analyse import CommandFacts
@@ -51,21 +51,54 @@ class Scoped(Protocol):
         ...
 
 
-def places_made(scoped: Scoped, facts: Sequence[CommandFacts]) -> tuple[Place, ...]:
-    """Return the places of all commands and those inside them; usually ()."""
-    found: list[Place] = []
+class Places:
+    """Places found by path, so that many of them cost no more than few."""
+
+    def __init__(self) -> None:
+        """None yet."""
+        self._by_path: dict[str, list[Place]] = {}
+        self._above: set[str] = set()
+
+    def __bool__(self) -> bool:
+        """Is there one?"""
+        return bool(self._by_path)
+
+    def add(self, place: Place) -> None:
+        """Take one more."""
+        for spelling in place.spellings:
+            self._by_path.setdefault(spelling, []).append(place)
+            self._above.update(with_parents(spelling))
+
+    def leading_to(self, path: str) -> Iterator[tuple[str, Place]]:
+        """Yield each place at the path or above it, with the spelling in which it is there."""
+        for folder in with_parents(path):
+            for place in self._by_path.get(folder, ()):
+                yield folder, place
+
+    def overlap(self, target: Target) -> bool:
+        """Is there one at, below or above one of the target's spellings?"""
+        return any(
+            path in self._above or any(folder in self._by_path for folder in with_parents(path))
+            for path in target.spellings
+        )
+
+
+def places_made(scoped: Scoped, facts: Sequence[CommandFacts]) -> Places:
+    """Return the places of all commands and those inside them; usually none."""
+    found = Places()
     for outer in facts:
         for one in _with_inner(outer):
             for form in one.deny_forms:
                 making = making_of(form.head, form.joined) if form.head in MAKERS else None
                 if making is not None:
-                    found.extend(_places(scoped.scope, one, outer.stage, making, found))
+                    for place in list(_places(scoped.scope, one, outer.stage, making, found)):
+                        found.add(place)
                     break
-    return tuple(found)
+    return found
 
 
 def through_made_link(
-    touches: Sequence[tuple[CommandFacts, Touch]], outer: CommandFacts, places: Sequence[Place]
+    touches: Sequence[tuple[CommandFacts, Touch]], outer: CommandFacts, places: Places
 ) -> Floor | None:
     """Return an ask when one of a command's accesses may lead through a link made before it.
 
@@ -77,10 +110,8 @@ def through_made_link(
     heads = {form.head for one in _with_inner(outer) for form in one.deny_forms}
     last = None if outer.is_late or heads & _LATE else outer.stage
     for one, touch in touches:
-        for place in places:
-            if place.maker is one or (last is not None and place.stage > last):
-                continue
-            if any(_leads_through(place, touch, one, target) for target in touch.targets):
+        for place in _passed(touch, one, places):
+            if place.maker is not one and (last is None or place.stage <= last):
                 return Floor(
                     Behavior.ASK,
                     Reason.SCOPE_BOUNDS_VIOLATION,
@@ -95,26 +126,24 @@ def _with_inner(facts: CommandFacts) -> Iterator[CommandFacts]:
         yield from _with_inner(inner)
 
 
-def _leads_through(place: Place, touch: Touch, one: CommandFacts, target: Target) -> bool:
+def _passed(touch: Touch, one: CommandFacts, places: Places) -> Iterator[Place]:
+    """Yield the places that an access may lead through."""
     if touch.kind in (AccessKind.PLACE, AccessKind.LENT):
-        return False
-    if touch.kind in (AccessKind.READ, AccessKind.CHANGE_DIR) and not place.is_link:
-        return False
+        return
+    only_links = touch.kind in (AccessKind.READ, AccessKind.CHANGE_DIR)
     # What is removed or made as a folder is never itself followed, only what leads to it.
     is_kept = touch.kind is AccessKind.REMOVE or any(
         form.head in ("mkdir", "rmdir") for form in one.deny_forms
     )
+    reached = [path for target in touch.targets for path in target.spellings]
     if is_kept and not touch.text.endswith("/"):
-        reached = [path.rpartition("/")[0] or "/" for path in target.spellings]
-    else:
-        reached = list(target.spellings)
-    if ".." in touch.text or any(".." in folder for folder in one.folders):
+        reached = [path.rpartition("/")[0] or "/" for path in reached]
+    if touch.targets and (".." in touch.text or any(".." in folder for folder in one.folders)):
         reached.extend(_way(touch.text, one))
-    return any(
-        is_below(path, spelling) and not (place.holds_only and path == spelling)
-        for path in reached
-        for spelling in place.spellings
-    )
+    for path in dict.fromkeys(reached):
+        for spelling, place in places.leading_to(path):
+            if (place.is_link or not only_links) and not (place.holds_only and path == spelling):
+                yield place
 
 
 def _way(text: str, one: CommandFacts) -> Iterator[str]:
@@ -130,7 +159,7 @@ def _way(text: str, one: CommandFacts) -> Iterator[str]:
 
 
 def _places(
-    scope: Scope, one: CommandFacts, stage: int, making: Making, before: Sequence[Place]
+    scope: Scope, one: CommandFacts, stage: int, making: Making, before: Places
 ) -> Iterator[Place]:
     written = [access for access in one.accesses if access.kind is AccessKind.WRITE]
     match making:
@@ -180,7 +209,7 @@ def _at(
         yield Place(target.spellings, one, stage, is_link, holds_only)
 
 
-def _copies_links(scope: Scope, one: CommandFacts, before: Sequence[Place]) -> tuple[bool, bool]:
+def _copies_links(scope: Scope, one: CommandFacts, before: Places) -> tuple[bool, bool]:
     """Return whether a link may be among what is copied, and whether a source surely is one."""
     kinds = (AccessKind.READ, AccessKind.REMOVE)
     sources = [access for access in one.accesses if access.kind in kinds]
@@ -192,20 +221,8 @@ def _copies_links(scope: Scope, one: CommandFacts, before: Sequence[Place]) -> t
         for target in touch.targets if touch else ():
             if scope.files.is_link(target.lexical):
                 return True, True
-            may_hold = (
-                may_hold
-                or any(_overlap(target, place) for place in before)
-                or _holds_link(scope.files, target.real)
-            )
+            may_hold = may_hold or before.overlap(target) or _holds_link(scope.files, target.real)
     return may_hold, False
-
-
-def _overlap(target: Target, place: Place) -> bool:
-    return any(
-        is_below(path, spelling) or is_below(spelling, path)
-        for path in target.spellings
-        for spelling in place.spellings
-    )
 
 
 def _holds_link(files: FileView, path: str) -> bool:

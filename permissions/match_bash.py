@@ -110,7 +110,10 @@ def _restricts(rule: Rule, facts: CommandFacts, tool_input: Mapping[str, object]
         return matches_parameter(pattern, tool_input)
     if not isinstance(pattern, BashPattern):
         return False
+    needle = pattern.needle
     for form in facts.deny_forms:
+        if needle not in form.spaced:
+            continue
         if form.joined:
             if pattern.matches(form.joined) or pattern.matches_spaced(form.spaced):
                 return True

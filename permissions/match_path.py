@@ -8,7 +8,9 @@ ask; a pattern that names a folder covers everything in it.
 from __future__ import annotations
 
 import fnmatch
+import re
 from collections.abc import Iterable
+from functools import cached_property
 
 from permissions.path_pattern import Anchor, PathPattern
 from permissions.paths import Target, is_below, relative_to
@@ -58,23 +60,45 @@ def fits_everything(pattern: PathPattern) -> bool:
     return pattern.anchor in (Anchor.CURRENT, Anchor.ROOT) and not pattern.pattern.strip("*/")
 
 
-def could_share(pattern: str, other: str) -> bool:
-    """Could one name fit both patterns? Literal beginnings and ends must agree."""
-    if not pattern.startswith(".") and other.startswith("."):
+class LastNames:
+    """The names with which path patterns end, to be held against the patterns of a command."""
+
+    def __init__(self, patterns: Iterable[PathPattern]) -> None:
+        """Keep their order: the place of a name is that of the first pattern that ends with it."""
+        self._places: dict[str, int] = {}
+        for place, pattern in enumerate(patterns):
+            self._places.setdefault(pattern.last_component, place)
+
+    @cached_property
+    def _literal(self) -> tuple[str, ...]:
+        return tuple(name for name in self._places if not _WILD.search(name))
+
+    @cached_property
+    def _wild(self) -> tuple[tuple[str, str, str], ...]:
+        names = (name for name in self._places if _WILD.search(name))
+        return tuple((name, *_fixed(name)) for name in names if name not in ("*", "**"))
+
+    def first_shared(self, pattern: str) -> int | None:
+        """Return the place of the first path pattern that could end in a name that fits, too.
+
+        Literal beginnings and ends must agree; names are those of one component.
+        """
+        shared = fnmatch.filter(self._literal, pattern)
+        start, end = _fixed(pattern)
+        for name, first, last in self._wild:
+            starts = start.startswith(first) or first.startswith(start)
+            if starts and (end.endswith(last) or last.endswith(end)):
+                shared.append(name)
         # An unquoted pattern does not reach hidden files.
-        return False
-    if other in ("*", "**"):
-        return False
+        reached = (name for name in shared if pattern.startswith(".") or name[:1] != ".")
+        return min((self._places[name] for name in reached), default=None)
 
-    def fixed(text: str) -> tuple[str, str]:
-        first = min((text.find(mark) for mark in "*?[" if mark in text), default=len(text))
-        last = max((text.rfind(mark) for mark in "*?]" if mark in text), default=-1)
-        return text[:first], text[last + 1 :] if last >= 0 else text
 
-    start, end = fixed(pattern)
-    other_start, other_end = fixed(other)
-    starts = start.startswith(other_start) or other_start.startswith(start)
-    ends = end.endswith(other_end) or other_end.endswith(end)
-    if not any(mark in other for mark in "*?["):
-        return fnmatch.fnmatchcase(other, pattern)
-    return starts and ends
+_WILD = re.compile(r"[*?\[]")
+
+
+def _fixed(pattern: str) -> tuple[str, str]:
+    """Return what stands before the first and behind the last wildcard."""
+    first = min((pattern.find(mark) for mark in "*?[" if mark in pattern), default=len(pattern))
+    last = max((pattern.rfind(mark) for mark in "*?]" if mark in pattern), default=-1)
+    return pattern[:first], pattern[last + 1 :] if last >= 0 else pattern

@@ -119,16 +119,26 @@ def _candidates(
     by_path = index.paths.get(governor)
     found: list[Rule] = []
     if by_path is not None:
-        if call.target is None or not by_path.groups:
+        if call.target is None or not (by_path.groups or by_path.by_name):
             # Without a target only what fits every path counts, and that is open.
             found = [rule for _, rule in by_path.open]
         else:
             placed = dict(by_path.open)
+            if by_path.by_name:
+                for name in _names(call.target):
+                    placed.update(by_path.by_name.get(name, ()))
             for group in by_path.groups:
                 placed.update(_of_group(group, behavior, call.target, call.takes_tree, anchors))
             found = [placed[place] for place in sorted(placed)]
     globs = index.globs_for(governor)
     return sorted([*found, *globs], key=_rank) if globs else found
+
+
+def _names(target: Target) -> set[str]:
+    """Return the names in a path's spellings and, as `*.ext`, their endings."""
+    found = {name for spelling in target.spellings for name in spelling.split("/")}
+    endings = {f"*.{name.rpartition('.')[2]}" for name in found if "." in name}
+    return found | endings
 
 
 def _of_group(

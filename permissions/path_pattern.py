@@ -61,6 +61,23 @@ class PathPattern:
         return "/".join(literal) or None
 
     @cached_property
+    def telling_name(self) -> str | None:
+        """Return what one of a path's names must be for the pattern to fit: a name, or `*.ext`.
+
+        None when nothing is known about any name.
+        """
+        known = None
+        for component in self.pattern.split("/"):
+            if component in ("", ".") or any(mark in component for mark in "?[\\"):
+                continue
+            if "*" not in component:
+                return component
+            ending = component.rpartition("*")[2].rpartition(".")
+            if ending[1]:
+                known = f"*.{ending[2]}"
+        return known
+
+    @cached_property
     def literal_base(self) -> str:
         """Return the leading components without a wildcard as they are written."""
         literal: list[str] = []

@@ -18,6 +18,7 @@ from permissions.grammar import (
     WholeTool,
     parse_rule,
 )
+from permissions.match_path import LastNames
 from permissions.path_pattern import Anchor, PathPattern
 from permissions.tools import EDIT_TOOLS, KNOWN_TOOLS
 
@@ -135,6 +136,8 @@ class PathIndex:
 
     open: tuple[PlacedRule, ...]
     """Rules that may be about any path, or that are not about paths."""
+    by_name: Mapping[str, tuple[PlacedRule, ...]]
+    """Rules that fit at any depth, found by a name that the path must hold."""
     groups: tuple[PathGroup, ...]
 
 
@@ -154,6 +157,10 @@ class RuleIndex:
     """Other Bash rules: whole tool, parameter, program with a wildcard."""
     has_command_rules: bool
     """Is there a Bash rule about what is run, not only about a parameter?"""
+    file_rules: tuple[Rule, ...]
+    """Rules about the paths that are read, then those about the paths that are edited."""
+    last_names: LastNames
+    """Of the patterns of `file_rules`."""
 
     def globs_for(self, tool: str) -> list[Rule]:
         """Return the rules whose tool name has a wildcard that fits `tool`, in order of source."""
@@ -217,7 +224,7 @@ class RuleSet:
         return cls(rules, warnings, texts, indexes)
 
 
-_EMPTY_INDEX = RuleIndex({}, (), {}, {}, (), False)
+_EMPTY_INDEX = RuleIndex({}, (), {}, {}, (), False, (), LastNames(()))
 
 
 def _rank(rule: Rule) -> int:
@@ -241,6 +248,12 @@ def _index(rules: list[Rule]) -> RuleIndex:
             bash_open.append((place, rule))
         else:
             by_head.setdefault(head, []).append((place, rule))
+    file_rules = [
+        rule
+        for rule in (*by_tool.get("Read", ()), *by_tool.get("Edit", ()))
+        if isinstance(rule.specifier, PathPattern)
+    ]
+    patterns = [rule.specifier for rule in file_rules if isinstance(rule.specifier, PathPattern)]
     return RuleIndex(
         {tool: tuple(found) for tool, found in by_tool.items()},
         tuple(globs),
@@ -249,22 +262,33 @@ def _index(rules: list[Rule]) -> RuleIndex:
         tuple(bash_open),
         bool(by_head)
         or any(not isinstance(rule.specifier, ParameterPattern) for _, rule in bash_open),
+        tuple(file_rules),
+        LastNames(patterns),
     )
 
 
 def _path_index(rules: list[Rule]) -> PathIndex:
     still_open: list[PlacedRule] = []
+    by_name: dict[str, list[PlacedRule]] = {}
     groups: dict[tuple[Anchor, RuleSource | None], list[tuple[str, str, PlacedRule]]] = {}
     for place, rule in enumerate(rules):
         pattern = rule.specifier
-        prefix = pattern.literal_prefix if isinstance(pattern, PathPattern) else None
-        if prefix is None or not isinstance(pattern, PathPattern):
+        if not isinstance(pattern, PathPattern):
+            still_open.append((place, rule))
+            continue
+        name = pattern.telling_name if pattern.floats_for_restrictions else None
+        if name is not None:
+            by_name.setdefault(name, []).append((place, rule))
+            continue
+        prefix = pattern.literal_prefix
+        if prefix is None:
             still_open.append((place, rule))
             continue
         key = pattern.anchor, rule.source if pattern.anchor is Anchor.SOURCE else None
         groups.setdefault(key, []).append((prefix, pattern.literal_base, (place, rule)))
     return PathIndex(
         tuple(still_open),
+        {name: tuple(placed) for name, placed in by_name.items()},
         tuple(
             _path_group(anchor, source or RuleSource.SESSION, found)
             for (anchor, source), found in groups.items()
