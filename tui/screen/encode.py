@@ -179,6 +179,9 @@ def _emit_stretch(
                 return position + blanks
         elif text and _joins(cells, position):
             break
+        if len(grapheme) > 1 and width > 1:
+            # A terminal that draws it narrower would leave what was in its second cell.
+            text.append(f"\x1b[{width}X")
         text.append(grapheme)
         position += 1
         if len(grapheme) > 1:

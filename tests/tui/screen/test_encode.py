@@ -139,3 +139,16 @@ def test_the_cursor_takes_the_shortest_way(
     state = TerminalState(80, x=start[0], y=start[1])
     assert move_cursor(*end, state) == code
     assert (state.x, state.y) == end
+
+
+def test_a_cluster_that_the_terminal_draws_narrower_leaves_nothing_behind() -> None:
+    canvas = Canvas()
+    screen = pyte.Screen(WIDTH, HEIGHT)
+    before = blank_buffer(canvas, WIDTH, HEIGHT)
+    paint(canvas, before, [(0, 0, "────────", 0, None)])
+    after = copy_of(before)
+    paint(canvas, after, [(0, 0, "ab⏱\ufe0fcd", 0, None)])
+    state = TerminalState(WIDTH, fills_background=True)
+    _show(screen, ScreenBuffer(WIDTH, HEIGHT), before, state, canvas)
+    _show(screen, before, after, state, canvas)
+    assert [screen.buffer[0][x].data for x in range(7)] == ["a", "b", "⏱️", " ", "c", "d", "─"]
