@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from pathlib import Path
 
 import pytest
@@ -69,3 +70,45 @@ def test_in_the_home_folder_own_commands_wait_for_nobody(
     (checks / "commands" / "fix.md").write_text("Fix it.")
     monkeypatch.chdir(checks.parent)
     assert "trust" not in found()
+
+
+def test_an_endpoint_where_nothing_listens_is_a_problem(
+    checks: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", url)
+        monkeypatch.setenv("ANTHROPIC_MODEL", "m")
+        (model,) = found()["model"]
+        assert (model["state"], "nothing listens there" in model["text"]) == ("problem", True)
+        listener.listen()
+        (model,) = found()["model"]
+    assert model["state"] == "ok"
+
+
+def test_what_is_named_but_not_there_says_where_and_what_to_do(checks: Path) -> None:
+    (checks / "themes").mkdir()
+    (checks / "themes" / "spare.toml").write_text('[roles]\naccnt = "#fff"\n')
+    (checks / "settings.json").write_text(
+        json.dumps(
+            {
+                "permissions": {"allow": ["Bash("]},
+                "statusLine": {"type": "command", "command": "~/.agent/status.sh --wide"},
+                "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "/no/such"}]}]},
+            }
+        )
+    )
+    said = found()
+    assert "'accnt'" in said["theme"][-1]["text"]
+    assert said["status line"][0]["text"] == "~/.agent/status.sh is not there or cannot be run"
+    assert said["rule"][0]["text"].startswith("'Bash(': ")
+    assert "settings.json:1" in said["rule"][0]["text"]
+    assert said["hook"][0]["fix"].endswith("settings.json.")
+    script = checks / "status.sh"
+    script.write_text("#!/bin/sh\n")
+    script.chmod(0o755)
+    assert "status line" not in found()

@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import platform
+import shlex
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
@@ -21,9 +22,12 @@ from agent.commands.folders import CommandPlaces
 from agent.errors import AgentError
 from agent.hook_setup import hook_config
 from agent.model.local_servers import find_local_servers
+from agent.model.reach import why_unreachable
+from agent.model.server import is_loopback
 from agent.options import RunOptions
 from agent.sanitize import reveal
 from agent.settings.load import Settings
+from agent.settings.places import expand_home
 from agent.tools.rg import find_rg
 from hooks.health import check_health, check_round_trip, is_open_guard
 from permissions.lint import lint
@@ -94,6 +98,8 @@ def _all(place: Here, settings: Settings) -> Iterator[Check]:
     yield from _commands(settings)
     yield from _keys(place)
     yield from _theme(place, settings)
+    yield from _own_themes(place, settings.values.theme or AUTO)
+    yield from _status_line(settings)
     yield from _programs()
 
 
@@ -125,11 +131,17 @@ def _model(place: Here, settings: Settings) -> Check:
         setup = asyncio.run(real_model(settings, around, RunOptions()))
     except AgentError as error:
         return Check("model", "problem", str(error), _found_servers())
+    base_url = setup.endpoint.base_url
+    model = f"{setup.model or 'chosen by the server'} at {base_url} ({setup.origin})"
+    reason = asyncio.run(why_unreachable(base_url, os.environ))
+    if reason is None:
+        return Check("model", "ok", model)
     return Check(
-        "model",
-        "ok",
-        f"{setup.model or 'chosen by the server'} at {setup.endpoint.base_url} ({setup.origin})",
-    )
+        "model", "problem", f"{model} cannot be reached: {reason}",
+        "Start the server, or set ANTHROPIC_BASE_URL to where it listens."
+        if is_loopback(base_url)
+        else "Look at the network, or set HTTPS_PROXY where one is needed.",
+    )  # fmt: skip
 
 
 def _found_servers() -> str:
@@ -157,8 +169,11 @@ def _settings(settings: Settings) -> Iterator[Check]:
 
 def _rules(settings: Settings) -> Iterator[Check]:
     for found in lint(RuleSet.build(settings.rules)[0]):
-        data = found.as_json()
-        yield Check("rule", "note", str(data["message"]), str(data.get("fix") or ""))
+        text = found.message
+        if found.shadowed is not None and found.shadowed not in text:
+            text = f"{found.shadowed!r}: {text}"
+        where = f" ({found.file}:{found.line})" if found.file else ""
+        yield Check("rule", "note", text + where, found.fix)
 
 
 def _hooks(place: Here, settings: Settings) -> Iterator[Check]:
@@ -169,8 +184,12 @@ def _hooks(place: Here, settings: Settings) -> Iterator[Check]:
     env = child_environment(os.environ, settings.env)
     findings = check_health(specs, env=env, cwd=place.cwd)
     for finding in findings:
+        where = finding.spec.file or "the settings"
         yield Check(
-            "hook", "problem", f"{finding.spec.event} {finding.spec.label}: {finding.message}"
+            "hook",
+            "problem",
+            f"{finding.spec.event} {finding.spec.label}: {finding.message}",
+            f"Install it, or correct the command in {where}.",
         )
     if any(spec.handler.type == "command" for spec in specs):
         problem = asyncio.run(check_round_trip(env=env, cwd=place.cwd))
@@ -229,6 +248,39 @@ def _theme(place: Here, settings: Settings) -> Iterator[Check]:
         yield Check("theme", "ok", text)
 
 
+def _own_themes(place: Here, wanted: str) -> Iterator[Check]:
+    """Look at the theme files that are not in use, too: they are offered in /theme."""
+    folder = place.agent_home / "themes"
+    for file in sorted(folder.glob("*.toml")):
+        if file.stem == wanted:
+            continue
+        try:
+            _, warnings = load_theme(file.stem, user_dir=folder)
+        except ThemeError as error:
+            warnings = (str(error),)
+        yield from (Check("theme", "note", warning) for warning in warnings)
+
+
+def _status_line(settings: Settings) -> Iterator[Check]:
+    line = settings.values.statusLine
+    if line is None:
+        return
+    try:
+        program = shlex.split(line.command)[0]
+    except (ValueError, IndexError):
+        yield Check("status line", "note", f"{line.command!r} is no command")
+        return
+    if set(program) & set("$`{(;&|<>=") or shutil.which(expand_home(program, settings.home)):
+        # What a shell makes of the first is not looked into.
+        return
+    yield Check(
+        "status line",
+        "note",
+        f"{program} is not there or cannot be run",
+        "Correct statusLine in the settings, or chmod +x the file.",
+    )
+
+
 def _programs() -> Iterator[Check]:
     found = find_rg()
     yield Check(
@@ -239,7 +291,10 @@ def _programs() -> Iterator[Check]:
     )
     git = shutil.which("git")
     yield Check(
-        "git", "ok" if git else "note", git or "not found; branch and changes are not shown"
+        "git",
+        "ok" if git else "note",
+        git or "not found; branch and changes are not shown",
+        "" if git else "Install git.",
     )
     bash = shutil.which("bash")
     yield Check(
