@@ -138,7 +138,7 @@ class AgentApp(DirectOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
         self.dialogs = DialogHost(self.chords, self._give_back, self._on_dialogs, id="dialogs")
         self.activity = ActivityLine(id="activity")
         self.todo_panel = TodoPanel(id="todos")
-        self.composer = Composer(self._on_text, self._on_paste, id="composer")
+        self.composer = Composer(self._on_text, self._take_paste, id="composer")
         self.transcript_bar = TranscriptBar(id="reading")
         self.menu = CompletionMenu(id="menu")
         self.status_line = StatusLine(id="status")
@@ -369,7 +369,7 @@ class AgentApp(DirectOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
         self.drafts.touched()
         self.keyboard.text_changed()
 
-    def _on_paste(self, text: str) -> bool:
+    def _take_paste(self, text: str) -> bool:
         return self.keyboard.paste(text)
 
     def _give_back(self, text: str) -> None:
