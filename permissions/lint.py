@@ -16,6 +16,7 @@ from permissions.decision import DecisionWarning, WarningType
 from permissions.effective import RUNNER_PREFIXES, RUNNERS
 from permissions.examples import failed_examples
 from permissions.grammar import RuleBehavior
+from permissions.mend import mended
 from permissions.path_pattern import Anchor, PathPattern
 from permissions.rule_set import Rule, RuleSet, RuleSource, RuleText
 from permissions.shell.wrappers import LOOKED_THROUGH
@@ -76,6 +77,8 @@ _QUOTED = re.compile(r"""'[^']*'|"(?:[^"\\]|\\.)*"|\\.""", re.DOTALL)
 """What a shell takes literally: an operator in it separates nothing."""
 _OWN_WORD = re.compile(r"-.*|[\d.]+[smhd]?")
 """An option or a duration: no program yet."""
+_WORD = re.compile(r"""(?:'[^']*'|"(?:[^"\\]|\\.)*"|\\.|[^\s'"\\])+""", re.DOTALL)
+_OPERATORS = frozenset({"&&", "||", "|", ";", "&", "|&"})
 _EXACT_ONLY = frozenset({"watch", "setsid", "ionice", "flock"})
 _MORE_RUNNERS = frozenset(
     {"sh", "bash", "zsh", "dash", "ksh", "sh -c", "bash -c", "zsh -c", "docker exec", "npm exec"}
@@ -177,15 +180,14 @@ def _shadow(wider: Rule, allowed: Rule) -> LintWarning:
 
 def _from_warning(warning: DecisionWarning, rules: RuleSet) -> LintWarning:
     is_unknown = warning.type is WarningType.UNKNOWN_TOOL
-    place = next(
+    written = next(
         (
-            (text.file, text.line)
+            text
             for text in rules.texts
             if text.text == warning.rule and str(text.source) == warning.source
         ),
-        (None, None),
+        None,
     )
-    known = ", ".join(sorted(KNOWN_TOOLS - {"Cd", "LS"}))
     return LintWarning(
         LintType.UNKNOWN_TOOL if is_unknown else LintType.MALFORMED_RULE,
         warning.rule,
@@ -193,11 +195,22 @@ def _from_warning(warning: DecisionWarning, rules: RuleSet) -> LintWarning:
         warning.source or "",
         None,
         warning.message,
-        f"use one of {known}, or mcp__<server>__<tool>"
-        if is_unknown
-        else "correct the rule or remove it",
-        *place,
+        _mending(written, is_unknown=is_unknown),
+        written.file if written is not None else None,
+        written.line if written is not None else None,
     )
+
+
+def _mending(written: RuleText | None, *, is_unknown: bool) -> str:
+    meant = None
+    if written is not None and written.invalid is None:
+        meant = mended(written.text, written.behavior)
+    if meant is not None:
+        return f"write {meant}, or remove the rule"
+    if is_unknown:
+        known = ", ".join(sorted(KNOWN_TOOLS - {"Cd", "LS"}))
+        return f"use one of {known}, or mcp__<server>__<tool>; or remove the rule"
+    return "correct the rule or remove it"
 
 
 def _one(rule: Rule, kind: LintType, message: str, fix: str) -> LintWarning:
@@ -225,12 +238,13 @@ def _about_one(rule: Rule) -> Iterator[LintWarning]:
 
 def _about_command(rule: Rule, pattern: BashPattern) -> Iterator[LintWarning]:
     words = _QUOTED.sub("x", pattern.text).replace(":*", " *").split()
-    if any(word in ("&&", "||", "|", ";", "&", "|&") or word.endswith(";") for word in words):
+    if any(word in _OPERATORS or word.endswith(";") for word in words):
+        each = ", ".join(f"Bash({command})" for command in _commands(pattern.text))
         yield _one(
             rule,
             LintType.UNREACHABLE,
             "commands are matched one by one, so a rule with an operator never matches",
-            "write one rule for each command",
+            f"write one rule for each command: {each}",
         )
         return
     if pattern.is_exact:
@@ -268,6 +282,21 @@ def _about_command(rule: Rule, pattern: BashPattern) -> Iterator[LintWarning]:
             f"'{prefix}' runs any program, so this allows everything",
             f"name the program, as in Bash({prefix} <program> *)",
         )
+
+
+def _commands(text: str) -> list[str]:
+    """Return the commands between the operators of a pattern."""
+    parts: list[list[str]] = [[]]
+    for word in _WORD.findall(text):
+        if word in _OPERATORS:
+            parts.append([])
+        elif word.endswith(";") and word[-2:] != "\\;":
+            parts[-1].append(word[:-1])
+            parts.append([])
+        else:
+            parts[-1].append(word)
+    commands = [" ".join(word for word in words if word) for words in parts]
+    return list(dict.fromkeys(command for command in commands if command))
 
 
 def _duplicates(rule: Rule, earlier: list[Rule]) -> Iterator[LintWarning]:

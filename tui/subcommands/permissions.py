@@ -25,6 +25,7 @@ from permissions.context import PermissionContext
 from permissions.lint import LintWarning, lint
 from permissions.mode import Mode
 from permissions.rule_set import RuleSet, RuleSource, RuleText
+from permissions.telling import Shorten, home_relative, source_name
 
 
 @click.group("permissions", short_help="Judge calls, explain decisions, lint and replay rules.")
@@ -85,8 +86,9 @@ def lint_rules(file: str | None, jsonl: bool, as_json: bool) -> int:
     if as_json:
         click.echo(json.dumps([warning.as_json() for warning in found], ensure_ascii=False))
     else:
+        short = home_relative(os.environ.get("HOME", ""))
         for warning in found:
-            click.echo(reveal(_described(warning)))
+            click.echo(reveal(_described(warning, short)))
         click.echo(f"{len(texts)} rules, {len(found)} findings")
     return 1 if found else 0
 
@@ -209,8 +211,12 @@ def _file_rules(path: Path) -> tuple[RuleText, ...]:
     return rules
 
 
-def _described(warning: LintWarning) -> str:
-    data = warning.as_json()
-    rule = data.get("shadowed") or data.get("rule") or ""
-    fix = f"\n    fix: {data['fix']}" if data.get("fix") else ""
-    return f"{data['type']}: {rule}\n    {data['message']}{fix}"
+def _described(warning: LintWarning, short: Shorten) -> str:
+    where = source_name(warning.source)
+    if warning.file is not None:
+        line = f":{warning.line}" if warning.line else ""
+        where = f"{short(warning.file)}{line}"
+    return (
+        f"{warning.type}: {warning.shadowed or ''} ({where})\n"
+        f"    {warning.message}\n    fix: {warning.fix}"
+    )
