@@ -35,23 +35,41 @@ def load_theme(name: str, *, user_dir: Path | None = None) -> tuple[Theme, tuple
     Raises:
         ThemeError: no such theme, an unreadable file, or a file that is not a theme.
     """
+    return _load(_known_name(name, user_dir), user_dir, seen=())
+
+
+def _known_name(name: str, user_dir: Path | None) -> str:
+    """Return what a theme is called here; files of the person's own come before other names."""
     name = name.removeprefix(_OWN_PREFIX)
-    has_own = user_dir is not None and (user_dir / f"{name}.toml").is_file()
-    return _load(name if has_own else _OTHER_NAMES.get(name, name), user_dir, seen=())
+    return name if _own_file(name, user_dir) is not None else _OTHER_NAMES.get(name, name)
+
+
+def _own_file(name: str, user_dir: Path | None) -> Path | None:
+    # The name comes from settings: it may not leave the folder.
+    if user_dir is None or "/" in name or not (user_dir / f"{name}.toml").is_file():
+        return None
+    return user_dir / f"{name}.toml"
 
 
 def _load(
     name: str, user_dir: Path | None, *, seen: tuple[str, ...]
 ) -> tuple[Theme, tuple[str, ...]]:
-    if user_dir is not None and name not in seen:
-        own = user_dir / f"{name}.toml"
-        # The name comes from settings: it may not leave the folder.
-        if own.parent == user_dir and "/" not in name and own.is_file():
-            data = _read(own)
-            base_name = str(data.get("base", name if _is_shipped(name) else DEFAULT_THEME))
-            base, base_warnings = _load(base_name, user_dir, seen=(*seen, name))
-            theme, warnings = build_theme(name, data, base=base)
-            return theme, (*base_warnings, *warnings)
+    own = _own_file(name, user_dir)
+    if own is not None and (name not in seen or not _is_shipped(name)):
+        if name in seen:
+            chain = " → ".join((*seen[seen.index(name) :], name))
+            raise ThemeError(f"theme {name!r} is its own base ({chain}): name another one")
+        data = _read(own)
+        base_name = str(data.get("base", name if _is_shipped(name) else DEFAULT_THEME))
+        base_name = _known_name(base_name, user_dir)
+        if _own_file(base_name, user_dir) is None and not _is_shipped(base_name):
+            known = ", ".join(available_themes(user_dir))
+            raise ThemeError(
+                f"{own}: no theme is called {base_name!r}, its base; there are: {known}"
+            )
+        base, base_warnings = _load(base_name, user_dir, seen=(*seen, name))
+        theme, warnings = build_theme(name, data, base=base)
+        return theme, (*base_warnings, *warnings)
     if not _is_shipped(name):
         known = ", ".join(available_themes(user_dir))
         raise ThemeError(f"no theme is called {name!r}; there are: {known}")
@@ -70,5 +88,5 @@ def _read(path: Path) -> Mapping[str, object]:
         if path.stat().st_size > _MAX_FILE_BYTES:
             raise ThemeError(f"{path}: larger than {_MAX_FILE_BYTES} bytes, not a theme")
         return tomllib.loads(path.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ThemeError(f"{path}: {error}") from error

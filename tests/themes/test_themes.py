@@ -9,10 +9,13 @@ import pytest
 from themes.registry import available_themes, load_theme
 from themes.theme import Role, ThemeError, contrast, parse_color
 
+SYNTAX = tuple(role for role in Role if role.value.startswith("syntax_"))
 READ_ROLES = (
     Role.TEXT,
     Role.MUTED,
     Role.ACCENT,
+    Role.PERSON,
+    Role.ASSISTANT,
     Role.SUCCESS,
     Role.WARNING,
     Role.ERROR,
@@ -21,13 +24,13 @@ READ_ROLES = (
     Role.CODE,
     Role.QUOTE,
     Role.LINK,
-    Role.MODE_DEFAULT,
-    Role.MODE_ACCEPT_EDITS,
-    Role.MODE_PLAN,
-    Role.MODE_BYPASS,
-    Role.SYNTAX_COMMENT,
-    Role.SYNTAX_STRING,
+    Role.DIFF_ADDED_SIGN,
+    Role.DIFF_REMOVED_SIGN,
+    *(role for role in Role if role.value.startswith("mode_")),
+    *SYNTAX,
 )
+LINES = (Role.DIFF_ADDED, Role.DIFF_REMOVED)
+WORDS = (Role.DIFF_ADDED_WORD, Role.DIFF_REMOVED_WORD)
 TRUE_COLOUR = [name for name in available_themes() if not load_theme(name)[0].uses_terminal_palette]
 
 
@@ -38,23 +41,66 @@ def test_shipped_theme_loads_without_warnings(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", TRUE_COLOUR)
-def test_text_roles_are_readable_on_the_grounds_they_appear_on(name: str) -> None:
+@pytest.mark.parametrize(
+    ("roles", "grounds", "least"),
+    [
+        (READ_ROLES, (Role.BACKGROUND, Role.SURFACE, Role.CODE_BACKGROUND), 4.5),
+        ((Role.TEXT, Role.MUTED, Role.ACCENT), (Role.SURFACE_RAISED,), 4.5),
+        ((Role.TEXT, Role.MUTED, *SYNTAX), LINES, 4.5),
+        ((Role.DIFF_ADDED_SIGN,), (Role.DIFF_ADDED,), 4.5),
+        ((Role.DIFF_REMOVED_SIGN,), (Role.DIFF_REMOVED,), 4.5),
+        ((Role.TEXT,), (*WORDS, Role.SELECTION), 4.5),
+        (SYNTAX, WORDS, 3.0),
+        (READ_ROLES, (Role.SELECTION,), 3.0),
+    ],
+    ids=["text", "lists", "diff lines", "plus", "minus", "words", "code in words", "marked"],
+)
+def test_what_is_read_has_contrast(
+    name: str, roles: tuple[Role, ...], grounds: tuple[Role, ...], least: float
+) -> None:
     theme, _ = load_theme(name)
-    for ground in (Role.BACKGROUND, Role.SURFACE):
-        low = {r: contrast(theme.roles[r], theme.roles[ground]) for r in READ_ROLES}
-        assert {r: c for r, c in low.items() if c < 4.5} == {}
+    low = {
+        (role, ground): round(ratio, 2)
+        for role in roles
+        for ground in grounds
+        if (ratio := contrast(theme.roles[role], theme.roles[ground])) < least
+    }
+    assert low == {}
 
 
-@pytest.mark.parametrize("name", TRUE_COLOUR)
-def test_code_stays_readable_on_diff_grounds(name: str) -> None:
+# Viénot, Brettel and Mollon 1999, for linear light: what red and green cones, where one kind is
+# missing, make of a colour.
+PROTANOPIA = ((0.11238, 0.88762, 0.0), (0.11238, 0.88762, 0.0), (0.00401, -0.00401, 1.0))
+DEUTERANOPIA = ((0.29275, 0.70725, 0.0), (0.29275, 0.70725, 0.0), (-0.02234, 0.02234, 1.0))
+
+
+@pytest.mark.parametrize("name", ["dark-daltonized", "light-daltonized"])
+@pytest.mark.parametrize("eyes", [PROTANOPIA, DEUTERANOPIA], ids=["protanopia", "deuteranopia"])
+@pytest.mark.parametrize(
+    ("added", "removed"),
+    [
+        (Role.DIFF_ADDED, Role.DIFF_REMOVED),
+        (Role.DIFF_ADDED_WORD, Role.DIFF_REMOVED_WORD),
+        (Role.DIFF_ADDED_SIGN, Role.DIFF_REMOVED_SIGN),
+        (Role.SUCCESS, Role.ERROR),
+    ],
+)
+def test_added_and_removed_differ_for_eyes_without_red_or_green(
+    name: str, eyes: tuple[tuple[float, ...], ...], added: Role, removed: Role
+) -> None:
     theme, _ = load_theme(name)
-    for ground in (
-        Role.DIFF_ADDED,
-        Role.DIFF_REMOVED,
-        Role.DIFF_ADDED_WORD,
-        Role.DIFF_REMOVED_WORD,
-    ):
-        assert contrast(theme.roles[Role.TEXT], theme.roles[ground]) >= 4.5
+    assert distance(*(seen(theme.roles[role], eyes) for role in (added, removed))) > 25
+
+
+def seen(color: str, eyes: tuple[tuple[float, ...], ...]) -> tuple[float, ...]:
+    """Return a colour as such eyes see it, in 0 to 255."""
+    light = [(int(color[at : at + 2], 16) / 255) ** 2.2 for at in (1, 3, 5)]
+    mixed = (sum(w * c for w, c in zip(row, light, strict=True)) for row in eyes)
+    return tuple(255 * max(0.0, value) ** (1 / 2.2) for value in mixed)
+
+
+def distance(first: tuple[float, ...], second: tuple[float, ...]) -> float:
+    return sum((a - b) ** 2 for a, b in zip(first, second, strict=True)) ** 0.5
 
 
 @pytest.mark.parametrize(
@@ -90,7 +136,7 @@ def test_user_theme_inherits_and_reports_what_it_ignored(tmp_path: Path) -> None
 
 def test_user_theme_that_names_itself_as_base_ends(tmp_path: Path) -> None:
     (tmp_path / "loop.toml").write_text('base = "loop"\n')
-    with pytest.raises(ThemeError, match="no theme is called 'loop'"):
+    with pytest.raises(ThemeError, match="its own base"):
         load_theme("loop", user_dir=tmp_path)
 
 
@@ -100,3 +146,41 @@ def test_a_theme_name_cannot_leave_the_folder(tmp_path: Path) -> None:
     inner.mkdir()
     with pytest.raises(ThemeError):
         load_theme("../secret", user_dir=inner)
+
+
+def test_user_themes_that_inherit_from_each_other_are_told_so(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text('base = "b"\n')
+    (tmp_path / "b.toml").write_text('base = "a"\n')
+    with pytest.raises(ThemeError, match="theme 'a' is its own base \\(a → b → a\\)"):
+        load_theme("a", user_dir=tmp_path)
+
+
+def test_a_base_that_does_not_exist_is_named_with_the_file(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text('base = "gone"\n')
+    with pytest.raises(ThemeError, match=r"mine\.toml: no theme is called 'gone', its base"):
+        load_theme("mine", user_dir=tmp_path)
+
+
+def test_a_theme_inherits_over_several_files_and_from_other_programs_names(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text('base = "custom:b"\n[roles]\naccent = "#111111"\n')
+    (tmp_path / "b.toml").write_text('base = "light-ansi"\n[roles]\nerror = "#222222"\n')
+    theme, warnings = load_theme("custom:a", user_dir=tmp_path)
+    assert (theme.roles[Role.ACCENT], theme.roles[Role.ERROR]) == ("#111111", "#222222")
+    assert theme.roles[Role.TEXT] == load_theme("ansi16-light")[0].roles[Role.TEXT]
+    assert warnings == ()
+
+
+def test_a_file_named_as_a_shipped_theme_changes_that_theme(tmp_path: Path) -> None:
+    (tmp_path / "light.toml").write_text('[roles]\naccent = "#123456"\n')
+    theme, _ = load_theme("light", user_dir=tmp_path)
+    assert theme.roles[Role.ACCENT] == "#123456"
+    assert theme.dark is False
+
+
+@pytest.mark.parametrize(
+    "content", [b"\xff\xfe", b"[roles", b"roles = 3\n", b"x = " + b"[" * 5000, b"#" * 70_000]
+)
+def test_what_is_no_theme_is_said_with_its_file(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "mine.toml").write_bytes(content)
+    with pytest.raises(ThemeError, match="mine"):
+        load_theme("mine", user_dir=tmp_path)

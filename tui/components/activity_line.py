@@ -54,7 +54,7 @@ def activity_rows(view: ActivityView, width_cells: int, *, has_room: bool = True
     if view.queued:
         hidden = len(view.queued) - _QUEUE_SHOWN
         more = f"{hidden} more · " if hidden > 0 else ""
-        hint = clip([(f"   {more}queued · ↑ takes them back", FAINT)], width_cells - 1)
+        hint = clip([(f"   {more}queued · ↑ takes them back", MUTED)], width_cells - 1)
         rows.append(row(*hint, is_copied=False))
     return rows
 

@@ -57,7 +57,7 @@ def block_rows(
             sign, ink = _NOTICE_SIGNS[block.level]
             return _signed(sign, ink, wrap([(block.text, _NOTICE_TEXT[block.level])], width))
         case HookLine():
-            head = [(f"{block.event} hook", MUTED), (f"  {block.outcome}", FAINT)]
+            head = [(f"{block.event} hook", MUTED), (f"  {block.outcome}", MUTED)]
             text = "\n".join(block.notices)
             return _signed("↳", MUTED, [*wrap(head, width), *wrap([(text, MUTED)], width)])
         case ErrorBlock():
@@ -139,7 +139,7 @@ def _thinking(block: ThinkingText, width: int, is_detailed: bool) -> list[Row]:
         # The newest line while it streams, the first one afterwards.
         lines = [line for line in block.text.splitlines() if line.strip()]
         preview = (lines[-1] if block.is_streaming else lines[0]).strip("* ") if lines else ""
-        runs = clip([(head, sign_ink), ("  ", FAINT), (preview, FAINT)], width)
+        runs = clip([(head, sign_ink), ("  ", FAINT), (preview, MUTED)], width)
         return _signed("✻", MUTED, [row(*runs)])
     body = wrap([(block.text.strip(), sign_ink)], width)
     return _signed("✻", MUTED, [row((head, sign_ink)), *body])
@@ -148,7 +148,7 @@ def _thinking(block: ThinkingText, width: int, is_detailed: bool) -> list[Row]:
 def _error(block: ErrorBlock, width: int) -> list[Row]:
     rows = wrap([(block.message or block.kind, Ink(Role.ERROR))], width)
     if block.request_id:
-        rows.append(row(*clip([(f"request {block.request_id}", FAINT)], width)))
+        rows.append(row(*clip([(f"request {block.request_id}", MUTED)], width)))
     return _signed("✗", Ink(Role.ERROR, bold=True), rows)
 
 

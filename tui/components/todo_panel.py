@@ -8,7 +8,7 @@ from typing import Final
 from agent.display import TodoItem
 from tui.components.rows_widget import RowsWidget
 from tui.components.tool_card import todo_rows
-from tui.text.ink import BLANK, FAINT, TEXT, Row, indented, row
+from tui.text.ink import BLANK, MUTED, TEXT, Row, indented, row
 
 _SHOWN: Final = 5
 
@@ -39,4 +39,4 @@ class TodoPanel(RowsWidget):
         count = f"   {done} of {len(self._items)} done"
         hidden = len(left) - len(shown)
         more = f" · {hidden} more" if hidden > 0 else ""
-        return [BLANK, *rows, row((count + more, FAINT), is_copied=False)]
+        return [BLANK, *rows, row((count + more, MUTED), is_copied=False)]

@@ -150,7 +150,7 @@ def _result(
                 rows = [row((note, MUTED), is_copied=False), *rows]
             elif display.exit_code:
                 rows.append(row((f"exit status {display.exit_code}", Ink(Role.WARNING))))
-            return _nested(rows or [row(("no output", FAINT), is_copied=False)])
+            return _nested(rows or [row(("no output", MUTED), is_copied=False)])
         case TodoDisplay():
             return _nested(todo_rows(display.items, width))
         case PlanDisplay():
@@ -179,7 +179,7 @@ def _summary(name: str, text: str, width: int, limit: int | None) -> list[Row]:
     """Return the first lines of a text result; nothing for what is only counted."""
     if limit is not None and is_sized(name):
         return []
-    return _text(text, MUTED, width, limit) or [row(("no output", FAINT), is_copied=False)]
+    return _text(text, MUTED, width, limit) or [row(("no output", MUTED), is_copied=False)]
 
 
 def _count(card: ToolCard) -> str:
@@ -215,7 +215,7 @@ def _agent(card: ToolCard, width: int) -> list[Row]:
     calls = f"{agent.tool_count} tool call" + ("" if agent.tool_count == 1 else "s")
     runs: list[Run] = [(calls, MUTED)]
     if agent.last_line and card.state == "running":
-        runs.append((f" · {agent.last_line}", FAINT))
+        runs.append((f" · {agent.last_line}", MUTED))
     return _nested([Row(clip(runs, width), is_copied=False)])
 
 
@@ -231,7 +231,7 @@ def _live_rows(card: ToolCard, width: int) -> list[Row]:
         lines = lines[-LIVE_LINES:]
     rows = [Row(clip([(_last_state(line)[: width * 4], MUTED)], width)) for line in lines]
     if hidden:
-        rows.insert(0, row((_left_out(hidden, "earlier"), FAINT), is_copied=False))
+        rows.insert(0, row((_left_out(hidden, "earlier"), MUTED), is_copied=False))
     return rows
 
 

@@ -149,6 +149,6 @@ def _comment_row(
     shown = text[start:]
     while text_width(shown) > room:
         shown = shown[:-1]
-    runs: tuple[Run, ...] = ((shown, TEXT),) if text else ((choice.comment_hint or "", FAINT),)
+    runs: tuple[Run, ...] = ((shown, TEXT),) if text else ((choice.comment_hint or "", MUTED),)
     caret = _INDENT + 2 + text_width(before[start:]) if is_open else None
     return FooterRow(Row((*head, *runs)), index, is_open, caret)

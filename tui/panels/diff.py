@@ -17,7 +17,7 @@ from tui.components.diff_view import diff_rows, diff_texts
 from tui.panels.diff_panel import ChangedFile, DiffPanel, Source
 from tui.shown import shown_display, shown_line
 from tui.text.highlight import Highlighter
-from tui.text.ink import FAINT, MUTED, TEXT, Ink, Row, row
+from tui.text.ink import MUTED, TEXT, Ink, Row, row
 from tui.text.wrap import wrap
 
 MAX_TURNS: Final = 50
@@ -102,5 +102,5 @@ def _git_rows(file: FileDiff) -> Callable[[int], Sequence[Row]]:
 _INKS: Final = {
     "+": Ink(Role.DIFF_ADDED_SIGN),
     "-": Ink(Role.DIFF_REMOVED_SIGN),
-    "@": FAINT,
+    "@": MUTED,
 }

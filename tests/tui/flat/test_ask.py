@@ -130,5 +130,5 @@ async def test_what_is_said_after_somebody_else_answered_begins_a_line(keyboard:
     voice.say(["permission: allowed by hook"])
     assert "\npermission: allowed by hook\n" in out.getvalue()
     os.write(keyboard, b"\n")
-    while reader.is_reading:
-        await asyncio.sleep(0)
+    async with asyncio.timeout(20):
+        assert await reader.line("") == ""
