@@ -72,6 +72,7 @@ class _Run:
     denied_for_want: bool = False
     asked: set[str] = field(default_factory=set)
     error: str = ""
+    notices: list[str] = field(default_factory=list)
     terminal: Terminal | None = None
 
 
@@ -150,6 +151,8 @@ class HeadlessOutput:
             self._message(event, run)
         elif isinstance(event, PermissionRequested):
             run.asked.add(event.request_id)
+            # A command inside a prompt is asked about without any message of the model.
+            self._inputs.setdefault(event.tool_use_id, (event.tool, event.input))
         elif isinstance(event, PermissionResolved):
             self._resolved(event, run)
         elif isinstance(event, Terminal) and event.agent_id is None:
@@ -159,6 +162,7 @@ class HeadlessOutput:
             self._say(f"error: {event.message}")
         elif isinstance(event, Notice):
             self._say(f"{event.level}: {event.text}")
+            run.notices.append(event.text)
         elif isinstance(event, RetryScheduled):
             self._say(
                 f"waiting {event.delay_s:.1f} s, then attempt {event.attempt}: {event.reason}"
@@ -309,7 +313,8 @@ class HeadlessOutput:
         elif status == EXIT_REFUSAL:
             self._say(f"refused: {terminal.detail}")
         elif terminal.reason == "stop_hook_prevented":
-            self._say(f"stopped by a hook: {terminal.detail}")
+            if not any(terminal.detail and terminal.detail in text for text in run.notices):
+                self._say(f"stopped by a hook: {terminal.detail}")
         elif status == EXIT_INTERRUPTED:
             self._say(f"interrupted; continue with: agent-tui -r {self._conversation.session_id}")
 
