@@ -19,7 +19,7 @@ from agent.errors import SessionError
 from agent.session.blobs import copy_snapshots
 from agent.session.lines import BadLine, Line, read_forwards
 from agent.session.records import GrantsRecord, SessionHeader, TitleRecord, to_json
-from agent.session.transcript import Transcript, lock_path
+from agent.session.transcript import Transcript, is_open, lock_path
 
 _ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _ID_START: Final = re.compile(r"[0-9a-f][0-9a-f-]{3,35}")
@@ -176,15 +176,15 @@ class SessionStore:
         return matching[0]
 
     def latest(self, project_dir: Path) -> SessionInfo | None:
-        """Return the project's session that was used last and holds a prompt, or None.
+        """Return the project's session that was used last and holds anything, or None.
 
-        Where none holds a prompt, one counts in which somebody has begun to type.
+        Words that were typed and never sent count, since only a sudden end leaves them behind;
+        but not while another process has them: there they are still being typed.
         """
-        known = self.list(project_dir)
-        return next(
-            (info for holds in (has_prompt, has_content) for info in known if holds(info.path)),
-            None,
-        )
+        for info in self.list(project_dir):
+            if has_prompt(info.path) or (has_content(info.path) and not is_open(info.path)):
+                return info
+        return None
 
     def list(self, project_dir: Path | None = None) -> tuple[SessionInfo, ...]:
         """Return a project's sessions, or all, the one used last first. Raises nothing."""
@@ -252,20 +252,23 @@ def has_prompt(path: Path) -> bool:
 
 def has_content(path: Path) -> bool:
     """Whether a session holds anything a person would miss; True where that cannot be read."""
+    is_typed = is_queued = False
     try:
         for found in read_forwards(path):
             if isinstance(found, BadLine):
                 return True
-            kind = found.data.get("kind")
-            if kind in ("message", "prompt", "title") or found.data.get("forked_from"):
-                return True
-            if (kind == "draft" and found.data.get("text")) or (
-                kind == "queue" and found.data.get("prompts")
-            ):
+            match found.data.get("kind"):
+                case "message" | "prompt" | "title":
+                    return True
+                case "draft":
+                    is_typed = bool(found.data.get("text"))
+                case "queue":
+                    is_queued = bool(found.data.get("prompts"))
+            if found.data.get("forked_from"):
                 return True
     except OSError:
         return path.exists()
-    return False
+    return is_typed or is_queued
 
 
 def _remove(path: Path) -> None:

@@ -224,6 +224,21 @@ def lock_path(path: Path) -> Path:
     return path.with_name(f".{path.stem}.lock")
 
 
+def is_open(path: Path) -> bool:
+    """Return whether some process has the session open; False where that cannot be found out."""
+    try:
+        descriptor = os.open(lock_path(path), os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
 def _take_lock(path: Path) -> int:
     """Return a descriptor that holds the session's lock. Raises SessionLocked and OSError."""
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC

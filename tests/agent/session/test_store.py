@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,32 @@ def test_a_prompt_that_was_never_sent_can_be_continued(store: SessionStore, tmp_
     latest = store.latest(tmp_path)
     assert latest is not None
     assert latest.id == begun.id
+
+
+def test_what_was_being_typed_when_all_ended_is_continued_first(
+    store: SessionStore, tmp_path: Path
+) -> None:
+    spoken = store.create(tmp_path)
+    say(spoken, "hello")
+    spoken.close()
+    begun = store.create(tmp_path)
+    begun.transcript.append(to_json(DraftRecord("half a prom")), sync=True)
+    at = spoken.path.stat().st_mtime_ns
+    os.utime(begun.path, ns=(at + 10**9, at + 10**9))
+    while_typing = store.latest(tmp_path)
+    assert while_typing is not None
+    assert while_typing.id == spoken.id, "another process is typing it"
+    begun.close()
+    after_its_end = store.latest(tmp_path)
+    assert after_its_end is not None
+    assert after_its_end.id == begun.id
+    begun = store.open(begun.id)
+    begun.transcript.append(to_json(DraftRecord("")), sync=True)
+    begun.close()
+    os.utime(begun.path, ns=(at + 10**9, at + 10**9))
+    after_clearing = store.latest(tmp_path)
+    assert after_clearing is not None
+    assert after_clearing.id == spoken.id
 
 
 def test_the_start_of_an_id_is_enough(store: SessionStore, tmp_path: Path) -> None:
