@@ -195,6 +195,7 @@ async def _build(
         tell=start.person.tell,
         approve=dispatch.may_change_settings,
     )
+    gate.before_yes(live.catch_up)
     services = tool_services(start, gate, small=small, env_files=env_files)
     checkpoints = services.checkpoints = start.checkpoints(lambda: conversation.turn_id, services)
     registry = start.registry()

@@ -7,7 +7,7 @@ What cannot be loaded leaves the last good settings in force, and is told.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +15,7 @@ from pathlib import Path
 from agent.hook_setup import hook_config
 from agent.permission_contenders import is_auto_available
 from agent.settings.load import Settings
-from agent.settings.watch import KeptLastGood, Reloaded, SettingsChange, watch_settings
+from agent.settings.watch import KeptLastGood, Reloaded, SettingsChange, reload, watch_settings
 from hooks.config import HookConfig
 from hooks.runner import HookRunner
 from hooks.spec import HookSource
@@ -52,6 +52,9 @@ class LiveSettings:
         self._in_force = in_force
         self._tell = tell
         self._approve = approve
+        self._stamps = _stamps(settings.watched)
+        self._problem = ""
+        """Why the files as they are now do not count; empty while they do."""
         self._stop = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
@@ -75,9 +78,35 @@ class LiveSettings:
         if fresh != self._settings:
             self.apply(Reloaded(self._settings, fresh, (because,)))
 
+    async def catch_up(self) -> None:
+        """Take over what changed on disk and was not noticed yet; raises nothing.
+
+        The watcher looks once a second. A person's yes must not outrun a deny that is written.
+        """
+        stamps = _stamps(self._settings.watched)
+        changed = [path for path, stamp in stamps.items() if self._stamps.get(path) != stamp]
+        if not changed:
+            return
+        self._stamps = stamps
+        try:
+            change = await asyncio.to_thread(reload, self._settings, self._load, changed)
+            if not self._is_known(change) and await self._is_approved(change):
+                self.apply(change)
+        except Exception as error:  # noqa: BLE001 - isolation boundary: what is in force stays
+            self._tell(f"Settings cannot be read again: {error}", "warning")
+
+    def _is_known(self, change: SettingsChange) -> bool:
+        match change:
+            case KeptLastGood(_, problem):
+                return problem == self._problem
+            case Reloaded(_, current, _):
+                return current == self._settings and not self._problem
+
     async def _follow(self) -> None:
         try:
             async for change in watch_settings(self._settings, self._load, self._stop):
+                if self._is_known(change):
+                    continue
                 if await self._is_approved(change):
                     self.apply(change)
         except Exception as error:  # noqa: BLE001 - isolation boundary: the conversation goes on
@@ -109,8 +138,10 @@ class LiveSettings:
         """Make a change count, or say why it does not."""
         match change:
             case KeptLastGood(_, problem):
+                self._problem = problem
                 self._tell(f"Settings changed but cannot be used: {problem}", "warning")
             case Reloaded(_, current, files):
+                self._problem = ""
                 before, self._settings = self._settings, current
                 self._in_force(current)
                 self._gate.replace_context(
@@ -152,3 +183,16 @@ def _with_registered(settings: Settings, before: HookConfig) -> HookConfig:
         spec for found in before.handlers.values() for spec in found if spec.source in _REGISTERED
     ]
     return hook_config(settings).with_specs(specs)
+
+
+def _stamps(files: Iterable[Path]) -> dict[Path, tuple[int, ...]]:
+    """Return what tells one state of each file from another; () for a file that is not there."""
+    found: dict[Path, tuple[int, ...]] = {}
+    for path in files:
+        try:
+            status = path.stat()
+        except OSError:
+            found[path] = ()
+        else:
+            found[path] = (status.st_ino, status.st_size, status.st_mtime_ns)
+    return found

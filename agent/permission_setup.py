@@ -14,6 +14,7 @@ from agent.settings.rules import rules_of
 from agent.settings.trust import TrustStore
 from permissions.context import PermissionContext, is_locked
 from permissions.decision import DecisionWarning, GrantChoice, WarningType
+from permissions.lint import dead_rules_warning
 from permissions.mode import Mode, parse_mode
 from permissions.rule import RuleBehavior, RuleSet, RuleSource, RuleText
 from permissions.store import store_rules
@@ -57,7 +58,9 @@ def permission_setup(
         blocked_hosts=frozenset(h.lower() for h in settings.values.blockedHosts or ()),
         settings_dir=settings.agent_home,
     )
-    return PermissionSetup(context, (*warnings, *mode_warnings))
+    dead = dead_rules_warning(rules)
+    more = (dead,) if dead is not None else ()
+    return PermissionSetup(context, (*warnings, *mode_warnings, *more))
 
 
 def _mode(

@@ -7,7 +7,7 @@ Next: `permissions.cascade` (steps 1 to 3, pure) and `permissions.handlers` (who
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -39,6 +39,9 @@ from permissions.race import Abort
 from permissions.request import PermissionRequest
 from permissions.rule_set import Rule
 from permissions.telling import with_rules
+
+CatchUp = Callable[[], Awaitable[None]]
+"""Takes over settings that changed on disk; raises nothing."""
 
 
 class GrantStore(Protocol):
@@ -86,6 +89,7 @@ class PermissionGate:
         self._mode_before_plan: Mode | None = None
         self._history = History(now)
         self._changed = asyncio.Event()
+        self._catch_up: CatchUp | None = None
 
     @property
     def context(self) -> PermissionContext:
@@ -151,6 +155,10 @@ class PermissionGate:
         if is_shut:
             self._switch(Mode.DEFAULT)
         self._announce()
+
+    def before_yes(self, catch_up: CatchUp) -> None:
+        """Await this before an answer lets a call run: rules that changed unnoticed count too."""
+        self._catch_up = catch_up
 
     def on_mode_change(self, listener: Callable[[Mode], None]) -> None:
         """Call the listener with every new mode."""
@@ -283,6 +291,8 @@ class PermissionGate:
         else:
             decision = await self._answered(request, pending, abort, cwd)
         if decision.behavior is Behavior.ALLOW:
+            if self._catch_up is not None:
+                await self._catch_up()
             decision = self._unless_denied_by_now(decision, request, cwd)
         before, self._denials = self._denials, self._denials.after(decision)
         if self._denials.total > before.total:

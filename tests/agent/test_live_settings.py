@@ -267,3 +267,36 @@ def test_a_grant_in_a_file_of_the_project_is_trusted_as_it_is_given(place: Place
 def test_no_answer_changes_managed_settings_or_flags(place: Place, destination: str) -> None:
     with pytest.raises(OSError, match="not kept in a file"):
         granted(place, destination)
+
+
+async def test_what_the_watcher_has_not_seen_yet_counts_before_a_yes(place: Place) -> None:
+    place.write(allow("Bash(a)"))
+    place.start()
+    path = place.write({"permissions": {"deny": ["Bash(a)"]}})
+    await place.live.catch_up()
+    assert place.answer("a") is Behavior.DENY
+    assert place.told == [("info", f"Settings loaded again ({path.name}).")]
+    await place.live.catch_up()
+    assert len(place.told) == 1
+
+
+async def test_a_file_that_is_broken_when_a_yes_comes_is_told_once(place: Place) -> None:
+    place.write(allow("Bash(a)"))
+    place.start()
+    place.write('{"permissions": {"deny": [')
+    for _ in range(2):
+        await place.live.catch_up()
+    assert place.answer("a") is Behavior.ALLOW
+    assert len(place.told) == 1
+    place.write({"permissions": {"deny": ["Bash(a)"]}})
+    await place.live.catch_up()
+    assert place.answer("a") is Behavior.DENY
+
+
+def test_a_start_says_which_allow_rules_never_take_effect(place: Place) -> None:
+    place.write({"permissions": {"allow": ["Bash(git push)", "Bash(ls)"], "deny": ["Bash(git *)"]}})
+    setup = permission_setup(place.load(), bypass_available=False)
+    (warning,) = setup.warnings
+    assert warning.message.startswith(
+        "1 allow rule never takes effect, since deny or ask rules come first: Bash(git push)."
+    )

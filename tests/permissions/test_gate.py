@@ -390,3 +390,14 @@ def test_a_check_that_breaks_denies(engine: Engine) -> None:
     decision = d.gate.evaluate(request)
     assert decision.behavior is Behavior.DENY
     assert "RecursionError" in decision.message
+
+
+async def test_a_yes_does_not_outrun_a_deny_that_was_just_written(engine: Engine) -> None:
+    d = door(engine, at_once("dialog", YES))
+
+    async def catch_up() -> None:
+        d.set_rules(deny=["Bash(git push *)"])
+
+    d.gate.before_yes(catch_up)
+    decision = await d.call("git push")
+    assert (decision.behavior, decision.reason) == (Behavior.DENY, Reason.DENY_RULE)
