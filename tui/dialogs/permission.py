@@ -129,6 +129,11 @@ class PermissionDialog:
         comments = (self._choices.comment(i) for i in range(len(self._choices.choices)))
         return "\n".join(text for text in (*comments, self._revision.typed) if text)
 
+    @property
+    def edits(self) -> str:
+        """What of the call the person may write anew, in a word: `command`."""
+        return self._revision.what
+
     def revise(self, text: str) -> bool:
         """Take another text in the place of the call's; False where it makes no call."""
         is_taken = self._revision.revise(text)

@@ -79,6 +79,11 @@ class Revision:
         return self._edit_text is not None
 
     @property
+    def what(self) -> str:
+        """What of the call is edited, in a word."""
+        return self._call_text.what
+
+    @property
     def typed(self) -> str:
         """What was typed into the editor and not taken yet; empty where it is as it was."""
         if self._area is None or self._area.text == self._call_text.text:

@@ -13,6 +13,7 @@ from typing import Final
 
 from themes.theme import Role
 from tui.dialogs.dialog import Dialog, FooterRow
+from tui.dialogs.permission import PermissionDialog
 from tui.flat.hinted_keys import hinted_keys, press_hinted
 from tui.flat.read_list import how_in_lines, press_own_key, search
 from tui.panels.list_panel import ListPanel
@@ -63,6 +64,7 @@ _KEYS: Final = {
 }
 _CHORD: Final = re.compile(r"(ctrl|alt|shift)\+\w+")
 _REFUSAL: Final = re.compile(r"no[,:]? +(\S.*)", re.IGNORECASE | re.DOTALL)
+_REVISION: Final = re.compile(r"edit[,:]? +(\S.*)", re.IGNORECASE | re.DOTALL)
 _ANSWER: Final = re.compile(r"(\d+)(?:[ ,.:]+(\S.*))?", re.DOTALL)
 
 
@@ -144,6 +146,10 @@ def answer(dialog: Dialog, line: str) -> Heard:
     refused = _REFUSAL.fullmatch(said)
     if refused is not None:
         return _choose(dialog, _choices(dialog)[-1], refused[1])
+    revised = _REVISION.fullmatch(said)
+    if revised is not None and isinstance(dialog, PermissionDialog):
+        dialog.revise(revised[1])
+        return Heard.TAKEN
     if isinstance(dialog, ListPanel) and press_own_key(dialog, said):
         return Heard.TAKEN
     if press_hinted(dialog, word):
@@ -172,6 +178,8 @@ def how_to_answer(dialog: Dialog) -> str:
     if isinstance(dialog, ListPanel):
         return how_in_lines(dialog)
     keys = "".join(f"{key} {does}, " for key, does in hinted_keys(dialog).items())
+    if isinstance(dialog, PermissionDialog):
+        keys = f"edit and the new {dialog.edits}, {keys}"
     return dialog.view(WIDTH_CELLS).in_lines or f"{_NUMBERS}, {keys}or esc."
 
 

@@ -150,3 +150,14 @@ async def test_the_keys_of_the_hint_are_words_and_open_what_they_name() -> None:
     decision = await dialog.wait()
     assert decision.updated_input is not None
     assert decision.updated_input["content"] == NEW.replace("eleven\n", "")
+
+
+async def test_a_command_is_written_anew_in_one_line() -> None:
+    dialog = permission()
+    assert "edit and the new command" in how_to_answer(dialog)
+    assert answer(dialog, "edit: git push --dry-run") is Heard.TAKEN
+    lines = dialog_lines(dialog)
+    assert "git push --dry-run" in lines
+    assert "Do this, as you changed it?" in lines
+    answer(dialog, "1")
+    assert (await dialog.wait()).updated_input == {"command": "git push --dry-run"}
