@@ -12,11 +12,13 @@ from typing import Final
 
 from agent.commands.table import BUILTIN_COMMANDS
 from agent.settings.describe import described
+from benchmarks import manual
 from themes.registry import available_themes, load_theme
 from themes.theme import Role
 from tui.input.actions import ABSENT, ACTIONS, Action, Context
 from tui.input.keymap import default_keymap
 
+MANUAL: Final = "agent-tui.1"
 ROOT: Final = Path(__file__).resolve().parents[1]
 BEGIN: Final = "<!-- made by `make docs`: {} -->"
 END: Final = "<!-- end -->"
@@ -152,6 +154,8 @@ def main(folder: Path) -> int:
         page = folder / name
         page.write_text(put(page.read_text("utf-8"), part, text), "utf-8")
         print(f"{page}: {part}")
+    (folder / MANUAL).write_text(manual.page(), "utf-8")
+    print(folder / MANUAL)
     return 0
 
 

@@ -9,9 +9,11 @@ from click.testing import CliRunner
 
 from agent.settings.describe import DESCRIPTIONS, WITHOUT_EFFECT, described
 from agent.settings.schema import SettingsFile
-from benchmarks.reference import pages, put
+from benchmarks import manual
+from benchmarks.reference import MANUAL, pages, put
 from tests.repo.checkout import ROOT
 from themes.registry import available_themes
+from tui.command_line import run
 from tui.input.actions import ACTIONS
 from tui.subcommands.config import command
 
@@ -21,6 +23,19 @@ def test_the_page_is_up_to_date(where: str) -> None:
     name, _, part = where.partition("#")
     page = (ROOT / "docs" / name).read_text("utf-8")
     assert put(page, part, pages()[where]) == page, "run: make docs"
+
+
+def test_the_manual_page_is_up_to_date() -> None:
+    assert (ROOT / "docs" / MANUAL).read_text("utf-8") == manual.page(), "run: make docs"
+
+
+def test_the_manual_names_every_option_and_subcommand() -> None:
+    text = manual.page().replace("\\-", "-")
+    options = [name for parameter in run.params for name in parameter.opts if name[0] == "-"]
+    missing = [name for name in options if name not in text]
+    assert missing == ["--verbose"], "what is hidden, and nothing else"
+    for words in ("permissions check", "hooks run", "sessions repair", "config schema"):
+        assert f"agent-tui {words}" in text
 
 
 def test_every_action_is_documented() -> None:
