@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 
     from permissions.decision import Decision
     from permissions.request import PermissionRequest
-    from tui.dialogs.permission import GrantOffer
+    from tui.dialogs.permission_ask import GrantOffer
 
 AT_ANY_TIME: Final = frozenset({"help", "theme", "exit", "quit"})
 """Commands that need no conversation."""

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from permissions.decision import Decision
     from permissions.request import PermissionRequest
     from tui.dialogs.onboarding import LocalModel
-    from tui.dialogs.permission import GrantOffer
+    from tui.dialogs.permission_ask import GrantOffer
     from tui.model_choice import Closer
 
 

@@ -22,7 +22,8 @@ from tests.tui.recorded import RecordedConversation, center_for, make_app
 from tests.tui.test_app_keys import settled
 from tui.app import AgentApp
 from tui.components.diff_view import diff_rows
-from tui.dialogs.permission import PermissionAsk, PermissionDialog
+from tui.dialogs.permission import PermissionDialog
+from tui.dialogs.permission_ask import PermissionAsk
 from tui.panels.diff_panel import ChangedFile, DiffPanel, Source
 from tui.text.highlight import Highlighter
 from tui.text.ink import Row

@@ -23,7 +23,8 @@ from tui.app_options import ExitReport
 from tui.components.rows_widget import RowsWidget
 from tui.components.selection import Mark
 from tui.dialogs.dialog import Dialog
-from tui.dialogs.permission import PermissionAsk, PermissionDialog
+from tui.dialogs.permission import PermissionDialog
+from tui.dialogs.permission_ask import PermissionAsk
 from tui.dialogs.question import QuestionDialog
 from tui.input.actions import ABSENT, ACTIONS, ACTIONS_BY_ID, Action
 from tui.input.key_names import parse_chord

@@ -10,7 +10,7 @@ from permissions.decision import Decision, GrantChoice
 from permissions.grants import Grant, suggest
 from permissions.request import PermissionRequest
 from permissions.rule import RuleSource
-from tui.dialogs.permission import GrantOffer
+from tui.dialogs.permission_ask import GrantOffer
 
 _WIDER: Final = (RuleSource.PROJECT, RuleSource.USER)
 """Places that are a key away from the person's own file of the project."""

@@ -17,7 +17,8 @@ from permissions.telling import Shorten
 from tui.dialogs.dialog import Dialog
 from tui.dialogs.host import DialogHost
 from tui.dialogs.onboarding import LocalModel, Onboarding, OnboardingDialog
-from tui.dialogs.permission import GrantOffer, JudgeCall, PermissionAsk, PermissionDialog
+from tui.dialogs.permission import PermissionDialog
+from tui.dialogs.permission_ask import GrantOffer, JudgeCall, PermissionAsk
 from tui.dialogs.plan import PlanDialog
 from tui.dialogs.question import QuestionDialog
 from tui.dialogs.revision import EditText

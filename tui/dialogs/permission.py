@@ -7,25 +7,25 @@ invisible characters visible.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
-from agent.display import Display
-from agent.sanitize import reveal
 from permissions.decision import (
     Behavior,
     Decision,
-    DecisionSource,
-    GrantChoice,
-    Reason,
-    ReasonType,
-    TraceStep,
 )
-from permissions.request import PermissionRequest
-from permissions.telling import Shorten
 from themes.theme import Role
-from tui.dialogs.choices import Choice, ChoiceList, Chosen
+from tui.dialogs.choices import ChoiceList, Chosen
 from tui.dialogs.dialog import Answered, DialogView, FooterRow
+from tui.dialogs.permission_ask import (
+    JudgeAgain,
+    PermissionAsk,
+    answers_of,
+    asked_by_hook,
+    decision_of,
+    is_barred,
+    unjudged,
+)
 from tui.dialogs.permission_rows import (
     INDENT,
     PAD,
@@ -44,39 +44,6 @@ from tui.shown import shown_display
 from tui.text.highlight import Highlighter
 from tui.text.ink import BLANK, MUTED, TEXT, Ink, Row, indented, row
 from tui.text.wrap import wrap
-
-
-@dataclass(frozen=True, slots=True)
-class GrantOffer:
-    """An answer that also stores rules."""
-
-    label: str
-    """Continues "Yes, and …"."""
-    choice: GrantChoice
-    also_allows: str = ""
-    """What else the rules cover, in words; empty when it is obvious."""
-    elsewhere: tuple[GrantOffer, ...] = ()
-    """The same, kept in other places, the narrowest first."""
-
-
-@dataclass(frozen=True, slots=True)
-class PermissionAsk:
-    """Everything the dialog shows."""
-
-    request: PermissionRequest
-    pending: Decision
-    display: Display | None = None
-    offers: tuple[GrantOffer, ...] = ()
-    session_edits: bool = False
-    """Whether Shift+Tab may pick the offer that covers all edits of the session."""
-    short: Shorten = str
-    """Returns a file as people write it."""
-
-
-JudgeCall = Callable[[PermissionRequest], Decision | None]
-"""What rules, scope and mode say of a call that a person changed; None where it is not known."""
-JudgeAgain = Callable[[PermissionRequest], PermissionAsk | None]
-"""The same, as it would be asked about."""
 
 
 class PermissionDialog:
@@ -107,7 +74,7 @@ class PermissionDialog:
         self._highlighter = highlighter
         self._is_traced = False
         self._answered: Answered[Decision] = Answered()
-        self._choices = ChoiceList(_choices(ask))
+        self._choices = ChoiceList(answers_of(ask))
 
     @property
     def is_done(self) -> bool:
@@ -164,7 +131,7 @@ class PermissionDialog:
             self._answer_all()
             return
         match action_id:
-            case "confirm:yes" if key == "y" and _is_barred(self._ask):
+            case "confirm:yes" if key == "y" and is_barred(self._ask):
                 pass
             case "confirm:yes":
                 self._decide(choices.chosen(0) if key == "y" else choices.chosen())
@@ -234,18 +201,18 @@ class PermissionDialog:
         turned = (*places[step:], *places[:step])
         moved = replace(turned[0], elsewhere=turned[1:])
         self._ask = replace(ask, offers=(*ask.offers[:at], moved, *ask.offers[at + 1 :]))
-        self._choices.choices = _choices(self._ask)
+        self._choices.choices = answers_of(self._ask)
 
     def _answer_all(self) -> None:
         """Say yes, this once, to this call and to those that were shown with it."""
         together, self._shown_together = self._shown_together, []
-        decision = _decision(self._ask, Chosen(0, ""))
+        decision = decision_of(self._ask, Chosen(0, ""))
         for other in together:
             other.answer(decision)
         self._decide(Chosen(0, ""))
 
     def _decide(self, chosen: Chosen) -> None:
-        decision = _decision(self._ask, chosen)
+        decision = decision_of(self._ask, chosen)
         if self._revision.is_changed and decision.behavior is Behavior.ALLOW:
             decision = replace(decision, updated_input=dict(self._revision.tool_input))
         self._answered.give(decision)
@@ -261,15 +228,15 @@ class PermissionDialog:
             request = replace(self._proposed.request, tool_input=revision.tool_input)
             judged = self._judge(request) if self._judge is not None else None
             self._ask = replace(
-                judged or _unjudged(self._proposed),
+                judged or unjudged(self._proposed),
                 request=request,
                 display=shown_display(revision.display),
             )
         comments = self._choices
-        self._choices = ChoiceList(_choices(self._ask))
+        self._choices = ChoiceList(answers_of(self._ask))
         self._choices.take_comments(comments)
         pending = self._ask.pending
-        if pending.behavior is Behavior.ALLOW and not _asked_by_hook(self._proposed.pending):
+        if pending.behavior is Behavior.ALLOW and not asked_by_hook(self._proposed.pending):
             self._decide(self._choices.chosen(0))
 
     # Rows
@@ -314,7 +281,7 @@ class PermissionDialog:
         return DialogView(title, body, footer, body_id="trace", first_row=trace_at)
 
     def _question(self) -> str:
-        if _is_barred(self._ask):
+        if is_barred(self._ask):
             return "Your version would be denied. Edit it again (e), or say no?"
         return _QUESTION_CHANGED if self._revision.is_changed else question_of(self._ask.request)
 
@@ -351,67 +318,6 @@ class PermissionDialog:
         return next((line for line in lines if text_width(line) <= room), lines[-1])
 
 
-def _choices(ask: PermissionAsk) -> list[Choice]:
-    yes = Choice("Yes", comment_hint="and tell the model…")
-    no = Choice("No", "ends the turn", comment_hint="and tell the model what to do instead…")
-    if _is_barred(ask):
-        return [no]
-    return [yes, *(Choice(f"Yes, and {o.label}", _stores(o)) for o in ask.offers), no]
-
-
-def _stores(offer: GrantOffer) -> str:
-    rules = ", ".join(reveal(rule) for rule in offer.choice.rules)
-    where = _DESTINATIONS.get(offer.choice.destination, offer.choice.destination)
-    stores = f"stores {rules} {where}" if rules else where
-    if offer.also_allows and offer.also_allows not in offer.label:
-        stores = f"{stores}; also allows {offer.also_allows}"
-    return f"{stores} · ←→ elsewhere" if offer.elsewhere else stores
-
-
-def _decision(ask: PermissionAsk, chosen: Chosen) -> Decision:
-    is_no = _is_barred(ask) or chosen.index == len(ask.offers) + 1
-    offer = ask.offers[chosen.index - 1] if 0 < chosen.index <= len(ask.offers) else None
-    comment = chosen.comment or None
-    if is_no:
-        message = "The person said no"
-    else:
-        message = "Allowed by the person"
-    return Decision(
-        behavior=Behavior.DENY if is_no else Behavior.ALLOW,
-        source=DecisionSource.USER,
-        reason_type=ReasonType.USER,
-        reason=Reason.USER,
-        message=message,
-        feedback=comment,
-        interrupt=is_no and comment is None,
-        grant=offer.choice if offer is not None else None,
-    )
-
-
-def _is_barred(ask: PermissionAsk) -> bool:
-    """Would the call, as the person changed it, be denied whatever they answer?"""
-    return ask.pending.behavior is Behavior.DENY
-
-
-def _unjudged(proposed: PermissionAsk) -> PermissionAsk:
-    """Return the ask without what was found out about the model's own call."""
-    pending = replace(proposed.pending, parts=(), effects=(), message=_CHANGED)
-    return replace(proposed, offers=(), session_edits=False, pending=pending)
-
-
-def _asked_by_hook(pending: Decision) -> bool:
-    return any(
-        entry.step is TraceStep.HOOK and entry.answer in {"ask", "defer"} for entry in pending.trace
-    )
-
-
 _ALL: Final = 1_000
 """The choice that answers several questions; no list of answers is as long."""
-_CHANGED: Final = "You changed it: rules are asked once more before it runs."
 _QUESTION_CHANGED: Final = "Do this, as you changed it?"
-_DESTINATIONS: Final = {
-    "session": "until this conversation ends",
-    "localSettings": "in .agent/settings.local.json, for you in this project",
-    "projectSettings": "in .agent/settings.json, for everybody in this project",
-    "userSettings": "in ~/.agent/settings.json, for you everywhere",
-}

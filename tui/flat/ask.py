@@ -19,7 +19,8 @@ from permissions.request import PermissionRequest
 from permissions.telling import Shorten
 from tui.dialogs.dialog import Dialog
 from tui.dialogs.onboarding import LocalModel, Onboarding, OnboardingDialog
-from tui.dialogs.permission import JudgeCall, PermissionAsk, PermissionDialog
+from tui.dialogs.permission import PermissionDialog
+from tui.dialogs.permission_ask import JudgeCall, PermissionAsk
 from tui.dialogs.plan import PlanDialog
 from tui.dialogs.question import QuestionDialog
 from tui.dialogs.trust import TrustDialog, TrustRequest
@@ -38,7 +39,7 @@ from tui.flat.say import BELL, Voice
 from tui.text.highlight import Highlighter
 
 if TYPE_CHECKING:
-    from tui.dialogs.permission import GrantOffer
+    from tui.dialogs.permission_ask import GrantOffer
 
 AnswerT = TypeVar("AnswerT", covariant=True)
 

@@ -32,7 +32,8 @@ from tui.conversation_port import ConversationPort, ScreenPorts
 from tui.dialogs.dialog import Dialog
 from tui.dialogs.onboarding import LocalModel, Onboarding, OnboardingDialog
 from tui.dialogs.people import onboarded
-from tui.dialogs.permission import GrantOffer, PermissionAsk, PermissionDialog
+from tui.dialogs.permission import PermissionDialog
+from tui.dialogs.permission_ask import GrantOffer, PermissionAsk
 from tui.dialogs.plan import PlanDialog
 from tui.dialogs.trust import TrustDialog, TrustItem, TrustRequest
 from tui.input.actions import Context

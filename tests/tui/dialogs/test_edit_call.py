@@ -24,7 +24,8 @@ from permissions.decision import (
 from permissions.request import PermissionRequest
 from tests.tui.dialogs.test_dialogs import PENDING, drawn, press
 from tui.dialogs.call_text import NotACall, call_text, input_with
-from tui.dialogs.permission import GrantOffer, JudgeAgain, PermissionAsk, PermissionDialog
+from tui.dialogs.permission import PermissionDialog
+from tui.dialogs.permission_ask import GrantOffer, JudgeAgain, PermissionAsk
 from tui.dialogs.text_area import TextArea
 from tui.text.highlight import Highlighter
 

@@ -13,7 +13,8 @@ from permissions.decision import Behavior, Decision
 from permissions.request import PermissionRequest
 from tests.tui.dialogs.test_dialogs import BASH, PENDING, drawn, press
 from tui.dialogs.hunks import chosen_text, split_change
-from tui.dialogs.permission import PermissionAsk, PermissionDialog
+from tui.dialogs.permission import PermissionDialog
+from tui.dialogs.permission_ask import PermissionAsk
 from tui.text.highlight import Highlighter
 
 OLD = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\n"

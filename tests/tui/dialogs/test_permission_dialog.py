@@ -10,7 +10,8 @@ from permissions.request import PermissionRequest
 from tests.tui.dialogs.test_dialogs import PENDING, disarm, drawn
 from tests.tui.recorded import RecordedConversation, make_app
 from tests.tui.test_app_keys import played, send, settled, text_of
-from tui.dialogs.permission import GrantOffer, PermissionAsk, PermissionDialog
+from tui.dialogs.permission import PermissionDialog
+from tui.dialogs.permission_ask import GrantOffer, PermissionAsk
 from tui.text.highlight import Highlighter
 
 PLAIN = replace(PENDING, parts=(), trace=())

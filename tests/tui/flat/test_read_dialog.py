@@ -12,7 +12,8 @@ from tests.screens.test_screens import DIALOGS
 from tests.tui.components.samples import DIFF
 from tests.tui.dialogs.test_dialogs import BASH, OFFER, PENDING, QUESTIONS, permission
 from tests.tui.dialogs.test_hunks import CHANGE, NEW, WRITE
-from tui.dialogs.permission import PermissionAsk, PermissionDialog
+from tui.dialogs.permission import PermissionDialog
+from tui.dialogs.permission_ask import PermissionAsk
 from tui.dialogs.question import QuestionDialog
 from tui.flat.read_dialog import Heard, answer, dialog_lines, how_to_answer, is_to_read
 from tui.panels.list_panel import Item, ListPanel

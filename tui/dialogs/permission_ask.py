@@ -1,0 +1,124 @@
+"""What the permission dialog asks about a call: its answers, and the decision each makes. Pure.
+
+Next: `permission` (the dialog), `grant_offers` (what can be remembered).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Final
+
+from agent.display import Display
+from agent.sanitize import reveal
+from permissions.decision import (
+    Behavior,
+    Decision,
+    DecisionSource,
+    GrantChoice,
+    Reason,
+    ReasonType,
+    TraceStep,
+)
+from permissions.request import PermissionRequest
+from permissions.telling import Shorten
+from tui.dialogs.choices import Choice, Chosen
+
+
+@dataclass(frozen=True, slots=True)
+class GrantOffer:
+    """An answer that also stores rules."""
+
+    label: str
+    """Continues "Yes, and …"."""
+    choice: GrantChoice
+    also_allows: str = ""
+    """What else the rules cover, in words; empty when it is obvious."""
+    elsewhere: tuple[GrantOffer, ...] = ()
+    """The same, kept in other places, the narrowest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionAsk:
+    """Everything the dialog shows."""
+
+    request: PermissionRequest
+    pending: Decision
+    display: Display | None = None
+    offers: tuple[GrantOffer, ...] = ()
+    session_edits: bool = False
+    """Whether Shift+Tab may pick the offer that covers all edits of the session."""
+    short: Shorten = str
+    """Returns a file as people write it."""
+
+
+JudgeCall = Callable[[PermissionRequest], Decision | None]
+"""What rules, scope and mode say of a call that a person changed; None where it is not known."""
+JudgeAgain = Callable[[PermissionRequest], PermissionAsk | None]
+"""The same, as it would be asked about."""
+
+
+def answers_of(ask: PermissionAsk) -> list[Choice]:
+    """Return the answers, in their order; the last one is no."""
+    yes = Choice("Yes", comment_hint="and tell the model…")
+    no = Choice("No", "ends the turn", comment_hint="and tell the model what to do instead…")
+    if is_barred(ask):
+        return [no]
+    return [yes, *(Choice(f"Yes, and {o.label}", _stores(o)) for o in ask.offers), no]
+
+
+def _stores(offer: GrantOffer) -> str:
+    rules = ", ".join(reveal(rule) for rule in offer.choice.rules)
+    where = _DESTINATIONS.get(offer.choice.destination, offer.choice.destination)
+    stores = f"stores {rules} {where}" if rules else where
+    if offer.also_allows and offer.also_allows not in offer.label:
+        stores = f"{stores}; also allows {offer.also_allows}"
+    return f"{stores} · ←→ elsewhere" if offer.elsewhere else stores
+
+
+def decision_of(ask: PermissionAsk, chosen: Chosen) -> Decision:
+    """Return the decision that an answer makes."""
+    is_no = is_barred(ask) or chosen.index == len(ask.offers) + 1
+    offer = ask.offers[chosen.index - 1] if 0 < chosen.index <= len(ask.offers) else None
+    comment = chosen.comment or None
+    if is_no:
+        message = "The person said no"
+    else:
+        message = "Allowed by the person"
+    return Decision(
+        behavior=Behavior.DENY if is_no else Behavior.ALLOW,
+        source=DecisionSource.USER,
+        reason_type=ReasonType.USER,
+        reason=Reason.USER,
+        message=message,
+        feedback=comment,
+        interrupt=is_no and comment is None,
+        grant=offer.choice if offer is not None else None,
+    )
+
+
+def is_barred(ask: PermissionAsk) -> bool:
+    """Would the call, as the person changed it, be denied whatever they answer?"""
+    return ask.pending.behavior is Behavior.DENY
+
+
+def unjudged(proposed: PermissionAsk) -> PermissionAsk:
+    """Return the ask without what was found out about the model's own call."""
+    pending = replace(proposed.pending, parts=(), effects=(), message=_CHANGED)
+    return replace(proposed, offers=(), session_edits=False, pending=pending)
+
+
+def asked_by_hook(pending: Decision) -> bool:
+    """Did a hook want a person to look at it? What rules say does not lift that."""
+    return any(
+        entry.step is TraceStep.HOOK and entry.answer in {"ask", "defer"} for entry in pending.trace
+    )
+
+
+_CHANGED: Final = "You changed it: rules are asked once more before it runs."
+_DESTINATIONS: Final = {
+    "session": "until this conversation ends",
+    "localSettings": "in .agent/settings.local.json, for you in this project",
+    "projectSettings": "in .agent/settings.json, for everybody in this project",
+    "userSettings": "in ~/.agent/settings.json, for you everywhere",
+}
