@@ -45,7 +45,7 @@ FILES: Final = (
 
 def page() -> str:
     """Return the page as roff; the same for the same command line."""
-    context = click.Context(run, info_name="agent-tui")
+    context = click.Context(run, info_name="agent-tui", **run.context_settings)
     lines = [
         '.TH AGENT-TUI 1 "" "agent-tui" "User Commands"',
         ".SH NAME",

@@ -159,8 +159,10 @@ class _InSections(click.Command):
     cls=_InSections,
     context_settings=CONTEXT,
     epilog=(
-        "Use -- before a prompt that starts with the word of a subcommand. "
-        "Inside the program, ? shows the keys and / the commands."
+        "Use -- before a prompt that is the word of a subcommand. Inside the program, ? shows "
+        "the keys and / the commands.\n\n"
+        "Exit status with -p: 0 completed, 1 error, 2 wrong usage, 3 a call was denied because "
+        "nobody could be asked, 4 a limit was reached, 5 the model refused."
     ),
 )
 @click.argument("prompt", required=False)
@@ -215,7 +217,7 @@ class _InSections(click.Command):
 )  # fmt: skip
 @click.option(
     "--mcp-config", type=click.Path(path_type=Path), metavar="FILE",
-    help="MCP servers from a file.",
+    help="MCP servers from a file; read and checked, not connected yet.",
 )  # fmt: skip
 @click.option(
     "--max-turns", type=click.IntRange(min=1), metavar="N", help="Stop after N model responses."
@@ -243,10 +245,10 @@ class _InSections(click.Command):
 @click.option(
     "--append-system-prompt-file", type=_TEXT_FILE, metavar="FILE", help="The same, from a file."
 )
-@click.option("--allow-bypass", is_flag=True, help="Open the gate of the mode that asks nothing.")
+@click.option("--allow-bypass", is_flag=True, help="Let bypassPermissions be chosen.")
 @click.option(
     "--dangerously-skip-permissions", is_flag=True,
-    help="The same, and start in that mode.",
+    help="Start in bypassPermissions: nothing is asked.",
 )  # fmt: skip
 @click.option("--trust", is_flag=True, help="Trust this folder for this run.")
 @click.option("--demo", is_flag=True, help="Use the scripted demo model on a sample project.")
