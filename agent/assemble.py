@@ -165,7 +165,12 @@ async def _build(
         session=list(resumed.grants) if resumed is not None else [],
     )
     grants.on_session_change = lambda rules: background.start(recorder.grants(rules))
-    ways = PermissionContenders(lambda: start.settings, folder=start.folder, env=start.env)
+    ways = PermissionContenders(
+        lambda: start.settings,
+        folder=start.folder,
+        env=start.env,
+        tell=lambda text: start.person.tell(text, "warning"),
+    )
     gates = GateParts(
         start,
         GatePorts(

@@ -38,9 +38,15 @@ class PermissionContenders:
     """Builds them from the settings of the start; started and ended with the conversation."""
 
     def __init__(
-        self, settings: Callable[[], Settings], *, folder: Path, env: Mapping[str, str]
+        self,
+        settings: Callable[[], Settings],
+        *,
+        folder: Path,
+        env: Mapping[str, str],
+        tell: Callable[[str], None] = lambda _text: None,
     ) -> None:
-        """Take the settings in force, the session's folder, and what child processes may see."""
+        """Take the settings in force, the session's folder, what child processes may see, and who
+        hears of trouble."""
         self._settings = settings
         self._folder = folder
         self._env = env
@@ -51,7 +57,7 @@ class PermissionContenders:
         if bridge is not None and bridge.enabled and self._may_set("permissionBridge"):
             self._bridge = Bridge(origins=bridge.origins or ())
         if channel is not None and self._may_set("permissionChannel"):
-            self._channel = Channel(channel.command, env=env)
+            self._channel = Channel(channel.command, env=env, tell=tell)
 
     def remote(self) -> list[Contender]:
         """Return the ways on which the person answers from elsewhere, in the order of ties."""

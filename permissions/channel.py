@@ -11,7 +11,7 @@ import asyncio
 import json
 import os
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
@@ -37,10 +37,19 @@ class Channel:
 
     name = CHANNEL
 
-    def __init__(self, command: Sequence[str], *, env: Mapping[str, str]) -> None:
-        """`command` is a program with its arguments; `env` is all it gets to see."""
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        env: Mapping[str, str],
+        tell: Callable[[str], None] = lambda _text: None,
+    ) -> None:
+        """`command` is a program with its arguments; `env` is all it gets to see; `tell` hears, once
+        for each reason, why it cannot be asked: the person may be waiting at the other end."""
         self._command = tuple(command)
         self._env = dict(env)
+        self._tell = tell
+        self._told: set[str] = set()
 
     async def decide(self, request: PermissionRequest, pending: Decision) -> Decision | None:
         """Return the answer, or None when the command printed nothing.
@@ -48,6 +57,15 @@ class Channel:
         Raises:
             ChannelFailed: it cannot be started, ended with a failure, or printed something else.
         """
+        try:
+            return await self._asked(request, pending)
+        except ChannelFailed as error:
+            if str(error) not in self._told:
+                self._told.add(str(error))
+                self._tell(f"The permission channel failed: {error}. You are asked here alone.")
+            raise
+
+    async def _asked(self, request: PermissionRequest, pending: Decision) -> Decision | None:
         text = await self._run(json.dumps(request_json(request, pending), default=str) + "\n")
         if not text.strip():
             return None

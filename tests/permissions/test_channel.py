@@ -103,3 +103,15 @@ if child:
 while True:
     signal.pause()
 """
+
+
+async def test_a_failure_is_told_once_for_each_reason() -> None:
+    told: list[str] = []
+    channel = Channel(
+        ["sh", "-c", "echo nonsense"], env={"PATH": os.environ["PATH"]}, tell=told.append
+    )
+    for _ in range(2):
+        with pytest.raises(ChannelFailed):
+            await channel.decide(REQUEST, PENDING)
+    (line,) = told
+    assert line.startswith("The permission channel failed: sh printed no JSON")

@@ -141,3 +141,25 @@ async def test_the_arrows_choose_where_a_rule_is_kept() -> None:
     dialog.press("enter", "", "confirm:yes")
     decision = await dialog.wait()
     assert decision.grant == GrantChoice(("Bash(x)",), "userSettings")
+
+
+async def test_what_was_typed_when_somebody_else_answers_goes_to_the_prompt() -> None:
+    answered = asyncio.Event()
+
+    async def ask_and_be_outrun(conversation: RecordedConversation) -> None:
+        ports = conversation.ports
+        assert ports is not None
+        asking = asyncio.ensure_future(ports.contender.decide(call("make a"), PLAIN))
+        await answered.wait()
+        asking.cancel()
+        await asyncio.wait({asking})
+
+    app = make_app(played([ask_and_be_outrun]))
+    async with app.run_test(size=(90, 30)) as pilot:
+        await send(pilot, "go")
+        disarm(app)
+        await pilot.press("tab", *"only", "space", *"once")
+        answered.set()
+        await settled(pilot)
+        assert app.dialogs.open_count == 0
+        assert app.composer.buffer.text == "only once"
