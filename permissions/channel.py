@@ -44,8 +44,8 @@ class Channel:
         env: Mapping[str, str],
         tell: Callable[[str], None] = lambda _text: None,
     ) -> None:
-        """`command` is a program with its arguments; `env` is all it gets to see; `tell` hears, once
-        for each reason, why it cannot be asked: the person may be waiting at the other end."""
+        """`command` is a program with its arguments; `env` is all it gets to see. `tell` hears once
+        of each reason why it cannot be asked: the person may be waiting at the other end."""
         self._command = tuple(command)
         self._env = dict(env)
         self._tell = tell
