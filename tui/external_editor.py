@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import signal
 import subprocess
 import tempfile
 from collections.abc import Mapping
@@ -16,6 +18,9 @@ class EditorFailed(Exception):
 def editor_command(env: Mapping[str, str]) -> list[str] | None:
     """Return the editor of `VISUAL` or `EDITOR` as argv, or None when neither names one."""
     for name in ("VISUAL", "EDITOR"):
+        if " " in env.get(name, "") and os.access(env[name], os.X_OK):
+            # A path with spaces that nobody quoted.
+            return [env[name]]
         try:
             command = shlex.split(env.get(name, ""))
         except ValueError:
@@ -33,11 +38,11 @@ def edit_file(command: list[str], file: Path) -> None:
     """
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        done = subprocess.run([*command, str(file)], check=False)
+        done = _run(command, file)
     except OSError as error:
         raise EditorFailed(f"{command[0]}: {error.strerror}") from error
-    if done.returncode != 0:
-        raise EditorFailed(f"{command[0]} ended with status {done.returncode}")
+    if done != 0:
+        raise EditorFailed(f"{command[0]} {_ended(done)}; nothing is changed")
 
 
 def edit_text(command: list[str], text: str, name: str) -> str:
@@ -51,11 +56,30 @@ def edit_text(command: list[str], text: str, name: str) -> str:
             file = Path(folder) / (Path(name).name or "text")
             file.touch(mode=0o600)
             file.write_text(text, "utf-8", "surrogateescape")
-            done = subprocess.run([*command, str(file)], check=False)
-            if done.returncode != 0:
-                raise EditorFailed(f"{command[0]} ended with status {done.returncode}")
+            done = _run(command, file)
+            if done != 0:
+                raise EditorFailed(f"{command[0]} {_ended(done)}; nothing is changed")
             return file.read_text("utf-8", "replace")
     except UnicodeEncodeError as error:
         raise EditorFailed("the text has halves of characters, which no file takes") from error
     except OSError as error:
         raise EditorFailed(f"{command[0]}: {error.strerror}") from error
+
+
+def _run(command: list[str], file: Path) -> int:
+    """Run the editor and return its status; the keys that end programs are the editor's."""
+    in_force = [(number, signal.getsignal(number)) for number in (signal.SIGINT, signal.SIGQUIT)]
+    try:
+        for number, _ in in_force:
+            # A handler and not SIG_IGN, which the editor would inherit.
+            signal.signal(number, lambda *_: None)
+        return subprocess.run([*command, str(file)], check=False).returncode
+    finally:
+        for number, handler in in_force:
+            signal.signal(number, handler)
+
+
+def _ended(status: int) -> str:
+    if status < 0:
+        return f"was ended by {signal.Signals(-status).name}"
+    return f"ended with status {status}"

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from textual import events
@@ -63,6 +65,17 @@ class RoutedApp(App[ReturnType], Generic[ReturnType]):
         self._parked: deque[events.Event] = deque()
         self._handover_target: DOMNode | None = None
         self._handover_count = 0
+
+    @contextmanager
+    def suspend(self) -> Iterator[None]:
+        """Give the terminal away for a while; what goes wrong then is raised with it back."""
+        lent = super().suspend()
+        lent.__enter__()
+        try:
+            yield
+        finally:
+            # Without the exception, for which it would not take the terminal back.
+            lent.__exit__(None, None, None)
 
     def get_driver_class(self) -> type[Driver]:
         """Return our driver, unless the environment names another (as the web server does)."""
