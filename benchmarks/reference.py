@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Final
 
 from agent.commands.table import BUILTIN_COMMANDS
 from agent.settings.describe import described
+from agent.settings.examples import EXAMPLES
 from benchmarks import manual
 from themes.registry import available_themes, load_theme
 from themes.theme import Role
@@ -100,12 +102,20 @@ def commands() -> str:
 def settings() -> str:
     """Return every setting."""
     rows = [
-        (f"`{each.key}`", each.form, each.text, "yes" if each.is_for_projects else "no")
+        (
+            f"`{each.key}`",
+            each.form,
+            each.text,
+            f"`{json.dumps(EXAMPLES[each.key], ensure_ascii=False)}`"
+            if each.key in EXAMPLES
+            else "",
+            "yes" if each.is_for_projects else "no",
+        )
         for each in described()
         if each.has_effect
     ]
     idle = ", ".join(f"`{each.key}`" for each in described() if not each.has_effect)
-    table = _table(rows, ("key", "value", "is for", "from projects"))
+    table = _table(rows, ("key", "value", "is for", "such as", "from projects"))
     return "\n".join([*table, "", f"Read and checked, but without effect yet: {idle}."])
 
 

@@ -8,7 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from agent.settings.describe import DESCRIPTIONS, WITHOUT_EFFECT, described
-from agent.settings.schema import SettingsFile
+from agent.settings.examples import EXAMPLES
+from agent.settings.schema import SettingsFile, check
 from benchmarks import manual
 from benchmarks.reference import MANUAL, pages, put
 from tests.repo.checkout import ROOT
@@ -47,6 +48,17 @@ def test_every_setting_is_described_once() -> None:
     assert set(DESCRIPTIONS) == set(SettingsFile.model_fields)
     assert WITHOUT_EFFECT - set(SettingsFile.model_fields) == set()
     assert all(each.form and each.text for each in described())
+
+
+def test_every_example_of_a_setting_can_be_used() -> None:
+    model, problems = check(dict(EXAMPLES))
+    assert problems == ()
+    assert {key for key in EXAMPLES if getattr(model, key) is None} == set()
+    plain = ("true or false", "`")
+    wanted = {
+        each.key for each in described() if each.has_effect and not each.form.startswith(plain)
+    }
+    assert wanted - set(EXAMPLES) == set()
 
 
 @pytest.mark.parametrize("name", available_themes())

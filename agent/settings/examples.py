@@ -1,0 +1,34 @@
+"""One value for each setting that takes more than a word from a list: read by the reference."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+EXAMPLES: Final[Mapping[str, Any]] = {
+    "permissions": {"allow": ["Bash(npm test)"], "deny": ["Read(.env)"], "defaultMode": "plan"},
+    "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "make lint"}]}]},
+    "allowedHttpHookUrls": ["https://hooks.example.org/*"],
+    "httpHookAllowedEnvVars": ["HOOK_TOKEN"],
+    "env": {"RUST_BACKTRACE": "1"},
+    "model": "opus",
+    "smallFastModel": "haiku",
+    "fallbackModel": ["sonnet", "haiku"],
+    "baseUrl": "http://localhost:11434",
+    "apiKeyHelper": "pass show anthropic",
+    "theme": "light",
+    "vimInsertModeRemaps": {"jj": "<Esc>"},
+    "language": "Deutsch",
+    "statusLine": {"type": "command", "command": "~/.agent/status.sh", "padding": 1},
+    "autoCompactWindow": 150000,
+    "claudeMdExcludes": ["vendor/**/CLAUDE.md"],
+    "blockedHosts": ["internal.example.org"],
+    "maxTurns": 40,
+    "maxBudgetUsd": 5,
+    "tokenBudget": 200000,
+    "prices": {"my-model": {"input": 0.5, "output": 2.0}},
+    "autoMode": {"enabled": True, "environment": ["Deploys go through the release job only"]},
+    "permissionBridge": {"enabled": True, "port": 7711},
+    "permissionChannel": {"command": ["ask-my-phone", "--wait"]},
+    "toolDetail": {"Bash": "full", "Read": "line"},
+}
