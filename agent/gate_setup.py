@@ -11,7 +11,7 @@ from typing import Any
 from agent.head_start import HeadStart
 from agent.hook_dispatch import HookDispatch
 from agent.permission_contenders import is_auto_available
-from agent.permission_setup import Grants, PermissionSetup
+from agent.permission_setup import Grants, PermissionSetup, stripped_note
 from agent.session.redact import Redactor
 from agent.start import Start
 from hooks.contender import HookContender
@@ -96,9 +96,8 @@ class GateParts:
 
     def tell_stripped(self, _mode: Mode) -> None:
         """Say which allow rules the mode just entered takes out of force."""
-        rules = ", ".join(rule.text for rule in self.gate.stripped_rules)
-        if rules:
-            self._tell(f"In auto mode these allow rules do not count: {rules}.", "warning")
+        if self.gate.stripped_rules:
+            self._tell(stripped_note(self.gate.stripped_rules), "warning")
 
     def _suggest(self, request: PermissionRequest, pending: Decision) -> Sequence[Grant]:
         return suggest(request, pending, self.gate.context, cwd=self._ports.cwd())

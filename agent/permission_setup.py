@@ -14,9 +14,10 @@ from agent.settings.rules import rules_of
 from agent.settings.trust import TrustStore
 from permissions.context import PermissionContext, is_locked
 from permissions.decision import DecisionWarning, GrantChoice, WarningType
+from permissions.effective import without_dangerous
 from permissions.lint import dead_rules_warning
 from permissions.mode import Mode, parse_mode
-from permissions.rule import RuleBehavior, RuleSet, RuleSource, RuleText
+from permissions.rule import Rule, RuleBehavior, RuleSet, RuleSource, RuleText
 from permissions.store import store_rules
 
 
@@ -59,8 +60,17 @@ def permission_setup(
         settings_dir=settings.agent_home,
     )
     dead = dead_rules_warning(rules)
-    more = (dead,) if dead is not None else ()
+    more = [dead] if dead is not None else []
+    if mode is Mode.AUTO and (stripped := without_dangerous(rules)[1]):
+        text = stripped_note(stripped)
+        more.append(DecisionWarning(WarningType.MODE_IGNORED, None, None, text))
     return PermissionSetup(context, (*warnings, *mode_warnings, *more))
+
+
+def stripped_note(rules: Sequence[Rule]) -> str:
+    """Say which allow rules the mode `auto` takes out of force."""
+    names = ", ".join(rule.text for rule in rules)
+    return f"In auto mode these allow rules do not count: {names}."
 
 
 def _mode(

@@ -300,3 +300,16 @@ def test_a_start_says_which_allow_rules_never_take_effect(place: Place) -> None:
     assert warning.message.startswith(
         "1 allow rule never takes effect, since deny or ask rules come first: Bash(git push)."
     )
+
+
+def test_a_start_in_auto_mode_says_which_allow_rules_do_not_count(place: Place) -> None:
+    place.write(
+        {"autoMode": {"enabled": True}, "permissions": allow("Bash(python *)")["permissions"]}
+    )
+    settings = place.load()
+    setup = permission_setup(
+        settings, bypass_available=False, auto_available=True, resumed_mode="auto"
+    )
+    assert [warning.message for warning in setup.warnings] == [
+        "In auto mode these allow rules do not count: Bash(python *)."
+    ]
