@@ -22,6 +22,7 @@ MAX_DESCRIPTION: Final = 1_000
 EFFORTS: Final = ("low", "medium", "high", "xhigh", "max")
 RESERVED: Final = frozenset({"exit", "quit", "help", "permissions", "hooks", "trust", "doctor"})
 """Names that a project may not take: they are how a person looks at what it does, and leaves."""
+_AGENT: Final = re.compile(r"[A-Za-z0-9_:.-]{1,100}")
 _NAME_PART: Final = re.compile(r"\s+")
 _PLAIN_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_:.-]*")
 """What nearly all names are; a thousand of them are looked at before the first prompt leaves."""
@@ -112,6 +113,7 @@ def parse_command_file(data: bytes, *, folder: Path | None) -> CommandFile:
         disallowed_tools=reader.rules("disallowed-tools"),
         model=None if model in {None, "inherit", "default"} else model,
         effort=effort,
+        agent=_agent(reader),
         hooks=reader.mapping("hooks"),
     )
     for_model = not reader.flag("disable-model-invocation", default=False)
@@ -200,6 +202,18 @@ class _HeadReader:
         if key in self._values:
             return self._values[key]
         return self._values.get(key.replace("-", "_") if "-" in key else key.replace("_", "-"))
+
+
+def _agent(reader: _HeadReader) -> str | None:
+    """`context: fork` has a sub-agent carry it out; `agent` says which kind."""
+    wanted = reader.text("context")
+    if wanted not in {"", "fork", "inline"}:
+        reader.say(f"context is {wanted!r}; known: fork")
+    kind = reader.text("agent") or "general-purpose"
+    if _AGENT.fullmatch(kind) is None:
+        reader.say("agent should be the name of a kind of sub-agent")
+        kind = "general-purpose"
+    return kind if wanted == "fork" else None
 
 
 def _first_line(body: str) -> str:

@@ -164,7 +164,8 @@ class Expander:
         for note in attached.notes:
             yield Notice(turn_id, "warning", note)
         context = (user_message(added, origin="hook"),) if added else ()
-        yield Expanded((*attached.messages, *context, command_message(command, done.text)))
+        told = command_message(command, done.text, agent=template.agent)
+        yield Expanded((*attached.messages, *context, told))
 
     async def expand_queued(self, prompt: Prompt) -> tuple[Message, ...] | None:
         """Return what goes before a prompt that joins a running turn; None for commands."""
@@ -197,15 +198,21 @@ class Expander:
         return outcome.additional_context or "", None
 
 
-def command_message(command: PromptCommand, text: str) -> Message:
+def command_message(command: PromptCommand, text: str, *, agent: str | None = None) -> Message:
     """Return a command's text as the model gets it, in front of the line that was typed."""
     name = command.meta.name
     folder = ""
     if command.meta.file is not None and command.meta.file.name == "SKILL.md":
         folder = f" Files of this skill are in {command.meta.file.parent}."
+    how = "carry it out."
+    if agent is not None:
+        how = (
+            f"have a sub-agent carry it out: call Agent with subagent_type {agent!r} and all of it "
+            "as the prompt, and tell the person what comes back."
+        )
     return user_message(
-        f"The person runs /{name} with the next message. It stands for the following; carry it "
-        f"out.{folder}\n\n{text}",
+        f"The person runs /{name} with the next message. It stands for the following; {how}"
+        f"{folder}\n\n{text}",
         origin="reminder",
     )
 

@@ -12,10 +12,10 @@ from agent.commands.skill_hooks import SkillHooks
 from agent.commands.spec import PromptCommand
 from agent.commands.turn_scope import TurnScope
 from agent.files.mentions import MentionReader
-from agent.messages import Block, text_block
+from agent.messages import text_block
 from agent.tools.base import ToolError
 from agent.tools.emitter import SideEvents
-from agent.tools.services import SkillPort
+from agent.tools.services import SkillPort, SkillText
 
 MAX_LIST_CHARS: Final = 12_000
 MAX_ENTRY_CHARS: Final = 400
@@ -46,9 +46,7 @@ class Skills:
         """Return the names of what the model may use."""
         return tuple(command.meta.name for command in self._registry.for_model())
 
-    async def load(
-        self, name: str, arguments: str, turn_id: str, abort: AbortSignal
-    ) -> tuple[Block, ...]:
+    async def load(self, name: str, arguments: str, turn_id: str, abort: AbortSignal) -> SkillText:
         """Return a skill's text and what it mentions. Raises ToolError."""
         command = next((c for c in self._registry.for_model() if c.meta.name == name), None)
         if command is None:
@@ -71,7 +69,8 @@ class Skills:
         attached = await self._mentions.attach(done.own_words, turn_id, abort)
         folder = f"Files of this skill are in {template.folder}.\n\n" if template.folder else ""
         extra = [block for message in attached.messages for block in message.content]
-        return (text_block(folder + done.text), *extra)
+        blocks = (text_block(folder + done.text), *extra)
+        return SkillText(blocks, template.agent, template.model)
 
     def news(self) -> str | None:
         """Return what the model should be told of skills now; None when it knows already."""

@@ -105,6 +105,8 @@ class Template:
     disallowed_tools: tuple[str, ...] = ()
     model: str | None = None
     effort: str | None = None
+    agent: str | None = None
+    """The kind of sub-agent that carries it out, where the conversation itself should not."""
     hooks: Mapping[str, object] | None = None
     """As in settings; in force from the first use on."""
 

@@ -104,6 +104,17 @@ class SmallModelPort(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class SkillText:
+    """A skill as the model gets it."""
+
+    blocks: tuple[Block, ...]
+    agent: str | None = None
+    """The kind of sub-agent that carries it out; None for whoever asked."""
+    model: str | None = None
+    """The sub-agent's model, where it is another one."""
+
+
 class SkillPort(Protocol):
     """The skills and commands that the model may use by itself."""
 
@@ -111,9 +122,7 @@ class SkillPort(Protocol):
         """Return their names."""
         ...
 
-    async def load(
-        self, name: str, arguments: str, turn_id: str, abort: AbortSignal
-    ) -> tuple[Block, ...]:
+    async def load(self, name: str, arguments: str, turn_id: str, abort: AbortSignal) -> SkillText:
         """Return a skill's text and what it mentions. Raises ToolError."""
         ...
 

@@ -151,6 +151,35 @@ async def test_the_model_is_told_of_skills_and_can_load_one(begin: Begin, fresh_
     assert "Run make ship for prod." in seen(journey)
 
 
+FORK = "---\ndescription: How to look\ncontext: fork\nagent: Explore\n---\nLook at $0 closely."
+
+
+async def test_a_skill_that_forks_is_carried_out_by_a_sub_agent(
+    begin: Begin, fresh_home: Path
+) -> None:
+    write(fresh_home / ".agent" / "skills" / "look" / "SKILL.md", FORK)
+    call = ToolCall("Skill", {"skill": "look", "args": "a.py"})
+    report = Turn((Text("Nothing odd in a.py."),))
+    journey = await begin([Turn((call,)), report, DONE], answers=[yes()])
+    events = await journey.send("look into it")
+    (result,) = results(events)
+    assert (result.outcome, "Nothing odd in a.py." in result.text) == ("ok", True)
+    inner = journey.server.requests[1].body
+    assert "Look at a.py closely." in str(inner["messages"])
+    assert {tool["name"] for tool in inner["tools"]} <= {"Read", "Glob", "Grep", "WebFetch"}
+    assert "Look at a.py closely." not in seen(journey)
+
+
+async def test_a_skill_that_forks_is_handed_on_when_the_person_runs_it(
+    begin: Begin, fresh_home: Path
+) -> None:
+    write(fresh_home / ".agent" / "skills" / "look" / "SKILL.md", FORK)
+    journey = await begin([DONE])
+    await journey.send("/look b.py")
+    assert "call Agent with subagent_type 'Explore'" in seen(journey)
+    assert "Look at b.py closely." in seen(journey)
+
+
 async def test_local_commands_answer_without_the_model(begin: Begin) -> None:
     journey = await begin([])
     center = journey.assembled.commands

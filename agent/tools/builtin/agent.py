@@ -49,15 +49,28 @@ class AgentInput(BaseModel):
 
 
 async def _run(tool_input: AgentInput, context: ToolContext) -> ToolOutcome:
+    return await run_subagent(
+        context,
+        description=tool_input.description,
+        prompt=tool_input.prompt,
+        subagent_type=tool_input.subagent_type,
+        model=tool_input.model,
+    )
+
+
+async def run_subagent(
+    context: ToolContext, *, description: str, prompt: str, subagent_type: str, model: str | None
+) -> ToolOutcome:
+    """Run a sub-agent for a call and return its report. Raises ToolError where there are none."""
     port = context.services.subagents
     if port is None:
         raise ToolError("Sub-agents cannot be started here. Do the work yourself.")
     started = time.monotonic()
     report = await port.run(
-        description=tool_input.description,
-        prompt=tool_input.prompt,
-        subagent_type=tool_input.subagent_type,
-        model=tool_input.model,
+        description=description,
+        prompt=prompt,
+        subagent_type=subagent_type,
+        model=model,
         abort=context.abort,
         parent_tool_use_id=context.tool_use_id,
     )
@@ -70,7 +83,7 @@ async def _run(tool_input: AgentInput, context: ToolContext) -> ToolOutcome:
         is_error=not completed,
         structured={
             "status": "completed" if completed else report.outcome,
-            "prompt": tool_input.prompt,
+            "prompt": prompt,
             "agentId": report.agent_id,
             "content": [{"type": "text", "text": report.text}],
             "totalTokens": report.total_tokens,

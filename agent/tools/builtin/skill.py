@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -17,6 +18,7 @@ from agent.tools.base import (
     ToolOutcome,
     build_tool,
 )
+from agent.tools.builtin.agent import run_subagent
 
 DESCRIPTION: Final = """Loads a skill: instructions that the person keeps for a kind of task.
 
@@ -57,9 +59,19 @@ async def _run(tool_input: SkillInput, context: ToolContext) -> ToolOutcome:
     if port is None:
         raise ToolError("There are no skills here.")
     name = tool_input.skill.removeprefix("/")
-    blocks = await port.load(name, tool_input.args or "", context.turn_id, context.abort)
+    skill = await port.load(name, tool_input.args or "", context.turn_id, context.abort)
+    if skill.agent is not None and context.agent_id is None:
+        report = await run_subagent(
+            context,
+            description=f"skill {name}",
+            # What it mentions is text as well, but for pictures, which a prompt cannot hold.
+            prompt="\n\n".join(str(b["text"]) for b in skill.blocks if b.get("type") == "text"),
+            subagent_type=skill.agent,
+            model=skill.model,
+        )
+        return replace(report, structured={"success": not report.is_error, "commandName": name})
     head = text_block(f"The skill {name} says the following. Carry it out.")
-    return ToolOutcome((head, *blocks), structured={"success": True, "commandName": name})
+    return ToolOutcome((head, *skill.blocks), structured={"success": True, "commandName": name})
 
 
 def _identifier(tool_input: SkillInput, _root: Path) -> str:
