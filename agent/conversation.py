@@ -21,6 +21,7 @@ from agent.conversation_ports import ConversationParts
 from agent.conversation_view import ConversationState, ConversationView
 from agent.errors import SwitchRefused
 from agent.events import AgentEvent, ErrorEvent, MessageCommitted, Notice, Terminal
+from agent.history_part import HistoryPart
 from agent.loop import AgentLoop
 from agent.memory.picture import ContextPicture, picture
 from agent.messages import Message
@@ -334,8 +335,10 @@ class Conversation(ConversationView):
             measured=self.context_tokens,
         )
 
-    async def compact(self, focus: str = "") -> AsyncGenerator[AgentEvent, None]:
-        """Summarise the history now, by the person's wish."""
+    async def compact(
+        self, focus: str = "", part: HistoryPart | None = None
+    ) -> AsyncGenerator[AgentEvent, None]:
+        """Summarise the history now, or a part of it, by the person's wish."""
         context = self._parts.ports.context
         turn_id = uuid.uuid4().hex
         if context is None or self.is_running:
@@ -345,8 +348,13 @@ class Conversation(ConversationView):
         self._state.abort = signal
         self.hooks.abort = signal.signal
         try:
+            wish = (
+                context.by_wish(self.messages, focus, signal.signal)
+                if part is None
+                else context.part_by_wish(self.messages, part, signal.signal)
+            )
             work = SideWork(
-                context.by_wish(self.messages, focus, signal.signal),
+                wish,
                 self._parts.ports.calls.side,
                 turn_id=turn_id,
             )

@@ -11,6 +11,7 @@ from typing import Protocol
 
 from agent.abort import AbortSignal
 from agent.events import AgentEvent, Compacted, Usage
+from agent.history_part import HistoryPart
 from agent.messages import Message, ToolUse
 from agent.model.client import ModelClient, ModelRequest
 from agent.tools.call import CallOutcome, CallPorts
@@ -74,6 +75,12 @@ class ContextPort(Protocol):
         self, messages: tuple[Message, ...], focus: str, abort: AbortSignal
     ) -> ContextStep | None:
         """Compact because the person said so; None when there is nothing to gain."""
+        ...
+
+    async def part_by_wish(
+        self, messages: tuple[Message, ...], part: HistoryPart, abort: AbortSignal
+    ) -> ContextStep | None:
+        """Replace what came before a prompt, or since, by a summary; None for nothing to gain."""
         ...
 
 

@@ -37,6 +37,7 @@ from tui.window import Window
 if TYPE_CHECKING:
     from agent.commands.center import CommandCenter
     from agent.commands.registry import CommandRegistry
+    from agent.history_part import HistoryPart
     from agent.messages import Message
 
 
@@ -160,10 +161,10 @@ class CommandFacade(App[ExitReport]):
         """Say something in the status line for a moment."""
         self.hint_text.say(text)
 
-    def compact(self, focus: str) -> None:
-        """Summarise the history."""
+    def compact(self, focus: str, part: HistoryPart | None = None) -> None:
+        """Summarise the history, or a part of it."""
         if self.conversation is not None:
-            self.runner.run_events(self.conversation.compact(focus))
+            self.runner.run_events(self.conversation.compact(focus, part))
 
     async def show_dialog(self, dialog: AsksFor[AnswerT]) -> AnswerT:
         """Show a dialog and return its answer."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from agent.commands.center import CommandCenter
     from agent.display import Display
     from agent.events import AgentEvent
+    from agent.history_part import HistoryPart
     from agent.session.checkpoint import Checkpoints, Preview, Restored
     from agent.session.rewind import RewindPoint
     from agent.tools.services import AskPerson
@@ -114,8 +115,10 @@ class ConversationPort(ConversationFacts, Protocol):
         """Go back to before a message; return its text. Raises AgentError when it cannot."""
         ...
 
-    def compact(self, focus: str = ...) -> AsyncIterator[AgentEvent]:
-        """Summarise the history now."""
+    def compact(
+        self, focus: str = ..., part: HistoryPart | None = ...
+    ) -> AsyncIterator[AgentEvent]:
+        """Summarise the history now, or a part of it."""
         ...
 
     def listen_for_wake(self, on_wake: Callable[[], None]) -> None:

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Final, Literal, Protocol
 
 from agent.abort import Aborted, AbortSignal
 from agent.events import Compacted
+from agent.history_part import HistoryPart
 from agent.loop_ports import ContextPort, ContextStep
 from agent.memory.budget import CompactionState, ContextBudget, Pressure
 from agent.memory.estimate import next_request_tokens, total_tokens
+from agent.memory.part import asked_about, focus_on, is_preface, part_start, replace_part
 from agent.memory.pipeline import protected_from, shrink
 from agent.memory.signed import SignedSummaryPort
 from agent.memory.stages.digest import digest
@@ -112,6 +114,34 @@ class ContextKeeper:
         tokens = self._ports.prefix_tokens() + await asyncio.to_thread(total_tokens, messages)
         return await self._compact(messages, tokens, "manual", focus, abort, Pressure.COMPACT)
 
+    async def part_by_wish(
+        self, messages: tuple[Message, ...], part: HistoryPart, abort: AbortSignal
+    ) -> ContextStep | None:
+        """Replace what came before a prompt, or since, by a summary; None for nothing to gain."""
+        start = part_start(messages, part)
+        if start is None:
+            text = "That message is behind a summary already."
+            return ContextStep(messages, notices=(text,))
+        focus = focus_on(messages, part)
+        vetoed = await self._vetoed("manual", focus)
+        if vetoed is not None:
+            return ContextStep(messages, notices=(vetoed,))
+        asked = asked_about(messages, start, part.side)
+        if len(asked) < 2:
+            return None
+        try:
+            ask = instruction(focus)
+            summary = await self._ports.summary.summarise(asked, ask, abort)
+        except Aborted:
+            return None
+        except ModelError as error:
+            text = f"The conversation could not be compacted: {error} It stays as it is."
+            return ContextStep(messages, notices=(text,))
+        tokens = self._ports.prefix_tokens() + await asyncio.to_thread(total_tokens, messages)
+        after = replace_part(messages, start, part.side, summary)
+        is_past = part.side == "before"
+        return await self._done(messages, after, tokens, "manual", summary, (), keeps_end=is_past)
+
     async def _compact(
         self,
         messages: tuple[Message, ...],
@@ -165,7 +195,7 @@ class ContextKeeper:
         port = self._ports.signed
         if port is None or not port.is_available():
             return None
-        while start and _is_preface(messages[start - 1]):
+        while start and is_preface(messages[start - 1]):
             start -= 1  # notes in front of a prompt are one turn with it
         if not start or messages[start - 1].role != "assistant":
             return None  # a summary of what has not been answered yet would answer for it
@@ -222,6 +252,8 @@ class ContextKeeper:
         trigger: Trigger,
         summary: str,
         notices: tuple[str, ...],
+        *,
+        keeps_end: bool = True,
     ) -> ContextStep | None:
         size_before = await asyncio.to_thread(total_tokens, before)
         size_after = await asyncio.to_thread(total_tokens, after)
@@ -242,7 +274,7 @@ class ContextKeeper:
             tokens_after=self._ports.prefix_tokens() + size_after,
             summary=summary,
             agent_id=self._agent_id,
-            kept=len({m.uid for m in after} & {m.uid for m in before}),
+            kept=len({m.uid for m in after} & {m.uid for m in before}) if keeps_end else 0,
         )
         return ContextStep(after, event, notices)
 
@@ -273,10 +305,6 @@ if TYPE_CHECKING:
 
 def _digested(messages: Sequence[Message]) -> str:
     return digest(messages) or "(nothing was done yet)"
-
-
-def _is_preface(message: Message) -> bool:
-    return message.role == "user" and message.origin in {"reminder", "hook", "interruption"}
 
 
 def _hook_trigger(trigger: Trigger) -> str:

@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from agent.errors import SessionError
 from agent.session.blobs import FILES_NAME, LOG_NAME, BlobStore, PathState
@@ -22,6 +22,9 @@ from agent.session.turn_changes import TurnChange, turn_changes
 from agent.session.worktree import Listing, Worktree
 from agent.tools.atomic_write import replace_file
 from agent.tools.base import ToolError
+
+REDO: Final = "redo-"
+"""How the turn of a restore is named, by which it can be taken back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,7 +280,7 @@ class Checkpoints:
             raise SessionError("No file was changed in that turn.")
         first = min(s.seq for s in self._snapshots if s.turn_id == turn_id)
         wanted = None if paths is None else {Path(os.path.realpath(path)) for path in paths}
-        is_redo = turn_id.startswith("redo-")
+        is_redo = turn_id.startswith(REDO)
         targets: dict[Path, PathState] = {}
         for snapshot in self._snapshots:
             later = snapshot.turn_id == turn_id if is_redo else snapshot.seq >= first
@@ -309,7 +312,7 @@ class Checkpoints:
 
     def _restore(self, turn_id: str, paths: Iterable[Path] | None, redo_id: str) -> Restored:
         preview = self._preview(turn_id, paths)
-        mark = f"redo-{redo_id}"
+        mark = f"{REDO}{redo_id}"
         work = [change for change in preview.changes if change.action != "cannot"]
         try:
             for change in work:

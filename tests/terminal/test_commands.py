@@ -122,12 +122,19 @@ def test_going_back_brings_the_files_along(screen: Screen, serve: Serve, project
     see(program, "Go back to before which message?")
     program.listen(0.4)
     program.type(b"\r")
-    see(program, "1 files would go back")
+    see(program, "1 file would go back")
     see(program, "~ greet.py")
     program.listen(0.4)
     program.type(b"\r")
-    see(program, "are as they were")
+    see(program, "1 file as before that message")
     assert (project / "greet.py").read_text() == "print('helo')\n"
+    program.type(b"\x15")
+    type_line(program, "/rewind")
+    see(program, "Undo the last restore")
+    program.listen(0.4)
+    program.type(b"\r")
+    see(program, "1 file as before the restore")
+    assert (project / "greet.py").read_text() == "print('hello')\n"
 
 
 def test_keys_and_status_line_come_from_files(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
@@ -100,7 +101,7 @@ def seen(color: str, eyes: tuple[tuple[float, ...], ...]) -> tuple[float, ...]:
 
 
 def distance(first: tuple[float, ...], second: tuple[float, ...]) -> float:
-    return sum((a - b) ** 2 for a, b in zip(first, second, strict=True)) ** 0.5
+    return math.dist(first, second)
 
 
 @pytest.mark.parametrize(

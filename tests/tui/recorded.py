@@ -19,6 +19,7 @@ from agent.commands.table import BUILTIN_COMMANDS
 from agent.display import Display, TodoItem
 from agent.events import AgentEvent, Compacted, MessageCommitted, Terminal, Usage
 from agent.files.index import FileIndex
+from agent.history_part import HistoryPart
 from agent.memory.picture import ContextPicture, Slice
 from agent.messages import Message
 from agent.model.client import Effort
@@ -179,8 +180,11 @@ class RecordedConversation:
         self.messages = self.messages[:index]
         return text
 
-    async def compact(self, focus: str = "") -> AsyncIterator[AgentEvent]:
-        yield Compacted("t1", "manual", 9_000, 1_000, f"Summary {focus}")
+    async def compact(
+        self, focus: str = "", part: HistoryPart | None = None
+    ) -> AsyncIterator[AgentEvent]:
+        side = f" of what came {part.side}" if part is not None else ""
+        yield Compacted("t1", "manual", 9_000, 1_000, f"Summary {focus}{side}")
 
     def preview_of(self, tool_use_id: str) -> Display | None:
         return self.previews.get(tool_use_id)

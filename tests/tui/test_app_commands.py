@@ -109,6 +109,9 @@ async def test_escape_twice_goes_back_to_an_earlier_message() -> None:
         app.dialogs._guard._guarded_until_s = 0.0
         await pilot.press("enter")
         await settled(pilot)
+        assert "❯ Restore conversation" in text_of(app.dialogs)
+        await pilot.press("enter")
+        await settled(pilot)
         assert app.composer.buffer.text == "second"
         assert "second" not in transcript_of(app)
         assert "first" in transcript_of(app)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from agent.commands.center import CommandCenter
     from agent.commands.registry import CommandRegistry
     from agent.events import AgentEvent
+    from agent.history_part import HistoryPart
     from agent.messages import Message
     from themes.theme import Role, Theme
     from tui.conversation_port import ConversationPort
@@ -147,10 +148,10 @@ class FlatScreen:
         """Send a prompt once the command has ended."""
         self._prompts.append(text)
 
-    def compact(self, focus: str) -> None:
-        """Summarise the history once the command has ended."""
+    def compact(self, focus: str, part: HistoryPart | None = None) -> None:
+        """Summarise the history, or a part of it, once the command has ended."""
         if self.conversation is not None:
-            self._after.append(self.conversation.compact(focus))
+            self._after.append(self.conversation.compact(focus, part))
 
     def copy_to_clipboard(self, text: str) -> None:
         """Hand text to the terminal's clipboard."""

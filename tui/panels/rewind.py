@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, Literal
 
 from agent.errors import AgentError
-from agent.session.checkpoint import Preview
+from agent.history_part import HistoryPart
+from agent.session.checkpoint import REDO, Preview
+from agent.session.rewind import RewindPoint
 from tui.command_screen import CommandScreen
+from tui.conversation_port import ConversationPort
 from tui.input.actions import Context
 from tui.panels.list_panel import Item, ListPanel
 from tui.shown import shown_line
-from tui.text.ink import BLANK, MUTED, Row, row
+from tui.text.ink import MUTED, Row, row
+from tui.text.wrap import clip
 
-MAX_SHOWN: Final = 12
+MAX_SHOWN: Final = 6
+_NAME_CHARS: Final = 60
+
+What = Literal["both", "conversation", "files", "since", "before", ""]
+"""What to do; empty: nothing."""
 
 
 async def open_panel(screen: CommandScreen, _argument: str) -> None:
@@ -24,7 +32,8 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
     except AgentError as error:
         screen.notice(str(error), "warning")
         return
-    if conversation is None or not points:
+    undo = await _restore_to_undo(conversation) if conversation is not None else None
+    if conversation is None or not (points or undo):
         screen.notice("there is no message to go back to yet")
         return
     newest_first = points[::-1]
@@ -32,6 +41,8 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
         Item(" ".join(point.text.split())[:200], "before a summary" * point.is_compacted)
         for point in newest_first
     ]
+    if undo is not None:
+        items.append(Item("Undo the last restore", f"{_counted(len(undo.changes))} change again"))
     panel = ListPanel(
         "Rewind",
         items,
@@ -43,53 +54,94 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
     picked = await screen.show_dialog(panel)
     if picked is None:
         return
+    if undo is not None and picked.index == len(newest_first):
+        await _restore(screen, conversation, undo.turn_id, "as before the restore")
+        return
     point = newest_first[picked.index]
     preview = await conversation.preview_files(point.turn_id)
-    has_files = preview is not None and bool(preview.changes)
-    what = await _ask_what(screen, preview) if has_files else "conversation"
-    try:
-        restored = None
-        if what in {"both", "files"}:
-            restored = await conversation.restore_files(point.turn_id)
-        if what in {"both", "conversation"}:
+    what = await _ask_what(screen, point, preview)
+    if what in ("before", "since"):
+        screen.compact("", HistoryPart(point.message_uid, what))
+        if what == "since":
+            screen.composer.edit(lambda buffer: buffer.set_text(point.text))
+        return
+    if what in ("both", "files") and not await _restore(
+        screen, conversation, point.turn_id, "as before that message; /rewind undoes it"
+    ):
+        return
+    if what in ("both", "conversation"):
+        try:
             text = await conversation.rewind(point.message_uid)
-            screen.show_history(conversation.messages)
-            screen.composer.edit(lambda buffer: buffer.set_text(text))
+        except AgentError as error:
+            screen.notice(str(error), "warning")
+            return
+        screen.show_history(conversation.messages)
+        screen.composer.edit(lambda buffer: buffer.set_text(text))
+
+
+async def _restore_to_undo(conversation: ConversationPort) -> Preview | None:
+    """Return what undoing the last restore would change; None where there is nothing to undo."""
+    checkpoints = conversation.checkpoints
+    last = checkpoints.turns[-1] if checkpoints is not None and checkpoints.turns else ""
+    if not last.startswith(REDO):
+        return None
+    preview = await conversation.preview_files(last)
+    return preview if preview is not None and preview.changes else None
+
+
+async def _restore(
+    screen: CommandScreen, conversation: ConversationPort, turn_id: str, how: str
+) -> bool:
+    try:
+        restored = await conversation.restore_files(turn_id)
     except AgentError as error:
         screen.notice(str(error), "warning")
-        return
+        return False
     if restored is not None:
-        screen.notice(f"{len(restored.done)} files are as they were")
+        screen.notice(f"{_counted(len(restored.done))} {how}")
         for change, reason in restored.failed:
             screen.notice(f"{change.path} could not be put back: {reason}", "warning")
+    return True
 
 
-async def _ask_what(screen: CommandScreen, preview: Preview | None) -> str:
-    assert preview is not None
-    choices = (
-        ("both", "Code and conversation"),
-        ("conversation", "Conversation only; files stay as they are"),
-        ("files", "Code only; the conversation goes on"),
-        ("", "Never mind"),
-    )
+async def _ask_what(screen: CommandScreen, point: RewindPoint, preview: Preview | None) -> What:
+    changes = preview.changes if preview is not None else ()
+    choices: list[tuple[What, str, str]] = []
+    if changes:
+        choices += [("both", "Restore code and conversation", "")]
+    choices += [("conversation", "Restore conversation", "files stay as they are")]
+    if changes:
+        choices += [("files", "Restore code", "the conversation goes on")]
+    if not point.is_compacted:
+        choices += [
+            ("since", "Summarize from here", "in place of this message and all that followed"),
+            ("before", "Summarize up to here", "in place of all that came before"),
+        ]
+    choices += [("", "Never mind", "")]
 
-    def rows(_index: int, _width: int) -> Sequence[Row]:
-        lines = [_change(screen, change.path, change.action) for change in preview.changes]
+    def rows(_index: int, width: int) -> Sequence[Row]:
+        lines = [_change(screen, change.path, change.action) for change in changes]
         hidden = len(lines) - MAX_SHOWN
         if hidden > 0:
-            lines = [*lines[:MAX_SHOWN], f"and {hidden} more files"]
-        lines += [f"not covered: {text}" for text in preview.not_covered[:3]]
-        return [*(row(("   " + shown_line(line), MUTED)) for line in lines), BLANK]
+            lines = [*lines[:MAX_SHOWN], f"and {_counted(hidden)} more"]
+        lines += [f"not covered: {text}" for text in (preview.not_covered[:3] if preview else ())]
+        return [row(*clip([("   " + shown_line(line), MUTED)], width - 1)) for line in lines]
 
+    name = " ".join(point.text.split())[:_NAME_CHARS]
+    count = f"{_counted(len(changes))} would go back:" if changes else "No file was changed since."
     panel = ListPanel(
         "Rewind",
-        [Item(label) for _, label in choices],
-        question=f"{len(preview.changes)} files would go back:",
+        [Item(label, detail) for _, label, detail in choices],
+        question=f"To before “{shown_line(name)}”. {count}",
         preview=rows,
         hint="↑↓ enter · esc close",
     )
     picked = await screen.show_dialog(panel)
     return choices[picked.index][0] if picked is not None else ""
+
+
+def _counted(count: int) -> str:
+    return f"{count} file" if count == 1 else f"{count} files"
 
 
 def _change(screen: CommandScreen, path: object, action: str) -> str:

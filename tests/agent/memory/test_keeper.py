@@ -8,6 +8,7 @@ import pytest
 
 from agent.abort import AbortController, AbortSignal
 from agent.history import problems
+from agent.history_part import HistoryPart
 from agent.memory.budget import MAX_FAILURES, ContextBudget, Pressure
 from agent.memory.keeper import ContextKeeper, KeeperPorts
 from agent.memory.picture import picture
@@ -280,3 +281,52 @@ async def test_where_the_endpoint_signs_nothing_the_model_summarises() -> None:
     assert "SUMMARY" in step.messages[0].text
     assert signing.asked
     assert model.asked
+
+
+def prompts(messages: tuple[Message, ...]) -> list[Message]:
+    return [message for message in messages if message.origin == "person"]
+
+
+async def test_what_came_before_a_prompt_is_summarised_and_the_rest_stays() -> None:
+    model, hooks, messages = Model(), Hooks(), talk(6_000)
+    last = prompts(messages)[-1]
+    step = await keeper(model, hooks).part_by_wish(
+        messages, HistoryPart(last.uid, "before"), abort()
+    )
+    assert step is not None
+    assert step.event is not None
+    at = messages.index(last)
+    assert model.asked[0][:-1] == messages[:at]
+    assert step.messages[0].origin == "summary"
+    assert [m.uid for m in step.messages[1:]] == [m.uid for m in messages[at:]]
+    assert problems(step.messages) == ()
+    assert (step.event.summary, step.event.kept) == ("SUMMARY", len(messages) - at)
+    assert hooks.heard == ["pre manual", "post manual SUMMARY"]
+
+
+async def test_what_came_since_a_prompt_is_summarised_and_the_start_stays() -> None:
+    model, messages = Model(), talk(6_000)
+    second = prompts(messages)[1]
+    step = await keeper(model).part_by_wish(messages, HistoryPart(second.uid, "since"), abort())
+    assert step is not None
+    at = messages.index(second)
+    assert model.asked[0][:-1] == messages
+    assert "only what happened since" in model.asked[0][-1].text
+    assert step.messages[:-1] == messages[:at]
+    assert "SUMMARY" in step.messages[-1].text
+    assert " ".join(second.text.split())[:20] in step.messages[-1].text
+    assert problems(step.messages) == ()
+
+
+async def test_a_part_that_cannot_be_summarised_leaves_everything_as_it_is() -> None:
+    messages = talk(6_000)
+    first = prompts(messages)[0]
+    mine = keeper(Model(error=ModelError("overloaded_error", "Overloaded.")))
+    gone = await mine.part_by_wish(messages, HistoryPart("gone", "since"), abort())
+    failed = await mine.part_by_wish(messages, HistoryPart(first.uid, "since"), abort())
+    nothing = await mine.part_by_wish(messages, HistoryPart(first.uid, "before"), abort())
+    assert gone is not None
+    assert failed is not None
+    assert (gone.messages, failed.messages, nothing) == (messages, messages, None)
+    assert "behind a summary" in gone.notices[0]
+    assert "stays as it is" in failed.notices[0]

@@ -1,0 +1,17 @@
+"""Which part of a history a person wants summarised."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Side = Literal["before", "since"]
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryPart:
+    """A part told by one of the person's messages."""
+
+    message_uid: str
+    side: Side
+    """`since` holds the message itself, `before` does not."""
