@@ -21,9 +21,9 @@ from tui.dialogs.permission_ask import (
     JudgeAgain,
     PermissionAsk,
     answers_of,
-    asked_by_hook,
     decision_of,
     is_barred,
+    still_asked,
     unjudged,
 )
 from tui.dialogs.permission_rows import (
@@ -227,16 +227,18 @@ class PermissionDialog:
         else:
             request = replace(self._proposed.request, tool_input=revision.tool_input)
             judged = self._judge(request) if self._judge is not None else None
+            again = unjudged(self._proposed)
+            if judged is not None:
+                again = still_asked(judged, self._proposed)
             self._ask = replace(
-                judged or unjudged(self._proposed),
+                again,
                 request=request,
                 display=shown_display(revision.display),
             )
         comments = self._choices
         self._choices = ChoiceList(answers_of(self._ask))
         self._choices.take_comments(comments)
-        pending = self._ask.pending
-        if pending.behavior is Behavior.ALLOW and not asked_by_hook(self._proposed.pending):
+        if self._ask.pending.behavior is Behavior.ALLOW:
             self._decide(self._choices.chosen(0))
 
     # Rows

@@ -108,13 +108,27 @@ def unjudged(proposed: PermissionAsk) -> PermissionAsk:
     return replace(proposed, offers=(), session_edits=False, pending=pending)
 
 
-def asked_by_hook(pending: Decision) -> bool:
-    """Did a hook want a person to look at it? What rules say does not lift that."""
-    return any(
-        entry.step is TraceStep.HOOK and entry.answer in {"ask", "defer"} for entry in pending.trace
+def still_asked(judged: PermissionAsk, proposed: PermissionAsk) -> PermissionAsk:
+    """Return what rules say of a changed call; a hook that wanted a person to look still does."""
+    before = proposed.pending
+    asked = [
+        entry for entry in before.trace if entry.step is TraceStep.HOOK and entry.answer in _ASKS
+    ]
+    if not asked or judged.pending.behavior is not Behavior.ALLOW:
+        return judged
+    pending = replace(
+        judged.pending,
+        behavior=Behavior.ASK,
+        source=before.source,
+        reason_type=before.reason_type,
+        reason=before.reason,
+        message=before.message,
+        trace=(*judged.pending.trace, *asked),
     )
+    return replace(judged, pending=pending)
 
 
+_ASKS: Final = frozenset({"ask", "defer"})
 _CHANGED: Final = "You changed it: rules are asked once more before it runs."
 _DESTINATIONS: Final = {
     "session": "until this conversation ends",

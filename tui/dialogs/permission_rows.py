@@ -8,7 +8,7 @@ from typing import Final
 
 from agent.display import CommandDisplay, DiffDisplay, Display
 from agent.sanitize import reveal
-from permissions.decision import Behavior, Decision, PartVerdict, RuleRef
+from permissions.decision import Behavior, Decision, DecisionSource, PartVerdict, RuleRef
 from permissions.request import PermissionRequest
 from permissions.telling import NAME_CELLS, Shorten, because, source_name, tell
 from themes.theme import Role
@@ -123,7 +123,10 @@ def why_rows(pending: Decision, width: int, short: Shorten = str) -> list[Row]:
         wrap([(text, MUTED)], width - 2), (PAD[0], ("◆ ", Ink(Role.WARNING))), ((" " * 5, TEXT),)
     )
     if pending.rule is not None and reveal(pending.rule.text) not in text:
-        rule = wrap([(reveal(_rule(pending.rule, short)), MUTED)], width - 2)
+        named = reveal(_rule(pending.rule, short))
+        if pending.source is DecisionSource.HOOK:
+            named = f"Without the hook this would decide: {named}"
+        rule = wrap([(named, MUTED)], width - 2)
         rows.extend(indented(rule, ((" " * 5, TEXT),), ((" " * 5, TEXT),)))
     for warning in pending.warnings:
         lines = wrap([(reveal(warning.message), Ink(Role.WARNING))], width - 2)

@@ -87,10 +87,18 @@ async def test_what_rules_allow_runs_as_it_was_taken() -> None:
 
 
 async def test_a_hook_that_asked_is_not_got_round_by_an_edit() -> None:
-    asked = replace(ASK, trace=(TraceEntry(TraceStep.HOOK, "ask", "a hook"),))
+    asked = replace(
+        ASK,
+        source=DecisionSource.HOOK,
+        message="a hook asks: look twice",
+        trace=(TraceEntry(TraceStep.HOOK, "ask", "a hook"),),
+    )
     dialog = opened(pending=asked, judge=judged(ALLOW))
     press(dialog, "e", "backspace", "enter")
     assert not dialog.is_done
+    assert "a hook asks: look twice" in drawn(dialog)
+    press(dialog, "ctrl+y")
+    assert "Hook        asks (a hook)" in drawn(dialog)
 
 
 async def test_what_would_be_denied_cannot_be_said_yes_to() -> None:
