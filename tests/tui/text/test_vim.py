@@ -291,6 +291,18 @@ def test_no_keys_break_the_text(text: str, keys: str, cursor: int) -> None:
     assert not line or buffer.cursor < len(buffer.text)
 
 
+@pytest.mark.parametrize("keys", ["Va<", "va(d", "v<j.", "vc\x1b.", "V>.", "vr..", "vJ."])
+@pytest.mark.parametrize("text", ["", "\n", "\n\n", "a"])
+def test_a_mark_that_holds_nothing_does_no_harm(keys: str, text: str) -> None:
+    buffer = TextBuffer()
+    buffer.insert(text)
+    vim = VimKeys(buffer)
+    vim.press("escape", "")
+    for char in keys:
+        vim.press("escape" if char == "\x1b" else char, "" if char == "\x1b" else char)
+        assert 0 <= buffer.cursor <= len(buffer.text)
+
+
 @given(TEXTS, KEYS)
 def test_undo_leads_back_to_the_start(text: str, keys: str) -> None:
     buffer = TextBuffer()

@@ -324,7 +324,8 @@ class VimKeys:
         buffer = self._buffer
         span = self._marked(whole_lines=command.verb in "XDSCY")
         text = buffer.text[span.start : span.end]
-        extent = max(1, text.count("\n")) if span.is_linewise else len(text)
+        # At the end of the text a mark holds nothing; again it is for what stands there then.
+        extent = max(1, text.count("\n") if span.is_linewise else len(text))
         begun = buffer.begin_step()
         self.mode = VimMode.NORMAL
         verb = _VISUAL_VERBS.get(command.verb, command.verb)
