@@ -202,7 +202,8 @@ def _floors(
 def _possible_command_rule(bash: Bash, facts: CommandFacts) -> Floor | None:
     """Ask when what is not known of the command could be what a rule denies or asks about."""
     hidden = facts.hidden or ("" if facts.has_literal_program else "a program that is not known")
-    hidden = hidden or next((inner.hidden for inner in facts.inner if inner.hidden), "")
+    if facts.inner:
+        hidden = hidden or next((inner.hidden for inner in facts.inner if inner.hidden), "")
     if hidden:
         return Floor(Behavior.ASK, Reason.UNPARSABLE, f"runs {hidden}; a rule could be meant")
     possible = possible_restriction(bash.rules, facts)

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from permissions.record import record
+
 
 class Behavior(StrEnum):
     """What happens to the call."""
@@ -101,7 +103,7 @@ class RuleRef:
         return {"text": self.text, "source": self.source, "file": self.file, "line": self.line}
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class TraceEntry:
     """What one step answered about one part."""
 
@@ -155,7 +157,7 @@ class DecisionWarning:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PartVerdict:
     """The verdict on one part of a command, for the dialog's table."""
 

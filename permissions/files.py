@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import stat
-from copy import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, Self
 
@@ -55,6 +54,8 @@ class _Known:
     """Of each name itself, links not followed."""
     paths: dict[str, str | None] = field(default_factory=dict)
     entries: dict[str, tuple[str, ...] | None] = field(default_factory=dict)
+    settled: set[str] = field(default_factory=set)
+    """Paths without links, which lead where they say."""
 
 
 class RealFiles:
@@ -65,7 +66,8 @@ class RealFiles:
 
     def for_one_decision(self) -> Self:
         """Return a view that looks at each name once, to be thrown away with the decision."""
-        view = copy(self)
+        view = type(self).__new__(type(self))
+        vars(view).update(vars(self))
         view._known = _Known()
         return view
 
@@ -97,6 +99,12 @@ class RealFiles:
         """Do what `os.path.realpath` does, with at most one look at each name."""
         if not path.startswith("/"):
             return os.path.realpath(path)
+        settled = set() if self._known is None else self._known.settled
+        folder, _, last = path.rpartition("/")
+        is_name = folder in settled and last not in ("", ".", "..")
+        if is_name and not stat.S_ISLNK(self._mode(path)):
+            settled.add(path)
+            return path
         done: list[str] = []
         alive = _MAX_DEPTH
         """Below a name that is missing there is nothing to look at."""
@@ -119,7 +127,10 @@ class RealFiles:
             mode = self._mode(here)
             if mode in (_MISSING, _ODD):
                 alive = len(done)
-            elif stat.S_ISLNK(mode):
+                settled.add(here)
+            elif not stat.S_ISLNK(mode):
+                settled.add(here)
+            else:
                 followed += 1
                 if followed > _MAX_LINKS:
                     return os.path.realpath(path)

@@ -66,10 +66,36 @@ class Anchors:
         self._context = context
         self._cwd = cwd
         self._files = context.files if files is None else files
-        self._spelled: dict[Path | str, tuple[str, ...]] = {}
+        self._spelled: dict[str, tuple[str, ...]] = {}
+        self._ways: dict[tuple[str, str], tuple[str, ...] | None] = {}
+        self._places: dict[tuple[Anchor, RuleSource, RuleBehavior], tuple[str, ...]] = {}
 
     def places(self, anchor: Anchor, source: RuleSource, behavior: RuleBehavior) -> tuple[str, ...]:
         """Return where a pattern with `anchor` in a rule of `source` starts."""
+        key = (anchor, source, behavior)
+        found = self._places.get(key)
+        if found is None:
+            found = self._places[key] = self._resolved(anchor, source, behavior)
+        return found
+
+    def way(self, path: str, place: str) -> tuple[str, ...] | None:
+        """Return a path as it is named below a place, and every folder on the way there.
+
+        () is the place itself, None stands for a path outside.
+        """
+        key = (path, place)
+        if key not in self._ways:
+            below = relative_to(path, place)
+            way: list[str] = []
+            while below:
+                way.append(below)
+                below = below.rpartition("/")[0]
+            self._ways[key] = None if below is None else tuple(way)
+        return self._ways[key]
+
+    def _resolved(
+        self, anchor: Anchor, source: RuleSource, behavior: RuleBehavior
+    ) -> tuple[str, ...]:
         match anchor:
             case Anchor.ROOT:
                 return ("/",)
@@ -85,13 +111,13 @@ class Anchors:
                 return tuple(dict.fromkeys((*launch, *self._spellings(self._cwd))))
 
     def _spellings(self, folder: Path | str) -> tuple[str, ...]:
-        found = self._spelled.get(folder)
-        if found is None:
-            absolute = os.path.abspath(str(folder))
+        text = str(folder)
+        if text not in self._spelled:
+            absolute = os.path.abspath(text)
             real = self._files.realpath(absolute)
-            found = (absolute,) if real is None or real == absolute else (absolute, real)
-            self._spelled[folder] = found
-        return found
+            alone = real is None or real == absolute
+            self._spelled[text] = (absolute,) if alone else (absolute, real or absolute)
+        return self._spelled[text]
 
 
 def first_match(
@@ -116,20 +142,19 @@ def _candidates(
     index: RuleIndex, behavior: RuleBehavior, governor: str, call: Call, anchors: Anchors
 ) -> Iterable[Rule]:
     """Return the rules of `governor` that may be about `call`, in order of source."""
-    by_path = index.paths.get(governor)
     found: list[Rule] = []
+    by_path = index.paths.get(governor)
     if by_path is not None:
-        if call.target is None or not (by_path.groups or by_path.by_name):
-            # Without a target only what fits every path counts, and that is open.
-            found = [rule for _, rule in by_path.open]
-        else:
-            placed = dict(by_path.open)
+        placed = list(by_path.open)
+        # Without a target only what fits every path counts, and that is open.
+        if call.target is not None:
             if by_path.by_name:
                 for name in _names(call.target):
-                    placed.update(by_path.by_name.get(name, ()))
+                    placed.extend(by_path.by_name.get(name, ()))
             for group in by_path.groups:
-                placed.update(_of_group(group, behavior, call.target, call.takes_tree, anchors))
-            found = [placed[place] for place in sorted(placed)]
+                _add_group(placed, group, behavior, call, anchors)
+            placed.sort(key=_place)
+        found = [rule for _, rule in placed]
     globs = index.globs_for(governor)
     return sorted([*found, *globs], key=_rank) if globs else found
 
@@ -141,23 +166,31 @@ def _names(target: Target) -> set[str]:
     return found | endings
 
 
-def _of_group(
+def _add_group(
+    placed: list[PlacedRule],
     group: PathGroup,
     behavior: RuleBehavior,
-    target: Target,
-    takes_tree: bool,
+    call: Call,
     anchors: Anchors,
-) -> Iterator[PlacedRule]:
-    """Yield the rules of a group that may be about a target, some of them twice."""
+) -> None:
+    """Add the rules of a group that may be about the call's target, some of them twice."""
+    spellings = () if call.target is None else call.target.spellings
+    by_prefix = group.by_prefix
     for place in anchors.places(group.anchor, group.source, behavior):
-        for spelling in target.spellings:
-            below = relative_to(spelling, place)
-            if below is not None:
-                yield from group.above(below)
-                if takes_tree:
-                    yield from group.inside(below)
-            elif takes_tree and is_below(place, spelling):
-                yield from group.by_base
+        for spelling in spellings:
+            way = anchors.way(spelling, place)
+            if way is not None:
+                for prefix in way:
+                    if prefix in by_prefix:
+                        placed.extend(by_prefix[prefix])
+                if call.takes_tree:
+                    placed.extend(group.inside(way[0] if way else ""))
+            elif call.takes_tree and is_below(place, spelling):
+                placed.extend(group.by_base)
+
+
+def _place(placed: PlacedRule) -> int:
+    return placed[0]
 
 
 def _rank(rule: Rule) -> int:

@@ -17,6 +17,8 @@ class Anchor(Enum):
     """The place that belongs to the rule's source, e.g. the project root."""
     CURRENT = "./"
 
+    __hash__ = object.__hash__
+
 
 @dataclass(frozen=True)
 class PathPattern:

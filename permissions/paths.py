@@ -51,6 +51,8 @@ def resolve_literal(written: str, path: str, *, base: str, files: FileView) -> T
     real = files.realpath(absolute)
     if real is None:
         return None
+    if real == absolute:
+        return Target(written, real, real)
     lexical = os.path.normpath(absolute)
     # POSIX lets exactly two leading slashes mean something else; no supported system does.
     if lexical.startswith("//"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -112,13 +112,6 @@ class PathGroup:
     """The literal beginnings of the patterns, sorted."""
     by_base: tuple[PlacedRule, ...]
     """The rules in the order of `bases`."""
-
-    def above(self, below: str) -> Iterator[PlacedRule]:
-        """Yield the rules that a path below the anchor ("" for itself) may fit."""
-        end = len(below) if below else -1
-        while end > 0:
-            yield from self.by_prefix.get(below[:end], ())
-            end = below.rfind("/", 0, end)
 
     def inside(self, below: str) -> tuple[PlacedRule, ...]:
         """Return the rules about something in the folder `below` the anchor ("" for itself)."""

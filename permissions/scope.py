@@ -7,7 +7,7 @@ A check answers with a `Floor`: a final deny, or an ask below which the answer c
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from permissions.context import PermissionContext
@@ -16,6 +16,8 @@ from permissions.files import FileView, for_one_decision
 from permissions.mode import Mode
 from permissions.paths import Target, is_below, relative_to, resolve
 from permissions.protected import Protection, protection_of
+
+_OWN = (".agent", ".claude")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +55,13 @@ class Scope:
             found = (files.realpath(os.path.abspath(str(folder))) for folder in folders)
             return tuple(path for path in found if path is not None)
 
+        home = str(context.home)
         scratch = () if context.scratch_dir is None else (context.scratch_dir,)
         return cls(
             roots=canonical((context.launch_dir, *context.additional_dirs, *scratch)),
             readable=canonical(context.readable_dirs),
-            own=canonical((context.home / ".agent", context.home / ".claude", *context.own_dirs)),
-            home=str(context.home),
+            own=canonical((*(os.path.join(home, name) for name in _OWN), *context.own_dirs)),
+            home=home,
             launch=os.path.abspath(str(context.launch_dir)),
             mode=mode,
             files=files,
@@ -123,7 +126,8 @@ class Scope:
     def _protected(self, target: Target) -> Floor | None:
         found = Protection.NONE
         for spelling in target.spellings:
-            if any(is_below(spelling, own) for own in self.own) and not self._is_scratch(spelling):
+            inside_own = [own for own in self.own if is_below(spelling, own)]
+            if inside_own and not self._is_scratch(spelling, inside_own):
                 found = Protection.OWN
                 break
             judged = self._protection(spelling)
@@ -139,16 +143,16 @@ class Scope:
         what = "the agent's own settings" if found is Protection.OWN else "a protected path"
         return self._protected_floor(f"writes {_shown(target)}, {what}")
 
-    def _is_scratch(self, path: str) -> bool:
+    def _is_scratch(self, path: str, inside_own: Sequence[str]) -> bool:
         # The scratch folder usually sits below the agent's home and is for the taking.
-        inside_own = [own for own in self.own if is_below(path, own)]
         return any(
             is_below(path, root) and any(is_below(root, own) and root != own for own in inside_own)
             for root in self.roots[1:]
         )
 
     def _protection(self, path: str) -> Protection:
-        below = [relative_to(path, root) for root in (*self.roots, self.launch)]
+        roots = self.roots if self.launch in self.roots else (*self.roots, self.launch)
+        below = [relative_to(path, root) for root in roots]
         inside = [name for name in below if name is not None]
         if not inside:
             return protection_of(path)

@@ -75,13 +75,22 @@ class _Exit:
 
 def place(script: Script, folder: str, home: str) -> list[Placed]:
     """Return the simple commands in source order; those of a substitution follow their command."""
-    functions, moves = _moving_functions(script.body)
+    functions, moves = _NOTHING
+    if _DEFINES_OR_REPEATS.search(script.raw):
+        functions, moves = _moving_functions(script.body)
     walker = _Walker(home, functions, moves, is_strange=script.taints_variables)
     walker.walk(script.body, frozenset({folder}))
     return walker.placed
 
 
+_DEFINES_OR_REPEATS = re.compile(r"[(]|function|for|while|until|select")
+"""Stands in every script with a function or a loop, the only ones that ask who moves."""
+_NOTHING: tuple[frozenset[str], bool] = (frozenset(), False)
+
+
 def _union(left: Folders, right: Folders) -> Folders:
+    if left == right:
+        return left
     both = left | right
     if len(both - _ANYWHERE) <= MAX_FOLDERS:
         return both

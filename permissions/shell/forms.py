@@ -59,7 +59,8 @@ def allow_forms(
         inner = layers[index + 1] if index + 1 < len(layers) else None
         is_wrapper = inner is not None and inner.is_open_to_allow
         must_name = _up_to(layer, inner.words[0]) if inner is not None and is_wrapper else ""
-        forms.append(replace(layer_forms[index], must_name=must_name))
+        form = layer_forms[index]
+        forms.append(replace(form, must_name=must_name) if must_name else form)
     return tuple(forms)
 
 
@@ -84,14 +85,15 @@ def deny_forms(simple: Simple, layers: list[Layer], layer_forms: list[Form]) -> 
     for layer, form in zip(layers, layer_forms, strict=True):
         words = layer.words
         add(form)
-        kept = tuple(word for word in words if not _may_vanish(word))
-        if kept and len(kept) < len(words):
-            # A rule about the bare command is about it with an empty expansion behind it too.
-            add(form_of(kept))
-        if any(word.guess for word in words):
-            add(form_of(tuple(replace(word, text=word.guess or word.text) for word in words)))
+        if not form.joined.isascii():
+            kept = tuple(word for word in words if not _may_vanish(word))
+            if kept and len(kept) < len(words):
+                # A rule about the bare command is about it with an empty expansion behind it too.
+                add(form_of(kept))
+            if any(word.guess for word in words):
+                add(form_of(tuple(replace(word, text=word.guess or word.text) for word in words)))
         program = program_of(words[0])
-        if program != words[0].plain:
+        if program != form.head:
             add(form_of(words, program))
         for shortened in _without_global_options(program, words):
             add(form_of(shortened, program))
