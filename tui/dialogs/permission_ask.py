@@ -132,7 +132,7 @@ _ASKS: Final = frozenset({"ask", "defer"})
 _CHANGED: Final = "You changed it: rules are asked once more before it runs."
 _DESTINATIONS: Final = {
     "session": "until this conversation ends",
-    "localSettings": "in .agent/settings.local.json, for you in this project",
-    "projectSettings": "in .agent/settings.json, for everybody in this project",
-    "userSettings": "in ~/.agent/settings.json, for you everywhere",
+    "localSettings": "in .agent/settings.local.json",
+    "projectSettings": "in .agent/settings.json",
+    "userSettings": "in ~/.agent/settings.json",
 }

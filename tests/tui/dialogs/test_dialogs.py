@@ -451,8 +451,7 @@ PERMISSION_BASH = """\
    Run this command?
  ❯ 1. Yes
    2. Yes, and don't ask again for git push
-      stores Bash(git push) in .agent/settings.local.json,
-      for you in this project
+      stores Bash(git push) in .agent/settings.local.json
    3. No  ends the turn
 
    ↑↓ enter · tab comment · e edit · ctrl+y why · esc no"""
@@ -484,8 +483,7 @@ PERMISSION_EDIT = """\
    Make this edit?
  ❯ 1. Yes
    2. Yes, and don't ask again for git push
-      stores Bash(git push) in .agent/settings.local.json,
-      for you in this project
+      stores Bash(git push) in .agent/settings.local.json
    3. No  ends the turn
 
    ↑↓ enter · tab comment · h hunks · ctrl+y why · esc no"""

@@ -137,7 +137,7 @@ async def test_the_arrows_choose_where_a_rule_is_kept() -> None:
     assert [line.split("for ")[1] for line in seen] == [
         "projectSettings", "userSettings", "localSettings", "userSettings",
     ]  # fmt: skip
-    assert "in ~/.agent/settings.json, for you everywhere" in drawn(dialog, 80)
+    assert "in ~/.agent/settings.json" in drawn(dialog, 80)
     dialog.press("enter", "", "confirm:yes")
     decision = await dialog.wait()
     assert decision.grant == GrantChoice(("Bash(x)",), "userSettings")

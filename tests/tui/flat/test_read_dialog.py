@@ -33,7 +33,7 @@ async def test_a_permission_is_read_in_the_order_of_the_decision() -> None:
         "Run this command?",
         "1. Yes (selected)",
         "2. Yes, and don't ask again for git push, stores Bash(git push) in "
-        ".agent/settings.local.json, for you in this project",
+        ".agent/settings.local.json",
         "3. No, ends the turn",
     ]
 
