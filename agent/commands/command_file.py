@@ -19,6 +19,13 @@ from agent.sanitize import sanitize
 
 MAX_FILE_BYTES: Final = 1_000_000
 MAX_DESCRIPTION: Final = 1_000
+KNOWN_KEYS: Final = (
+    "name", "description", "when-to-use", "argument-hint", "arguments", "allowed-tools",
+    "disallowed-tools", "model", "effort", "context", "agent", "background", "hooks", "paths",
+    "shell", "disable-model-invocation", "user-invocable", "license", "metadata", "compatibility",
+    "version",
+)  # fmt: skip
+"""Of heads, spelt with dashes; some are for other programs and do nothing here."""
 EFFORTS: Final = ("low", "medium", "high", "xhigh", "max")
 RESERVED: Final = frozenset({"exit", "quit", "help", "permissions", "hooks", "trust", "doctor"})
 """Names that a project may not take: they are how a person looks at what it does, and leaves."""
@@ -92,6 +99,8 @@ def parse_command_file(data: bytes, *, folder: Path | None) -> CommandFile:
     reader = _HeadReader(head.values)
     if head.problem:
         reader.say(head.problem)
+    else:
+        reader.say_what_is_mistyped()
     body = head.body.strip("\n")
     names = reader.words("arguments")
     effort = reader.text("effort") or None
@@ -148,6 +157,17 @@ class _HeadReader:
 
     def say(self, message: str) -> None:
         self.problems.append(message)
+
+    def say_what_is_mistyped(self) -> None:
+        """Other programs have keys of their own, so only what is nearly one of ours is told."""
+        for key in self._values:
+            if key.replace("_", "-") in KNOWN_KEYS:
+                continue
+            import difflib  # nearly no file needs it
+
+            near = difflib.get_close_matches(key.lower(), KNOWN_KEYS, n=1, cutoff=0.8)
+            if near:
+                self.say(f"{sanitize(key)} is no key; did you mean {near[0]}?")
 
     def text(self, key: str) -> str:
         value = self._value(key)

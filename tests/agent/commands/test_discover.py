@@ -273,3 +273,9 @@ def test_a_folder_that_cannot_be_read_is_reported(place: Place) -> None:
         assert _problems(place) == [("locked", "cannot be read: Permission denied")]
     finally:
         locked.chmod(0o700)
+
+
+def test_a_mistyped_key_is_reported_and_others_are_left_alone(place: Place) -> None:
+    head = b"---\ndesciption: x\nallowed_tools: Read\nmy-own-key: 1\nlicense: MIT\n---\nDo it"
+    place.write(".agent/commands/a.md", head, home=True)
+    assert _problems(place) == [("a.md", "desciption is no key; did you mean description?")]
