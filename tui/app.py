@@ -251,7 +251,13 @@ class AgentApp(DirectOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
 
             defaults = self.options.keymap
             self.start_worker(
-                follow_keys(self.options.agent_home, defaults, self.use_keys, self.notice_of_level)
+                follow_keys(
+                    self.options.agent_home,
+                    defaults,
+                    self.use_keys,
+                    self.notice_of_level,
+                    home=self.options.home,
+                )
             )
             if self.options.themes_dir is not None:
                 from tui.theme_files import follow_themes  # after the first frame

@@ -47,7 +47,9 @@ async def notes_of_start(center: CommandCenter) -> tuple[list[str], list[str]]:
 
 def found_text(settings: Settings, commands: Sequence[Command], home: Path) -> str:
     """Return what counts of `.claude` files here, and what does not; empty where none are."""
-    parts = [*_files(settings, home), *_instructions(settings, home), *_commands(commands)]
+    keys = [_short(path, settings, home) for path in _keys_in_force(settings, home)]
+    instructions = _instructions(settings, home)
+    parts = [*_files(settings, home), *keys, *instructions, *_commands(commands)]
     said = []
     if parts:
         said.append(
@@ -101,8 +103,16 @@ def _unused_files(settings: Settings, home: Path) -> Iterator[str]:
             if (base / name).is_dir():
                 yield _short(base / name, settings, home)
     keys = home / FOLDER / "keybindings.json"
-    if keys.is_file():
-        yield f"{_short(keys, settings, home)} (the same form counts as ~/.agent/keybindings.json)"
+    if keys.is_file() and keys not in _keys_in_force(settings, home):
+        yield _short(keys, settings, home)
+
+
+def _keys_in_force(settings: Settings, home: Path) -> list[Path]:
+    """Return Claude Code's file of keys where it counts: without one of the person's own."""
+    from tui.key_file import keys_path  # behind the first frame
+
+    path = keys_path(settings.agent_home, home)
+    return [path] if FOLDER in path.parts and path.is_file() else []
 
 
 def _with_home(text: str, home: Path) -> str:

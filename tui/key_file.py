@@ -15,20 +15,30 @@ MAX_BYTES: Final = 1_000_000
 QUIET_MS: Final = 200
 
 
+def keys_path(agent_home: Path, home: Path) -> Path:
+    """Return the file that counts: the person's own, or Claude Code's where there is none."""
+    own, theirs = agent_home / FILE_NAME, home / ".claude" / FILE_NAME
+    return theirs if not own.exists() and theirs.is_file() else own
+
+
 async def follow_keys(
     folder: Path,
     defaults: Keymap,
     use: Callable[[Keymap], None],
     tell: Callable[[str, str], None],
+    *,
+    home: Path | None = None,
 ) -> None:
     """Put the file's keys in force, now and after each change; runs until it is cancelled.
 
-    A file that cannot be read leaves the keys as they are and is reported.
+    A file that cannot be read leaves the keys as they are and is reported. Claude Code's file,
+    below `home`, is read at the start, and counts until there is one in `folder`.
     """
     path = folder / FILE_NAME
-    text = await asyncio.to_thread(_read, path)
+    first = keys_path(folder, home) if home is not None else path
+    text = await asyncio.to_thread(_read, first)
     if text:
-        _apply(text, path, defaults, use, tell)
+        _apply(text, first, defaults, use, tell)
     if not folder.is_dir():
         return
     # After the first frame: what it imports is needed by nothing before that.

@@ -56,11 +56,15 @@ def test_what_has_no_use_here_is_named_apart(home: Path) -> None:
         (folder / name).write_text("{}")
     user = {"$schema": "x", "model": "m", "outputStyle": "Explanatory", "voiceEnabled": True}
     assert found_text(settings(home, **user), [], home) == (
-        "In force from Claude Code's files: ~/.claude/settings.json (model); ~/.claude/CLAUDE.md. "
+        "In force from Claude Code's files: ~/.claude/settings.json (model); "
+        "~/.claude/keybindings.json; ~/.claude/CLAUDE.md. "
         "What .agent files say counts more; /status lists the files. Not used here: outputStyle, "
-        "voiceEnabled, 1 sub-agent of ~/.claude/agents, ~/.claude/plugins, "
-        "~/.claude/keybindings.json (the same form counts as ~/.agent/keybindings.json)."
+        "voiceEnabled, 1 sub-agent of ~/.claude/agents, ~/.claude/plugins."
     )
+    (home / ".agent").mkdir(exist_ok=True)
+    (home / ".agent" / "keybindings.json").write_text("{}")
+    said = found_text(settings(home, **user), [], home)
+    assert said.endswith("~/.claude/plugins, ~/.claude/keybindings.json.")
 
 
 def test_nothing_found_says_nothing(home: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import resource
 import sys
@@ -14,8 +15,8 @@ import pytest
 import watchfiles  # noqa: F401 - while files can still be opened
 
 import hooks.file_changes  # noqa: F401 - while files can still be opened
-from tui.input.keymap import default_keymap
-from tui.key_file import follow_keys
+from tui.input.keymap import Keymap, default_keymap
+from tui.key_file import follow_keys, keys_path
 from tui.theme_files import follow_themes
 
 pytestmark = pytest.mark.skipif(
@@ -54,3 +55,19 @@ async def test_themes_that_cannot_be_watched_end_quietly(tmp_path: Path) -> None
         await follow_themes(
             tmp_path, tmp_path / "themes", reload=lambda: None, choose=lambda _name: None
         )
+
+
+async def test_claude_codes_keys_count_until_there_are_own_ones(tmp_path: Path) -> None:
+    own, theirs = tmp_path / "agent" / "keybindings.json", tmp_path / ".claude" / "keybindings.json"
+    file = {"bindings": [{"context": "Chat", "bindings": {"f5": "chat:stash"}}]}
+    theirs.parent.mkdir()
+    theirs.write_text(json.dumps(file))
+    assert keys_path(own.parent, tmp_path) == theirs
+    used: list[Keymap] = []
+    await follow_keys(
+        own.parent, default_keymap(), used.append, lambda *_: None, home=tmp_path
+    )  # ends: there is no folder to watch
+    assert ("f5",) in used[0].keys_of("chat:stash")
+    own.parent.mkdir()
+    own.write_text("{}")
+    assert keys_path(own.parent, tmp_path) == own

@@ -19,6 +19,14 @@ from tui.input.key_names import Chord, KeySyntaxError, display_chord, parse_chor
 from tui.input.keymap import COMMAND_PREFIX, BindingChange, Keymap
 
 _UNREACHABLE: Final = frozenset({"capslock", "caps_lock"})
+_NEEDED: Final = (
+    "chat:submit",
+    "confirm:yes",
+    "confirm:no",
+    "select:accept",
+    "select:cancel",
+)
+"""Without one of these the program could be watched and not used."""
 _MULTIPLEXER_KEYS: Final = {"ctrl+b": "tmux", "ctrl+a": "GNU screen"}
 
 
@@ -36,6 +44,10 @@ class KeybindingIssue(StrEnum):
     """A chord that begins with a key bound to something else in the same context."""
     ABSENT_ACTION = "absent_action"
     """An action of Claude Code that has nothing to act on here."""
+    UNTYPABLE = "untypable"
+    """A character that the prompt could not take any more."""
+    LOCKED_OUT = "locked_out"
+    """What nobody can do without would have had no key left; its own key stays."""
     MULTIPLEXER = "multiplexer"
     """A terminal multiplexer takes this key for itself unless told otherwise."""
 
@@ -69,7 +81,34 @@ def load_keybindings(text: str, defaults: Keymap) -> LoadedKeybindings:
     reader = _Reader(text)
     changes = tuple(reader.changes())
     keymap = defaults.changed(changes)
-    return LoadedKeybindings(keymap, (*reader.warnings, *_chord_warnings(keymap, changes, reader)))
+    kept = tuple(_kept_open(keymap, defaults))
+    keymap = keymap.changed(kept)
+    return LoadedKeybindings(
+        keymap,
+        (
+            *reader.warnings,
+            *_chord_warnings(keymap, changes, reader),
+            *(_lock_out(change, reader) for change in kept),
+        ),
+    )
+
+
+def _kept_open(keymap: Keymap, defaults: Keymap) -> Iterator[BindingChange]:
+    """Yield the keys that stay, so that everybody can send, answer and choose."""
+    for action_id in _NEEDED:
+        if not keymap.keys_of(action_id):
+            context = ACTIONS_BY_ID[action_id].context
+            for chord in defaults.keys_of(action_id):
+                yield BindingChange(context, chord, action_id)
+
+
+def _lock_out(change: BindingChange, reader: _Reader) -> KeybindingWarning:
+    return KeybindingWarning(
+        KeybindingIssue.LOCKED_OUT,
+        f"{display_chord(change.chord)} stays {change.action_id}, which would have no key at all; "
+        "bind that to another key first",
+        reader.line_of(" ".join(change.chord)),
+    )
 
 
 class _Reader:
@@ -163,7 +202,8 @@ class _Reader:
             return None
         if not self._is_action(action, line):
             return None
-        self._note_use(context, chord, keys, line)
+        if action is not None:
+            self._note_use(context, chord, keys, line)
         return BindingChange(context, chord, action if isinstance(action, str) else None)
 
     def _is_action(self, action: object, line: int | None) -> bool:
@@ -198,6 +238,15 @@ class _Reader:
                 is_ignored=False,
             )
         self._seen[context, chord] = keys
+        is_typed = chord[0] == "space" or len(chord[0].removeprefix("shift+")) == 1
+        if context in (Context.CHAT, Context.GLOBAL) and is_typed and chord != ("?",):
+            self._warn(
+                KeybindingIssue.UNTYPABLE,
+                f"{keys!r}: what begins with {display_chord(chord[:1])} can no longer be typed "
+                "into the prompt; add ctrl or alt",
+                line,
+                is_ignored=False,
+            )
         multiplexer = _MULTIPLEXER_KEYS.get(chord[0])
         if multiplexer is not None:
             self._warn(

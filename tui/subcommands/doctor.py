@@ -36,7 +36,7 @@ from themes.registry import load_theme
 from themes.theme import ThemeError
 from tui.input.keybindings import load_keybindings
 from tui.input.keymap import default_keymap
-from tui.key_file import FILE_NAME
+from tui.key_file import keys_path
 from tui.model_choice import real_model
 from tui.subcommands.places import Here, here, settings_here
 from tui.terminal_advice import advise
@@ -219,7 +219,7 @@ def _commands(settings: Settings) -> Iterator[Check]:
 
 
 def _keys(place: Here) -> Iterator[Check]:
-    path = place.agent_home / FILE_NAME
+    path = keys_path(place.agent_home, place.home)
     try:
         text = path.read_text("utf-8", "replace")
     except FileNotFoundError:

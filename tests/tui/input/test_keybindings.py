@@ -64,12 +64,43 @@ def test_a_bad_entry_is_reported_and_has_no_effect(
         ),
         (_file({"ctrl+b": "chat:stash"}), KeybindingIssue.MULTIPLEXER),
         (_file({"ctrl+s ctrl+t": "chat:undo"}), KeybindingIssue.SHADOWED_CHORD),
+        (_file({"a": "chat:stash"}), KeybindingIssue.UNTYPABLE),
+        (_file({"space s": "chat:stash"}), KeybindingIssue.UNTYPABLE),
+        (_file({"Q": "chat:stash"}), KeybindingIssue.UNTYPABLE),
     ],
 )
 def test_a_doubtful_entry_is_reported_and_counts(text: str, issue: KeybindingIssue) -> None:
     loaded = load_keybindings(text, default_keymap())
     assert [(warning.issue, warning.is_ignored) for warning in loaded.warnings] == [(issue, False)]
     assert loaded.keymap.bindings_of(Context.CHAT) != default_keymap().bindings_of(Context.CHAT)
+
+
+@pytest.mark.parametrize(
+    ("context", "bindings", "action"),
+    [
+        ("Chat", {"enter": None}, "chat:submit"),
+        ("Chat", {"enter": "chat:newline"}, "chat:submit"),
+        ("Confirmation", {"n": None, "escape": None}, "confirm:no"),
+        ("Select", {"enter": None}, "select:accept"),
+    ],
+)
+def test_nobody_locks_themselves_out(
+    context: str, bindings: dict[str, str | None], action: str
+) -> None:
+    defaults = default_keymap()
+    loaded = load_keybindings(_file(bindings, context), defaults)
+    assert loaded.keymap.keys_of(action) == defaults.keys_of(action)
+    assert {warning.issue for warning in loaded.warnings} == {KeybindingIssue.LOCKED_OUT}
+    assert action in loaded.warnings[0].message
+    assert loaded.warnings[0].line
+
+
+def test_a_key_may_move_away_from_what_is_needed() -> None:
+    loaded = load_keybindings(
+        _file({"enter": "chat:newline", "ctrl+enter": "chat:submit"}), default_keymap()
+    )
+    assert loaded.warnings == ()
+    assert loaded.keymap.keys_of("chat:submit") == (("ctrl+enter",),)
 
 
 def test_the_rest_of_a_file_counts() -> None:
