@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from permissions.check_cli import Checker, LoadedSettings
+from permissions.check_cli import EXIT_STATUS, Checker, LoadedSettings, explain
+from permissions.rule import RuleBehavior, RuleSource, RuleText
 from tests.permissions.engine import Engine
 
 PAGE = Path(__file__).parents[2] / "docs" / "permissions.md"
@@ -72,3 +73,29 @@ def test_an_example_is_decided_as_the_page_says(engine: Engine, example: Example
 def test_every_section_has_examples() -> None:
     titles = {example.title for example in examples()}
     assert len(titles) == 8
+
+
+def test_the_decision_that_is_read_step_by_step_reads_as_the_page_says(engine: Engine) -> None:
+    section = PAGE.read_text("utf-8").split("## Reading a decision")[1].split("\n## ")[0]
+    settings = re.search(r"```json\n(.*?)```", section, re.DOTALL)
+    console = re.search(
+        r"```console\n\$ agent-tui permissions explain '(.*?)'\n(.*?)\n```", section, re.DOTALL
+    )
+    assert settings is not None
+    assert console is not None
+    lines = settings[1].splitlines()
+    file = str(engine.home / ".agent" / "settings.json")
+    texts = [
+        RuleText(
+            rule,
+            RuleBehavior(behavior),
+            RuleSource.USER,
+            file,
+            next(number for number, line in enumerate(lines, 1) if f'"{rule}"' in line),
+        )
+        for behavior, rules in json.loads(settings[1])["permissions"].items()
+        for rule in rules
+    ]
+    said, decision = explain(console[1], engine.context(texts=texts))
+    assert said == console[2]
+    assert EXIT_STATUS[decision.behavior] == 3
