@@ -30,7 +30,9 @@ class FileDiff:
     added: int
     removed: int
     lines: tuple[str, ...]
-    """As in a unified diff, from the first hunk on."""
+    """As in a unified diff, from the first hunk on; none where there is no text to compare."""
+    what: str = ""
+    """What else happened to it: `new`, `deleted`, `renamed from …`, `binary`, a mode."""
 
 
 async def read_diff(root: Path, env: Mapping[str, str]) -> tuple[FileDiff, ...] | None:
@@ -45,23 +47,38 @@ async def read_diff(root: Path, env: Mapping[str, str]) -> tuple[FileDiff, ...] 
             break
     else:
         return None
-    listed = await run_git(root, env, "ls-files", "--others", "--exclude-standard", "-z")
+    others = ("ls-files", "--others", "--exclude-standard", "-z")
+    # Names that are no UTF-8 stay names of files.
+    listed = await run_git(root, env, *others, errors="surrogateescape")
     names = [name for name in (listed or "").split("\0") if name][:MAX_NEW_FILES]
     new = await asyncio.to_thread(lambda: [_new_file(root, name) for name in names])
     return (*parse_diff(text), *new)
 
 
 def _new_file(root: Path, name: str) -> FileDiff:
+    path = root / name
     try:
-        with (root / name).open("rb") as file:
+        if path.is_symlink():
+            # As git keeps it: what it points to is no part of the project.
+            return FileDiff(name, 1, 0, ("@@ -0,0 +1 @@", f"+{path.readlink()}"), "new link")
+        if path.is_dir():
+            return FileDiff(name, 0, 0, (), "a repository of its own")
+        if not path.is_file():
+            return FileDiff(name, 0, 0, (), "new, no plain file")
+        with path.open("rb") as file:
             data = file.read(MAX_NEW_BYTES + 1)
     except OSError as error:
-        return FileDiff(name, 0, 0, (f"cannot be read: {error.strerror}",))
-    if b"\0" in data or len(data) > MAX_NEW_BYTES:
-        return FileDiff(name, 0, 0, ("a new file, not shown: too large, or not a text",))
+        return FileDiff(name, 0, 0, (), f"new, cannot be read: {error.strerror}")
+    if len(data) > MAX_NEW_BYTES:
+        return FileDiff(name, 0, 0, (), f"new, {path.stat().st_size // 1000:,} kB")
+    if b"\0" in data:
+        return FileDiff(name, 0, 0, (), "new, binary")
     lines = data.decode("utf-8", "replace").splitlines()
-    body = tuple(f"+{line}" for line in lines[:MAX_LINES])
-    return FileDiff(name, len(lines), 0, (f"@@ -0,0 +1,{len(lines)} @@", *body))
+    body = [f"+{line}" for line in lines[:MAX_LINES]]
+    if len(lines) > MAX_LINES:
+        body.append(f"[{len(lines) - MAX_LINES} more lines]")
+    head = (f"@@ -0,0 +1,{len(lines)} @@",) if lines else ()
+    return FileDiff(name, len(lines), 0, (*head, *body), "new")
 
 
 def parse_diff(text: str) -> tuple[FileDiff, ...]:
@@ -75,8 +92,29 @@ def parse_diff(text: str) -> tuple[FileDiff, ...]:
         removed = sum(line.startswith("-") for line in body)
         if len(body) > MAX_LINES:
             body = [*body[:MAX_LINES], f"[{len(body) - MAX_LINES} more lines]"]
-        files.append(FileDiff(_path(lines[:hunks]), added, removed, tuple(body)))
+        head = lines[:hunks]
+        files.append(FileDiff(_path(head), added, removed, tuple(body), _what(head)))
     return tuple(files)
+
+
+def _what(head: list[str]) -> str:
+    found: list[str] = []
+    modes: list[str] = []
+    for line in head[1:]:
+        if line.startswith("new file mode"):
+            found.append("new")
+        elif line.startswith("deleted file mode"):
+            found.append("deleted")
+        elif line.startswith(("rename from ", "copy from ")):
+            verb, _, old = line.partition(" from ")
+            found.append(f"{'renamed' if verb == 'rename' else 'copied'} from {_unquoted(old)}")
+        elif line.startswith(("old mode ", "new mode ")):
+            modes.append(line.rpartition(" ")[2])
+        elif line.startswith(("Binary files ", "GIT binary patch")):
+            found.append("binary")
+    if len(modes) == 2:
+        found.append(f"mode {modes[0]} → {modes[1]}")
+    return ", ".join(found)
 
 
 def _path(head: list[str]) -> str:
@@ -84,8 +122,11 @@ def _path(head: list[str]) -> str:
         for line in head:
             if line.startswith(sign) and line[4:] != "/dev/null":
                 return _unquoted(line[4:].rstrip("\t"))
+    for line in head:
+        if line.startswith(("rename to ", "copy to ")):
+            return _unquoted(line.partition(" to ")[2])
     half = head[0][: len(head[0]) // 2] if head else ""
-    return half.strip()
+    return _unquoted(half.strip())
 
 
 def _unquoted(name: str) -> str:

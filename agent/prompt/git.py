@@ -76,8 +76,13 @@ def _branch(line: str) -> str | None:
     return None if name.startswith("HEAD (") else name.split(" [")[0] or None
 
 
-async def run_git(folder: Path, env: Mapping[str, str], *arguments: str) -> str | None:
-    """Return what a git command prints; None where it fails or takes too long."""
+async def run_git(
+    folder: Path, env: Mapping[str, str], *arguments: str, errors: str = "replace"
+) -> str | None:
+    """Return what a git command prints; None where it fails or takes too long.
+
+    `errors` is what bytes become that are no UTF-8, as for `bytes.decode`.
+    """
     quiet = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
     inherited = {k: v for k, v in env.items() if not k.startswith("GIT_")}
     try:
@@ -105,7 +110,7 @@ async def run_git(folder: Path, env: Mapping[str, str], *arguments: str) -> str 
         if process.returncode is None:
             _kill_group(process.pid)
             await process.wait()
-    return output.decode("utf-8", "replace") if code == 0 else None
+    return output.decode("utf-8", errors) if code == 0 else None
 
 
 async def _bounded(stream: asyncio.StreamReader) -> bytes:

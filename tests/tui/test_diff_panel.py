@@ -44,6 +44,20 @@ async def test_the_list_of_a_source() -> None:
     assert drawn(panel()) == LIST
 
 
+async def test_a_change_is_laid_out_once_for_each_width() -> None:
+    asked: list[int] = []
+
+    def rows(width: int) -> Sequence[Row]:
+        asked.append(width)
+        return lines("a.py")
+
+    opened = DiffPanel([Source("Since the commit", [ChangedFile("a.py", 1, 1, rows)])])
+    press(opened, "enter")
+    for width in (80, 80, 80, 60):
+        opened.view(width)
+    assert asked == [80, 60]
+
+
 async def test_left_and_right_change_the_source_and_go_round() -> None:
     opened = panel()
     press(opened, "right")

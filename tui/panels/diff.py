@@ -45,8 +45,12 @@ async def _since_commit(screen: CommandScreen) -> Source:
     files = await read_diff(settings.project_root, context.env)
     if files is None:
         return Source(title, (), "git shows no differences here: no repository, or no git")
-    changed = [ChangedFile(f.path, f.added, f.removed, _git_rows(f)) for f in files]
+    changed = [ChangedFile(_name(f), f.added, f.removed, _git_rows(f)) for f in files]
     return Source(title, tuple(changed), "no changes since the last commit")
+
+
+def _name(file: FileDiff) -> str:
+    return f"{file.path} ({file.what})" if file.what else file.path
 
 
 async def _per_prompt(screen: CommandScreen) -> list[Source]:
@@ -91,6 +95,8 @@ def _of_turn(change: TurnChange, root: Path) -> ChangedFile:
 def _git_rows(file: FileDiff) -> Callable[[int], Sequence[Row]]:
     def rows(width: int) -> Sequence[Row]:
         made: list[Row] = []
+        if not file.lines and file.what:
+            return [row("   ", (shown_line(file.what), MUTED))]
         for line in file.lines:
             ink = _INKS.get(line[:1], TEXT)
             made += [row("   ", *part.runs) for part in wrap([(shown_line(line), ink)], width - 4)]

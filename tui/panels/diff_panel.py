@@ -59,6 +59,8 @@ class DiffPanel:
         self._source = 0
         self._file = 0
         self._is_open = False
+        self._made: tuple[tuple[int, int, int], Sequence[Row]] | None = None
+        """The rows of the open file, by source, file and width: each key draws it again."""
         self._answered: Answered[None] = Answered()
 
     @property
@@ -114,13 +116,19 @@ class DiffPanel:
             count = f"  {self._file + 1}/{len(self._files)}"
             hint = "↑↓ pgup pgdn scroll · ←→ other file · esc back"
             title = ((heading, Ink(Role.ACCENT, bold=True)), (count, MUTED))
-            body = list(file.rows(width_cells)) or [row("   ", ("no lines to show", MUTED))]
+            body = self._rows_of(file, width_cells) or [row("   ", ("no lines to show", MUTED))]
             identity = f"{self._source} {self._file}"
             return DialogView(title, body, [BLANK_FOOT, _foot(hint, width_cells)], identity)
         title = ((shown_line(source.title), Ink(Role.ACCENT, bold=True)), (place, MUTED))
         hint = "↑↓ enter show" + (" · ←→ commit, or prompts" if place else "")
         rows = self._file_rows(width_cells) if self._files else [_foot(source.note, width_cells)]
         return DialogView(title, (), [BLANK_FOOT, *rows, _foot(hint + " · esc close", width_cells)])
+
+    def _rows_of(self, file: ChangedFile, width: int) -> Sequence[Row]:
+        place = (self._source, self._file, width)
+        if self._made is None or self._made[0] != place:
+            self._made = place, file.rows(width)
+        return self._made[1]
 
     @property
     def _files(self) -> Sequence[ChangedFile]:
@@ -150,9 +158,10 @@ class DiffPanel:
                 (" ❯ " if is_selected else "   ", Ink(Role.ACCENT)),
                 *clip([(names[index], ink)], column),
                 (" " * max(2, column - text_width(names[index])), TEXT),
-                (f"+{file.added}", Ink(Role.DIFF_ADDED_SIGN)),
-                (f" −{file.removed}", Ink(Role.DIFF_REMOVED_SIGN)),
             ]
+            if file.added or file.removed:
+                runs.append((f"+{file.added}", Ink(Role.DIFF_ADDED_SIGN)))
+                runs.append((f" −{file.removed}", Ink(Role.DIFF_REMOVED_SIGN)))
             rows.append(FooterRow(row(*clip(runs, width - 1)), index, is_selected))
         hidden = len(self._files) - len(rows)
         if hidden:
