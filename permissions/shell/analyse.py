@@ -10,6 +10,7 @@ from permissions.glob_text import UNKNOWN
 from permissions.record import record
 from permissions.shell.access import Access
 from permissions.shell.accesses import accesses
+from permissions.shell.conditions import is_inert_test
 from permissions.shell.flow import UNKNOWN_FOLDER, Folders, Placed, place
 from permissions.shell.forms import EXPANDED, Form, allow_forms, deny_forms, form_of
 from permissions.shell.parse import parse
@@ -48,7 +49,9 @@ SAFE_ASSIGNMENTS = _set(
     RUST_LOG PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE GOOS GOARCH CGO_ENABLED TERM COLORTERM
     COLUMNS LINES DEBUG VERBOSE LOG_LEVEL CARGO_TERM_COLOR PYTHONHASHSEED RAILS_ENV RACK_ENV
     FLASK_ENV APP_ENV ENVIRONMENT GIT_TERMINAL_PROMPT GIT_OPTIONAL_LOCKS DEBIAN_FRONTEND HUSKY
-    PIP_DISABLE_PIP_VERSION_CHECK PYTHONIOENCODING PYTHONUTF8
+    PIP_DISABLE_PIP_VERSION_CHECK PYTHONIOENCODING PYTHONUTF8 PYTHONFAULTHANDLER PORT
+    DOCKER_BUILDKIT BUILDKIT_PROGRESS CARGO_INCREMENTAL GOMAXPROCS OMP_NUM_THREADS TF_LOG
+    CUDA_VISIBLE_DEVICES TOKENIZERS_PARALLELISM NEXT_TELEMETRY_DISABLED DO_NOT_TRACK
     """
 )
 """Variables that cannot make a program run something else, looked through for allow rules."""
@@ -59,10 +62,12 @@ _PROGRAM_VARIABLES = _set("PAGER GIT_PAGER GH_PAGER MANPAGER EDITOR GIT_EDITOR G
 EDIT_PROGRAMS = frozenset({"mkdir", "touch", "rm", "rmdir", "mv", "cp", "sed"})
 """File commands that acceptEdits allows on operands inside scope."""
 
-_INERT = _set("true false : test [ [[ exit return break continue wait")
+_INERT = _set("true false : exit return break continue wait")
 """Builtins without an effect, when all their words are known."""
-_READ_WORD = re.compile(r"-[re]+|-[dnNpt].*|[a-z][a-z0-9]*(?!.*proxy)(?:_[a-z0-9]+)*|[0-9]+|")
-"""Options of `read` and the lower-case names it sets, which no program looks at."""
+_PLAIN_NAME = re.compile(r"(?!.*proxy)(?!(?:cd|f)?path$)[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
+"""Lower-case names, which no program looks at."""
+_READ_WORD = re.compile(rf"-[re]+|-[dnNpt].*|{_PLAIN_NAME.pattern}|[0-9]+|")
+"""Options of `read` and the names it sets."""
 _SET_OPTIONS = _set(
     "-e -u -x -v -o +e +u +x +v +o -eu -ex -eux -euo -exo -euxo pipefail errexit nounset"
 )
@@ -133,6 +138,8 @@ def _facts_of(script: Script, folder: str, home: str, depth: int) -> list[Comman
     placed = place(script, folder, home)
     if len(placed) > MAX_PARTS:
         raise Unparsable("the command has too many parts")
+    if script.hides and not placed:
+        raise Unparsable(script.hides)
     found = [_facts(one, script, home, depth) for one in placed]
     if depth == 0 and (len(found) > 1 or (found and "$" in script.raw)):
         # Deny and ask rules may spell out a whole compound, as in `curl * | sh`, or a variable.
@@ -225,7 +232,11 @@ def _facts_of_words(
         redirects=(),
         is_read_only=own.is_read_only,
         is_edit=own.is_edit,
-        is_inert=clean and not simple.assignments and _is_inert(program, arguments, layers),
+        is_inert=(
+            clean and not simple.assignments and _is_inert(program, arguments, layers)
+            if layers
+            else not hidden and _sets_plain_name(simple)
+        ),
         looked_through=_looked_through(layers, simple),
         when_plain=when_plain,
         stage=0,
@@ -380,6 +391,8 @@ def _is_inert(program: str, arguments: tuple[Word, ...], layers: list[Layer]) ->
         return False
     if program == "cd":
         return True
+    if program in ("test", "[", "[["):
+        return is_inert_test(program, arguments)
     if not all(word.is_literal for word in arguments):
         return False
     if program == "read":
@@ -390,6 +403,15 @@ def _is_inert(program: str, arguments: tuple[Word, ...], layers: list[Layer]) ->
     if program == "set":
         return bool(arguments) and all(word.text in _SET_OPTIONS for word in arguments)
     return program in _INERT
+
+
+def _sets_plain_name(simple: Simple) -> bool:
+    """Is it nothing but `name=value`, which only this shell sees?"""
+    if len(simple.assignments) != 1:
+        return False
+    item = simple.assignments[0]
+    is_whole = item.raw.startswith((f"{item.name}=", f"{item.name}+="))
+    return is_whole and _PLAIN_NAME.fullmatch(item.name) is not None
 
 
 def _looked_through(layers: list[Layer], simple: Simple) -> str:

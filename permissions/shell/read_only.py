@@ -12,6 +12,7 @@ from permissions.shell.arguments import could_be_option, split_arguments
 from permissions.shell.git_command import git_parts
 from permissions.shell.risky_options import risk_of
 from permissions.shell.syntax import Word
+from permissions.shell.transfers import tar_arguments
 
 
 def _set(text: str) -> frozenset[str]:
@@ -126,6 +127,15 @@ _TABLE: dict[str, tuple[str, str, frozenset[str]]] = {
     "sed": ("nErsuz", "e", _set("--quiet --silent --expression --regexp-extended")),
     "awk": ("", "Fv", frozenset()),
     "find": ("", "", frozenset()),
+    "tar": ("", "", frozenset()),
+    "unzip": ("", "", frozenset()),
+    "zipinfo": ("12slmvhtzT", "", frozenset()),
+    "fd": (
+        "HIusiglpLa01",
+        "edtESc",
+        _set("--hidden --no-ignore --unrestricted --extension --type --max-depth --exclude --glob "
+             "--full-path --absolute-path --ignore-case --case-sensitive --follow --size --color"),
+    ),
     "cd": ("LP", "", frozenset()),
     "command": ("vV", "", frozenset()),
 }  # fmt: skip
@@ -196,6 +206,10 @@ def is_read_only(program: str, words: Sequence[Word]) -> bool:
         return False
     if program == "find":
         return _find(words)
+    if program == "tar":
+        return _tar(words)
+    if program == "unzip":
+        return any(word.plain in ("-l", "-Z", "-Z1", "-t", "-v") for word in words[:1])
     if entry is None:
         return _git(words)
     letters, valued, long = entry
@@ -209,7 +223,7 @@ def is_read_only(program: str, words: Sequence[Word]) -> bool:
         return False
     if program in ("echo", "printf", ":", "true", "false"):
         return True
-    if any(could_be_option(word) for word in words if not word.has_glob):
+    if any(could_be_option(word) for word in words if not word.has_glob and not word.choices):
         return False
     found = split_arguments(words, valued=valued, valued_long=long)
     if program == "date" and any(not word.plain.startswith("+") for word in found.operands):
@@ -229,6 +243,24 @@ def is_read_only(program: str, words: Sequence[Word]) -> bool:
         elif option.name[1:] not in letters + valued:
             return False
     return True
+
+
+def _tar(words: Sequence[Word]) -> bool:
+    """Does it only list an archive? One with a colon in its name is on another machine."""
+    found = tar_arguments(words)
+    archives = found.values("-f", "--file")
+    return (
+        found.has("-t", "--list")
+        and not found.injectable
+        and all(option.name in _TAR_LISTS for option in found.options)
+        and all(word.is_literal and ":" not in word.text for word in archives)
+    )
+
+
+_TAR_LISTS = _set(
+    "-t --list -f --file -v --verbose -z --gzip -j --bzip2 -J --xz -a --auto-compress -C "
+    "--directory --wildcards --strip-components --full-time"
+)
 
 
 def _find(words: Sequence[Word]) -> bool:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from permissions.shell.arguments import Arguments, could_be_option, split_arguments
+from permissions.shell.arguments import Arguments, Option, could_be_option, split_arguments
 from permissions.shell.git_command import git_parts
 from permissions.shell.sed_script import sed_script_risk
 from permissions.shell.syntax import Word
@@ -112,6 +112,11 @@ _TABLES = {
     "sqlite3": _Table("", _set("-cmd -init --cmd --init"), single_dash=True),
     "dot": _Table("oO", frozenset(), "TKGNE"),
     "nl": _Table(),
+    "mapfile": _Table("C", frozenset(), "dnOsuc"),
+    "readarray": _Table("C", frozenset(), "dnOsuc"),
+    "compgen": _Table("CFW", frozenset(), "oAGXPS"),
+    "complete": _Table("CFW", frozenset(), "oAGXPS"),
+    "hash": _Table("p", frozenset()),
 }
 _SAME_AS = {"gtar": "tar", "bsdtar": "tar", "gsed": "sed", "gawk": "awk", "mawk": "awk"}
 
@@ -208,9 +213,15 @@ def _by_table(
     if found.injectable and not table.takes_unknown:
         return f"a word that is not known could be an option of {program}"
     for option in found.options:
+        if program == "wget" and option.name in ("-O", "--output-document") and _is_dash(option):
+            continue
         if _is_listed(option.name, table.short, table.long, exact=table.single_dash):
             return f"{program} {option.name} runs a program or writes a file"
     return ""
+
+
+def _is_dash(option: Option) -> bool:
+    return option.value is not None and option.value.text in ("-", "/dev/null", "/dev/stdout")
 
 
 def _is_listed(name: str, short: str, long: frozenset[str], *, exact: bool) -> bool:

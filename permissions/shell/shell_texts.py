@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from permissions.glob_text import UNKNOWN
 from permissions.record import record
+from permissions.shell.arguments import split_arguments
 from permissions.shell.syntax import (
     HOME_MARK,
     PIPE_MARK,
@@ -102,6 +103,13 @@ def of_aliases(words: Sequence[Word]) -> Texts:
         if equals:
             texts.append(value)
     return Texts(tuple(texts))
+
+
+def of_callbacks(words: Sequence[Word]) -> Texts:
+    """Read the texts of `mapfile -C text` and `compgen -C text`; `-W` expands its words."""
+    found = split_arguments(words, valued="dnOsucCWFGXPSAo")
+    expanded = [Word(word.raw, f'echo "{word.text}"') for word in found.values("-W")]
+    return joined(found.values("-C"), "-C") if not expanded else joined(expanded, "-W")
 
 
 def of_parallel(operands: tuple[Word, ...]) -> tuple[tuple[Word, ...], Texts]:

@@ -51,6 +51,7 @@ _RESERVED_OR_BEFORE = _RESERVED | {"time", "coproc"}
 _EVALUATING_TEST = re.compile(r"-(?:eq|ne|lt|le|gt|ge|v|R)\b|\w\[")
 """Tests that evaluate arithmetic, which may set variables."""
 _LOOP = frozenset({"for", "variable_name", "in", ";", "\n", "comment", "do_group"})
+_COMPARISONS = frozenset({"=", "==", "!=", "=~", "<", ">"})
 _ARGUMENT_TOKENS = frozenset({"=~", "==", "(", ")"})
 
 
@@ -196,6 +197,8 @@ class StatementReader:
         words: list[Word] = []
         if is_plain and not touches:
             words = [word for one in nodes for word in self._words.expand([one])]
+        for word in words:
+            self._words.evaluation.note_value(self._raw(name), word)
         self._loops.enter(self._raw(name), words)
         try:
             return self._branches(node, repeats=True)
@@ -251,12 +254,11 @@ class StatementReader:
     def _test(self, node: TreeNode) -> Node:
         if _EVALUATING_TEST.search(self._raw(node)):
             self._loops.spoil()
-        if node.children and node.children[0].type == "[":
-            words = [self._words.literal("[")]
-            words.extend(self._test_words(node))
-            words.append(self._words.literal("]"))
-            return Simple(self._raw(node), (), tuple(words))
-        return Simple(self._raw(node), (), (self._words.literal("[["), *self._test_words(node)))
+        name = node.children[0].type if node.children else "[["
+        words = self._test_words(node)
+        self._words.evaluation.note_command(name, words)
+        ending = [self._words.literal("]")] if name == "[" else []
+        return Simple(self._raw(node), (), (self._words.literal(name), *words, *ending))
 
     def _test_words(self, node: TreeNode) -> list[Word]:
         found: list[Word] = []
@@ -270,7 +272,7 @@ class StatementReader:
                 found.append(self._words.scan(child))
             elif child.named_child_count:
                 found.extend(self._test_words(child))
-            elif child.type == "variable_name":
+            elif child.type == "variable_name" or kind in _COMPARISONS:
                 found.append(self._words.literal(self._raw(child)))
         return found
 

@@ -13,7 +13,15 @@ from shlex import quote
 from permissions.glob_text import UNKNOWN
 from permissions.record import record
 from permissions.shell.arguments import Arguments, split_arguments
-from permissions.shell.shell_texts import Texts, joined, of_aliases, of_file, of_parallel, of_shell
+from permissions.shell.shell_texts import (
+    Texts,
+    joined,
+    of_aliases,
+    of_callbacks,
+    of_file,
+    of_parallel,
+    of_shell,
+)
 from permissions.shell.syntax import PIPE_MARK, Word
 from permissions.shell.wrappers import RUNNERS, SHELLS, WRAPPERS, Wrapper
 
@@ -131,6 +139,10 @@ def _inner(layer: Layer) -> tuple[list[Layer], Texts]:
             return [], of_file(name, given[0])
         case "at" | "batch" if not any(word.text.startswith("-") for word in rest):
             return [], Texts(reader=name)
+        case "mapfile" | "readarray" | "compgen" | "complete":
+            return [], of_callbacks(rest)
+        case "hash":
+            return _after_option(layer, rest, frozenset({"-p"})), Texts()
         case "find":
             return _find(layer, rest), Texts()
         case "fd" | "fdfind":

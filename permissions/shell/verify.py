@@ -73,7 +73,11 @@ def verify(root: TreeNode, source: bytes, marks: Marks) -> None:
                 # The shell takes it for a descriptor, the grammar for a word.
                 raise Unparsable("a redirection of descriptor 0")
         elif kind in _EXPANSIONS:
-            expansions.add(node.start_byte)
+            start = node.start_byte
+            while source[start] in b" \t\n":
+                # Behind another one in a string, the grammar takes the blanks for a part of it.
+                start += 1
+            expansions.add(start)
         elif kind in ("raw_string", "ansi_c_string"):
             quoted.add((node.start_byte, node.end_byte))
         elif kind == "comment":

@@ -10,6 +10,7 @@ from tree_sitter import Node as TreeNode
 
 from permissions.glob_text import UNKNOWN
 from permissions.shell.braces import BRACES, CLOSE, COMMA, OPEN, UNBRACE, braced
+from permissions.shell.evaluation import Evaluation
 from permissions.shell.loops import LoopVariables
 from permissions.shell.syntax import (
     GLOB_MARKS,
@@ -32,7 +33,6 @@ _NUMERIC = frozenset({"$?", "$#", "$$", "$!"})
 _PWD_COMMAND = re.compile(r"\$\(\s*pwd\s*\)|`\s*pwd\s*`")
 _TRACKED = frozenset({"HOME", "PWD", "OLDPWD", "CDPATH", "IFS"})
 _PLAIN_WORD = re.compile(rb"[A-Za-z0-9_./:@%+=^-]+")
-_PLAIN_VALUE = re.compile(r"[A-Za-z0-9_./:@%+=,~ \n-]*")
 _ANSI = re.compile(
     r"\\(?:x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|([0-7]{1,3})|c(.)|(.))",
     re.DOTALL,
@@ -55,18 +55,14 @@ class WordReader:
         self._substitution = substitution
         self.taints_variables = False
         self._reasons: list[str] = []
-        self._uses_arithmetic = False
-        self._odd_values = False
+        self.evaluation = Evaluation()
 
     @property
     def hides(self) -> str:
         """Return why some of what runs stays out of sight; empty when nothing does."""
         if self._reasons:
             return self._reasons[0]
-        if self._uses_arithmetic and self._odd_values:
-            # A value such as `a[$(id)]` is run when arithmetic evaluates it.
-            return "arithmetic on values that could hold commands"
-        return ""
+        return self.evaluation.hides
 
     def _raw(self, node: TreeNode) -> str:
         return self._source[node.start_byte : node.end_byte].decode("utf-8", "replace")
@@ -114,8 +110,7 @@ class WordReader:
     def arithmetic(self, node: TreeNode) -> Word:
         """Read arithmetic: unknown, and evaluating it may run what variables hold."""
         self._loops.spoil()
-        if any(child.type in _NAMES for child in _descendants(node)):
-            self._uses_arithmetic = True
+        self.evaluation.note_evaluated(self._raw(node))
         return self.scan(node)
 
     def assignment(self, node: TreeNode) -> Assignment:
@@ -127,7 +122,7 @@ class WordReader:
         scripts: list[Script] = []
         if name_node.type == "subscript":
             self._loops.spoil()
-            self._uses_arithmetic = True
+            self.evaluation.note_subscript(self._raw(name_node))
             self._collect(name_node, scripts)
             inner = name_node.child_by_field_name("name")
             name = self._raw(inner if inner is not None else name_node)
@@ -139,13 +134,14 @@ class WordReader:
             value = Word("", "")
         elif value_node.type == "array":
             value = self.scan(value_node)
+            self.evaluation.note_elements(value.raw)
         else:
             pieces = [value_node]
             found = [self._piece(piece, at_start=True) for piece in pieces]
             value = join_words(self._raw(value_node), found)
-            value = Word(value.raw, value.text.translate(UNBRACE), value.splits, value.scripts)
-        if not _PLAIN_VALUE.fullmatch(value.plain):
-            self._odd_values = True
+            # Nothing in a value is a pattern for file names or a list of words.
+            value = Word(value.raw, value.plain.translate(UNBRACE), value.splits, value.scripts)
+        self.evaluation.note_value(name, value)
         if scripts:
             value = Word(value.raw, value.text, value.splits, (*value.scripts, *scripts))
         return Assignment(self._raw(node), name, value)
@@ -157,6 +153,7 @@ class WordReader:
 
     def note_function(self, name: str) -> None:
         """Remember a function; one named `pwd` may say anything."""
+        self.evaluation.note_function()
         if name == "pwd":
             self.taints_variables = True
 
@@ -166,20 +163,17 @@ class WordReader:
             return
         self._loops.note_command(words)
         name = words[0].text.rpartition("/")[2]
-        if name in _SETTING_BUILTINS or name in ("eval", "source", "."):
-            # Only these builtins set variables that an argument names.
-            self._odd_values = True
-            if any(_mentions_tracked(word) for word in words[1:]) or name in _RUNNING_BUILTINS:
-                self.taints_variables = True
-        if name == "let" or (name in ("declare", "typeset", "local") and len(words) > 1):
-            self._uses_arithmetic = (
-                self._uses_arithmetic
-                or name == "let"
-                or any(word.text.startswith("-") and "i" in word.text for word in words[1:])
-            )
+        # Only these builtins set variables that an argument names.
+        if name in _RUNNING_BUILTINS or (
+            name in _SETTING_BUILTINS and any(_mentions_tracked(word) for word in words[1:])
+        ):
+            self.taints_variables = True
+        self.evaluation.note_command(name, words[1:])
 
     def _piece(self, node: TreeNode, *, at_start: bool) -> Word:
         raw = self._raw(node)
+        if node.type in _EXPANDING:
+            raw = raw.lstrip(" \t\n")
         match node.type:
             case "word" | "number" | "test_operator" | "semgrep_metavariable":
                 if node.child_count and node.type == "number":
@@ -229,6 +223,12 @@ class WordReader:
             if child.type in ("string_content", '"', "$"):
                 pieces.append(self._string_text(child.start_byte, child.end_byte))
             else:
+                raw = self._raw(child)
+                expansion = raw.lstrip(" \t\n")
+                if expansion != raw:
+                    # The grammar takes blanks in front of it for a part of it.
+                    blanks = raw[: -len(expansion)]
+                    pieces.append(Word(blanks, blanks))
                 piece = self._piece(child, at_start=False)
                 pieces.append(Word(piece.raw, piece.text, False, piece.scripts))
             position = child.end_byte
@@ -267,8 +267,7 @@ class WordReader:
                 self._reasons.append(f"{raw} runs what a variable holds")
             if _ASSIGNING_EXPANSION.search(raw):
                 self._reasons.append(f"{raw} sets a variable")
-            if any(child.type in ("subscript", *_ARITHMETIC_NODES) for child in node.children):
-                self._uses_arithmetic = True
+            self.evaluation.note_expansion(raw)
             self._collect(node, scripts)
         return Word(raw, UNKNOWN, True, tuple(scripts))
 
@@ -278,7 +277,8 @@ class WordReader:
                 case "command_substitution" | "process_substitution":
                     scripts.append(self._substitution(child))
                 case "simple_expansion" | "expansion":
-                    scripts.extend(self._variable(child, self._raw(child)).scripts)
+                    raw = self._raw(child).lstrip(" \t\n")
+                    scripts.extend(self._variable(child, raw).scripts)
                 case "arithmetic_expansion":
                     scripts.extend(self.arithmetic(child).scripts)
                 case "heredoc_redirect" | "file_redirect":
@@ -287,8 +287,9 @@ class WordReader:
                     self._collect(child, scripts)
 
 
-_ARITHMETIC_NODES = ("binary_expression", "unary_expression", "postfix_expression")
-_NAMES = frozenset({"variable_name", "simple_expansion", "expansion", "word"})
+_EXPANDING = frozenset(
+    {"simple_expansion", "expansion", "command_substitution", "arithmetic_expansion"}
+)
 _SETTING_BUILTINS = frozenset(
     {
         "read",
@@ -323,16 +324,6 @@ def join_words(raw: str, pieces: Sequence[Word]) -> Word:
 
 def _mentions_tracked(word: Word) -> bool:
     return word.is_unknown or any(name in word.text for name in _TRACKED)
-
-
-def _descendants(node: TreeNode) -> list[TreeNode]:
-    found: list[TreeNode] = []
-    stack = list(node.children)
-    while stack:
-        child = stack.pop()
-        found.append(child)
-        stack.extend(child.children)
-    return found
 
 
 def _unquoted(raw: str, *, at_start: bool) -> str:
