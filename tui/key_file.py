@@ -38,7 +38,7 @@ async def follow_keys(
     first = keys_path(folder, home) if home is not None else path
     text = await asyncio.to_thread(_read, first)
     if text:
-        _apply(text, first, defaults, use, tell)
+        apply_keys(text, first, defaults, use, tell)
     if not folder.is_dir():
         return
     # After the first frame: what it imports is needed by nothing before that.
@@ -56,27 +56,30 @@ async def follow_keys(
             changed = await asyncio.to_thread(_read, path)
             if changed != text:
                 text = changed
-                _apply(text, path, defaults, use, tell)
-                tell("keys are loaded again", "info")
+                if apply_keys(text, path, defaults, use, tell):
+                    tell("keys are loaded again", "info")
     except OSError as error:
         tell(f"{FILE_NAME} is not watched, changes count at the next start: {error}", "warning")
 
 
-def _apply(
+def apply_keys(
     text: str,
     path: Path,
     defaults: Keymap,
     use: Callable[[Keymap], None],
     tell: Callable[[str, str], None],
-) -> None:
-    loaded = load_keybindings(text, defaults) if text.strip() else None
-    if loaded is None:
+) -> bool:
+    """Put the keys of a text in force; False, and they stay, when it has not the form of one."""
+    if not text.strip():
         use(defaults)
-        return
-    use(loaded.keymap)
+        return True
+    loaded = load_keybindings(text, defaults)
+    if loaded.is_readable:
+        use(loaded.keymap)
     for warning in loaded.warnings:
         place = f"{path.name}:{warning.line}" if warning.line else path.name
         tell(f"{place}: {warning.message}", "warning")
+    return loaded.is_readable
 
 
 def _read(path: Path) -> str:

@@ -16,7 +16,7 @@ import watchfiles  # noqa: F401 - while files can still be opened
 
 import hooks.file_changes  # noqa: F401 - while files can still be opened
 from tui.input.keymap import Keymap, default_keymap
-from tui.key_file import follow_keys, keys_path
+from tui.key_file import apply_keys, follow_keys, keys_path
 from tui.theme_files import follow_themes
 
 pytestmark = pytest.mark.skipif(
@@ -71,3 +71,16 @@ async def test_claude_codes_keys_count_until_there_are_own_ones(tmp_path: Path) 
     own.parent.mkdir()
     own.write_text("{}")
     assert keys_path(own.parent, tmp_path) == own
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"bindings": 3}', "[" * 100_000])
+def test_a_file_broken_while_it_is_written_leaves_the_keys_as_they_are(text: str) -> None:
+    used: list[Keymap] = []
+    said: list[str] = []
+    path = Path("keybindings.json")
+    defaults = default_keymap()
+    assert not apply_keys(text, path, defaults, used.append, lambda line, _: said.append(line))
+    assert used == []
+    assert "the keys stay as they are" in said[0]
+    assert apply_keys("", path, defaults, used.append, lambda *_: None)
+    assert used == [defaults]

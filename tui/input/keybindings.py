@@ -71,6 +71,8 @@ class LoadedKeybindings:
 
     keymap: Keymap
     warnings: tuple[KeybindingWarning, ...]
+    is_readable: bool = True
+    """Whether the file has the form of one; the keymap is that of the defaults otherwise."""
 
 
 def load_keybindings(text: str, defaults: Keymap) -> LoadedKeybindings:
@@ -90,6 +92,7 @@ def load_keybindings(text: str, defaults: Keymap) -> LoadedKeybindings:
             *_chord_warnings(keymap, changes, reader),
             *(_lock_out(change, reader) for change in kept),
         ),
+        reader.is_readable,
     )
 
 
@@ -116,6 +119,7 @@ class _Reader:
 
     def __init__(self, text: str) -> None:
         self.warnings: list[KeybindingWarning] = []
+        self.is_readable = True
         self._text = text
         self._lines = text.splitlines()
         self._seen: dict[tuple[Context, Chord], str] = {}
@@ -149,14 +153,14 @@ class _Reader:
         try:
             data = json.loads(self._text, object_pairs_hook=_Pairs)
         except json.JSONDecodeError as error:
-            self._warn(KeybindingIssue.PARSE_ERROR, f"not JSON: {error.msg}", error.lineno)
+            self._refuse(f"not JSON: {error.msg}", error.lineno)
             return
         except RecursionError:
-            self._warn(KeybindingIssue.PARSE_ERROR, "not JSON: nested too deeply")
+            self._refuse("not JSON: nested too deeply")
             return
         blocks = data.get("bindings") if isinstance(data, _Pairs) else None
         if not isinstance(blocks, list):
-            self._warn(KeybindingIssue.PARSE_ERROR, 'expected an object with a list "bindings"')
+            self._refuse('expected an object with a list "bindings"')
             return
         for block in blocks:
             if isinstance(block, _Pairs):
@@ -255,6 +259,10 @@ class _Reader:
                 line,
                 is_ignored=False,
             )
+
+    def _refuse(self, message: str, line: int | None = None) -> None:
+        self.is_readable = False
+        self._warn(KeybindingIssue.PARSE_ERROR, f"{message}; the keys stay as they are", line)
 
     def _warn(
         self,

@@ -85,7 +85,7 @@ def test_a_doubtful_entry_is_reported_and_counts(text: str, issue: KeybindingIss
     ],
 )
 def test_nobody_locks_themselves_out(
-    context: str, bindings: dict[str, str | None], action: str
+    context: str, bindings: dict[str, object], action: str
 ) -> None:
     defaults = default_keymap()
     loaded = load_keybindings(_file(bindings, context), defaults)
