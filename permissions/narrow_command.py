@@ -35,14 +35,14 @@ _EXACT_SUBCOMMANDS: Final = {
         "gem": "install push",
         "gh": "api alias extension repo secret auth",
         "git": "bisect branch checkout clean config filter-branch rebase remote reset restore "
-        "stash submodule tag update-ref worktree",
-        "go": "run generate install",
-        "helm": "uninstall delete",
-        "kubectl": "exec delete apply",
-        "npm": "exec x explore install i publish",
+        "rm stash submodule tag update-ref worktree",
+        "go": "run generate get install",
+        "helm": "install upgrade uninstall delete rollback",
+        "kubectl": "exec delete apply cp create drain edit patch replace rollout scale",
+        "npm": "exec x explore install i publish update",
         "pip": "install uninstall",
         "pip3": "install uninstall",
-        "pnpm": "dlx exec add install publish",
+        "pnpm": "dlx exec add i install publish up update",
         "poetry": "run add publish",
         "rustup": "run toolchain",
         "terraform": "apply destroy",
@@ -74,12 +74,24 @@ def pattern_for(command: str) -> str | None:
             return command.strip()
         if sub == "run" and len(words) > 2:
             return f"{program} run {words[2]} *"
+        if program in _TWO_WORDS:
+            return _after_two(program, words, command)
         return f"{program} {sub} *"
     if len(words) == 1:
         return command.strip()
     return f"{program} *" if program in _PLAIN else command.strip()
 
 
+def _after_two(program: str, words: list[str], command: str) -> str:
+    """Return the pattern of a program whose second and third word say together what it does."""
+    is_told = len(words) > 2 and not words[2].startswith("-")
+    if not is_told or words[2] in _TWO_WORDS[program]:
+        return command.strip()
+    return f"{program} {words[1]} {words[2]} *"
+
+
+_TWO_WORDS: Final = {"gh": frozenset("close delete merge reopen run edit transfer".split())}
+"""By program: third words that cannot be taken back, or run something."""
 _PLAIN: Final = frozenset(
     "black eslint flake8 jest mocha mypy prettier pytest rspec rubocop ruff shellcheck tox tsc "
     "vitest".split()

@@ -39,6 +39,12 @@ def rules_for(engine: Engine, command: str, **rules: Any) -> tuple[str, ...]:
 
 
 COMMANDS = {
+    "gh pr create --fill": ("Bash(gh pr create *)",),
+    "gh pr merge 3": ("Bash(gh pr merge 3)",),
+    "gh pr": ("Bash(gh pr)",),
+    "pnpm i left-pad": ("Bash(pnpm i left-pad)",),
+    "go get example.com/x": ("Bash(go get example.com/x)",),
+    "kubectl scale --replicas 0 x": ("Bash(kubectl scale --replicas 0 x)",),
     "git push origin main": ("Bash(git push *)",),
     "npm run build": ("Bash(npm run build *)",),
     "npm test": ("Bash(npm test *)",),

@@ -58,3 +58,28 @@ def test_one_part_of_a_change_is_made_and_the_transcript_is_searched(
     assert program.wait_until(shows("1 hit")), program.emulator.text()
     program.type(b"\rq")
     assert program.wait_until(shows("Ask for something")), program.emulator.text()
+
+
+def test_a_command_is_edited_without_an_editor_and_runs_as_edited(
+    screen: Screen, serve: Serve, project: Path
+) -> None:
+    call = ToolCall("Bash", {"command": "touch made-by-the-model"})
+    server = serve(Scenario(turns=(Turn((call,)), Turn((Text("So be it."),), times=0))))
+    program = screen(server=server)
+    assert program.wait_until(shows("Ask for something")), program.emulator.text()
+    program.type(b"make it")
+    assert program.wait_until(shows("make it")), program.emulator.text()
+    program.type(b"\r")
+    assert program.wait_until(shows("Run this command?")), program.emulator.text()
+    program.listen(0.3)
+    program.type(b"e")
+    assert program.wait_until(shows("Edit the command")), program.emulator.text()
+    program.type(b"\x15touch \xe6\xbc\xa2\xe5\xad\x97")
+    assert program.wait_until(shows("touch 漢字")), program.emulator.text()
+    program.type(b"\r")
+    assert program.wait_until(shows("Do this, as you changed it?")), program.emulator.text()
+    program.type(b"y")
+    assert program.wait_until(shows("So be it.")), program.emulator.text()
+    assert (project / "漢字").exists()
+    assert not (project / "made-by-the-model").exists()
+    assert "touch 漢字" in str(server.server.requests[-1].body)
