@@ -12,10 +12,12 @@ import pytest
 from textual.pilot import Pilot
 
 from agent.display import TodoItem
+from agent.messages import Message
 from tests.screens.test_panels import command, keys
 from tests.screens.test_screens import Compare, frozen
 from tests.tui.recorded import RecordedConversation, make_app
 from tests.tui.test_app_keys import settled
+from tests.tui.test_clipboard import ANSWER as CODE
 from tests.tui.test_hooks_panel import with_hooks
 from tests.tui.test_permissions_panel import denied, with_rules
 from tui.app import AgentApp
@@ -75,6 +77,12 @@ async def tasks(pilot: Pilot[Any], app: AgentApp) -> None:
         await command("/tasks")(pilot, app)
 
 
+async def copied(pilot: Pilot[Any], app: AgentApp) -> None:
+    answer = Message("assistant", ({"type": "text", "text": CODE},), origin="model")
+    conversation_of(app).messages = (answer,)
+    await command("/copy")(pilot, app)
+
+
 async def todos(pilot: Pilot[Any], app: AgentApp) -> None:
     app.document.todos = TODOS
     await keys("ctrl+t")(pilot, app)
@@ -88,6 +96,7 @@ VIEWS: dict[str, Act] = {
     "hooks": hooks,
     "tasks": tasks,
     "todos": todos,
+    "copy": copied,
     "colour": command("/color", "down", "down"),
     "entry": opened(lambda: LineEntry("Find in all sessions", "Words that were said.")),
     "empty": opened(lambda: ListPanel("Hooks", [], empty="no hooks are configured")),

@@ -163,6 +163,8 @@ def test_a_key_copies_the_code_and_the_command_the_answer(start: Start) -> None:
     assert code is not None
     assert _buffer(program) == code[1]
     program.type("/copy\r")
+    program.wait_for(lambda text: "The whole answer" in text)
+    program.run("send-keys", "Home", "Enter")
     program.wait_for(lambda text: f"copied {len(ANSWER):,} characters" in text)
     assert _buffer(program, until=ANSWER) == ANSWER
 

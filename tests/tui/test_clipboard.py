@@ -11,7 +11,9 @@ import pytest
 from agent.events import Complete, TextDelta, Usage
 from agent.messages import Message
 from tests.tui.recorded import RecordedConversation, Step, make_app
-from tests.tui.test_app_keys import send, settled
+from tests.tui.test_app_keys import send, settled, text_of, transcript_of
+from tests.tui.test_panels import opened
+from tui.app import AgentApp
 from tui.clipboard import TERMINAL_BYTES, copy_beside, for_gnu_screen
 
 
@@ -73,7 +75,6 @@ ANSWER = "First:\n\n```python\none = 1\n```\n\nthen\n\n- ```sh\n  two\n  ```\n"
 @pytest.mark.parametrize(
     ("command", "copied"),
     [
-        ("/copy", ANSWER),
         ("/copy 2", "older"),
         ("/copy code", "two"),
         ("/copy code 1", "one = 1"),
@@ -91,6 +92,45 @@ async def test_the_command_copies_an_answer_or_its_code(command: str, copied: st
         app.submit(command)
         await app.workers.wait_for_complete()
         assert app.clipboard == copied
+
+
+def with_code() -> AgentApp:
+    answer = Message("assistant", ({"type": "text", "text": ANSWER},), origin="model")
+    return make_app(RecordedConversation([], messages=(answer,)))
+
+
+@pytest.mark.parametrize(
+    ("keys", "copied"),
+    [(("enter",), "two"), (("up", "enter"), "one = 1"), (("home", "enter"), ANSWER)],
+)
+async def test_an_answer_with_code_offers_its_pieces(keys: tuple[str, ...], copied: str) -> None:
+    app = with_code()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settled(pilot)
+        text = await opened(pilot, "/copy")
+        assert "Code 1            python, 1 line" in text
+        await pilot.press(*keys)
+        await app.workers.wait_for_complete()
+        assert app.clipboard == copied
+
+
+async def test_a_piece_is_written_to_a_new_file(tmp_path: Path) -> None:
+    app = with_code()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settled(pilot)
+        conversation = app.conversation
+        assert isinstance(conversation, RecordedConversation)
+        conversation.cwd = tmp_path
+        for said in ("written to", "Not written"):
+            await opened(pilot, "/copy")
+            await pilot.press("up", "w")
+            await settled(pilot)
+            assert "answer.py" in text_of(app.dialogs)
+            await pilot.press("enter")
+            await app.workers.wait_for_complete()
+            await settled(pilot)
+            assert said in transcript_of(app)
+        assert (tmp_path / "answer.py").read_text() == "one = 1\n"
 
 
 async def test_keys_copy_the_answer_and_its_last_code_block() -> None:

@@ -10,6 +10,7 @@ PANELS: Final = {
         "color",
         "config",
         "context",
+        "copy",
         "diff",
         "doctor",
         "focus",

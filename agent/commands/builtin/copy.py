@@ -7,7 +7,7 @@ from typing import Final
 
 from agent.code_blocks import code_blocks
 from agent.commands.context import CommandContext
-from agent.commands.results import CommandResult, CopyText, ShowText
+from agent.commands.results import CommandResult, CopyText, OpenPanel, ShowText
 
 _ARGUMENTS: Final = re.compile(r"([1-9]\d*)?\s*(?:(code)(?:\s+([1-9]\d*))?)?\Z")
 _USAGE: Final = (
@@ -17,7 +17,10 @@ _USAGE: Final = (
 
 
 async def call(arguments: str, context: CommandContext) -> CommandResult:
-    """Copy the last answer, the Nth from the end, or one of its code blocks."""
+    """Copy the last answer, the Nth from the end, or one of its code blocks.
+
+    Where the answer holds code and none of it was named, the person chooses.
+    """
     parts = _ARGUMENTS.match(arguments.strip())
     if parts is None:
         return ShowText(_USAGE, "warning")
@@ -26,6 +29,8 @@ async def call(arguments: str, context: CommandContext) -> CommandResult:
     if len(answers) < place:
         return ShowText(f"There are {len(answers)} answers.", "warning")
     text, what = answers[-place], ""
+    if not parts[2] and code_blocks(text):
+        return OpenPanel("copy", text)
     if parts[2]:
         blocks = code_blocks(text)
         number = int(parts[3] or len(blocks))

@@ -1,0 +1,98 @@
+"""`/copy`: the whole of an answer or a piece of code in it, to the clipboard or into a file."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+from agent.code_blocks import CodeBlock, fenced_blocks
+from agent.settings.places import expand_home
+from tui.command_screen import CommandScreen
+from tui.panels.line_entry import LineEntry
+from tui.panels.list_panel import Item, ListPanel
+from tui.shown import shown_line
+from tui.text.ink import MUTED, Row, row
+from tui.text.wrap import clip
+
+WRITE: Final = "w"
+SHOWN_LINES: Final = 6
+_WHOLE: Final = "markdown"
+_ENDINGS: Final = {
+    "markdown": "md", "python": "py", "bash": "sh", "shell": "sh", "zsh": "sh", "typescript": "ts",
+    "javascript": "js", "rust": "rs", "ruby": "rb", "text": "txt", "yaml": "yml",
+}  # fmt: skip
+
+
+async def open_panel(screen: CommandScreen, argument: str) -> None:
+    """Let the person choose what of the text to copy, or with `w` to write."""
+    pieces = [CodeBlock(_WHOLE, argument), *fenced_blocks(argument)]
+    picked = await screen.show_dialog(
+        ListPanel(
+            "Copy",
+            [_item(index, piece) for index, piece in enumerate(pieces)],
+            selected=len(pieces) - 1,
+            keys=(WRITE,),
+            letters="keys",
+            preview=_preview(pieces),
+            hint="enter copy · w write to a file · / search · esc close",
+        )
+    )
+    if picked is None:
+        return
+    piece = pieces[picked.index]
+    if picked.key == WRITE:
+        await _write(screen, piece)
+        return
+    screen.copy_to_clipboard(piece.text)
+    what = " of code" if picked.index else ""
+    screen.hint(f"copied {len(piece.text):,} characters{what}")
+
+
+def _item(index: int, piece: CodeBlock) -> Item:
+    count = piece.text.count("\n") + 1
+    size = f"{count} line" if count == 1 else f"{count} lines"
+    if not index:
+        return Item("The whole answer", f"{len(piece.text):,} characters")
+    return Item(f"Code {index}", f"{shown_line(piece.language) or 'text'}, {size}")
+
+
+def _preview(pieces: Sequence[CodeBlock]) -> Callable[[int, int], Sequence[Row]]:
+    def rows(index: int, width: int) -> Sequence[Row]:
+        lines = pieces[index].text.strip("\n").split("\n")
+        shown = [shown_line(line) for line in lines[:SHOWN_LINES]]
+        if len(lines) > SHOWN_LINES:
+            shown[-1:] = [f"… {len(lines) - SHOWN_LINES + 1} more lines"]
+        # As high for each piece, or the list would jump.
+        shown += [""] * (min(SHOWN_LINES, _highest(pieces)) - len(shown))
+        return [row(*clip([("   " + line, MUTED)], width - 1)) for line in shown]
+
+    return rows
+
+
+def _highest(pieces: Sequence[CodeBlock]) -> int:
+    return max(piece.text.strip("\n").count("\n") + 1 for piece in pieces)
+
+
+async def _write(screen: CommandScreen, piece: CodeBlock) -> None:
+    entry = LineEntry(
+        "Write to a file", "A new file, as seen from the project.", "enter writes · esc goes back"
+    )
+    entry.paste(f"answer.{_ENDINGS.get(piece.language, piece.language or 'txt')}")
+    name = await screen.show_dialog(entry)
+    if name is None or screen.commands is None or screen.conversation is None:
+        return
+    target = screen.conversation.cwd / expand_home(name, screen.commands.context.home)
+    try:
+        await asyncio.to_thread(_create, target, piece.text)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        screen.notice(f"Not written: {target}: {reason}.", "warning")
+        return
+    screen.notice(f"written to {screen.display_path(target)}")
+
+
+def _create(target: Path, text: str) -> None:
+    with target.open("x", encoding="utf-8", errors="replace") as file:
+        file.write(text if text.endswith("\n") else text + "\n")
