@@ -24,6 +24,8 @@ from tui.input.priority import EventKind
 from tui.text.ink import BLANK, MUTED, Ink, Row
 from tui.text.wrap import clip, runs_width
 
+_LOW_ROWS: Final = 16
+"""Below that many rows a hint is one too many."""
 _KEPT_ROWS: Final = 4
 """Rows of the screen that a dialog leaves to the rest, where there are that many."""
 
@@ -215,10 +217,7 @@ class DialogHost(Listens, RowsWidget):
         air = 1
         if len(body) + len(footer) + 1 + air > limit:
             air = 0
-            spare = [part for part in footer if not part.is_optional]
-            # Blank rows and the hint go before anything of the body does, unless that is long.
-            if len(body) + len(footer) + 1 > limit and len(body) < 2 * limit:
-                footer = spare
+            footer = _spared(footer, len(body) + 1, limit)
         # What will happen stays in sight beside the answers, however low the window.
         kept = min(len(body), 2) + (1 if limit > 5 else 0)
         footer = _fitting(footer, max(1, limit - kept))
@@ -274,6 +273,22 @@ class DialogHost(Listens, RowsWidget):
     def has_caret(self) -> bool:
         """Whether a field is being edited."""
         return self._caret is not None
+
+
+def _spared(footer: Sequence[FooterRow], above: int, limit: int) -> list[FooterRow]:
+    """Return the footer without what it can do without: blank rows, then the hint of its keys.
+
+    They go before anything of the body does. Where that scrolls all the same, the hint stays,
+    unless the window is so low that answers would crowd out what they are about.
+    """
+    tight = [part for part in footer if not (part.is_optional and part.row == BLANK)]
+    bare = [part for part in footer if not part.is_optional]
+    for candidate in (list(footer), tight, bare):
+        if above + len(candidate) <= limit:
+            return candidate
+    if above > 2 * limit:
+        return list(footer)
+    return tight if limit >= _LOW_ROWS else bare
 
 
 def _fitting(footer: Sequence[FooterRow], room: int) -> list[FooterRow]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
+import pytest
+
 from permissions.decision import Behavior, Decision, GrantChoice, PartVerdict, Reason
 from permissions.request import PermissionRequest
 from tests.tui.dialogs.test_dialogs import PENDING, disarm, drawn
@@ -163,3 +165,20 @@ async def test_what_was_typed_when_somebody_else_answers_goes_to_the_prompt() ->
         await settled(pilot)
         assert app.dialogs.open_count == 0
         assert app.composer.buffer.text == "only once"
+
+
+@pytest.mark.parametrize(
+    ("height", "has_hint"), [(30, True), (24, True), (14, False)], ids=lambda value: str(value)
+)
+async def test_the_hint_stays_while_there_is_room_beside_a_body_that_scrolls(
+    height: int, has_hint: bool
+) -> None:
+    parts = tuple(replace(PENDING.parts[1], text=f"step {number}") for number in range(14))
+    conversation, _ = await asked((call("x"), replace(PENDING, parts=parts)))
+    app = make_app(conversation)
+    async with app.run_test(size=(80, height)) as pilot:
+        await send(pilot, "go")
+        disarm(app)
+        assert ("ctrl+y why" in text_of(app.dialogs)) is has_hint
+        await pilot.press("escape")
+        await settled(pilot)
