@@ -384,7 +384,7 @@ async def _build(
         version=around.version,
         endpoint=start.setup.endpoint.base_url,
         list_models=client.list_models,
-        reload_settings=lambda: live.reload(around.agent_home / "trust.json"),
+        reload_settings=live.reload,
         ask_aside=Aside(client, request, lambda: conversation.messages, accounting.add_quietly).ask,
     )
     return Assembled(

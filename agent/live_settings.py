@@ -72,11 +72,11 @@ class LiveSettings:
                 await self._task
             self._task = None
 
-    async def reload(self, because: Path) -> None:
-        """Read everything again, since that file changed; what differs counts at once."""
+    async def reload(self) -> None:
+        """Read everything again; what differs counts at once, and who asked for it says so."""
         fresh = await asyncio.to_thread(self._load)
         if fresh != self._settings:
-            self.apply(Reloaded(self._settings, fresh, (because,)))
+            self.apply(Reloaded(self._settings, fresh, ()))
 
     async def catch_up(self) -> None:
         """Take over what changed on disk and was not noticed yet; raises nothing.
@@ -152,7 +152,8 @@ class LiveSettings:
                 names = ", ".join(path.name for path in files)
                 waiting = len(current.trust.new)
                 note = f"; {waiting} of the project wait for trust" if waiting else ""
-                self._tell(f"Settings loaded again ({names}){note}.", "info")
+                if names:
+                    self._tell(f"Settings loaded again ({names}){note}.", "info")
 
 
 def refreshed(

@@ -7,6 +7,7 @@ import asyncio
 from agent.commands.context import CommandContext
 from agent.commands.results import CommandResult, OpenSession, ShowText
 from agent.sanitize import sanitize
+from agent.session.records import DraftRecord, to_json
 from agent.session.store import SessionStore
 
 
@@ -26,6 +27,8 @@ async def call(arguments: str, context: CommandContext) -> CommandResult:
 def _copy(context: CommandContext, title: str) -> str:
     store = SessionStore(context.agent_home, version=context.version)
     copy = store.fork(context.session.session_id)
+    # The line that asked for the copy is perhaps recorded as half typed.
+    copy.transcript.append(to_json(DraftRecord("")))
     copy.close()
     if title:
         store.rename(copy.id, title)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agent.commands.context import CommandContext
 from agent.commands.results import CommandResult, ShowText
+from agent.settings.trust import TrustState
 from permissions.mode import named
 
 
@@ -23,10 +24,18 @@ async def call(_arguments: str, context: CommandContext) -> CommandResult:
         f"folder {session.launch_dir}",
         *([f"shell in {session.cwd}"] if session.cwd != session.launch_dir else []),
         *(f"also {folder}" for folder in context.gate.context.additional_dirs),
-        f"trusted {'yes' if trust.trusted else 'nothing to trust' if trust.is_settled else 'no'}",
+        f"trust {_trust(trust)}",
         f"instructions {', '.join(files) if files else 'none'}",
         f"hooks {len(context.hooks.config.all())}, rules {len(context.gate.context.rules.rules)}",
         f"settings of {', '.join(str(p) for p in settings.watched if p.exists()) or 'no file'}",
     ]
     lines.extend(f"! {warning}" for warning in settings.warnings if warning.level != "info")
     return ShowText("\n".join(lines), is_about_screen=True)
+
+
+def _trust(trust: TrustState) -> str:
+    if trust.trusted:
+        return "given to this project"
+    if trust.is_settled:
+        return "not needed: this project brings nothing that waits for it"
+    return "not given: /trust shows what waits for it"
