@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
+from typing import Final, Literal
 
 from tui.components.composer import Composer
 from tui.input.actions import Context
@@ -11,6 +11,9 @@ from tui.input.event import RoutedEvent
 from tui.input.keymap import ChordReader, Match
 from tui.prompt_history import SCOPES, HistoryScope, PromptHistory
 from tui.text.draft import Draft
+
+_STEPS: Final = {"up": 1, "down": -1}
+"""From hit to hit, up to older ones."""
 
 SearchStep = Literal["goes_on", "over", "send"]
 
@@ -71,6 +74,8 @@ class HistorySearch:
         match self._chords.press(event.key, (Context.HISTORY_SEARCH,)):
             case Match(action_id="historySearch:next"):
                 self._skip += 1
+            case _ if event.key in _STEPS:
+                self._skip += _STEPS[event.key]
             case Match(action_id="historySearch:cycleScope"):
                 self._scope = SCOPES[(SCOPES.index(self._scope) + 1) % len(SCOPES)]
                 self._skip = 0
@@ -97,13 +102,15 @@ class HistorySearch:
 
     def _show(self) -> None:
         query = self._query or ""
-        hit = self._history.search(query, self._skip, self._scope) if query else None
-        if hit is None and self._skip and query:
+        count = self._history.count(query, self._scope) if query else 0
+        if count:
             # Past the oldest hit the newest one comes again.
-            self._skip = 0
-            hit = self._history.search(query, 0, self._scope)
-        self._composer.load(hit if hit is not None else self._draft)
-        state = "" if hit is not None or not query else " · nothing found"
+            self._skip %= count
+        hit = self._history.search(query, self._skip, self._scope) if count else None
+        self._composer.load(hit or self._draft)
+        state = f" · {self._skip + 1} of {count}" if count > 1 else ""
+        if query and not count:
+            state = " · nothing found"
         scope = self._chords.keymap.display("historySearch:cycleScope")
         more = f" · {scope} scope" if scope else ""
         where = "everywhere" if self._scope == "everywhere" else f"in this {self._scope}"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Final, Literal
 
 from tui.text.draft import Draft
@@ -91,15 +92,21 @@ class PromptHistory:
 
     def search(self, query: str, skip: int = 0, scope: HistoryScope = "project") -> Draft | None:
         """Return the newest entry that contains the text, after skipping some hits."""
+        return next(islice(self._hits(query, scope), skip, None), None)
+
+    def count(self, query: str, scope: HistoryScope) -> int:
+        """Return how many hits `search` has."""
+        return sum(1 for _ in self._hits(query, scope))
+
+    def _hits(self, query: str, scope: HistoryScope) -> Iterator[Draft]:
+        """Yield the entries that contain the text, newest first, each text once."""
         needle = query.casefold()
         seen: set[str] = set()
         for entry in reversed(self._in(scope)):
-            if needle in entry.expanded.casefold() and entry.expanded not in seen:
-                seen.add(entry.expanded)
-                if skip == 0:
-                    return entry
-                skip -= 1
-        return None
+            text = entry.expanded
+            if needle in text.casefold() and text not in seen:
+                seen.add(text)
+                yield entry
 
     def _in(self, scope: HistoryScope) -> Sequence[Draft]:
         match scope:

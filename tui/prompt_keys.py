@@ -84,9 +84,15 @@ class PromptKeys:
         """Go up: a row, else the queued prompts, else the prompt before."""
         if self._composer.move_row(-1):
             return
-        if self._composer.buffer.is_empty and self._runner.queued:
+        if self._runner.queued:
             prompts = self._runner.take_back()
+            is_draft_empty = self._composer.buffer.is_empty
+            self._composer.edit(TextBuffer.start)
             self._composer.insert("\n".join(prompt.text for prompt in prompts))
+            if not is_draft_empty:
+                # What is typed meanwhile comes behind them, as it would have been sent.
+                self.newline()
+                self._composer.edit(TextBuffer.end)
             self._on_taken_back()
             return
         draft = self._history.previous(self._composer.buffer.draft)

@@ -141,6 +141,11 @@ async def test_prompts_sent_while_it_works_wait_and_can_be_taken_back() -> None:
         await pilot.press("up")
         assert app.composer.buffer.text == "second\nthird"
         assert conversation.queued == ()
+        await send(pilot, "")
+        await pilot.press(*"draft", "up")
+        assert app.composer.buffer.text == "second\nthird\ndraft"
+        assert app.composer.buffer.cursor == len("second\nthird\ndraft")
+        assert conversation.queued == ()
 
 
 async def test_a_waiting_prompt_runs_when_the_first_is_done() -> None:
@@ -474,3 +479,23 @@ async def test_the_status_tells_what_the_output_costs(monkeypatch: pytest.Monkey
         app.submit("/status")
         await app.workers.wait_for_complete()
         assert "output 12 B/s" in transcript_of(app)
+
+
+async def test_a_search_says_how_many_it_found_and_goes_both_ways() -> None:
+    app = make_app(played([]))
+    app.history.extend_older(["fix three", "other", "fix two", "fix one"])
+    async with app.run_test(size=(90, 20)) as pilot:
+        await pilot.press("ctrl+r", *"fix")
+        await settled(pilot)
+        assert "1 of 3" in text_of(app.composer)
+        shown = [app.composer.buffer.text]
+        for key in ("ctrl+r", "up", "up", "down"):
+            await pilot.press(key)
+            shown.append(app.composer.buffer.text)
+        assert shown == ["fix three", "fix two", "fix one", "fix three", "fix one"]
+        assert "3 of 3" in text_of(app.composer)
+        await pilot.press(*"z")
+        await settled(pilot)
+        assert "nothing found" in text_of(app.composer)
+        await pilot.press("ctrl+c")
+        assert app.composer.buffer.is_empty
