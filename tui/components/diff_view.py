@@ -155,7 +155,8 @@ def diff_line_rows(
             (f" {sign} " if not position else "   ", Ink(sign_role)),
         )
         runs = (head[0], *((text, ink.on(ground)) for text, ink in (*head[1:], *part.runs)))
-        yield Row(runs, gutter_chars=gutter, joint=part.joint, fill=ground)
+        of_patch = sign if not position else ""
+        yield Row(runs, gutter, part.joint, ground, patch_sign=of_patch)
 
 
 _LOOKS: Final[dict[str, tuple[str, Role | None, Role | None, Role]]] = {

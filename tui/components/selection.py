@@ -80,11 +80,16 @@ def marked_row(line: Row, place: Place, mark: Mark) -> Row:
 
 
 def marked_text(viewport: Viewport, mark: Mark) -> str:
-    """Return the marked text: logical lines, without gutters, padding, soft wraps and hints."""
+    """Return the marked text: logical lines, without gutters, padding, soft wraps and hints.
+
+    Lines of a change keep their signs where added, removed and unchanged ones are among them: a
+    patch. Those of one kind are code.
+    """
     if mark.is_empty:
         return ""
     (first_block, first_line, _), (last_block, last_line, _) = mark.edges
     lines: list[str] = []
+    signs: list[str] = []
     for block in range(first_block, min(last_block + 1, len(viewport.entries))):
         start = first_line if block == first_block else 0
         height = viewport.height_of(block)
@@ -100,6 +105,9 @@ def marked_text(viewport: Viewport, mark: Mark) -> str:
                 lines[-1] += line.joint + part
             else:
                 lines.append(part)
+                signs.append(line.patch_sign)
+    if len({sign for sign in signs if sign}) > 1:
+        lines = [sign + line for sign, line in zip(signs, lines, strict=True)]
     return "\n".join(line.rstrip() for line in lines).strip("\n")
 
 

@@ -62,6 +62,9 @@ class Row:
     """Ground of the cells after the text, up to the full width."""
     is_copied: bool = True
     """Whether a selection takes it along; rules, hints and counts are not."""
+    patch_sign: str = ""
+    """`+`, `-` or a space for a line of a change, where it begins: a copy of lines that differ in
+    it is a patch."""
 
     @property
     def text(self) -> str:
