@@ -74,8 +74,8 @@ BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
     LocalCommand(
         _meta(
             "clear",
-            "Start over with an empty conversation; the old one stays resumable",
-            "",
+            "Start over with an empty conversation; the old one stays, by a name if you say one",
+            "[name]",
             "reset",
             "new",
             on_screen=True,

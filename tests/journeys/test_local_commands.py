@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from agent.commands.results import CommandResult, OpenSession, ShowText
+from agent.commands.results import ClearConversation, CommandResult, OpenSession, ShowText
 from agent.commands.spec import LocalCommand
 from agent.model.scripted.scenario import Text, ToolCall, Turn
 from agent.observe.debug_log import debug_path
@@ -75,6 +75,26 @@ async def test_a_branch_is_a_copy_with_its_own_name(begin: Begin) -> None:
     copy = load(SessionStore(journey.around.agent_home).get(result.session_id).path)
     assert copy.title == "other way"
     assert [m.text for m in copy.messages if m.origin == "person"] == ["hello"]
+
+
+async def test_what_is_cleared_away_may_get_a_name(begin: Begin) -> None:
+    journey = await begin([HELLO])
+    await journey.send("hello")
+    assert isinstance(await do(journey, "clear", " the  first try "), ClearConversation)
+    old = load(SessionStore(journey.around.agent_home).get(journey.conversation.session_id).path)
+    assert old.title == "the first try"
+
+
+async def test_a_branch_begins_with_an_empty_prompt(begin: Begin) -> None:
+    journey = await begin([HELLO])
+    await journey.send("hello")
+    journey.conversation.keep_draft("/branch")
+    # Records are written in turn: once the name is, so is the draft.
+    await do(journey, "rename", "first")
+    result = await do(journey, "branch")
+    assert isinstance(result, OpenSession)
+    copy = load(SessionStore(journey.around.agent_home).get(result.session_id).path)
+    assert copy.draft == ""
 
 
 async def test_modes_by_name(begin: Begin) -> None:

@@ -6,7 +6,7 @@ import asyncio
 
 from agent.commands.context import CommandContext
 from agent.commands.results import CommandResult, OpenSession, ShowText
-from agent.sanitize import sanitize
+from agent.commands.session_title import title_of
 from agent.session.records import DraftRecord, to_json
 from agent.session.store import SessionStore
 
@@ -18,7 +18,7 @@ async def call(arguments: str, context: CommandContext) -> CommandResult:
         return ShowText("The demo has one conversation only.", "warning")
     if session.is_running:
         return ShowText("Interrupt first: a prompt is being worked on.", "warning")
-    title = " ".join(sanitize(arguments).split())[:200]
+    title = title_of(arguments)
     new_id = await asyncio.to_thread(_copy, context, title)
     said = f"This is a copy. The conversation before it: /resume {session.session_id}"
     return OpenSession(new_id, said)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from agent.commands.context import CommandContext
 from agent.commands.results import CommandResult, Renamed, ShowText
-from agent.sanitize import sanitize
+from agent.commands.session_title import title_of
 
 
 async def call(arguments: str, context: CommandContext) -> CommandResult:
     """Name it; the pickers show the name from now on."""
-    title = " ".join(sanitize(arguments).split())[:200]
+    title = title_of(arguments)
     if not title:
         return ShowText("Type the name behind /rename.", "warning")
     await context.session.rename(title)

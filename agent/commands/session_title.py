@@ -1,0 +1,14 @@
+"""A session's name as a person types it behind a command."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from agent.sanitize import sanitize
+
+MAX_CHARS: Final = 200
+
+
+def title_of(arguments: str) -> str:
+    """Return the name on one line, without control characters; empty where there is none."""
+    return " ".join(sanitize(arguments).split())[:MAX_CHARS]
