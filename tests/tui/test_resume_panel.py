@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 from pathlib import Path
 
 from textual.pilot import Pilot
@@ -16,6 +18,8 @@ from tests.tui.test_app_keys import keys, settled, text_of, transcript_of
 from tests.tui.test_panels import app_of, opened
 from tui.app import AgentApp
 from tui.app_options import ExitReport
+from tui.panels.list_panel import ListPanel
+from tui.panels.resume import FIRST_SESSIONS, MORE_SESSIONS
 
 
 def session(home: Path, project: Path, *said: str) -> str:
@@ -89,3 +93,23 @@ async def test_a_session_that_began_with_a_command_is_called_by_it(tmp_path: Pat
         await settled(pilot)
         shown = await opened(pilot, "/resume")
         assert "❯ !make test" in shown
+
+
+async def test_sessions_beyond_the_first_are_read_while_the_list_is_open(tmp_path: Path) -> None:
+    app = app_with(tmp_path)
+    oldest = session(tmp_path, tmp_path, "the oldest one")
+    for number in range(FIRST_SESSIONS + MORE_SESSIONS):
+        session(tmp_path, tmp_path, f"number {number}")
+    os.utime(SessionStore(tmp_path / ".agent").get(oldest).path, (0, 0))
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settled(pilot)
+        await opened(pilot, "/resume")
+        panel = app.dialogs.current
+        assert isinstance(panel, ListPanel)
+        async with asyncio.timeout(20):
+            while panel.shown_range[2] <= FIRST_SESSIONS + MORE_SESSIONS:
+                await pilot.pause()
+        await pilot.press(*keys("the oldest"))
+        await settled(pilot)
+        assert "❯ the oldest one" in text_of(app.dialogs)
+        assert "About the oldest one." in text_of(app.dialogs)

@@ -18,7 +18,10 @@ from tui.shown import shown_line
 from tui.text.ink import MUTED, TEXT, Row, row
 from tui.text.wrap import wrap
 
-MAX_SESSIONS: Final = 300
+MAX_SESSIONS: Final = 3_000
+FIRST_SESSIONS: Final = 15
+"""Those that the panel opens with: the others are read while it is open."""
+MORE_SESSIONS: Final = 50
 ALL_PROJECTS: Final = "ctrl+a"
 
 
@@ -45,8 +48,11 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
         root = None if everywhere else center.context.settings().project_root
         infos = await asyncio.to_thread(store.list, root)
         current = center.context.session.session_id
-        found_all = [_summary(info) for info in infos[:MAX_SESSIONS] if info.id != current]
-        summaries = [summary for summary in found_all if summary is not None and summary.title]
+        unread = [info for info in infos[:MAX_SESSIONS] if info.id != current]
+        summaries: list[SessionSummary] = []
+        while unread and not summaries:
+            summaries += await asyncio.to_thread(_summaries, unread[:FIRST_SESSIONS])
+            del unread[:FIRST_SESSIONS]
         if not summaries and not everywhere:
             everywhere = True
             continue
@@ -58,7 +64,12 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
             hint=f"enter open · ^a all · {HINT}",
             empty="no other session in this project",
         )
-        picked = await screen.show_dialog(panel)
+        rest = asyncio.ensure_future(_read_rest(panel, unread, summaries, everywhere))
+        try:
+            picked = await screen.show_dialog(panel)
+        finally:
+            rest.cancel()
+            await asyncio.wait({rest})
         if picked is None:
             return
         if picked.key == "enter":
@@ -71,6 +82,25 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
                 return
         elif await actions.run(picked.key, summaries[picked.index]):
             return
+
+
+async def _read_rest(
+    panel: ListPanel,
+    unread: Sequence[SessionInfo],
+    summaries: list[SessionSummary],
+    everywhere: bool,
+) -> None:
+    """Add the other sessions to the open panel."""
+    for start in range(0, len(unread), MORE_SESSIONS):
+        more = await asyncio.to_thread(_summaries, unread[start : start + MORE_SESSIONS])
+        summaries += more
+        panel.extend([_item(summary, everywhere) for summary in more])
+
+
+def _summaries(infos: Sequence[SessionInfo]) -> list[SessionSummary]:
+    """Return what there is to show; sessions without a prompt, or unreadable, are left out."""
+    found = (_summary(info) for info in infos)
+    return [summary for summary in found if summary is not None and summary.title]
 
 
 def _summary(info: SessionInfo) -> SessionSummary | None:
