@@ -392,7 +392,7 @@ async def _build(
         settings=start.settings,
         notices=start_notices(
             start.settings,
-            [warning.message for warning in permissions.warnings],
+            permissions.notes,
             runner.config.warnings,
             start.setup.warnings,
             costs.warnings,

@@ -22,6 +22,8 @@ from hooks.spec import HookSource
 from permissions.context import PermissionContext, is_locked
 from permissions.gate import PermissionGate
 from permissions.rule import RuleSet, RuleSource
+from permissions.rule_notes import rule_notes
+from permissions.telling import home_relative
 
 Approve = Callable[[str, Path], Awaitable[bool]]
 """Takes where a changed file belongs and its path; False where a hook refuses the change."""
@@ -123,6 +125,17 @@ class LiveSettings:
                 return False
         return True
 
+    def _tell_of_rules(self, before: RuleSet) -> None:
+        """Say what is to be known of the rules now, and was not so before."""
+        rules = self._gate.context.rules
+        if rules is before:
+            return
+        short = home_relative(str(self._settings.home))
+        known = rule_notes(before, short)
+        for note in rule_notes(rules, short):
+            if note not in known:
+                self._tell(note, "warning")
+
     def _source_of(self, path: Path) -> str:
         """Return what ConfigChange hooks call the file."""
         settings = self._settings
@@ -143,6 +156,7 @@ class LiveSettings:
             case Reloaded(_, current, files):
                 self._problem = ""
                 before, self._settings = self._settings, current
+                rules_before = self._gate.context.rules
                 self._in_force(current)
                 self._gate.replace_context(
                     refreshed(self._gate.context, before, current),
@@ -154,6 +168,7 @@ class LiveSettings:
                 note = f"; {waiting} of the project wait for trust" if waiting else ""
                 if names:
                     self._tell(f"Settings loaded again ({names}){note}.", "info")
+                self._tell_of_rules(rules_before)
 
 
 def refreshed(

@@ -15,10 +15,11 @@ from agent.settings.trust import TrustStore
 from permissions.context import PermissionContext, is_locked
 from permissions.decision import DecisionWarning, GrantChoice, WarningType
 from permissions.effective import without_dangerous
-from permissions.lint import dead_rules_warning
 from permissions.mode import Mode, parse_mode
 from permissions.rule import Rule, RuleBehavior, RuleSet, RuleSource, RuleText
+from permissions.rule_notes import rule_notes
 from permissions.store import store_rules
+from permissions.telling import home_relative
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,8 @@ class PermissionSetup:
 
     context: PermissionContext
     warnings: tuple[DecisionWarning, ...]
+    notes: tuple[str, ...] = ()
+    """The warnings in words, and what else is to be known of the rules."""
 
 
 def permission_setup(
@@ -59,12 +62,11 @@ def permission_setup(
         blocked_hosts=frozenset(h.lower() for h in settings.values.blockedHosts or ()),
         settings_dir=settings.agent_home,
     )
-    dead = dead_rules_warning(rules)
-    more = [dead] if dead is not None else []
+    notes = [*rule_notes(rules, home_relative(str(settings.home)))]
+    notes.extend(warning.message for warning in mode_warnings)
     if mode is Mode.AUTO and (stripped := without_dangerous(rules)[1]):
-        text = stripped_note(stripped)
-        more.append(DecisionWarning(WarningType.MODE_IGNORED, None, None, text))
-    return PermissionSetup(context, (*warnings, *mode_warnings, *more))
+        notes.append(stripped_note(stripped))
+    return PermissionSetup(context, (*warnings, *mode_warnings), tuple(notes))
 
 
 def stripped_note(rules: Sequence[Rule]) -> str:

@@ -54,6 +54,11 @@ class LintWarning:
     file: str | None = None
     line: int | None = None
 
+    @property
+    def told(self) -> str:
+        """The finding and what to do about it, as one line."""
+        return f"{self.message}. To mend it: {self.fix}."
+
     def as_json(self) -> dict[str, object]:
         """Return the JSON form of `permissions lint --jsonl`."""
         return {
@@ -79,7 +84,6 @@ _OWN_WORD = re.compile(r"-.*|[\d.]+[smhd]?")
 """An option or a duration: no program yet."""
 _WORD = re.compile(r"""(?:'[^']*'|"(?:[^"\\]|\\.)*"|\\.|[^\s'"\\])+""", re.DOTALL)
 _OPERATORS = frozenset({"&&", "||", "|", ";", "&", "|&"})
-_NAMED_DEAD = 3
 _EXACT_ONLY = frozenset({"watch", "setsid", "ionice", "flock"})
 _MORE_RUNNERS = frozenset(
     {"sh", "bash", "zsh", "dash", "ksh", "sh -c", "bash -c", "zsh -c", "docker exec", "npm exec"}
@@ -139,24 +143,6 @@ def shadowed_rules(rules: RuleSet, *, sandbox_auto_allow: bool = False) -> list[
             )
             found.setdefault(key, warning)
     return list(found.values())
-
-
-def dead_rules_warning(rules: RuleSet) -> DecisionWarning | None:
-    """Return one warning about all allow rules that never take effect; None where all may."""
-    dead = {(found.shadowed, found.source): found for found in shadowed_rules(rules)}
-    if not dead:
-        return None
-    first = next(iter(dead.values()))
-    names = ", ".join(str(found.shadowed) for found in list(dead.values())[:_NAMED_DEAD])
-    more = f" and {len(dead) - _NAMED_DEAD} more" if len(dead) > _NAMED_DEAD else ""
-    many = "allow rules never take" if len(dead) > 1 else "allow rule never takes"
-    return DecisionWarning(
-        WarningType.SHADOWED_RULE,
-        first.source,
-        first.shadowed,
-        f"{len(dead)} {many} effect, since deny or ask rules come first: {names}{more}. "
-        "/permissions and `agent-tui permissions lint` say which, and what to do.",
-    )
 
 
 def shadow_warnings(rules: RuleSet) -> tuple[DecisionWarning, ...]:

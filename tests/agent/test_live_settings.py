@@ -293,23 +293,32 @@ async def test_a_file_that_is_broken_when_a_yes_comes_is_told_once(place: Place)
     assert place.answer("a") is Behavior.DENY
 
 
-def test_a_start_says_which_allow_rules_never_take_effect(place: Place) -> None:
-    place.write({"permissions": {"allow": ["Bash(git push)", "Bash(ls)"], "deny": ["Bash(git *)"]}})
-    setup = permission_setup(place.load(), bypass_available=False)
-    (warning,) = setup.warnings
-    assert warning.message.startswith(
-        "1 allow rule never takes effect, since deny or ask rules come first: Bash(git push)."
+def test_a_start_says_what_is_wrong_with_rules(place: Place) -> None:
+    example = {"rule": "Bash(git log *)", "match": ["git push"]}
+    place.write(
+        {"permissions": {"allow": ["Bash(git push)", "Bash(ls", example], "deny": ["Bash(git p*)"]}}
     )
+    setup = permission_setup(place.load(), bypass_available=False)
+    assert setup.notes == (
+        "Rule Bash(ls (~/.agent/settings.json:1): the closing parenthesis is missing; it is "
+        "ignored. To mend it: write Bash(ls), or remove the rule.",
+        "2 rules want a look; 1 never takes effect: Bash(git push), "
+        "Bash(git log *). /permissions and `agent-tui permissions lint` say why, and what to "
+        "write instead.",
+    )
+
+
+def test_a_change_says_what_is_wrong_with_its_rules_and_nothing_twice(place: Place) -> None:
+    place.write(allow("Bash(ls"))
+    place.start()
+    place.change(allow("Bash(ls", "Bash(npx *)"))
+    assert [level for level, _ in place.told] == ["info", "warning"]
+    assert place.told[1][1].startswith("1 rule wants a look: Bash(npx *).")
 
 
 def test_a_start_in_auto_mode_says_which_allow_rules_do_not_count(place: Place) -> None:
-    place.write(
-        {"autoMode": {"enabled": True}, "permissions": allow("Bash(python *)")["permissions"]}
-    )
-    settings = place.load()
+    place.write({"autoMode": {"enabled": True}, "permissions": {"allow": ["Bash(python *)"]}})
     setup = permission_setup(
-        settings, bypass_available=False, auto_available=True, resumed_mode="auto"
+        place.load(), bypass_available=False, auto_available=True, resumed_mode="auto"
     )
-    assert [warning.message for warning in setup.warnings] == [
-        "In auto mode these allow rules do not count: Bash(python *)."
-    ]
+    assert setup.notes == ("In auto mode these allow rules do not count: Bash(python *).",)

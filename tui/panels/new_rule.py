@@ -85,7 +85,7 @@ async def _text(screen: CommandScreen, behavior: RuleBehavior) -> str | None:
 
 
 async def _is_meant(screen: CommandScreen, text: str, findings: Sequence[LintWarning]) -> bool:
-    said = " ".join(f"{finding.message} {finding.fix}" for finding in findings)
+    said = " ".join(finding.told for finding in findings)
     panel = ListPanel(
         f"Add {text}?",
         [Item("Leave it", "nothing is stored"), Item("Add it all the same")],

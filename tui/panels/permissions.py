@@ -109,7 +109,7 @@ def _preview(rules: Sequence[Rule]) -> Callable[[int, int], list[Row]]:
     warnings = lint(RuleSet(tuple(rules)))
     for index, rule in enumerate(rules):
         found[index] = [
-            f"{warning.message} {warning.fix}"
+            warning.told
             for warning in warnings
             if warning.shadowed == rule.text and warning.source == str(rule.source)
         ]
