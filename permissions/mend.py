@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator
 from typing import Final
@@ -53,6 +52,9 @@ def _candidates(text: str) -> Iterator[str]:
 
 def _near(name: str) -> list[str]:
     """Return known tools that the name may have meant, the nearest first."""
+    # For a rule that cannot be read, and not on the way to every first request.
+    import difflib
+
     by_fold = {tool.casefold(): tool for tool in sorted(KNOWN_TOOLS)}
     alike = difflib.get_close_matches(name.casefold(), by_fold, n=2, cutoff=_ALIKE)
     server = re.fullmatch(r"_*mcp_+(\w+?)_*", name)
