@@ -65,6 +65,7 @@ class AuditLog:
 
     def write(self, decision: Decision, request: PermissionRequest) -> None:
         """Append one line; never raises for the disk."""
+        cleaned = _Cleaner(self._redact)
         line = {
             "v": FORMAT_VERSION,
             "at": self._now().isoformat(timespec="milliseconds"),
@@ -76,11 +77,11 @@ class AuditLog:
             "folder": str(self._folder) if self._folder is not None else None,
             "cwd": str(self._cwd()) if self._cwd is not None else None,
             "tool": request.tool,
-            "input": self._plain(request.tool_input),
+            "input": cleaned.plain(request.tool_input),
             "checked": str(answer_of_checks(decision)),
-            **self._plain(decision.as_json()),
+            **cleaned.plain(decision.as_json()),
             "feedback": self._redact(decision.feedback) if decision.feedback else None,
-            "stored": self._plain(decision.stored),
+            "stored": cleaned.plain(decision.stored),
         }
         data = (json.dumps(line, ensure_ascii=False, default=str) + "\n").encode(
             "utf-8", "backslashreplace"
@@ -120,27 +121,47 @@ class AuditLog:
     def _redact(self, text: str) -> str:
         return without_named_secrets(self._redact_known(text))
 
-    def _plain(self, value: Any, depth: int = 0) -> Any:
+
+class _Cleaner:
+    """Takes secrets out of one line. A trace says most of its words many times."""
+
+    def __init__(self, redact: Callable[[str], str]) -> None:
+        self._redact = redact
+        self._texts: dict[str, str] = {}
+        self._is_secret: dict[str, bool] = {}
+
+    def plain(self, value: Any, depth: int = 0) -> Any:
+        """Return JSON without secrets, cut where it is very long."""
         if isinstance(value, str):
-            # Nothing behind what is kept is looked at: a decision waits for this line.
-            text = self._redact(value[: MAX_VALUE_CHARS + _BEYOND_CHARS])
-            if len(value) > MAX_VALUE_CHARS:
-                return f"{text[:MAX_VALUE_CHARS]}{CUT_MARK} ({len(value) - MAX_VALUE_CHARS} more)"
-            return text
+            if value not in self._texts:
+                self._texts[value] = self._kept(value)
+            return self._texts[value]
         if depth > MAX_DEPTH and isinstance(value, Mapping | list | tuple):
             return f"{CUT_MARK} (nested too deeply)"
         if isinstance(value, Mapping):
             return {
-                self._redact(str(key)): PLACEHOLDER
-                if isinstance(item, str) and item and is_secret_name(str(key))
-                else self._plain(item, depth + 1)
+                self.plain(str(key)): PLACEHOLDER
+                if isinstance(item, str) and item and self._names_secret(str(key))
+                else self.plain(item, depth + 1)
                 for key, item in list(value.items())[:MAX_ITEMS]
             }
         if isinstance(value, list | tuple):
-            kept = [self._plain(item, depth + 1) for item in value[:MAX_ITEMS]]
+            kept = [self.plain(item, depth + 1) for item in value[:MAX_ITEMS]]
             left = len(value) - MAX_ITEMS
             return [*kept, f"{CUT_MARK} ({left} more)"] if left > 0 else kept
         return value
+
+    def _names_secret(self, name: str) -> bool:
+        if name not in self._is_secret:
+            self._is_secret[name] = is_secret_name(name)
+        return self._is_secret[name]
+
+    def _kept(self, text: str) -> str:
+        # Nothing behind what is kept is looked at: a decision waits for this line.
+        kept = self._redact(text[: MAX_VALUE_CHARS + _BEYOND_CHARS])
+        if len(text) > MAX_VALUE_CHARS:
+            return f"{kept[:MAX_VALUE_CHARS]}{CUT_MARK} ({len(text) - MAX_VALUE_CHARS} more)"
+        return kept
 
 
 _HEARD_LATER: Final = frozenset(
