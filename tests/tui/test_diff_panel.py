@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 
 from tests.tui.dialogs.test_dialogs import drawn
+from tests.tui.recorded import RecordedConversation, make_app
+from tests.tui.test_app_keys import settled, text_of
+from tests.tui.test_panels import opened
 from tui.dialogs.dialog import manners_of
 from tui.input.keymap import ChordReader, Match, default_keymap
 from tui.panels.diff_panel import ChangedFile, DiffPanel, Source
@@ -105,3 +112,22 @@ LIST = """\
  ❯ a.py     +1 −2
    日本.py  +1 −2
    ↑↓ enter show · ←→ commit, or prompts · esc close"""
+
+
+async def test_a_slow_git_is_not_waited_for(tmp_path: Path) -> None:
+    git, gate = tmp_path / "git", tmp_path / "go"
+    git.write_text(f"#!/bin/sh\nwhile [ ! -e '{gate}' ]; do sleep 0.01; done\nexit 1\n")
+    git.chmod(0o755)
+    conversation = RecordedConversation([], launch_dir=tmp_path)
+    app = make_app(conversation)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settled(pilot)
+        assert conversation.commands is not None
+        center = conversation.commands
+        env = {**center.context.env, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+        conversation.commands = replace(center, context=replace(center.context, env=env))
+        assert "asking git …" in await opened(pilot, "/diff")
+        gate.touch()
+        async with asyncio.timeout(20):
+            while "no repository" not in text_of(app.dialogs):
+                await pilot.pause()

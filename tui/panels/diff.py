@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
@@ -21,25 +22,40 @@ from tui.text.ink import MUTED, TEXT, Ink, Row, row
 from tui.text.wrap import wrap
 
 MAX_TURNS: Final = 50
+WAIT_S: Final = 0.03
+"""How long git may take before the panel opens without its answer."""
 _TITLE_CHARS: Final = 60
+_SINCE_COMMIT: Final = "Changes since the last commit"
 
 
 async def open_panel(screen: CommandScreen, _argument: str) -> None:
     """Show the changes until the panel is closed."""
     if screen.commands is None:
         return
+    panel = DiffPanel([Source(_SINCE_COMMIT, (), "asking git …")])
+    reading = asyncio.ensure_future(_read(screen, panel))
+    try:
+        # Git may take its time: a drawn panel does not wait for it, lines are said only once.
+        await asyncio.wait({reading}, timeout=WAIT_S if screen.action_ids else None)
+        await screen.show_dialog(panel)
+    finally:
+        reading.cancel()
+        await asyncio.wait({reading})
+
+
+async def _read(screen: CommandScreen, panel: DiffPanel) -> None:
     sources = [await _since_commit(screen), *await _per_prompt(screen)]
     if sources[0].files == () and len(sources) > 1:
         # Git has nothing to say: begin with the newest prompt.
         sources = [*sources[1:], sources[0]]
-    await screen.show_dialog(DiffPanel(sources))
+    panel.replace(sources)
 
 
 async def _since_commit(screen: CommandScreen) -> Source:
     assert screen.commands is not None
     context = screen.commands.context
     settings = context.settings()
-    title = "Changes since the last commit"
+    title = _SINCE_COMMIT
     if not settings.trust.is_settled:
         return Source(title, (), "git runs only in a folder you trust: /trust")
     files = await read_diff(settings.project_root, context.env)

@@ -61,7 +61,19 @@ class DiffPanel:
         self._is_open = False
         self._made: tuple[tuple[int, int, int], Sequence[Row]] | None = None
         """The rows of the open file, by source, file and width: each key draws it again."""
+        self._redraw: Callable[[], None] = lambda: None
         self._answered: Answered[None] = Answered()
+
+    def replace(self, sources: Sequence[Source]) -> None:
+        """Show other sources, from the first one on."""
+        self._sources = sources
+        self._source = self._file = 0
+        self._made = None
+        self._redraw()
+
+    def changes_to(self, redraw: Callable[[], None]) -> None:
+        """Take what draws the panel again after it changed by itself."""
+        self._redraw = redraw
 
     @property
     def manners(self) -> Manners:
