@@ -154,7 +154,9 @@ class AgentApp(DirectOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
             clock,
             lambda: self.composer.vim_mode,
         )
-        self.attention = Attention(self._write_raw, self._attention_channel)
+        self.attention = Attention(
+            self._write_raw, self._attention_channel, is_in_tmux=bool(options.env.get("TMUX"))
+        )
         self.waiting_notice = WaitingNotice(
             lambda: self.conversation, self.set_timer, self.start_worker
         )

@@ -24,6 +24,9 @@ from tui.dialogs.host import DialogHost
 from tui.document import Document
 from tui.folder_name import from_home, short_folder
 from tui.hint import Hint
+from tui.input.key_names import display_chord
+from tui.input.keybindings import multiplexer_key
+from tui.input.keymap import ChordReader
 from tui.own_status import OwnStatus
 from tui.prompt_runner import PromptRunner
 from tui.window import Window
@@ -52,6 +55,7 @@ class LinesHost(Protocol):
     transcript_bar: TranscriptBar
     hint_text: Hint
     own_status: OwnStatus
+    chords: ChordReader
     window: Window
 
     @property
@@ -152,7 +156,19 @@ class Lines:
             self._spinner_frame,
             tuple(prompt.text for prompt in host.runner.queued),
             host.runner.is_interrupting,
+            host.chords.keymap.display("chat:cancel").lower(),
+            self._background_key(),
         )
+
+    def _background_key(self) -> str:
+        """Return the key that sends a command to the background, while one runs."""
+        center = self._host.commands
+        if center is None or not center.context.shells.has_foreground:
+            return ""
+        taken = multiplexer_key(self._host.options.env)
+        chords = self._host.chords.keymap.keys_of("task:background")
+        free = [chord for chord in chords if chord[0] != taken]
+        return display_chord((free or chords)[0]).lower() if chords else ""
 
     def _status(self) -> Status:
         host = self._host

@@ -37,10 +37,10 @@ class PromptKeys:
         self._stash: list[Draft] = []
 
     def send(self) -> None:
-        """Send the prompt; a backslash at its end makes Enter a newline."""
+        """Send the prompt; a backslash before the cursor makes Enter a newline."""
         buffer = self._composer.buffer
         text = buffer.text
-        if text.endswith("\\") and buffer.cursor == len(text):
+        if text[: buffer.cursor].endswith("\\"):
             self._composer.edit(lambda b: b.backspace())
             self.newline()
             return

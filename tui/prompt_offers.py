@@ -46,6 +46,7 @@ class PromptOffers:
     def look(self) -> None:
         """Offer what fits the text as it is now."""
         draft = self._composer.buffer.draft
+        self._composer.set_ghost(self._argument_hint(draft.text))
         if draft.text.startswith("!"):
             earlier = self._history.shell_commands()
             self._menu.show(complete_shell(draft.text, draft.cursor, earlier))
@@ -54,6 +55,14 @@ class PromptOffers:
         files = self._files.look(query) if query is not None else []
         offers = candidates(self._registry()) if draft.text.startswith("/") else ()
         self._menu.show(complete(draft.text, draft.cursor, offers, files))
+
+    def _argument_hint(self, text: str) -> str:
+        """Return what a command takes, where its name and a space are all that is typed."""
+        name = text[1:].removesuffix(" ")
+        if not text.startswith("/") or not text.endswith(" ") or not name or " " in name:
+            return ""
+        command = self._registry().find(name)
+        return command.meta.argument_hint if command is not None else ""
 
     def close(self) -> None:
         """Offer nothing."""

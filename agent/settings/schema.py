@@ -130,7 +130,18 @@ class SettingsFile(_Section):
     terminalProgressBarEnabled: bool | None = None
     prefersReducedMotion: bool | None = None
     axScreenReader: bool | None = None
-    preferredNotifChannel: Literal["auto", "terminal_bell", "notifications_disabled"] | None = None
+    preferredNotifChannel: (
+        Literal[
+            "auto",
+            "iterm2",
+            "iterm2_with_bell",
+            "kitty",
+            "ghostty",
+            "terminal_bell",
+            "notifications_disabled",
+        ]
+        | None
+    ) = None
 
 
 ACCEPTED_ELSEWHERE: Final = frozenset(

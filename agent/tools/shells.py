@@ -68,6 +68,11 @@ class ShellRegistry:
         self._background[shell.id] = shell
         self._followers[shell.id] = asyncio.ensure_future(self._follow(shell))
 
+    @property
+    def has_foreground(self) -> bool:
+        """Whether a command runs that could be sent to the background."""
+        return bool(self._foreground)
+
     def send_to_background(self) -> bool:
         """Ask the commands in the foreground to go on in the background; False when none runs."""
         for shell in self._foreground.values():

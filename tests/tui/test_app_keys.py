@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 from contextlib import nullcontext
+from dataclasses import replace
 
 import pytest
 from textual import events
@@ -499,3 +500,46 @@ async def test_a_search_says_how_many_it_found_and_goes_both_ways() -> None:
         assert "nothing found" in text_of(app.composer)
         await pilot.press("ctrl+c")
         assert app.composer.buffer.is_empty
+
+
+async def test_a_command_says_what_it_takes_once_its_name_is_typed() -> None:
+    app = make_app(played([]))
+    async with app.run_test(size=(80, 20)) as pilot:
+        await pilot.press(*"/rename")
+        await pilot.press("escape", "space")
+        await settled(pilot)
+        assert "/rename [name]" in text_of(app.composer)
+        await pilot.press("x")
+        await settled(pilot)
+        assert "[name]" not in text_of(app.composer)
+        assert app.composer.buffer.text == "/rename x"
+
+
+async def test_a_backslash_before_the_cursor_makes_enter_a_line_break() -> None:
+    conversation = played([])
+    app = make_app(conversation)
+    async with app.run_test(size=(80, 20)) as pilot:
+        await pilot.press(*"a", "backslash", *"b", "left", "enter")
+        assert app.composer.buffer.text == "a\nb"
+        assert conversation.received == []
+
+
+@pytest.mark.parametrize(
+    ("env", "key"),
+    [({}, "ctrl+b"), ({"TMUX": "/tmp/x"}, "ctrl+x ctrl+b"), ({"STY": "1.x"}, "ctrl+b")],
+)
+async def test_the_spinner_says_which_key_reaches_us(env: dict[str, str], key: str) -> None:
+    conversation = played([])
+    app = make_app(conversation)
+    app.options = replace(app.options, env=env)
+    assert conversation.commands is not None
+    shells = conversation.commands.context.shells
+    async with app.run_test(size=(80, 20)) as pilot:
+        await send(pilot, "!sleep 60")
+        while not shells.has_foreground:
+            await pilot.pause(0.02)
+        app.lines.show()
+        await settled(pilot)
+        assert f"esc to interrupt · {key} to background" in text_of(app.activity)
+        await pilot.press("escape")
+        await app.workers.wait_for_complete()

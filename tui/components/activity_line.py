@@ -39,6 +39,9 @@ class ActivityView:
     frame: int = 0
     queued: tuple[str, ...] = ()
     interrupting: bool = False
+    stop_key: str = "esc"
+    background_key: str = ""
+    """Sends what runs to the background; empty where nothing runs that could go on there."""
 
 
 def activity_rows(view: ActivityView, width_cells: int, *, has_room: bool = True) -> list[Row]:
@@ -66,11 +69,12 @@ def _spinner(view: ActivityView) -> list[Run]:
     if activity.retry is not None:
         retry = activity.retry
         left = max(0.0, retry.until_s - view.now_s)
+        stop = f" · {view.stop_key} to stop" if view.stop_key else ""
         of = f" of {retry.max_attempts}" if retry.max_attempts else ""
         return [
             (f" {sign} ", Ink(Role.WARNING)),
             (f"{retry.reason} ", Ink(Role.WARNING)),
-            (f"· retry {retry.attempt - 1}{of} in {left:.0f} s · esc to stop", MUTED),
+            (f"· retry {retry.attempt - 1}{of} in {left:.0f} s{stop}", MUTED),
         ]
     verb = "Interrupting" if view.interrupting else _VERBS[activity.phase]
     if activity.phase == "hooks" and activity.detail:
@@ -78,7 +82,10 @@ def _spinner(view: ActivityView) -> list[Run]:
     facts = [f"{int(elapsed)} s" if elapsed < 60 else duration(elapsed)]
     if activity.output_tokens:
         facts.append(f"↓ {short_count(activity.output_tokens)} tokens")
-    facts.append("esc to interrupt")
+    if view.stop_key:
+        facts.append(f"{view.stop_key} to interrupt")
+    if view.background_key:
+        facts.append(f"{view.background_key} to background")
     return [
         (f" {sign} ", Ink(Role.ACCENT)),
         (f"{verb}… ", Ink(Role.TEXT)),

@@ -7,6 +7,7 @@ arrives is text and readline editing. Next: `text_buffer`, `edit_layout`.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from textual import events
@@ -62,6 +63,7 @@ class Composer(Listens, RowsWidget):
         self.placeholder = PLACEHOLDER
         self.shell_hint: Callable[[], str] = str
         """Gives what the upper rule says while a shell command is typed."""
+        self._ghost = ""
         self._mode_role = Role.FAINT
         self._note = ""
         self._first_shown = 0
@@ -86,6 +88,12 @@ class Composer(Listens, RowsWidget):
         """Show a short note in the upper rule: a stash, a search."""
         self._note = note
         self.refresh_text()
+
+    def set_ghost(self, text: str) -> None:
+        """Show what could be typed behind the cursor at the text's end; it is no part of it."""
+        if text != self._ghost:
+            self._ghost = text
+            self.refresh_text()
 
     def use_vim(self, is_on: bool, remaps: Mapping[str, str] | None = None) -> None:
         """Edit with vim's keys, or with readline's alone."""
@@ -287,6 +295,12 @@ class Composer(Listens, RowsWidget):
             self._row(line, position == 0 and self._first_shown == 0, width_cells)
             for position, line in enumerate(shown)
         ]
+        if self._ghost and rows and shown[-1].end == len(draft.text) == draft.cursor:
+            last = rows[-1]
+            # Rows are shown without the spaces at their ends.
+            gap = "" if last.text.endswith(" ") else " "
+            ghost = clip([*last.runs, (gap + self._ghost, Ink(Role.FAINT))], width_cells - 1)
+            rows[-1] = replace(last, runs=tuple(ghost))
         if draft.text == "":
             hint = clip([(self.placeholder, Ink(Role.MUTED))], width_cells - SIGN_CELLS - 1)
             rows = [Row((sign(self.prefix), *hint))]
