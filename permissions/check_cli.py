@@ -49,6 +49,8 @@ class LoadedSettings:
     blocked_hosts: frozenset[str] = frozenset()
     settings_dir: Path | None = None
     """The user's settings folder, when it is not `<home>/.agent`."""
+    waiting: tuple[RuleText, ...] = ()
+    """Allow rules of a project that nobody trusted yet: they count once somebody does."""
 
 
 LoadSettings = Callable[[Path, Path], LoadedSettings]
@@ -126,7 +128,7 @@ class Checker:
         loaded = LoadedSettings()
         if call.get("rules") is None:
             loaded = self._loaded(project_root, home)
-            rules = _built(loaded.rules)
+            rules = _built((*loaded.rules, *loaded.waiting))
         else:
             rules = _built(tuple(_rule_texts(call["rules"])))
         policy = call.get("policy", loaded.policy or {})
@@ -147,7 +149,7 @@ class Checker:
                 project_root=project_root,
                 home=home,
                 additional_dirs=(*loaded.additional_dirs, *_folders(call, cwd, home)),
-                trusted=_flag(call, "trusted", default=True),
+                trusted=_flag(call, "trusted", default=not loaded.waiting),
                 bypass_available=_flag(call, "bypass_available", default=False),
                 policy=policy,
                 blocked_hosts=_hosts(policy) | loaded.blocked_hosts,

@@ -469,3 +469,16 @@ def test_examples_are_checked() -> None:
     }
     found = _lint({"userSettings": {"allow": [rule]}})
     assert [warning["type"] for warning in found] == ["failed_example", "failed_example"]
+
+
+@pytest.mark.parametrize(("trusted", "behavior"), [(None, "ask"), (False, "ask"), (True, "allow")])
+def test_real_rules_that_wait_for_trust_are_named(trusted: bool | None, behavior: str) -> None:
+    rule = RuleText("Bash(make)", RuleBehavior.ALLOW, RuleSource.PROJECT)
+    call: dict[str, object] = {"id": 1, "tool": "Bash", "input": {"command": "make"}}
+    if trusted is not None:
+        call["trusted"] = trusted
+    (answer,) = run_check([json.dumps(call)], lambda root, home: LoadedSettings(waiting=(rule,)))
+    found = json.loads(answer)
+    assert found["behavior"] == behavior
+    warned = [(warning["type"], warning["rule"]) for warning in found["warnings"]]
+    assert warned == ([("untrusted_source", "Bash(make)")] if behavior == "ask" else [])

@@ -62,6 +62,8 @@ def explain_call(call: str, mode: str, classifier: bool, as_json: bool) -> int:
     except ValueError as error:
         known = ", ".join(Mode)
         raise click.BadParameter(f"{mode!r}; known modes: {known}") from error
+    if not call.strip():
+        raise click.BadParameter("name a call, such as 'Bash(git push)'")
     text, decision = explain(call, _context_here(chosen), classifier=classifier)
     click.echo(json.dumps(decision.as_json(), ensure_ascii=False) if as_json else reveal(text))
     return EXIT_STATUS[decision.behavior]
@@ -81,7 +83,7 @@ def lint_rules(file: str | None, jsonl: bool, as_json: bool) -> int:
             for answer in run_lint_jsonl(lines):
                 sys.stdout.write(answer + "\n")
         return 0
-    texts = _file_rules(Path(file)) if file else _load_settings(Path.cwd(), _home()).rules
+    texts = _file_rules(Path(file)) if file else _project_rules()
     found = lint(RuleSet.build(texts)[0])
     if as_json:
         click.echo(json.dumps([warning.as_json() for warning in found], ensure_ascii=False))
@@ -174,6 +176,7 @@ def _load_settings(project_root: Path, home: Path) -> LoadedSettings:
         policy=settings.policy,
         blocked_hosts=frozenset(host.lower() for host in settings.values.blockedHosts or ()),
         settings_dir=agent_home,
+        waiting=settings.waiting_rules,
     )
 
 
@@ -184,7 +187,7 @@ def _context_here(mode: Mode) -> PermissionContext:
     loaded = _load_settings(cwd, home)
     return PermissionContext(
         mode=mode,
-        rules=RuleSet.build(loaded.rules)[0],
+        rules=RuleSet.build((*loaded.rules, *loaded.waiting))[0],
         launch_dir=cwd,
         project_root=find_project_root(cwd),
         home=home,
@@ -192,8 +195,15 @@ def _context_here(mode: Mode) -> PermissionContext:
         policy=loaded.policy or {},
         blocked_hosts=loaded.blocked_hosts,
         settings_dir=loaded.settings_dir,
+        trusted=not loaded.waiting,
         own_dirs=(_agent_home(),),
     )
+
+
+def _project_rules() -> tuple[RuleText, ...]:
+    """Return the rules of this folder; those that wait for trust are looked at as well."""
+    loaded = _load_settings(Path.cwd(), _home())
+    return (*loaded.rules, *loaded.waiting)
 
 
 def _file_rules(path: Path) -> tuple[RuleText, ...]:
