@@ -110,7 +110,8 @@ def _send_or_ask(text: str, screen: CommandScreen) -> None:
     """Send it, unless it begins with what is no command here but may be meant as one."""
     from agent.commands.advice import advice_on  # with the first of them
 
-    advice = advice_on(text, screen.registry)
+    waiting = screen.commands.custom.waiting if screen.commands is not None else ()
+    advice = advice_on(text, screen.registry, waiting)
     if advice is None:
         screen.send(text)
         return

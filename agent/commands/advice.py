@@ -6,6 +6,7 @@ People bring names from other agents; each is told what does the same here, or t
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import Final
 
 from agent.commands.registry import CommandRegistry, split_command
@@ -81,9 +82,10 @@ _ADVICE: Final = {name: text for names, text in _ELSEWHERE.items() for name in n
 _LOOKS_LIKE_ONE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_:.-]*")
 
 
-def advice_on(text: str, registry: CommandRegistry) -> str | None:
+def advice_on(text: str, registry: CommandRegistry, waiting: Collection[str] = ()) -> str | None:
     """Return what to tell the person instead of sending a line; None where it is to be sent.
 
+    `waiting` are commands of the project that nobody trusted yet.
     Sent is what is no command by its form (`/usr/bin is missing`), and several words that begin
     like no command anywhere (`/etc is full`).
     """
@@ -91,6 +93,8 @@ def advice_on(text: str, registry: CommandRegistry) -> str | None:
     if parts is None or registry.find(parts[0]) is not None:
         return None
     name, arguments = parts
+    if name in waiting:
+        return f"/{name} of this project does nothing before it is trusted: /trust, or --trust."
     if any(name in (c.meta.name, *c.meta.aliases) for c in BUILTIN_COMMANDS):
         return f"/{name} needs the screen: start agent-tui without -p."
     if name.lower() in _ADVICE:

@@ -28,7 +28,7 @@ async def say_command(text: str, center: CommandCenter) -> Said | None:
     await center.ready()
     command = center.registry.find(parts[0])
     if command is None:
-        advice = advice_on(text, center.registry)
+        advice = advice_on(text, center.registry, center.custom.waiting)
         return Said(advice, is_error=True) if advice is not None else None
     if not isinstance(command, LocalCommand):
         return None

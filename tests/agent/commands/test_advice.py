@@ -41,6 +41,11 @@ def test_what_is_no_command_is_sent(text: str) -> None:
     assert advice_on(text, SCREEN) is None
 
 
+def test_a_command_that_waits_for_trust_says_so() -> None:
+    said = advice_on("/deploy now", SCREEN, ["deploy"])
+    assert said == "/deploy of this project does nothing before it is trusted: /trust, or --trust."
+
+
 def test_without_a_screen_a_command_for_it_says_so() -> None:
     assert (
         advice_on("/theme dark", HEADLESS) == "/theme needs the screen: start agent-tui without -p."
