@@ -15,7 +15,8 @@ from agent.settings.schema import is_forbidden_variable
 from agent.settings.trust import ItemKind, TrustItem, allow_rule_item, item
 from permissions.rule import RuleBehavior
 
-MAX_FILES: Final = 500
+MAX_FILES: Final = 2_000
+"""As many as are looked for as commands: one that is not listed could never be trusted."""
 MAX_FILE_BYTES: Final = 1_000_000
 _FOLDERS: Final[tuple[tuple[str, ItemKind], ...]] = (
     ("commands", "command"),

@@ -279,3 +279,11 @@ def test_a_mistyped_key_is_reported_and_others_are_left_alone(place: Place) -> N
     head = b"---\ndesciption: x\nallowed_tools: Read\nmy-own-key: 1\nlicense: MIT\n---\nDo it"
     place.write(".agent/commands/a.md", head, home=True)
     assert _problems(place) == [("a.md", "desciption is no key; did you mean description?")]
+
+
+def test_every_command_that_is_found_can_be_trusted(place: Place) -> None:
+    for number in range(600):
+        place.write(f".claude/commands/c{number}.md", b"x")
+    place.accept()
+    found = place.finder.find()
+    assert (len(found.commands), found.waiting) == (600, ())
