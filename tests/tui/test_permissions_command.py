@@ -64,3 +64,29 @@ def test_without_a_log_there_is_nothing_to_read(home: Path) -> None:
     (home / ".agent" / "audit" / "2026-01.jsonl").unlink()
     result = CliRunner().invoke(command, ["replay"])
     assert result.output.startswith("0 decisions read")
+
+
+def test_rules_are_tried_without_being_stored(home: Path) -> None:
+    tried = CliRunner().invoke(command, ["replay", "--deny", "Bash(make *)"])
+    assert "3 would be different: 0 would ask, 2 would be denied" in tried.output
+    assert "2 would be different" in CliRunner().invoke(command, ["replay"]).output
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "said"),
+    [
+        ([], 3, "manual mode (default) asks"),
+        (["--allow", "Bash(make *)"], 0, "» 4. Allow rules allows: Bash(make *) (command line)"),
+        (["--allow", "Bash(make *)", "--ask", "Bash"], 3, "» 3. Ask rules   asks: Bash"),
+        (["--mode", "bypassPermissions"], 0, "bypass mode (bypassPermissions) allows it"),
+        (["--deny", "Bash(make"], 2, "the closing parenthesis is missing"),
+    ],
+)
+def test_explain_tries_rules_and_modes(
+    home: Path, options: list[str], status: int, said: str
+) -> None:
+    arguments = ["explain", "Bash(make x)", *options]
+    result = CliRunner().invoke(command, arguments, standalone_mode=False)
+    found = result.return_value if result.exception is None else 2
+    assert found == status
+    assert said in result.output + str(result.exception)

@@ -6,7 +6,8 @@ import json
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TextIO
@@ -24,8 +25,20 @@ from permissions.check_cli import (
 from permissions.context import PermissionContext
 from permissions.lint import LintWarning, lint
 from permissions.mode import Mode
-from permissions.rule_set import RuleSet, RuleSource, RuleText
+from permissions.rule_set import RuleBehavior, RuleSet, RuleSource, RuleText
 from permissions.telling import Shorten, home_relative, source_name
+
+
+def _tried_rules(function: Callable[..., int]) -> Callable[..., int]:
+    """Add `--allow`, `--ask` and `--deny`: rules to try, which are kept nowhere."""
+    for behavior in reversed(RuleBehavior):
+        function = click.option(
+            f"--{behavior}",
+            multiple=True,
+            metavar="RULE",
+            help=f"Try one more {behavior} rule; nothing is stored. Repeatable.",
+        )(function)
+    return function
 
 
 @click.group("permissions", short_help="Judge calls, explain decisions, lint and replay rules.")
@@ -52,7 +65,16 @@ def check(file: str | None, classifier: bool, _json: bool) -> int:
 @click.option("--mode", default="default", show_default=True, help="Permission mode to assume.")
 @click.option("--classifier", is_flag=True, help="Hear the local classifier too.")
 @click.option("--json", "as_json", is_flag=True, help="Print the decision as JSON.")
-def explain_call(call: str, mode: str, classifier: bool, as_json: bool) -> int:
+@_tried_rules
+def explain_call(
+    call: str,
+    mode: str,
+    classifier: bool,
+    as_json: bool,
+    allow: tuple[str, ...],
+    ask: tuple[str, ...],
+    deny: tuple[str, ...],
+) -> int:
     """Explain the decision on one CALL, such as 'Bash(git push)'.
 
     Exit status: 0 allow, 3 ask, 4 deny.
@@ -64,7 +86,9 @@ def explain_call(call: str, mode: str, classifier: bool, as_json: bool) -> int:
         raise click.BadParameter(f"{mode!r}; known modes: {known}") from error
     if not call.strip():
         raise click.BadParameter("name a call, such as 'Bash(git push)'")
-    text, decision = explain(call, _context_here(chosen), classifier=classifier)
+    # Whoever names the mode wants to know what it would do, its gate open.
+    context = replace(_with_tried(_context_here(chosen), allow, ask, deny), bypass_available=True)
+    text, decision = explain(call, context, classifier=classifier)
     click.echo(json.dumps(decision.as_json(), ensure_ascii=False) if as_json else reveal(text))
     return EXIT_STATUS[decision.behavior]
 
@@ -98,8 +122,18 @@ def lint_rules(file: str | None, jsonl: bool, as_json: bool) -> int:
 @command.command("replay")
 @click.option("--since", metavar="DATE", help="Only decisions from this date on (YYYY-MM-DD).")
 @click.option("--json", "as_json", is_flag=True, help="One JSON line per changed decision.")
-def replay(since: str | None, as_json: bool) -> int:
-    """Judge the audit log's calls again by today's rules and show what would differ."""
+@_tried_rules
+def replay(
+    since: str | None,
+    as_json: bool,
+    allow: tuple[str, ...],
+    ask: tuple[str, ...],
+    deny: tuple[str, ...],
+) -> int:
+    """Judge the audit log's calls again by today's rules and show what would differ.
+
+    With --allow, --ask and --deny: by today's rules and these.
+    """
     # The log's reader is needed by this command alone.
     from permissions.replay import replay as run_replay
 
@@ -109,7 +143,7 @@ def replay(since: str | None, as_json: bool) -> int:
         except ValueError as error:
             raise click.BadParameter(f"{since!r} is no date; write YYYY-MM-DD") from error
     agent_home = _agent_home()
-    context = _context_here(Mode.DEFAULT)
+    context = _with_tried(_context_here(Mode.DEFAULT), allow, ask, deny)
     total = 0
     changed: Counter[str] = Counter()
     for difference in run_replay(agent_home / "audit", context, since=since):
@@ -198,6 +232,24 @@ def _context_here(mode: Mode) -> PermissionContext:
         trusted=not loaded.waiting,
         own_dirs=(_agent_home(),),
     )
+
+
+def _with_tried(
+    context: PermissionContext,
+    allow: tuple[str, ...],
+    ask: tuple[str, ...],
+    deny: tuple[str, ...],
+) -> PermissionContext:
+    """Return the context with more rules; a usage error for one that cannot be read."""
+    lists = {RuleBehavior.ALLOW: allow, RuleBehavior.ASK: ask, RuleBehavior.DENY: deny}
+    texts = [
+        RuleText(text, behavior, RuleSource.CLI)
+        for behavior, rules in lists.items()
+        for text in rules
+    ]
+    for warning in RuleSet.build(texts)[1]:
+        raise click.BadParameter(f"{warning.rule}: {warning.message}")
+    return context.with_rules(context.rules.with_rules(texts)) if texts else context
 
 
 def _project_rules() -> tuple[RuleText, ...]:
