@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TextIO
 
 from agent.answer import AnswerText
+from agent.commands.spec import SKILLS
 from agent.conversation import Conversation
 from agent.events import (
     AgentEvent,
@@ -118,6 +119,8 @@ class HeadlessOutput:
         if self._format != "stream-json":
             return
         conversation = self._conversation
+        center = conversation.commands
+        commands = center.registry.listed() if center is not None else ()
         self._line(
             {
                 "type": "system",
@@ -128,6 +131,8 @@ class HeadlessOutput:
                 "permissionMode": str(conversation.mode),
                 "tools": list(conversation.tool_names),
                 "mcp_servers": [],
+                "slash_commands": [command.meta.name for command in commands],
+                "skills": [c.meta.name for c in commands if c.meta.source in SKILLS],
                 "demo": conversation.is_demo,
             }
         )
@@ -344,6 +349,9 @@ async def run_headless(
     output = HeadlessOutput(
         conversation, output_format, out=out, err=err, partial_messages=partial_messages
     )
+    if output_format == "stream-json" and conversation.commands is not None:
+        # The first line names the commands of files.
+        await conversation.commands.ready()
     output.begin()
     status = EXIT_COMPLETED
     async for prompt in prompts:

@@ -288,6 +288,21 @@ async def test_the_demo_prints_its_conversation_without_a_terminal(
     assert not (fresh_home / ".agent" / "sessions").exists()
 
 
+async def test_the_first_line_names_commands_and_skills(
+    hello: ScriptedServer, project: Path, fresh_home: Path
+) -> None:
+    for name in ("commands/fix.md", "skills/deploy/SKILL.md"):
+        path = fresh_home / ".agent" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("Do it.")
+    env = environment(fresh_home, hello.base_url)
+    _, out, _ = await run("-p", "hi", "--output-format", "stream-json", cwd=project, env=env)
+    init = json.loads(out.splitlines()[0])
+    assert {"fix", "deploy", "cost"} <= set(init["slash_commands"])
+    assert init["skills"] == ["deploy"]
+    assert "theme" not in init["slash_commands"]
+
+
 async def test_a_command_is_answered_without_the_model(
     hello: ScriptedServer, project: Path, fresh_home: Path
 ) -> None:
