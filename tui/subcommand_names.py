@@ -9,6 +9,6 @@ SUBCOMMANDS: Final = {
     "hooks": "List hooks, or fire one.",
     "sessions": "List, show, search, export and repair conversations.",
     "doctor": "Check the installation and the settings here, and say how to mend them.",
-    "config": "Show the settings in force, and which file set each.",
+    "config": "Show the settings in force and which file set each, or set one.",
     "completion": "Print the completion script for bash, zsh or fish.",
 }

@@ -22,7 +22,7 @@ def set_value(file: Path, key: str, value: object) -> None:
         OSError: the file cannot be written.
     """
     if key not in SettingsFile.model_fields:
-        raise ConfigError(f"There is no setting {key!r}.")
+        raise ConfigError(f"There is no setting {key!r}.{_meant(key)}")
     if value is not None:
         _, problems = check({key: value})  # type: ignore[dict-item] # any JSON value may be tried
         if problems:
@@ -34,6 +34,13 @@ def set_value(file: Path, key: str, value: object) -> None:
         else:
             data[key] = value
         write_private(file, (json.dumps(data, indent=2, ensure_ascii=False) + "\n").encode())
+
+
+def _meant(key: str) -> str:
+    import difflib  # only for what is mistyped
+
+    near = difflib.get_close_matches(key, SettingsFile.model_fields, n=1)
+    return f" Did you mean {near[0]!r}?" if near else ""
 
 
 def parse_value(text: str) -> object:

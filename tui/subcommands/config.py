@@ -6,11 +6,13 @@ import json
 
 import click
 
+from agent.errors import AgentError
 from agent.sanitize import reveal
+from agent.settings.change import parse_value, set_value
 from tui.subcommands.places import here, settings_here
 
 
-@click.group("config", invoke_without_command=True, short_help="Show the settings in force.")
+@click.group("config", invoke_without_command=True, short_help="Show the settings in force, or set one.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def command(context: click.Context, as_json: bool) -> None:
@@ -59,6 +61,25 @@ def command(context: click.Context, as_json: bool) -> None:
         click.echo(reveal(f"! {warning}"))
     if not values and not settings.rules and not settings.warnings:
         click.echo("no settings; all defaults")
+
+
+@command.command("set")
+@click.argument("key")
+@click.argument("value", required=False)
+def set_key(key: str, value: str | None) -> None:
+    """Set KEY to VALUE in your own settings, or take it out."""
+    file = here().agent_home / "settings.json"
+    parsed = parse_value(value) if value is not None else None
+    try:
+        set_value(file, key, parsed)
+    except AgentError as error:
+        raise click.ClickException(str(error)) from error
+    except OSError as error:
+        raise click.ClickException(f"{file}: {error.strerror or error}") from error
+    click.echo(reveal(f"{key} {'is set' if parsed is not None else 'is taken out'} in {file}"))
+    origin = settings_here(here()).merged.origins.get(key)
+    if parsed is not None and origin is not None and str(origin.file) != str(file):
+        click.echo(reveal(f"! {origin.file or origin.source} decides here"), err=True)
 
 
 @command.command("path")
