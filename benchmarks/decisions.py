@@ -13,12 +13,14 @@ from pathlib import Path
 from statistics import median
 from typing import Final
 
+from agent.session.redact import Redactor
 from benchmarks.figures import Figure
 from hooks.config import HookLayer, build_config
 from hooks.events import PreToolUse
 from hooks.ports import HookPorts, HookSession
 from hooks.runner import HookRunner
 from hooks.spec import HookSource
+from permissions.audit import AuditLog
 from permissions.cascade import decide
 from permissions.context import PermissionContext
 from permissions.mode import Mode
@@ -28,6 +30,13 @@ from permissions.rule_set import RuleBehavior, RuleSet, RuleSource, RuleText
 RULES: Final = 500
 PARTS: Final = 10
 SLEEP_S: Final = 0.05
+EVERYDAY: Final = (
+    "cd src{n} && git status --short && npm test -- --run 'unit {n}' > out{n}.txt 2>&1; "
+    "pytest -q tests/part{n} -k 'not slow' | head -n 20 && cp build/a{n}.js dist/b.js && "
+    'mv dist/b.js dist/c{n}.js; git commit -am "fix: part {n}" && CI=1 make lint || '
+    'echo "failed in $HOME/{n}"'
+)
+"""What is asked for every day: ten commands, two redirections, files, quotes and a variable."""
 
 
 def measure_decisions(*, quick: bool) -> Iterator[Figure]:
@@ -46,25 +55,45 @@ def _rules(folder: Path, times: int) -> Iterator[Figure]:
         project_root=folder,
         home=folder,
     )
-    command = " && ".join(f"tool{n} run --flag value{n}" for n in range(PARTS))
+    (folder / "dist").mkdir()
+    alike = " && ".join(f"tool{part} run --flag value{{n}}" for part in range(PARTS))
+    for name, command in ((f"{PARTS} parts", alike), ("an everyday compound", EVERYDAY)):
+        known = command.replace("{n}", "x")
+        forms = {
+            "same command": known,
+            "one part new": known + " && last{n}",
+            "every part new": command,
+        }
+        decide(PermissionRequest("Bash", {"command": known}), context)
+        for form, text in forms.items():
 
-    def again(number: int) -> None:
-        decide(PermissionRequest("Bash", {"command": command}), context)
+            def once(number: int, text: str = text) -> None:
+                given = text.replace("{n}", str(number))
+                decide(PermissionRequest("Bash", {"command": given}), context)
 
-    def anew(number: int) -> None:
-        decide(PermissionRequest("Bash", {"command": f"{command} && last{number}"}), context)
-
-    again(0)
-    yield Figure("decision, 10 parts, 500 rules, same command", _median_ms(again, times), "ms")
-    yield Figure("decision, 10 parts, 500 rules, new command", _median_ms(anew, times), "ms")
-    long = "echo " + "x" * 9_990
+            title = f"decision, {name}, {RULES} rules, {form}"
+            yield Figure(title, _median_ms(once, times), "ms")
+    log = AuditLog(folder / "audit.jsonl", session_id="bench", redact=_redactor().text)
+    request = PermissionRequest("Bash", {"command": EVERYDAY.replace("{n}", "1")})
+    decision = decide(request, context)
+    yield Figure(
+        "its line in the audit log", _median_ms(lambda n: log.write(decision, request), times), "ms"
+    )
+    long = "echo " + "x" * 9_980
     yield Figure(
         "decision, 10,000 characters",
         _median_ms(
-            lambda n: _ignore(decide(PermissionRequest("Bash", {"command": long}), context)), 20
+            lambda n: _ignore(
+                decide(PermissionRequest("Bash", {"command": f"{long}{n}"}), context)
+            ),
+            20,
         ),
         "ms",
     )
+
+
+def _redactor() -> Redactor:
+    return Redactor({"API_KEY": "sk-ant-" + "x" * 40, "TOKEN": "ghp_" + "x" * 36})
 
 
 def _texts() -> Iterator[RuleText]:
