@@ -83,6 +83,8 @@ def _options(context: click.Context) -> Iterator[str]:
     for title, names in SECTIONS:
         yield f".SS {_text(title)}"
         yield from _terms(records.pop(name) for name in names)
+    # Its names are those of whatever context asked first.
+    records["help"] = ("-h, --help", "Show this message and exit.")
     yield ".SS About"
     yield from _terms(records.values())
 
