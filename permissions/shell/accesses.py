@@ -6,6 +6,7 @@ and touches whatever it likes, which is why only a rule or a person can allow it
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 from permissions.shell.access import HERE, Access, AccessKind, each, names
@@ -28,11 +29,13 @@ from permissions.shell.text_accesses import (
     uniq,
     yaml_query,
 )
+from permissions.shell.tool_outputs import tool_accesses
 from permissions.shell.transfers import (
     compressor,
     converter,
     copy_in_out,
     curl,
+    java_archive,
     patch,
     remote_copy,
     seven_zip,
@@ -48,6 +51,12 @@ _Reader = Callable[[Sequence[Word]], list[Access]]
 
 def accesses(program: str, words: Sequence[Word]) -> list[Access]:
     """Return what `program` touches when it is given `words`; [] for programs not known."""
+    if program.startswith("python") and len(words) > 1 and words[0].text == "-m":
+        return accesses(words[1].text, words[2:])
+    return [*_file_accesses(program, words), *tool_accesses(program, words)]
+
+
+def _file_accesses(program: str, words: Sequence[Word]) -> list[Access]:
     reader = _SPECIAL.get(program)
     if reader is not None:
         return reader(words)
@@ -105,14 +114,11 @@ _WRITERS = {
     "chgrp": ("", 1),
     "chattr": ("vp", 1),
     "setfacl": ("mxMX", 0),
+    "setfattr": ("nvx", 0),
     "shred": ("ns", 0),
     "mknod": ("m", 0),
-    "vi": ("cSuiT", 0),
-    "vim": ("cSuiT", 0),
-    "nvim": ("cSui", 0),
     "nano": ("", 0),
     "ed": ("p", 0),
-    "ex": ("c", 0),
     "emacs": ("lf", 0),
     "micro": ("", 0),
     "sponge": ("", 0),
@@ -270,6 +276,42 @@ def _cargo(words: Sequence[Word]) -> list[Access]:
     ]
 
 
+def _make_temporary(words: Sequence[Word]) -> list[Access]:
+    found = split_arguments(words, valued="p", valued_long=names("--suffix"))
+    folders = found.values("-p", "--tmpdir")
+    if folders or found.has("-t", "--tmpdir"):
+        return each(AccessKind.WRITE, folders)
+    return each(AccessKind.WRITE, found.operands)
+
+
+def _editor(words: Sequence[Word]) -> list[Access]:
+    """Read what `vim -c 'w file'` writes beside the files it opens."""
+    found = split_arguments(words, valued="cSuiT", valued_long=names("--cmd"))
+    written: list[Word] = []
+    for value in (*found.values("-c", "--cmd"), *(Word(w.raw, w.text[1:]) for w in words)):
+        match = _EDITOR_WRITE.match(value.text)
+        if match:
+            written.append(Word(value.raw, match[1]))
+    operands = [word for word in found.operands if not word.plain.startswith("+")]
+    return each(AccessKind.WRITE, [*operands, *written])
+
+
+_EDITOR_WRITE = re.compile(r":?\s*(?:w|wq|write|sav|saveas|up|update|x)!?\s+(?:>>\s*)?(\S+)")
+
+
+def _environment(words: Sequence[Word]) -> list[Access]:
+    """Read variables that say where git works."""
+    found: list[Access] = []
+    for word in words:
+        name, equals, _ = word.plain.partition("=")
+        if equals and name in GIT_PLACES:
+            found.append(Access(AccessKind.PLACE, Word(word.raw, word.text[len(name) + 1 :])))
+    return found
+
+
+GIT_PLACES = names("GIT_DIR GIT_WORK_TREE GIT_OBJECT_DIRECTORY GIT_INDEX_FILE")
+"""Variables that move git elsewhere."""
+
 _SPECIAL: dict[str, _Reader] = {
     "rm": _remove,
     "unlink": _remove,
@@ -314,6 +356,7 @@ _SPECIAL: dict[str, _Reader] = {
     "gtar": tar,
     "bsdtar": tar,
     "unzip": unzip,
+    "jar": java_archive,
     **dict.fromkeys(("7z", "7za", "7zr"), seven_zip),
     "zip": zip_archive,
     "curl": curl,
@@ -327,6 +370,9 @@ _SPECIAL: dict[str, _Reader] = {
     "make": _make,
     "gmake": _make,
     "git": git,
+    **dict.fromkeys(("vi", "vim", "nvim", "ex", "view"), _editor),
+    **dict.fromkeys(("env", "export", "declare", "typeset"), _environment),
+    "mktemp": _make_temporary,
     "docker": container,
     "podman": container,
     "kubectl": container,

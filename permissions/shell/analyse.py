@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
 
 from permissions.glob_text import UNKNOWN
 from permissions.record import record
-from permissions.shell.access import Access
-from permissions.shell.accesses import accesses
+from permissions.shell.access import Access, AccessKind
+from permissions.shell.accesses import GIT_PLACES, accesses
 from permissions.shell.conditions import is_inert_test
 from permissions.shell.flow import UNKNOWN_FOLDER, Folders, Placed, place
 from permissions.shell.forms import EXPANDED, Form, allow_forms, deny_forms, form_of
@@ -227,7 +228,7 @@ def _facts_of_words(
         has_literal_program=all(layer.words[0].is_literal for layer in layers),
         hidden=hidden,
         risk=own.risk,
-        accesses=_accesses(layers),
+        accesses=(*_accesses(layers), *_variables(simple)),
         inner=inner,
         redirects=(),
         is_read_only=own.is_read_only,
@@ -351,6 +352,13 @@ def _accesses(layers: list[Layer]) -> tuple[Access, ...]:
             for access in accesses(program_of(layer.words[0]), layer.words[1:])
         )
     return tuple(found)
+
+
+def _variables(simple: Simple) -> Iterator[Access]:
+    """Yield the places to which variables move git."""
+    for item in simple.assignments:
+        if item.name in GIT_PLACES:
+            yield Access(AccessKind.PLACE, item.value)
 
 
 def _moved(path: Word, folder: str) -> Word:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from permissions.glob_text import UNKNOWN
 from permissions.record import record
@@ -33,7 +33,7 @@ class Arguments:
         return tuple(
             option.value
             for option in self.options
-            if option.name in names and option.value is not None
+            if option.value is not None and (option.name in names or _is_short(option.name, names))
         )
 
     def has(self, *names: str) -> bool:
@@ -98,7 +98,7 @@ def split_arguments(
                 options.append(Option(name, words[position]))
                 position += 1
             else:
-                options.append(Option(name))
+                options.append(Option(name, _shortened(name, valued_long, words[position:])))
             continue
         for index, letter in enumerate(text[1:], start=1):
             if letter not in valued:
@@ -115,6 +115,16 @@ def split_arguments(
                 options.append(Option(f"-{letter}"))
             break
     return Arguments(tuple(options), tuple(operands), injectable)
+
+
+def _is_short(name: str, names: Iterable[str]) -> bool:
+    """Is it the beginning of a long option, as GNU programs accept it?"""
+    return len(name) > 3 and name.startswith("--") and any(one.startswith(name) for one in names)
+
+
+def _shortened(name: str, valued_long: frozenset[str], rest: Sequence[Word]) -> Word | None:
+    """Return the word that a shortened option takes; it also stays among the operands."""
+    return rest[0] if rest and _is_short(name, valued_long) else None
 
 
 def _tail(word: Word, start: int) -> Word:

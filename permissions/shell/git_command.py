@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from permissions.glob_text import UNKNOWN
 from permissions.shell.access import HERE, Access, AccessKind, attached_values, each, names
 from permissions.shell.arguments import Arguments, split_arguments
 from permissions.shell.syntax import HOME_MARK, Word
@@ -52,6 +53,9 @@ def git(words: Sequence[Word]) -> list[Access]:
         )
     if subcommand == "bundle" and rest[:1] and rest[0].text == "create":
         result.extend(each(AccessKind.WRITE, split_arguments(rest[1:]).operands[:1]))
+    if subcommand == "apply" and any(word.text == "--unsafe-paths" for word in rest):
+        # The patch alone says where.
+        result.append(Access(AccessKind.WRITE, Word("git apply --unsafe-paths", UNKNOWN)))
     if subcommand == "pack-objects":
         result.extend(each(AccessKind.WRITE, split_arguments(rest).operands[-1:]))
     if subcommand in ("clone", "init"):

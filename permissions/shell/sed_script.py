@@ -17,6 +17,29 @@ def sed_script_risk(script: str) -> str:
     Substitution flags `e` and `w`, the commands `e w W r R` and whatever is not understood are
     risks.
     """
+    position = _first_risk(script)
+    if position is None:
+        return ""
+    return f"the sed script may run or write something (at {script[position:][:20]!r})"
+
+
+def sed_script_writes(script: str) -> list[str]:
+    """Return the files that a script writes, as far as it is understood up to there."""
+    found: list[str] = []
+    while (position := _first_risk(script)) is not None:
+        line, _, script = script[position:].partition("\n")
+        match = _WRITE.match(line) or _WRITE_FLAG.search(line)
+        if match:
+            found.append(match[1].strip())
+    return [path for path in found if path not in ("", "/dev/stdout", "/dev/stderr")]
+
+
+_WRITE = re.compile(r"[wW]\s*(.+)")
+_WRITE_FLAG = re.compile(r"[^\w\s\\][gpiIM0-9]*w\s*([^\s;}][^;}]*)$")
+
+
+def _first_risk(script: str) -> int | None:
+    """Return where the first command stands that is not known to be harmless."""
     position = 0
     depth = 0
     while position < len(script):
@@ -39,7 +62,7 @@ def sed_script_risk(script: str) -> str:
         if command in "sy":
             end = _substitution_end(script, position)
             if end is None:
-                return f"the sed script may run or write something (at {script[position:][:20]!r})"
+                return position
             position = end
             continue
         for pattern in (_SIMPLE, _BRANCH, _TEXT):
@@ -48,8 +71,8 @@ def sed_script_risk(script: str) -> str:
                 position = match.end()
                 break
         else:
-            return f"the sed script may run or write something (at {script[position:][:20]!r})"
-    return ""
+            return position
+    return None
 
 
 def _substitution_end(script: str, start: int) -> int | None:

@@ -35,6 +35,9 @@ _UNKNOWN_PIECES = str.maketrans(dict.fromkeys((UNKNOWN, PIPE_MARK, HOME_MARK, PW
 _INPUTS = frozenset({"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"})
 _VALUED = frozenset({"-o", "+o", "-O", "+O", "--rcfile", "--init-file", "-u", "-g"})
 _ON_INPUT = re.compile(r"0?<")
+_AWK_STARTS = re.compile(
+    r"""system\s*\(\s*"([^"\\]+)"\s*\)|(?<!\|)\|&?\s*"([^"\\]+)"|"([^"\\]+)"\s*\|&?\s*getline"""
+)
 _REPLACED = re.compile(r"\{[^{}\s]*\}")
 
 
@@ -103,6 +106,12 @@ def of_aliases(words: Sequence[Word]) -> Texts:
         if equals:
             texts.append(value)
     return Texts(tuple(texts))
+
+
+def of_awk(words: Sequence[Word]) -> Texts:
+    """Read the commands that an awk program starts, where they are written out."""
+    texts = [text for word in words if '"' in word.text for text in _AWK_STARTS.findall(word.text)]
+    return Texts(tuple(next(filter(None, groups)) for groups in texts))
 
 
 def of_callbacks(words: Sequence[Word]) -> Texts:

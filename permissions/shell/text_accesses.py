@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from permissions.shell.access import HERE, Access, AccessKind, each, names
 from permissions.shell.arguments import Arguments, split_arguments
+from permissions.shell.sed_script import sed_script_writes
 from permissions.shell.syntax import Word
 
 
@@ -109,8 +110,11 @@ def sed(words: Sequence[Word]) -> list[Access]:
     has_script = found.has("-e", "--expression", "-f", "--file")
     operands = found.operands if has_script else found.operands[1:]
     in_place = found.has("-i", "--in-place")
+    scripts = found.values("-e", "--expression") or (() if has_script else found.operands[:1])
+    written = [Word(one.raw, path) for one in scripts for path in sed_script_writes(one.plain)]
     return [
         *each(AccessKind.READ, found.values("-f", "--file")),
+        *each(AccessKind.WRITE, written),
         *each(AccessKind.WRITE if in_place else AccessKind.READ, operands),
     ]
 
@@ -129,15 +133,23 @@ def sed_arguments(words: Sequence[Word]) -> Arguments:
 
 def awk(words: Sequence[Word]) -> list[Access]:
     """Return what awk reads or changes."""
-    found = split_arguments(words, valued="Fvfil", valued_long=names("--file --assign --include"))
+    found = split_arguments(words, valued="FvfilE", valued_long=names("--file --assign --include"))
     files = found.values("-f", "--file")
     operands = found.operands if files else found.operands[1:]
     data = [word for word in operands if not re.match(r"[A-Za-z_]\w*=", word.text)]
+    dumped = [Word(word.raw, word.text[2:]) for word in words if re.match(r"-[odpD].", word.plain)]
+    programs = () if files else found.operands[:1]
+    written = [Word(one.raw, path) for one in programs for path in _AWK_OUTPUT.findall(one.plain)]
     in_place = any(value.text.startswith("inplace") for value in found.values("-i", "--include"))
     return [
         *each(AccessKind.READ, files),
+        *each(AccessKind.WRITE, [*written, *dumped]),
         *each(AccessKind.WRITE if in_place else AccessKind.READ, data),
     ]
+
+
+_AWK_OUTPUT = re.compile(r'>>?\s*"([^"]+)"')
+"""`print > "file"`"""
 
 
 def find(words: Sequence[Word]) -> list[Access]:

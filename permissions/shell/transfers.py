@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from permissions.shell.access import HERE, Access, AccessKind, each, names
+from permissions.glob_text import UNKNOWN
+from permissions.shell.access import HERE, Access, AccessKind, attached_values, each, names
 from permissions.shell.arguments import Arguments, split_arguments
 from permissions.shell.syntax import Word
 
@@ -62,6 +63,9 @@ def _tar(found: Arguments) -> list[Access]:
     if found.has("-x", "--extract", "--get"):
         to_output = found.has("-O", "--to-stdout")
         places = each(AccessKind.WRITE, folders or (() if to_output else (HERE,)))
+        if found.has("-P", "--absolute-names") and not to_output:
+            # The archive alone says where.
+            places.append(Access(AccessKind.WRITE, Word("tar -P", UNKNOWN)))
         return [*each(AccessKind.READ, archives), *places, *each(AccessKind.READ, listing)]
     if found.has("-t", "--list"):
         return [*each(AccessKind.READ, archives), *each(AccessKind.READ, folders)]
@@ -86,8 +90,9 @@ def unzip(words: Sequence[Word]) -> list[Access]:
 
 def zip_archive(words: Sequence[Word]) -> list[Access]:
     """Return what zip reads and writes."""
-    operands = split_arguments(words, valued="xibtn").operands
-    return [*each(AccessKind.WRITE, operands[:1]), *each(AccessKind.READ, operands[1:])]
+    found = split_arguments(words, valued="xibtn")
+    kind = AccessKind.REMOVE if found.has("-m", "--move") else AccessKind.READ
+    return [*each(AccessKind.WRITE, found.operands[:1]), *each(kind, found.operands[1:])]
 
 
 def seven_zip(words: Sequence[Word]) -> list[Access]:
@@ -104,6 +109,17 @@ def seven_zip(words: Sequence[Word]) -> list[Access]:
     if command.text in ("a", "d", "u", "rn"):
         return [*each(AccessKind.WRITE, operands[:1]), *each(AccessKind.READ, operands[1:])]
     return each(AccessKind.READ, operands[:1])
+
+
+def java_archive(words: Sequence[Word]) -> list[Access]:
+    """Return what jar reads and writes; its letters are those of an old tar."""
+    letters = words[0].plain.lstrip("-") if words else ""
+    archive = words[1:2] if "f" in letters else ()
+    if "x" in letters:
+        places = attached_values(words, frozenset({"-C", "--dir"}))
+        return [*each(AccessKind.READ, archive), *each(AccessKind.WRITE, places or (HERE,))]
+    kind = AccessKind.READ if "t" in letters else AccessKind.WRITE
+    return each(kind, archive)
 
 
 def compressor(words: Sequence[Word]) -> list[Access]:
@@ -225,5 +241,7 @@ def copy_in_out(words: Sequence[Word]) -> list[Access]:
 
 
 def converter(words: Sequence[Word]) -> list[Access]:
-    """Return what a converter of pictures or films writes: its last operand."""
-    return each(AccessKind.WRITE, split_arguments(words).operands[-1:])
+    """Return what a converter of pictures or films writes: its last operand, and maybe others."""
+    operands = split_arguments(words, valued="i").operands
+    paths = [word for word in operands[:-1] if "/" in word.text and word.is_literal]
+    return each(AccessKind.WRITE, [*paths, *operands[-1:]])

@@ -17,6 +17,7 @@ from permissions.shell.shell_texts import (
     Texts,
     joined,
     of_aliases,
+    of_awk,
     of_callbacks,
     of_file,
     of_parallel,
@@ -141,6 +142,8 @@ def _inner(layer: Layer) -> tuple[list[Layer], Texts]:
             return [], Texts(reader=name)
         case "mapfile" | "readarray" | "compgen" | "complete":
             return [], of_callbacks(rest)
+        case "awk" | "gawk" | "mawk" | "nawk":
+            return [], of_awk(rest)
         case "hash":
             return _after_option(layer, rest, frozenset({"-p"})), Texts()
         case "find":
