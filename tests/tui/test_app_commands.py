@@ -385,3 +385,48 @@ async def test_the_prompt_is_coloured_for_the_session() -> None:
         assert app.composer._mode_role is Role.SHELL
         await send(pilot, "/color mauve")
         assert "No colour 'mauve'" in transcript_of(app)
+
+
+async def test_marked_text_gives_way_to_what_comes() -> None:
+    app = make_app()
+    async with app.run_test(size=(60, 20)) as pilot:
+        composer = app.composer
+        await pilot.press(*keys("one two"), *["shift+left"] * 3)
+        assert composer.marked_text == "two"
+        await pilot.press("backspace")
+        assert composer.buffer.text == "one "
+        await pilot.press("shift+home", "ctrl+w", *keys("zero "), "ctrl+y")
+        assert composer.buffer.text == "zero one "
+        await pilot.press("ctrl+j", *keys("more"), "shift+up", "X")
+        assert composer.buffer.text == "zeroX"
+        await pilot.press("ctrl+underscore")
+        assert composer.buffer.text == "zero one \nmore"
+        await pilot.press("shift+home", "left", *keys("<"))
+        assert composer.buffer.text == "<zero one \nmore"
+        assert composer.marked_text == ""
+
+
+@pytest.mark.parametrize("key", ["ctrl+c", "ctrl+shift+c"])
+async def test_marked_text_of_the_prompt_is_copied(key: str) -> None:
+    app = make_app()
+    async with app.run_test(size=(60, 20)) as pilot:
+        await pilot.press(*keys("one two"), "shift+left", key)
+        await settled(pilot)
+        assert app.clipboard == "o"
+        assert app.composer.buffer.text == "one two"
+        assert "copied" in text_of(app.status_line)
+
+
+async def test_the_pointer_marks_text_of_the_prompt() -> None:
+    app = make_app()
+    async with app.run_test(size=(50, 20)) as pilot:
+        await pilot.press(*keys("hello"))
+        region = app.composer.content_region
+        x, y = region.x + 3, region.y + 1
+        await app.on_event(pointer(events.MouseDown, x + 1, y))
+        await app.on_event(pointer(events.MouseMove, x + 3, y))
+        await app.on_event(pointer(events.MouseUp, x + 3, y))
+        await app.on_event(pointer(events.MouseMove, x + 5, y))
+        assert app.composer.marked_text == "el"
+        await pilot.press("X")
+        assert app.composer.buffer.text == "hXlo"

@@ -407,3 +407,15 @@ def test_a_file_that_names_an_absent_action_is_told_why(action_id: str) -> None:
     (warning,) = load_keybindings(json.dumps(file), default_keymap()).warnings
     assert warning.issue is KeybindingIssue.ABSENT_ACTION
     assert ABSENT[action_id] in warning.message
+
+
+UNBOUND = {
+    "app:redraw", "confirm:previousField", "diff:back", "footer:dismiss", "scroll:fullPageDown",
+    "scroll:fullPageUp", "scroll:halfPageDown", "scroll:halfPageUp", "scroll:lineDown",
+    "scroll:lineUp", "selection:clear", "voice:pushToTalk",
+}  # fmt: skip
+"""What has no key unless somebody gives it one, as in Claude Code, whose Space would be typed."""
+
+
+def test_every_action_has_a_key_or_deliberately_none() -> None:
+    assert {action.id for action in ACTIONS if not action.keys} == UNBOUND

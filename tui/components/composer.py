@@ -60,6 +60,7 @@ class Composer(Listens, RowsWidget):
         self._on_paste = on_paste
         self.buffer = TextBuffer()
         self._mark = TextMark(self.buffer)
+        self._is_dragging = False
         self.placeholder = PLACEHOLDER
         self.shell_hint: Callable[[], str] = str
         """Gives what the upper rule says while a shell command is typed."""
@@ -218,12 +219,18 @@ class Composer(Listens, RowsWidget):
         return [
             (Phase.BUBBLE, self._on_key_event, (EventKind.KEY,)),
             (Phase.BUBBLE, self._on_paste_event, (EventKind.PASTE,)),
-            (Phase.BUBBLE, self._on_press, (EventKind.MOUSE_DOWN,)),
+            (
+                Phase.BUBBLE,
+                self._on_pointer,
+                (EventKind.MOUSE_DOWN, EventKind.MOUSE_MOVE, EventKind.MOUSE_UP),
+            ),
         ]
 
     def _on_key_event(self, event: RoutedEvent) -> None:
         edit = EDIT_KEYS.get(event.key)
-        if edit is not None:
+        if self._mark.press(event.key):
+            self._text_changed()
+        elif edit is not None:
             self.edit(edit)
         elif event.text:
             if self._vim is None or self._vim.is_typing:
@@ -238,18 +245,31 @@ class Composer(Listens, RowsWidget):
             self._mark.replaced_by(lambda buffer: buffer.paste(event.text))
             self._text_changed()
 
-    def _on_press(self, event: RoutedEvent) -> None:
-        message = event.message
-        if not isinstance(message, events.MouseDown):
-            return
+    def _on_pointer(self, event: RoutedEvent) -> None:
+        match event.message:
+            case events.MouseDown(button=1) as message:
+                self.buffer.move_to(self._place_at(message))
+                self._is_dragging = True
+                self.capture_mouse()
+            case events.MouseMove() as message if self._is_dragging:
+                place = self._place_at(message)
+                self._mark.extend(lambda: self.buffer.move_to(place))
+            case events.MouseUp() if self._is_dragging:
+                self._is_dragging = False
+                self.release_mouse()
+            case _:
+                return
+        self._settle()
+        self.refresh_text()
+        event.claim()
+
+    def _place_at(self, message: events.MouseEvent) -> int:
+        """Return the place in the text under the pointer, or the nearest one."""
         region = self.content_region
         x = int(message.screen_x) - region.x - SIGN_CELLS
         y = int(message.screen_y) - region.y - self._rule_rows + self._first_shown
         rows = self._edit_rows()
-        self.buffer.move_to(cursor_at(rows, max(0, min(y, len(rows) - 1)), max(0, x)))
-        self._settle()
-        self.refresh_text()
-        event.claim()
+        return cursor_at(rows, max(0, min(y, len(rows) - 1)), max(0, x))
 
     def _settle(self) -> None:
         if self._vim is not None:
