@@ -104,7 +104,6 @@ def _subcommand(command: click.Command, context: click.Context) -> Iterator[str]
         usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
         yield from _terms([(usage, command.get_short_help_str(200))])
         records = _records(command, context)
-        records.pop("help", None)
         yield ".RS"
         yield from _terms(records.values())
         yield ".RE"
@@ -120,6 +119,7 @@ def _records(command: click.Command, context: click.Context) -> dict[str | None,
         parameter.name: record
         for parameter in command.get_params(context)
         if isinstance(parameter, click.Option)
+        and "--help" not in parameter.opts
         and (record := parameter.get_help_record(context)) is not None
     }
 
