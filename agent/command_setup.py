@@ -83,7 +83,11 @@ class CommandParts:
         scope = TurnScope(ports.gate, ports.choice, ports.model, ports.effort)
         skill_hooks = SkillHooks(ports.hooks)
         self.skills = Skills(self.registry, runner, mentions, scope, skill_hooks, ports.side)
-        self.files = FileIndex(settings.launch_dir, ports.services.env)
+        self.files = FileIndex(
+            settings.launch_dir,
+            ports.services.env,
+            respect_ignore_files=settings.values.respectGitignore is not False,
+        )
         reading = self.custom.refresh(in_thread=not ports.is_headless)
         self._reading = asyncio.ensure_future(reading)
         self.expander = Expander(

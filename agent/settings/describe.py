@@ -29,6 +29,8 @@ DESCRIPTIONS: Final[Mapping[str, str]] = {
     "switched off; true unless set.",
     "respondToBashCommands": "Whether the model answers when you have run a command with `!`; "
     "true unless set.",
+    "respectGitignore": "Whether `@` leaves out what `.gitignore` and the like name; true unless "
+    "set, and from the next start on.",
     "baseUrl": "The server that requests go to; `ANTHROPIC_BASE_URL` goes before it.",
     "apiKeyHelper": "A command that prints the key.",
     "theme": "A theme's name, or `auto` for what suits the terminal's background.",

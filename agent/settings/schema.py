@@ -95,6 +95,7 @@ class SettingsFile(_Section):
     effortLevel: Literal["low", "medium", "high", "xhigh", "max"] | None = None
     alwaysThinkingEnabled: bool | None = None
     respondToBashCommands: bool | None = None
+    respectGitignore: bool | None = None
     baseUrl: str | None = None
     apiKeyHelper: str | None = None
     theme: str | None = None
@@ -162,7 +163,6 @@ ACCEPTED_ELSEWHERE: Final = frozenset(
         "minimumVersion",
         "otelHeadersHelper",
         "plansDirectory",
-        "respectGitignore",
         "showClearContextOnPlanAccept",
         "skipDangerousModePermissionPrompt",
         "spinnerTipsEnabled",

@@ -52,3 +52,13 @@ async def test_a_folder_that_is_gone_gives_an_empty_list(tmp_path: Path) -> None
     index = FileIndex(tmp_path / "gone", os.environ)
     assert (await index.ready()).names == []
     await index.aclose()
+
+
+async def test_ignored_files_are_listed_where_that_is_wanted(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".gitignore").write_text("*.log\n")
+    (tmp_path / "a.log").write_text("")
+    index = FileIndex(tmp_path, os.environ, respect_ignore_files=False)
+    names = (await index.ready()).names
+    assert "a.log" in names
+    await index.aclose()
