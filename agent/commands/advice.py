@@ -78,6 +78,23 @@ _ELSEWHERE: Final = {
         "That belongs to a service which agent-tui has no part in."
     ),
 }
+_FROM_A_SHELL: Final = {
+    "clear": "each -p run begins anew unless -c or -r is given.",
+    "config": "agent-tui config shows the settings, agent-tui config set changes one.",
+    "diff": "git diff shows what changed.",
+    "doctor": "agent-tui doctor.",
+    "help": "agent-tui --help.",
+    "hooks": "agent-tui hooks list.",
+    "mode": "--permission-mode chooses it.",
+    "model": "--model chooses it.",
+    "permissions": "agent-tui permissions explain and lint; --allow, --ask and --deny add rules.",
+    "plan": "--permission-mode plan.",
+    "resume": "agent-tui -r, and agent-tui sessions list.",
+    "theme": "agent-tui config set theme NAME.",
+    "trust": "--trust trusts the folder for one run.",
+    "vim": "agent-tui config set editorMode vim.",
+}
+"""What does the same without the screen."""
 _ADVICE: Final = {name: text for names, text in _ELSEWHERE.items() for name in names.split()}
 _LOOKS_LIKE_ONE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_:.-]*")
 
@@ -95,8 +112,10 @@ def advice_on(text: str, registry: CommandRegistry, waiting: Collection[str] = (
     name, arguments = parts
     if name in waiting:
         return f"/{name} of this project does nothing before it is trusted: /trust, or --trust."
-    if any(name in (c.meta.name, *c.meta.aliases) for c in BUILTIN_COMMANDS):
-        return f"/{name} needs the screen: start agent-tui without -p."
+    known = next((c for c in BUILTIN_COMMANDS if name in (c.meta.name, *c.meta.aliases)), None)
+    if known is not None:
+        how = _FROM_A_SHELL.get(known.meta.name, "start agent-tui without -p.")
+        return f"/{name} needs the screen: {how}"
     if name.lower() in _ADVICE:
         return f"There is no /{name} here. {_ADVICE[name.lower()].format(name=name.lower())}"
     nearest = registry.nearest(name)

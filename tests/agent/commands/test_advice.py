@@ -47,9 +47,12 @@ def test_a_command_that_waits_for_trust_says_so() -> None:
 
 
 def test_without_a_screen_a_command_for_it_says_so() -> None:
-    assert (
-        advice_on("/theme dark", HEADLESS) == "/theme needs the screen: start agent-tui without -p."
-    )
+    said = advice_on("/color red", HEADLESS)
+    assert said == "/color needs the screen: start agent-tui without -p."
+    said = advice_on("/settings", HEADLESS)
+    assert said is not None
+    assert said.startswith("/settings needs the screen: agent-tui config shows the settings")
+    assert set(advice._FROM_A_SHELL) <= NAMES
 
 
 def test_no_advice_hides_a_command() -> None:
