@@ -7,20 +7,23 @@ import os
 import stat
 import threading
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from permissions.advice import Advice, advise
 from permissions.audit import MAX_VALUE_CHARS, AuditLog
 from permissions.cascade import decide
 from permissions.decision import Behavior, Decision, DecisionSource
 from permissions.handlers import denied_for_want_of_a_person, user_decision
 from permissions.history import RuleUse, read_usage
+from permissions.logged import logged_calls
 from permissions.mode import Mode
 from permissions.replay import Difference, replay
 from permissions.request import PermissionRequest
+from permissions.rule import RuleBehavior, RuleSource, RuleText
 from tests.permissions.engine import Engine
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
@@ -314,3 +317,60 @@ def test_a_change_is_told_in_one_line_and_in_json(book: Book, engine: Engine) ->
         "2026-01-31T12:00:00.000+00:00  Bash(make): allow by user → deny ("
     )
     assert json.loads(change.to_json())["checked"] == "ask"
+
+
+# -- advice --------------------------------------------------------------------------------------
+
+
+def advised(book: Book, **rules: Any) -> Advice:
+    usage = read_usage(book.folder)
+    calls = logged_calls(book.folder, book.engine.root)
+    return advise(calls, book.engine.context(**rules), usage)
+
+
+YES = user_decision(Behavior.ALLOW)
+NO = user_decision(Behavior.DENY)
+
+
+def test_questions_are_counted_by_their_cause(book: Book) -> None:
+    for hours, command in enumerate(["make", "make x", "git push", "cat /etc/hosts"]):
+        book.at = NOW + timedelta(hours=hours)
+        book.decided(command, YES, ask=["Bash(git push *)"])
+    book.decided("npm test", allow=["Bash(npm test)"])
+    found = advised(book)
+    assert (found.decisions, found.asked, found.hours) == (5, 4, 3.0)
+    assert dict(found.causes) == {
+        "no rule matched": 2, "ask rule Bash(git push *)": 1, "the scope asked": 1,
+    }  # fmt: skip
+    assert found.per_hour == pytest.approx(4 / 3)
+
+
+def test_a_rule_is_proposed_with_the_questions_it_would_have_spared(book: Book) -> None:
+    for command in ["npm test", "npm test -- -w", "make", "make", "make", "git status && make"]:
+        book.decided(command, YES)
+    assert [(one.rules, one.spares) for one in advised(book).proposals] == [
+        (("Bash(make)",), 3), (("Bash(npm test *)",), 2),
+    ]  # fmt: skip
+    assert [one.rules for one in advised(book, allow=["Bash(make)"]).proposals] == [
+        ("Bash(npm test *)",)
+    ]
+
+
+def test_no_rule_is_proposed_that_would_have_run_what_was_refused(book: Book) -> None:
+    book.decided("git push origin main", YES)
+    book.decided("git push", YES)
+    book.decided("git push --force", NO)
+    assert advised(book).proposals == ()
+
+
+def test_rules_that_never_decided_are_named(book: Book) -> None:
+    texts = [
+        RuleText(text, RuleBehavior.ALLOW, RuleSource.USER, "/s.json", line)
+        for line, text in enumerate(["Bash(make)", "Bash(tox)"], 3)
+    ]
+    book.decided("make", texts=texts)
+    assert [rule.text for rule in advised(book, texts=texts).unused] == ["Bash(tox)"]
+
+
+def test_an_empty_log_has_no_advice(book: Book) -> None:
+    assert advised(book) == Advice(0, 0, 0.0, (), ())

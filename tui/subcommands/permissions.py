@@ -137,11 +137,7 @@ def replay(
     # The log's reader is needed by this command alone.
     from permissions.replay import replay as run_replay
 
-    if since is not None:
-        try:
-            datetime.fromisoformat(since)
-        except ValueError as error:
-            raise click.BadParameter(f"{since!r} is no date; write YYYY-MM-DD") from error
+    _check_date(since)
     agent_home = _agent_home()
     context = _with_tried(_context_here(Mode.DEFAULT), allow, ask, deny)
     total = 0
@@ -157,6 +153,42 @@ def replay(
             f"ask, {changed['deny']} would be denied, {changed['allow']} allowed without asking"
         )
     return 0
+
+
+@command.command("advise")
+@click.option("--since", metavar="DATE", help="Only decisions from this date on (YYYY-MM-DD).")
+@click.option("--json", "as_json", is_flag=True, help="Print it as one JSON object.")
+def advise_rules(since: str | None, as_json: bool) -> int:
+    """Say how often you were asked in this folder and why, and which rules would spare questions.
+
+    Each is tried on the audit log first. Nothing is stored: `/permissions` adds rules.
+    """
+    # The log's reader is needed by these commands alone.
+    from permissions.advice import advise
+    from permissions.history import read_usage
+    from permissions.logged import logged_calls
+    from tui.subcommands.advice_text import advice_json, advice_lines
+
+    _check_date(since)
+    context = _context_here(Mode.DEFAULT)
+    folder = _agent_home() / "audit"
+    calls = logged_calls(folder, context.launch_dir, since=since)
+    found = advise(calls, context, read_usage(folder))
+    if as_json:
+        click.echo(json.dumps(advice_json(found), ensure_ascii=False))
+    else:
+        short = home_relative(os.environ.get("HOME", ""))
+        click.echo(reveal("\n".join(advice_lines(found, short))))
+    return 0
+
+
+def _check_date(since: str | None) -> None:
+    if since is None:
+        return
+    try:
+        datetime.fromisoformat(since)
+    except ValueError as error:
+        raise click.BadParameter(f"{since!r} is no date; write YYYY-MM-DD") from error
 
 
 class _lines:
