@@ -13,7 +13,7 @@ from tui.input.actions import Context
 from tui.screen.width import text_width
 from tui.shown import shown_line
 from tui.text.ink import BLANK, MUTED, TEXT, Ink, Row, Run, row
-from tui.text.wrap import clip, wrap
+from tui.text.wrap import clip, runs_width, wrap
 
 SHOWN_ITEMS: Final = 10
 NOTHING: Final = -1
@@ -203,22 +203,32 @@ class ListPanel:
     def _rows(self, width: int) -> list[FooterRow]:
         if not self._found:
             said = f"nothing found for {self._query!r}" if self._query else self._empty
-            return [FooterRow(row(("   " + said, MUTED)))]
+            lines = wrap([(said, MUTED)], max(1, width - 4))
+            return [FooterRow(row("   ", *line.runs)) for line in lines]
         shown = self._found[self._first : self._first + SHOWN_ITEMS]
         labels = {index: shown_line(self._items[index].label) for index in shown}
-        column = min(max(text_width(label) for label in labels.values()) + 2, width // 2)
+        column = self._detail_column(labels, width)
         rows = [FooterRow(BLANK, is_optional=True)]
         for index in shown:
             item, is_selected = self._items[index], index == self.selected
             ink = Ink(Role.ACCENT, bold=True) if is_selected else TEXT
             sign: Run = (" ❯ " if is_selected else "   ", Ink(Role.ACCENT))
             mark: Run = ("● " if item.is_current else "", Ink(Role.SUCCESS))
-            runs: list[Run] = [sign, mark, (labels[index], ink)]
+            label: list[Run] = [mark, (labels[index], ink)]
             if item.detail:
-                gap = column - text_width(labels[index]) - text_width(mark[0])
-                runs += [(" " * max(2, gap), TEXT), (shown_line(item.detail), MUTED)]
+                label = [*clip(label, column - 2)]
+                gap = (" " * (column - runs_width(label)), TEXT)
+                label += [gap, (shown_line(item.detail), MUTED)]
+            runs = [sign, *label]
             rows.append(FooterRow(row(*clip(runs, width - 1)), index, is_selected))
         return rows
+
+    def _detail_column(self, labels: Mapping[int, str], width: int) -> int:
+        """Return where details begin: behind the longest label, unless that leaves them no room."""
+        marks = {index: 2 * self._items[index].is_current for index in labels}
+        longest = max(text_width(labels[index]) + marks[index] for index in labels) + 2
+        detail = max(text_width(shown_line(self._items[index].detail)) for index in labels)
+        return max(4, min(longest, max(width // 2, width - 4 - detail)))
 
     def _foot(self, width: int) -> FooterRow:
         if not self._items:
@@ -228,7 +238,12 @@ class ListPanel:
         count = f"{self._at + 1 if self._found else 0}/{len(self._found)}"
         is_open = self._query or (self._has_letters and self.is_searching)
         searched: tuple[Run, ...] = ((f"search: {self._query}▏ ", TEXT),) if is_open else ()
-        runs = [("   ", TEXT), *searched, (f"{self.hint} · {count}", MUTED)]
+        parts = self.hint.split(" · ")
+        room = width - 4 - runs_width(searched)
+        while len(parts) > 1 and text_width(" · ".join([*parts, count])) > room:
+            # How to leave stays there, and the first keys before the others.
+            del parts[-2]
+        runs = [("   ", TEXT), *searched, (" · ".join([*parts, count]), MUTED)]
         return FooterRow(row(*clip(runs, width - 1), is_copied=False), is_optional=not self._query)
 
     def _move(self, step: int) -> None:
