@@ -367,6 +367,12 @@ class AgentApp(DirectOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
 
     # Input
 
+    async def on_event(self, event: events.Event) -> None:
+        """Take what the terminal sends, whoever it is for."""
+        if isinstance(event, events.Key):
+            self.waiting_notice.touched()
+        await super().on_event(event)
+
     def _listeners(self) -> Iterable[tuple[Phase, Handler, Collection[EventKind]]]:
         return [
             (Phase.CAPTURE, self.keyboard.keys.on_key, (EventKind.KEY,)),

@@ -29,6 +29,7 @@ class WaitingNotice:
         self._set_timer = set_timer
         self._start_worker = start_worker
         self._timer: Timer | None = None
+        self._planned = ("", 0.0, "")
 
     @property
     def is_planned(self) -> bool:
@@ -43,6 +44,11 @@ class WaitingNotice:
         """The work is done, and the prompt waits."""
         self._plan("idle_prompt", IDLE_NOTICE_S, "Waiting for your next request.")
 
+    def touched(self) -> None:
+        """Somebody types: whoever is there needs no notice yet."""
+        if self._timer is not None:
+            self._plan(*self._planned)
+
     def stop(self) -> None:
         """Somebody has reacted."""
         if self._timer is not None:
@@ -54,6 +60,10 @@ class WaitingNotice:
         conversation = self._conversation()
         if conversation is None or not conversation.wants_notifications:
             return
-        self._timer = self._set_timer(
-            after_s, lambda: self._start_worker(conversation.notify(kind, message))
-        )
+        self._planned = (kind, after_s, message)
+
+        def tell() -> None:
+            self._timer = None
+            self._start_worker(conversation.notify(kind, message))
+
+        self._timer = self._set_timer(after_s, tell)
