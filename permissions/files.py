@@ -167,7 +167,7 @@ class RealFiles:
     def is_link(self, path: str) -> bool:
         """Look at the last component only."""
         try:
-            return os.path.islink(path)
+            return stat.S_ISLNK(self._mode(path))
         except ValueError:
             return False
 

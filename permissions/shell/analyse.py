@@ -15,6 +15,7 @@ from permissions.shell.conditions import is_inert_test
 from permissions.shell.flow import UNKNOWN_FOLDER, Folders, Placed, place
 from permissions.shell.forms import EXPANDED, Form, allow_forms, deny_forms, form_of
 from permissions.shell.parse import parse
+from permissions.shell.plain_command import plain_words
 from permissions.shell.read_only import is_read_only
 from permissions.shell.risky_options import risk_of
 from permissions.shell.sed_script import sed_script_risk
@@ -191,8 +192,8 @@ def _facts(placed: Placed, script: Script, home: str, depth: int) -> CommandFact
 
 @lru_cache(maxsize=2048)
 def _plain_facts(raw: str) -> CommandFacts | None:
-    """Return what a command of plain words is anywhere; None when it hands texts to a shell."""
-    words = tuple([Word(text, text) for text in raw.split(" ")])
+    """Return what a plain command is anywhere; None when it hands texts to a shell."""
+    words = tuple(plain_words(raw))
     unwrapped = unwrap(words)
     if unwrapped != Unwrapped(unwrapped.layers, (), (), "", None):
         return None
@@ -275,10 +276,23 @@ def _only(folders: Folders) -> str | None:
 
 
 def _placed(facts: CommandFacts, placed: Placed, script: Script, home: str) -> CommandFacts:
-    return replace(
-        facts,
+    # Written out, as `replace` would cost as much as all the rest.
+    return CommandFacts(
+        text=facts.text,
         folders=placed.folders,
+        allow_forms=facts.allow_forms,
+        deny_forms=facts.deny_forms,
+        has_literal_program=facts.has_literal_program,
+        hidden=facts.hidden,
+        risk=facts.risk,
+        accesses=facts.accesses,
+        inner=facts.inner,
         redirects=_redirects(placed, script, home),
+        is_read_only=facts.is_read_only,
+        is_edit=facts.is_edit,
+        is_inert=facts.is_inert,
+        looked_through=facts.looked_through,
+        when_plain=facts.when_plain,
         stage=placed.stage,
         is_late=placed.is_late,
     )
@@ -423,6 +437,8 @@ def _sets_plain_name(simple: Simple) -> bool:
 
 
 def _looked_through(layers: list[Layer], simple: Simple) -> str:
+    if len(layers) < 2 and not simple.assignments:
+        return ""
     pieces = [item.raw for item in simple.assignments if simple.words]
     pieces.extend(layer.words[0].plain for layer in layers[:-1])
     return " ".join(pieces)

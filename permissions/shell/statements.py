@@ -11,6 +11,7 @@ from itertools import pairwise
 from tree_sitter import Node as TreeNode
 
 from permissions.shell.loops import LoopVariables
+from permissions.shell.plain_command import is_plain, plain_words
 from permissions.shell.redirections import RedirectionReader
 from permissions.shell.syntax import (
     AndOr,
@@ -28,7 +29,7 @@ from permissions.shell.syntax import (
     Word,
     Words,
 )
-from permissions.shell.tree import PLAIN_COMMAND, REDIRECTS, WORDS, raw_text
+from permissions.shell.tree import REDIRECTS, WORDS, raw_text
 from permissions.shell.words import WordReader, join_words
 
 _MAX_DEPTH = 120
@@ -279,9 +280,9 @@ class StatementReader:
     # Simple commands.
 
     def _command(self, node: TreeNode, extra: tuple[Redirect, ...]) -> Simple:
-        if PLAIN_COMMAND.fullmatch(self._source, node.start_byte, node.end_byte):
-            raw = self._source[node.start_byte : node.end_byte].decode("ascii")
-            words = [Word(text, text) for text in raw.split(" ")]
+        if is_plain(self._source, node.start_byte, node.end_byte):
+            raw = self._raw(node)
+            words = plain_words(raw)
             return self._simple(raw, (), words, extra, is_plain=True)
         assignments: list[Assignment] = []
         pieces: list[list[TreeNode]] = []

@@ -106,7 +106,7 @@ class Simple:
     """Empty for assignments alone."""
     redirects: tuple[Redirect, ...] = ()
     is_plain: bool = False
-    """Are the words nothing but `raw`, split at its blanks?"""
+    """Do the words follow from `raw` alone (`plain_command`)?"""
 
 
 @record(frozen=True, slots=True)

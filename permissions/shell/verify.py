@@ -12,8 +12,9 @@ from bisect import bisect_left
 from tree_sitter import Node as TreeNode
 
 from permissions.shell.lexer import Marks
+from permissions.shell.plain_command import is_plain, single_quotes
 from permissions.shell.syntax import Unparsable
-from permissions.shell.tree import PLAIN_COMMAND, is_lost_dash
+from permissions.shell.tree import is_lost_dash
 
 MAX_NODES = 20_000
 
@@ -62,13 +63,13 @@ def verify(root: TreeNode, source: bytes, marks: Marks) -> None:
         if node.is_missing or kind == "ERROR":
             raise Unparsable("the command cannot be parsed")
         if kind == "command" and not has_zero:
-            if PLAIN_COMMAND.fullmatch(source, node.start_byte, node.end_byte):
+            start, end = node.start_byte, node.end_byte
+            if is_plain(source, start, end):
+                _no_operator_inside(start, end, operators)
+                quoted.update(single_quotes(source, start, end))
                 continue
         elif kind in _OPAQUE_LEAVES:
-            place = bisect_left(operators, node.start_byte)
-            if place < len(operators) and operators[place] < node.end_byte:
-                # A line that is continued holds a newline which the lexer has skipped already.
-                raise Unparsable("its operators can be read in two ways")
+            _no_operator_inside(node.start_byte, node.end_byte, operators)
             if has_zero and source[node.start_byte : node.end_byte + 1] in (b"0<", b"0>"):
                 # The shell takes it for a descriptor, the grammar for a word.
                 raise Unparsable("a redirection of descriptor 0")
@@ -98,6 +99,13 @@ def verify(root: TreeNode, source: bytes, marks: Marks) -> None:
         raise Unparsable("it contains expansions that are not understood")
     if any(a <= start < b for start in expansions for a, b in documents):
         raise Unparsable("a here-document can be read in two ways")
+
+
+def _no_operator_inside(start: int, end: int, operators: list[int]) -> None:
+    place = bisect_left(operators, start)
+    if place < len(operators) and operators[place] < end:
+        # A line that is continued holds a newline which the lexer has skipped already.
+        raise Unparsable("its operators can be read in two ways")
 
 
 def _no_separator_inside(node: TreeNode, source: bytes, operators: list[int]) -> None:

@@ -313,7 +313,8 @@ _RUNNING_BUILTINS = frozenset({"eval", "source", "."})
 def join_words(raw: str, pieces: Sequence[Word]) -> Word:
     """Return pieces that touch as one word."""
     if len(pieces) == 1:
-        return replace(pieces[0], raw=raw)
+        piece = pieces[0]
+        return piece if piece.raw == raw else replace(piece, raw=raw)
     return Word(
         raw,
         "".join(piece.text for piece in pieces),
@@ -342,6 +343,9 @@ def _unquoted(raw: str, *, at_start: bool) -> str:
         position += 1
     while position < len(raw):
         character = raw[position]
+        if character in " \t\n":
+            # The grammar takes `] {` for one word.
+            raise Unparsable("a word with a blank")
         if character == "\\":
             following = raw[position + 1 : position + 2]
             if following != "\n":
