@@ -13,7 +13,12 @@ from textual.pilot import Pilot
 
 from agent.display import DiffDisplay
 from agent.messages import user_message
+from permissions.cascade import decide
+from permissions.context import PermissionContext
+from permissions.mode import Mode
 from permissions.request import PermissionRequest
+from permissions.rule import RuleBehavior, RuleSet, RuleSource, RuleText
+from permissions.telling import home_relative, with_rules
 from tests.screens.test_screens import WORK, Compare, frozen
 from tests.tui.components.samples import DIFF
 from tests.tui.dialogs.test_dialogs import OFFER, PENDING
@@ -94,6 +99,43 @@ def permission(change: DiffDisplay, *pressed: str) -> Act:
     return act
 
 
+EVIL = "timeout 5 npm test && git push 漢字 \u202e\t> log.txt"
+RULES = (
+    RuleText(
+        "Bash(npm *)", RuleBehavior.ALLOW, RuleSource.USER, "/home/ada/.agent/settings.json", 3
+    ),
+    RuleText("Bash(git push *)", RuleBehavior.ASK, RuleSource.PROJECT, ".agent/settings.json", 7),
+)
+
+
+def asked_about(command: str, *pressed: str) -> Act:
+    """Ask about a command, as the engine judges it in a project that is not there."""
+
+    async def act(pilot: Pilot[Any], app: AgentApp) -> None:
+        folder, home = Path("/home/ada/slugs"), Path("/home/ada")
+        rules = RuleSet.build(RULES)[0]
+        context = PermissionContext(Mode.DEFAULT, rules, folder, folder, home)
+        request = PermissionRequest("Bash", {"command": command})
+        pending = with_rules(decide(request, context), rules)
+        asked = PermissionAsk(request, pending, short=home_relative(str(home)))
+        app.dialogs.open(PermissionDialog(asked, app.highlighter))
+        app.dialogs._guard._guarded_until_s = 0.0
+        await keys(*pressed)(pilot, app)
+
+    return act
+
+
+async def decided(pilot: Pilot[Any], app: AgentApp) -> None:
+    center = app.commands
+    assert center is not None
+    gate = center.context.gate
+    gate.replace_context(gate.context.with_rules(RuleSet.build(RULES)[0]))
+    for text in ("npm test", "touch /tmp/x", "npm run build && npm run 漢字"):
+        request = PermissionRequest("Bash", {"command": text})
+        gate.log(gate.evaluate(request), request)
+    await command("/permissions", "tab", "tab")(pilot, app)
+
+
 async def files(pilot: Pilot[Any], app: AgentApp) -> None:
     center = app.commands
     assert center is not None
@@ -116,6 +158,10 @@ VIEWS: dict[str, Act] = {
     "diff": diff_panel("down"),
     "diff-file": diff_panel("enter"),
     "hunks": permission(CHANGE, "h", "down", "space"),
+    "edit-call": asked_about(EVIL.replace("\u202e", ""), "e", "up", "home"),
+    "edit-hidden": asked_about(EVIL, "e"),
+    "why": asked_about("npm test && git push", "ctrl+y"),
+    "decided": decided,
     "detail": after_work("ctrl+o", "d", "left"),
     "reading": after_work("ctrl+o"),
     "search": after_work("ctrl+o", "/", *"slug"),

@@ -128,7 +128,7 @@ async def test_any_decision_is_explained_step_by_step() -> None:
         await pilot.press("tab")
         await settled(pilot)
         shown = text_of(app.dialogs)
-        assert "allow Bash(make x)  Bash(make *), this session · just now" in shown
+        assert "allow Bash(make x)  just now · Bash(make *), this session" in shown
         await pilot.press("enter")
         await settled(pilot)
         shown = text_of(app.dialogs)

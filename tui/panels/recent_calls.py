@@ -9,7 +9,7 @@ from typing import Final
 from permissions.decision import Behavior, Decision
 from permissions.gate import PermissionGate
 from permissions.history import RecentCall
-from permissions.telling import Shorten, because, place_of, source_name, with_rules
+from permissions.telling import Shorten, because, source_name, with_rules
 from tui.command_screen import CommandScreen
 from tui.dialogs.permission_rows import trace_rows
 from tui.panels.list_panel import Item, ListPanel
@@ -51,7 +51,7 @@ async def _denied(screen: CommandScreen, gate: PermissionGate, short: Shorten) -
     panel = ListPanel(
         "Permissions · recently denied",
         [
-            Item(denial.call, f"{_by(denial.decision, short)} · {ago(denial.at)}")
+            Item(denial.call, f"{ago(denial.at)} · {_by(denial.decision, short)}")
             for denial in denials
         ],
         keys=("r",),
@@ -114,14 +114,17 @@ def _explained(
 
 def _decided_item(call: RecentCall, short: Shorten) -> Item:
     decision = call.decision
-    detail = f"{_by(decision, short)} · {ago(call.at)}"
+    detail = f"{ago(call.at)} · {_by(decision, short)}"
     return Item(f"{decision.behavior:<5} {call.call}", detail)
 
 
 def _by(decision: Decision, short: Shorten) -> str:
     """Return who decided: a rule with its place, or a step."""
     if decision.rule is not None and str(decision.source) == decision.rule.source:
-        return f"{decision.rule.text}, {place_of(decision.rule, short)}"
+        rule = decision.rule
+        line = f":{rule.line}" if rule.line else ""
+        place = f"{short(rule.file)}{line}" if rule.file else source_name(rule.source)
+        return f"{rule.text}, {place}"
     return _WHO.get(str(decision.source), source_name(str(decision.source)))
 
 
