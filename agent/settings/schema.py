@@ -295,7 +295,8 @@ def _expected(message: str, path: tuple[str | int, ...]) -> str:
     text = message[0].lower() + message[1:] if message else "invalid"
     if path == ("permissions", "defaultMode"):
         return "expected the name of a mode"
-    return text.replace("input should be", "expected").replace("a valid ", "a ")
+    text = text.replace("input should be", "expected").replace("a valid integer", "a whole number")
+    return text.replace("a valid ", "a ")
 
 
 def _existing(raw: JsonValue, loc: tuple[str | int, ...]) -> tuple[str | int, ...]:

@@ -163,6 +163,27 @@ async def test_a_typing_mistake_is_asked_about_and_stays_in_the_prompt() -> None
         assert conversation.received == []
 
 
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("theme=nope", "no theme is called 'nope'"),
+        ("maxTurns=abc", "maxTurns: expected a whole number"),
+        ("themme=dark", "Did you mean 'theme'?"),
+        ("theme", "Type /config key=value"),
+    ],
+)
+async def test_a_setting_that_cannot_be_is_not_kept(typed: str, said: str) -> None:
+    app = make_app(played([]))
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settled(pilot)
+        assert app.commands is not None
+        file = app.commands.context.agent_home / "settings.json"
+        app.submit(f"/config {typed}")
+        await settled(pilot)
+        assert said in transcript_of(app)
+        assert not file.exists()
+
+
 async def test_help_names_the_keys_that_are_in_force() -> None:
     app = make_app(RecordedConversation([]))
     async with app.run_test(size=(90, 40)) as pilot:

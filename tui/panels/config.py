@@ -15,6 +15,8 @@ from agent.errors import AgentError
 from agent.settings.change import parse_value, set_value
 from agent.settings.describe import DESCRIPTIONS
 from agent.settings.schema import SettingsFile
+from themes.registry import load_theme
+from themes.theme import ThemeError
 from tui.command_screen import CommandScreen
 from tui.input.actions import Context
 from tui.panels import PANELS
@@ -22,6 +24,7 @@ from tui.panels.list_panel import Item, ListPanel
 from tui.text.buffer import TextBuffer
 from tui.text.ink import BLANK, MUTED, Row, row
 from tui.text.wrap import wrap
+from tui.theme_choice import theme_for
 
 _OWN_PANELS = frozenset({"theme", "model", "permissions", "hooks"})
 """Settings that are better changed in a panel of their own."""
@@ -38,13 +41,17 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
         if not equals:
             screen.notice("Type /config key=value; an empty value takes the key out.", "warning")
             return
-        value = parse_value(text.strip()) if text.strip() else None
+        key, value = key.strip(), parse_value(text.strip()) if text.strip() else None
         try:
-            await asyncio.to_thread(set_value, file, key.strip(), value)
-        except (AgentError, OSError) as error:
+            if key == "theme" and isinstance(value, str):
+                load_theme(theme_for(value, None), user_dir=screen.themes_dir)
+            await asyncio.to_thread(set_value, file, key, value)
+        except (AgentError, OSError, ThemeError) as error:
             screen.notice(str(error), "warning")
             return
-        screen.notice(f"{key.strip()} is set in {screen.display_path(file)}")
+        what = "is set" if value is not None else "is taken out"
+        screen.notice(f"{key} {what} in {screen.display_path(file)}")
+        await center.context.reload_settings()
         return
     selected = 0
     while True:
