@@ -99,3 +99,40 @@ def test_advise_counts_questions_and_names_idle_rules(home: Path) -> None:
     data = json.loads(CliRunner().invoke(command, ["advise", "--json"]).output)
     assert (data["decisions"], data["asked"], data["proposals"]) == (3, 3, [])
     assert CliRunner().invoke(command, ["advise", "--since", "soon"]).exit_code == 2
+
+
+@pytest.mark.parametrize("verb", [["explain", "Bash(ls)"], ["check"], ["lint"], ["replay"]])
+def test_a_folder_that_is_gone_is_said_in_one_line(
+    verb: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    try:
+        result = CliRunner().invoke(command, verb, input="{}\n")
+    finally:
+        monkeypatch.chdir(tmp_path)
+    assert result.exit_code == 1
+    assert "Error: The current folder no longer exists." in result.output
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("[]", "expected a JSON object"),
+        ("{", "not valid JSON"),
+        ('{"permissions": 3}', "permissions: expected a dictionary"),
+        ('{"permissions": {"allow": 3}}', "permissions.allow: expected a list"),
+    ],
+)
+def test_lint_and_explain_tell_of_a_settings_file_that_cannot_be_read(
+    text: str, told: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / ".agent").mkdir()
+    (tmp_path / ".agent" / "settings.json").write_text(text)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    for verb in (["lint"], ["explain", "Bash(ls)"]):
+        assert told in CliRunner().invoke(command, verb).stderr

@@ -52,7 +52,7 @@ def command() -> None:
 @click.option("--json", "_json", is_flag=True, help="Accepted; the output is JSON anyway.")
 def check(file: str | None, classifier: bool, _json: bool) -> int:
     """Judge calls: JSON lines in (FILE or standard input), one JSON line out each."""
-    checker = Checker(_load_settings, classifier=classifier)
+    checker = Checker(_load_settings, classifier=classifier, cwd=_cwd())
     with _lines(file) as lines:
         for answer in checker.run(lines):
             sys.stdout.write(answer + "\n")
@@ -224,6 +224,14 @@ def _home() -> Path:
     return Path(home)
 
 
+def _cwd() -> Path:
+    try:
+        return Path.cwd()
+    except OSError as error:
+        reason = "The current folder no longer exists. Change to one that does."
+        raise click.ClickException(reason) from error
+
+
 def _agent_home() -> Path:
     named = os.environ.get("AGENT_TUI_HOME", "").strip()
     return Path(named) if named else _home() / ".agent"
@@ -231,11 +239,19 @@ def _agent_home() -> Path:
 
 def _load_settings(project_root: Path, home: Path) -> LoadedSettings:
     """Read the real settings; lines that bring their own rules never pay for this import."""
+    from agent.errors import ConfigError
     from agent.settings.load import load_settings
 
     is_this_home = home == Path(os.environ.get("HOME", "/nonexistent"))
     agent_home = _agent_home() if is_this_home else home / ".agent"
-    settings = load_settings(launch_dir=project_root, home=home, agent_home=agent_home)
+    try:
+        settings = load_settings(launch_dir=project_root, home=home, agent_home=agent_home)
+    except ConfigError as error:
+        raise click.ClickException(str(error)) from error
+    for warning in settings.warnings:
+        if warning.level == "error" or warning.key.startswith("permissions"):
+            # What is broken does not count: an answer without that would mislead.
+            click.echo(reveal(str(warning)), err=True)
     return LoadedSettings(
         rules=settings.rules,
         additional_dirs=settings.additional_dirs,
@@ -249,7 +265,7 @@ def _load_settings(project_root: Path, home: Path) -> LoadedSettings:
 def _context_here(mode: Mode) -> PermissionContext:
     from agent.settings.places import find_project_root  # as above
 
-    cwd, home = Path.cwd(), _home()
+    cwd, home = _cwd(), _home()
     loaded = _load_settings(cwd, home)
     return PermissionContext(
         mode=mode,
@@ -286,7 +302,7 @@ def _with_tried(
 
 def _project_rules() -> tuple[RuleText, ...]:
     """Return the rules of this folder; those that wait for trust are looked at as well."""
-    loaded = _load_settings(Path.cwd(), _home())
+    loaded = _load_settings(_cwd(), _home())
     return (*loaded.rules, *loaded.waiting)
 
 
