@@ -12,13 +12,13 @@ import click
 
 from tui.shell_completion import SCRIPTS, Flag, Node, Takes
 
-_HOW: Final = """To install:
-
-  bash  agent-tui completion bash > ~/.local/share/bash-completion/completions/agent-tui
-
-  zsh   agent-tui completion zsh > "${fpath[1]}/_agent-tui"
-
-  fish  agent-tui completion fish > ~/.config/fish/completions/agent-tui.fish
+_HOW: Final = """\b
+To install, in a folder that your shell looks into:
+  agent-tui completion bash >
+    ~/.local/share/bash-completion/completions/agent-tui
+  agent-tui completion zsh > ~/.zfunc/_agent-tui
+    with  fpath=(~/.zfunc $fpath)  before compinit in ~/.zshrc
+  agent-tui completion fish > ~/.config/fish/completions/agent-tui.fish
 """
 
 

@@ -10,9 +10,15 @@ from agent.errors import AgentError
 from agent.sanitize import reveal
 from agent.settings.change import parse_value, set_value
 from tui.subcommands.places import here, settings_here
+from tui.subcommands.whole_texts import WholeTexts
 
 
-@click.group("config", invoke_without_command=True, short_help="Show the settings in force, or set one.")
+@click.group(
+    "config",
+    cls=WholeTexts,
+    invoke_without_command=True,
+    short_help="Show the settings in force, or set one.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def command(context: click.Context, as_json: bool) -> None:

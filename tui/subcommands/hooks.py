@@ -17,6 +17,7 @@ from hooks.config import HookLayer
 from hooks.list_cli import list_hooks
 from hooks.ports import HookPorts
 from hooks.run_cli import HookOptions, HookWorld, run_hooks
+from tui.subcommands.whole_texts import WholeTexts
 
 if TYPE_CHECKING:
     from agent.model.endpoint import ModelSetup
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from agent.surroundings import Surroundings
 
 
-@click.group("hooks", short_help="List hooks, fire one event for real.")
+@click.group("hooks", cls=WholeTexts, short_help="List hooks, fire one event for real.")
 def command() -> None:
     """List the hooks in force, or fire one event and see what they say."""
 

@@ -24,11 +24,14 @@ from agent.session.store import SessionStore
 from agent.session.summaries import SessionSummary, summarise
 from agent.settings.places import find_project_root
 from tui.subcommands.places import here
+from tui.subcommands.whole_texts import WholeTexts
 
 SEARCH_LIMIT: Final = 50
 
 
-@click.group("sessions", short_help="List, show, search, trace, export and repair sessions.")
+@click.group(
+    "sessions", cls=WholeTexts, short_help="List, show, search, trace, export and repair sessions."
+)
 def command() -> None:
     """List, show, search, trace, export, repair and delete sessions."""
 
