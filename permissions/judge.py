@@ -182,7 +182,8 @@ def _mode_default(part: Part, mode: Mode) -> PartVerdict:
             )
         case Mode.DEFAULT | Mode.ACCEPT_EDITS | Mode.PLAN | Mode.AUTO:
             hint = f"; {part.needs}" if part.needs else ""
-            return _by_mode(part, Behavior.ASK, f"no rule matches, {named(mode)} asks{hint}")
+            asks = "asks its classifier, then you" if mode is Mode.AUTO else "asks"
+            return _by_mode(part, Behavior.ASK, f"no rule matches, {named(mode)} {asks}{hint}")
 
 
 def _capped(part: Part, verdict: PartVerdict, mode: Mode) -> PartVerdict:

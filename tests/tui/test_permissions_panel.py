@@ -9,6 +9,7 @@ from agent.permission_setup import Grants
 from permissions.decision import Behavior, Decision, DecisionSource, Reason, ReasonType
 from permissions.gate import PermissionGate
 from permissions.handlers import HeadlessHandler
+from permissions.mode import Mode
 from permissions.request import PermissionRequest
 from permissions.rule import RuleBehavior, RuleSet, RuleSource, RuleText
 from tests.tui.recorded import RecordedConversation, make_app
@@ -209,3 +210,18 @@ async def test_what_lint_has_to_say_comes_before_a_rule_is_stored() -> None:
             await pilot.press(*answer, "enter")
             await settled(pilot)
             assert rules_of(conversation) == ["Bash(curl *)", *expected]
+
+
+async def test_a_rule_that_auto_mode_takes_out_of_force_is_marked() -> None:
+    conversation = played()
+    app: AgentApp = make_app(conversation)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settled(pilot)
+        with_rules(conversation, "Bash(python *)", "Bash(ls)")
+        assert conversation.commands is not None
+        gate = conversation.commands.context.gate
+        gate.replace_context(gate.context, auto_available=True)
+        gate.set_mode(Mode.AUTO)
+        shown = await opened(pilot, "/permissions")
+        assert "Bash(python *)  this session · does not count in auto mode" in shown
+        assert "Bash(ls)        this session · never used" in shown

@@ -10,7 +10,7 @@ from typing import Final
 from permissions.history import RuleKey, RuleRow, RuleUse, read_usage
 from permissions.lint import lint
 from permissions.mode import named
-from permissions.rule import Rule, RuleSource
+from permissions.rule import Rule, RuleSource, RuleText
 from permissions.rule_editor import MOVABLE, NothingKept, RuleChangeError, RuleEditor, RuleKeeper
 from permissions.rule_set import RuleSet
 from permissions.telling import Shorten, home_relative, source_name
@@ -23,6 +23,7 @@ from tui.shown import shown_line
 from tui.text.ink import MUTED, Row, row
 from tui.text.wrap import wrap
 
+_NAMED: Final = 3
 _HINT: Final = "a add · e edit · m move · del · u undo · tab decided · / find · esc"
 
 
@@ -47,9 +48,14 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
             if not await show_recent(screen, gate, short):
                 return
             continue
+        idle = {(str(rule.source), rule.text) for rule in gate.stripped_rules}
         panel = ListPanel(
             f"Permissions · {named(conversation.mode)}",
-            [_item(line, short) for line in gate.rule_table(usage)],
+            [
+                _item(line, short, is_idle=(line.source, line.rule) in idle)
+                for line in gate.rule_table(usage)
+            ],
+            question=_waiting(center.context.settings().waiting_rules),
             selected=selected,
             keys=("delete", "ctrl+d", "e", "m"),
             list_keys={"a": "add", "u": "undo", "tab": "decided"},
@@ -91,11 +97,20 @@ def _shorten(home: Path, folder: Path) -> Shorten:
     return short
 
 
-def _item(line: RuleRow, short: Shorten) -> Item:
+def _waiting(rules: Sequence[RuleText]) -> str:
+    """Say which allow rules do nothing yet; empty where there are none."""
+    names = ", ".join(rule.text for rule in rules[:_NAMED])
+    more = f" and {len(rules) - _NAMED} more" if len(rules) > _NAMED else ""
+    waits = "waits" if len(rules) == 1 else "wait"
+    return shown_line(f"For trust {waits}: {names}{more} (/trust)") if rules else ""
+
+
+def _item(line: RuleRow, short: Shorten, *, is_idle: bool = False) -> Item:
     number = f":{line.line}" if line.line else ""
     place = f"{short(line.file)}{number}" if line.file else source_name(line.source)
     keywords = f"{line.source} {source_name(line.source)}"
-    return Item(f"{line.behavior:<5} {line.rule}", f"{place} · {_used(line)}", keywords=keywords)
+    use = "does not count in auto mode" if is_idle else _used(line)
+    return Item(f"{line.behavior:<5} {line.rule}", f"{place} · {use}", keywords=keywords)
 
 
 def _used(line: RuleRow) -> str:
