@@ -27,7 +27,8 @@ async def call(arguments: str, context: CommandContext) -> CommandResult:
     place = int(parts[1] or 1)
     answers = [m.text for m in context.session.messages if m.role == "assistant" and m.text.strip()]
     if len(answers) < place:
-        there_are = {0: "no answer yet", 1: "one answer"}.get(len(answers), f"{len(answers)} answers")
+        count = len(answers)
+        there_are = {0: "no answer yet", 1: "one answer"}.get(count, f"{count} answers")
         return ShowText(f"There is nothing to copy: {there_are}.", "warning")
     text, what = answers[-place], ""
     if not parts[2] and code_blocks(text):
