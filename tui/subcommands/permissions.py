@@ -41,7 +41,11 @@ def _tried_rules(function: Callable[..., int]) -> Callable[..., int]:
     return function
 
 
-@click.group("permissions", short_help="Judge calls, explain decisions, lint and replay rules.")
+@click.group(
+    "permissions",
+    cls=WholeTexts,
+    short_help="Judge calls, explain decisions, lint and replay rules.",
+)
 def command() -> None:
     """Judge calls by the rules, explain decisions, find rules that do nothing."""
 
