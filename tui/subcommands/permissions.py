@@ -27,6 +27,7 @@ from permissions.lint import LintWarning, lint
 from permissions.mode import Mode
 from permissions.rule_set import RuleBehavior, RuleSet, RuleSource, RuleText
 from permissions.telling import Shorten, home_relative, source_name
+from tui.subcommands.whole_texts import WholeTexts
 
 
 def _tried_rules(function: Callable[..., int]) -> Callable[..., int]:
