@@ -34,6 +34,8 @@ _SIGNS: Final = {
     "●": "current, ",
     "✓": "answered, ",
     "·": "",
+    "»": "decided by ",
+    "▲": "effect: ",
 }
 """Runs that are a sign and nothing else."""
 _BARS: Final = frozenset("█░◂▸")
@@ -45,6 +47,8 @@ _FIRST: Final = {"✓ ": "ok, ", "✗ ": "problem, ", "· ": "note, ", "☒ ": "
 _COUNTS: Final = re.compile(r"  (?:\+\d+)?(?: ?−\d+)?$")
 _CHANGED: Final = re.compile(r" *(\d+) ([-+ ]) (.*)")
 _SELECTED: Final = " (selected)"
+_ONLY_DRAWN: Final = " · ←→ elsewhere"
+"""A hint at keys of the drawn screen, inside an answer."""
 NUMBERED: Final = re.compile(r"\d+\. ")
 """How a line begins that can be chosen."""
 _CLOSING: Final = frozenset({"esc", "escape", "cancel", "close", "no", "n", "q"})
@@ -237,7 +241,7 @@ def _answers(rows: Iterable[FooterRow]) -> list[str]:
     lines: list[str] = []
     seen: set[int] = set()
     for row in rows:
-        text = spoken(row.row.runs, has_columns=True)
+        text = spoken(row.row.runs, has_columns=True).removesuffix(_ONLY_DRAWN)
         if not text or (row.choice is None and (row.is_optional or not row.row.is_copied)):
             # Hints name keys of the drawn screen.
             continue

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from permissions.decision import Behavior
+from permissions.decision import Behavior, TraceEntry, TraceStep
 from permissions.request import PermissionRequest
 from tests.screens.test_screens import DIALOGS
 from tests.tui.components.samples import DIFF
@@ -151,6 +151,17 @@ async def test_the_keys_of_the_hint_are_words_and_open_what_they_name() -> None:
     decision = await dialog.wait()
     assert decision.updated_input is not None
     assert decision.updated_input["content"] == NEW.replace("eleven\n", "")
+
+
+async def test_what_decided_and_what_it_would_do_is_said_in_words() -> None:
+    asked = replace(PENDING, parts=PENDING.parts[1:], effects=("network: git",))
+    asked = replace(asked, trace=(TraceEntry(TraceStep.SCOPE, "none"), *PENDING.trace[2:]))
+    dialog = permission(pending=asked)
+    answer(dialog, "ctrl+y")
+    lines = dialog_lines(dialog)
+    assert "effect: network: git" in lines
+    assert "decided by 5. Mode        nothing matches" in lines
+    assert not [line for line in lines if "←" in line]
 
 
 async def test_a_command_is_written_anew_in_one_line() -> None:
