@@ -1,7 +1,8 @@
-"""Find themes by name: the shipped ones beside this module, and the person's own TOML files."""
+"""Find themes by name: the shipped ones beside this module, and the person's own files."""
 
 from __future__ import annotations
 
+import json
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,19 +15,33 @@ _SHIPPED: Final = Path(__file__).parent
 _MAX_FILE_BYTES: Final = 64 * 1024
 
 
+UserThemes = Path | tuple[Path, ...] | None
+"""Folders with the person's own themes, the first one before the others: TOML, or JSON as Claude
+Code has it."""
+ENDINGS: Final = (".toml", ".json")
+
 _OTHER_NAMES: Final = {"dark-ansi": "ansi16", "light-ansi": "ansi16-light"}
 """Names that other programs give to what is here."""
 _OWN_PREFIX: Final = "custom:"
 
 
-def available_themes(user_dir: Path | None = None) -> tuple[str, ...]:
+def available_themes(user_dir: UserThemes = None) -> tuple[str, ...]:
     """Return theme names, shipped ones first, each group sorted; user files may replace them."""
     shipped = sorted(path.stem for path in _SHIPPED.glob("*.toml"))
-    own = sorted(path.stem for path in user_dir.glob("*.toml")) if user_dir else []
-    return (*shipped, *(name for name in own if name not in shipped))
+    found = {
+        path.stem
+        for folder in _folders(user_dir)
+        for ending in ENDINGS
+        for path in folder.glob(f"*{ending}")
+    }
+    return (*shipped, *sorted(found - set(shipped)))
 
 
-def load_theme(name: str, *, user_dir: Path | None = None) -> tuple[Theme, tuple[str, ...]]:
+def _folders(user_dir: UserThemes) -> tuple[Path, ...]:
+    return (user_dir,) if isinstance(user_dir, Path) else user_dir or ()
+
+
+def load_theme(name: str, *, user_dir: UserThemes = None) -> tuple[Theme, tuple[str, ...]]:
     """Return the theme and warnings for people.
 
     A theme with `base = "<name>"` inherits every role it does not name; a user theme without one
@@ -35,24 +50,25 @@ def load_theme(name: str, *, user_dir: Path | None = None) -> tuple[Theme, tuple
     Raises:
         ThemeError: no such theme, an unreadable file, or a file that is not a theme.
     """
-    return _load(_known_name(name, user_dir), user_dir, seen=())
+    return _load(known_name(name, user_dir), user_dir, seen=())
 
 
-def _known_name(name: str, user_dir: Path | None) -> str:
+def known_name(name: str, user_dir: UserThemes) -> str:
     """Return what a theme is called here; files of the person's own come before other names."""
     name = name.removeprefix(_OWN_PREFIX)
     return name if _own_file(name, user_dir) is not None else _OTHER_NAMES.get(name, name)
 
 
-def _own_file(name: str, user_dir: Path | None) -> Path | None:
+def _own_file(name: str, user_dir: UserThemes) -> Path | None:
     # The name comes from settings: it may not leave the folder.
-    if user_dir is None or "/" in name or not (user_dir / f"{name}.toml").is_file():
+    if "/" in name:
         return None
-    return user_dir / f"{name}.toml"
+    places = (folder / f"{name}{end}" for folder in _folders(user_dir) for end in ENDINGS)
+    return next((path for path in places if path.is_file()), None)
 
 
 def _load(
-    name: str, user_dir: Path | None, *, seen: tuple[str, ...]
+    name: str, user_dir: UserThemes, *, seen: tuple[str, ...]
 ) -> tuple[Theme, tuple[str, ...]]:
     own = _own_file(name, user_dir)
     if own is not None and (name not in seen or not _is_shipped(name)):
@@ -61,7 +77,7 @@ def _load(
             raise ThemeError(f"theme {name!r} is its own base ({chain}): name another one")
         data = _read(own)
         base_name = str(data.get("base", name if _is_shipped(name) else DEFAULT_THEME))
-        base_name = _known_name(base_name, user_dir)
+        base_name = known_name(base_name, user_dir)
         if _own_file(base_name, user_dir) is None and not _is_shipped(base_name):
             known = ", ".join(available_themes(user_dir))
             raise ThemeError(
@@ -87,6 +103,16 @@ def _read(path: Path) -> Mapping[str, object]:
     try:
         if path.stat().st_size > _MAX_FILE_BYTES:
             raise ThemeError(f"{path}: larger than {_MAX_FILE_BYTES} bytes, not a theme")
-        return tomllib.loads(path.read_text("utf-8"))
+        text = path.read_text("utf-8")
+        if path.suffix == ".toml":
+            return tomllib.loads(text)
+        from themes.claude_code import as_theme_file  # only for those who bring one
+
+        data = json.loads(text)
+        if not isinstance(data, dict):
+            raise ThemeError(f"{path}: expected a JSON object with name, base and overrides")
+        return as_theme_file(data)
     except (OSError, ValueError, RecursionError) as error:
+        if isinstance(error, ThemeError):
+            raise
         raise ThemeError(f"{path}: {error}") from error

@@ -261,7 +261,7 @@ class AgentApp(DirectOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
                     home=self.options.home,
                 )
             )
-            if self.options.themes_dir is not None:
+            if self.options.themes_dir:
                 from tui.theme_files import follow_themes  # after the first frame
 
                 self.start_worker(

@@ -31,7 +31,8 @@ class AppOptions:
     initial_prompt: str = ""
     agent_home: Path | None = None
     """Settings, keys and history; None keeps nothing."""
-    themes_dir: Path | None = None
+    themes_dir: tuple[Path, ...] = ()
+    """Folders with the person's own themes."""
     shell_env: Mapping[str, str] = field(default_factory=dict)
     """Environment of commands typed after `!`, secrets already removed."""
     notices: tuple[str, ...] = ()

@@ -99,7 +99,7 @@ class CommandFacade(App[ExitReport]):
         return self.options.theme.name
 
     @property
-    def themes_dir(self) -> Path | None:
+    def themes_dir(self) -> tuple[Path, ...]:
         """Where the person's own themes are."""
         return self.options.themes_dir
 

@@ -81,8 +81,8 @@ class _ScreenRun:
         """Exit status, once the goodbye was said."""
         home = Path(env.get("HOME") or "/")
         agent_home = Path(env["AGENT_TUI_HOME"]) if env.get("AGENT_TUI_HOME") else home / ".agent"
-        themes_dir = agent_home / "themes"
-        wanted = named_theme(agent_home) or AUTO
+        themes_dir = (agent_home / "themes", home / ".claude" / "themes")
+        wanted = named_theme(agent_home) or named_theme(home / ".claude") or AUTO
         is_dark = dark_from_environment(env)
         if is_dark is None and wanted == AUTO:
             is_dark = known_background(agent_home)

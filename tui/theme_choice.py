@@ -26,7 +26,7 @@ class ThemeChoice:
         wanted: str,
         theme: Theme,
         *,
-        themes_dir: Path | None,
+        themes_dir: tuple[Path, ...],
         is_dark: bool | None = None,
         use: Callable[[Theme], None],
         tell: Callable[[str], None],

@@ -9,6 +9,8 @@ from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
 from typing import Final
 
+from themes.registry import ENDINGS
+
 SETTINGS: Final = "settings.json"
 BACKGROUND: Final = "cache/background"
 QUIET_MS: Final = 200
@@ -52,7 +54,7 @@ def remember_background(agent_home: Path, is_dark: bool) -> None:
 
 async def follow_themes(
     agent_home: Path,
-    themes_dir: Path,
+    themes_dir: tuple[Path, ...],
     *,
     reload: Callable[[], None],
     choose: Callable[[str], None],
@@ -69,17 +71,17 @@ async def follow_themes(
 
 async def _follow(
     agent_home: Path,
-    themes_dir: Path,
+    themes_dir: tuple[Path, ...],
     reload: Callable[[], None],
     choose: Callable[[str], None],
 ) -> None:
     # With the watching itself: nothing is watched before the first frame.
     from hooks.file_changes import file_changes
 
-    named = named_theme(agent_home)
+    named, settings = named_theme(agent_home), agent_home / SETTINGS
     while True:
-        had_themes = themes_dir.is_dir()
-        places = [agent_home, themes_dir] if had_themes else [agent_home]
+        folders = [folder for folder in themes_dir if folder.is_dir()]
+        places = [agent_home, *folders]
         watching = file_changes(
             *places,
             watch_filter=lambda _change, name: _matters(Path(name), agent_home, themes_dir),
@@ -94,19 +96,19 @@ async def _follow(
             now_named = named_theme(agent_home)
             if now_named != named and now_named is not None:
                 choose(now_named)
-            elif changes is None or any(path.suffix == ".toml" for path in paths):
+            elif changes is None or any(path.suffix in ENDINGS for path in paths - {settings}):
                 reload()
             named = now_named
-            if themes_dir.is_dir() is not had_themes:
+            if [folder for folder in themes_dir if folder.is_dir()] != folders:
                 reload()
                 break
         if isinstance(watching, AsyncGenerator):
             await watching.aclose()
 
 
-def _matters(path: Path, agent_home: Path, themes_dir: Path) -> bool:
+def _matters(path: Path, agent_home: Path, themes_dir: tuple[Path, ...]) -> bool:
     return (
-        path == themes_dir
+        path in themes_dir
         or path == agent_home / SETTINGS
-        or (path.parent == themes_dir and path.suffix == ".toml")
+        or (path.parent in themes_dir and path.suffix in ENDINGS)
     )

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from tests.tui.recorded import make_app
+from tests.tui.test_app_keys import settled
+from tests.tui.test_panels import opened
 from themes.registry import load_theme
 from themes.theme import Role, Theme
 from tui.background import dark_from_environment, dark_from_reply, says_changed
@@ -50,7 +54,7 @@ def test_what_the_variable_says(value: str, dark: bool | None) -> None:
 
 
 def choice(
-    wanted: str, themes_dir: Path | None = None
+    wanted: str, themes_dir: tuple[Path, ...] = ()
 ) -> tuple[ThemeChoice, list[Theme], list[str]]:
     used: list[Theme] = []
     told: list[str] = []
@@ -83,7 +87,7 @@ def test_a_chosen_theme_stays_whatever_the_background() -> None:
 def test_a_theme_that_breaks_leaves_the_last_one(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     file.write_text('[roles]\naccent = "#ff0000"\n')
-    themes, used, told = choice("mine", tmp_path)
+    themes, used, told = choice("mine", (tmp_path,))
     themes.reload()
     file.write_text("[roles\n")
     themes.reload()
@@ -101,7 +105,7 @@ async def test_a_saved_theme_and_a_changed_setting_are_noticed(tmp_path: Path) -
     following = asyncio.ensure_future(
         follow_themes(
             tmp_path,
-            themes_dir,
+            (themes_dir,),
             reload=lambda: heard.put_nowait("reload"),
             choose=heard.put_nowait,
         )
@@ -153,3 +157,18 @@ def test_the_background_is_known_at_the_next_start(tmp_path: Path) -> None:
     assert known_background(tmp_path) is None
     remember_background(tmp_path / "none", True)
     assert not (tmp_path / "none").exists()
+
+
+async def test_the_panel_shows_a_theme_of_claude_code_as_the_one_in_use(tmp_path: Path) -> None:
+    (tmp_path / "dusk.json").write_text('{"name": "Dusk", "base": "dark", "overrides": {}}')
+    app = make_app()
+    app.options = replace(app.options, themes_dir=(tmp_path,))
+    app.themes._themes_dir = (tmp_path,)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settled(pilot)
+        app.choose_theme("custom:dusk")
+        assert "❯ ● dusk" in await opened(pilot, "/theme")
+        await pilot.press("up", "escape")
+        await settled(pilot)
+        assert app.themes.wanted == "dusk"
+        assert app.palette.theme.label == "Dusk"

@@ -53,7 +53,7 @@ async def test_keys_that_cannot_be_watched_are_said(tmp_path: Path) -> None:
 async def test_themes_that_cannot_be_watched_end_quietly(tmp_path: Path) -> None:
     with no_more_files():
         await follow_themes(
-            tmp_path, tmp_path / "themes", reload=lambda: None, choose=lambda _name: None
+            tmp_path, (tmp_path / "themes",), reload=lambda: None, choose=lambda _name: None
         )
 
 

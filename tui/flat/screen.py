@@ -121,9 +121,9 @@ class FlatScreen:
         return "none"
 
     @property
-    def themes_dir(self) -> Path | None:
+    def themes_dir(self) -> tuple[Path, ...]:
         """Nothing is coloured."""
-        return None
+        return ()
 
     def notice(self, text: str, level: str = "info") -> None:
         """Say a line."""

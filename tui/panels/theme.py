@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from themes.registry import available_themes, load_theme
+from themes.registry import available_themes, known_name, load_theme
 from themes.theme import Theme, ThemeError
 from tui.command_screen import CommandScreen
 from tui.input.actions import Context
@@ -24,7 +24,7 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
     loaded = {name: _load(screen, name) for name in available_themes(screen.themes_dir)}
     themes = {name: theme for name, theme in loaded.items() if theme is not None}
     names = [AUTO, *themes]
-    wanted = screen.wanted_theme
+    wanted = known_name(screen.wanted_theme, screen.themes_dir)
     current = names.index(wanted) if wanted in names else 0
 
     def show(index: int) -> None:

@@ -11,6 +11,7 @@ import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Literal
 
 import click
@@ -32,7 +33,7 @@ from agent.tools.rg import find_rg
 from hooks.health import check_health, check_round_trip, is_open_guard
 from permissions.lint import lint
 from permissions.rule_set import RuleSet
-from themes.registry import load_theme
+from themes.registry import ENDINGS, load_theme
 from themes.theme import ThemeError
 from tui.input.keybindings import load_keybindings
 from tui.input.keymap import default_keymap
@@ -238,7 +239,7 @@ def _keys(place: Here) -> Iterator[Check]:
 def _theme(place: Here, settings: Settings) -> Iterator[Check]:
     wanted = settings.values.theme or AUTO
     try:
-        theme, warnings = load_theme(theme_for(wanted, None), user_dir=place.agent_home / "themes")
+        theme, warnings = load_theme(theme_for(wanted, None), user_dir=_theme_folders(place))
     except ThemeError as error:
         yield Check("theme", "note", str(error), "/theme shows those there are.")
         return
@@ -248,14 +249,17 @@ def _theme(place: Here, settings: Settings) -> Iterator[Check]:
         yield Check("theme", "ok", text)
 
 
+def _theme_folders(place: Here) -> tuple[Path, ...]:
+    return place.agent_home / "themes", place.home / ".claude" / "themes"
+
+
 def _own_themes(place: Here, wanted: str) -> Iterator[Check]:
     """Look at the theme files that are not in use, too: they are offered in /theme."""
-    folder = place.agent_home / "themes"
-    for file in sorted(folder.glob("*.toml")):
-        if file.stem == wanted:
-            continue
+    folders = _theme_folders(place)
+    files = (file for folder in folders for end in ENDINGS for file in folder.glob(f"*{end}"))
+    for name in sorted({file.stem for file in files} - {wanted.removeprefix("custom:")}):
         try:
-            _, warnings = load_theme(file.stem, user_dir=folder)
+            _, warnings = load_theme(name, user_dir=folders)
         except ThemeError as error:
             warnings = (str(error),)
         yield from (Check("theme", "note", warning) for warning in warnings)

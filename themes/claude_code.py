@@ -1,0 +1,69 @@
+"""Theme files of Claude Code: `{"name", "base", "overrides": {token: colour}}`, as roles of ours.
+
+Their tokens name places on their screen; those that mean something here become roles, the others
+colour what there is not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+_ROLES: Final[Mapping[str, tuple[str, ...]]] = {
+    "claude": ("accent",),
+    "text": ("text", "assistant", "heading"),
+    "inactive": ("muted", "mode_default", "syntax_comment"),
+    "subtle": ("faint",),
+    "success": ("success",),
+    "error": ("error", "mode_bypass"),
+    "warning": ("warning", "mode_dont_ask", "mode_auto"),
+    "planMode": ("mode_plan",),
+    "autoAccept": ("mode_accept_edits",),
+    "bashBorder": ("shell",),
+    "ide": ("link",),
+    "diffAdded": ("diff_added",),
+    "diffRemoved": ("diff_removed",),
+    "diffAddedWord": ("diff_added_word",),
+    "diffRemovedWord": ("diff_removed_word",),
+    "userMessageBackground": ("surface",),
+    "userMessageBackgroundHover": ("surface_raised",),
+    "bashMessageBackgroundColor": ("code_background",),
+    "selectionBg": ("selection",),
+    "briefLabelYou": ("person",),
+}
+_WITHOUT_PLACE: Final = frozenset(
+    {
+        "inverseText", "suggestion", "permission", "remember", "merged", "promptBorder",
+        "fastMode", "diffAddedDimmed", "diffRemovedDimmed", "memoryBackgroundColor",
+        "rate_limit_fill", "rate_limit_empty", "briefLabelClaude",
+    }
+)  # fmt: skip
+_BRIGHT: Final = re.compile(r"ansi:(\w+)Bright")
+
+
+def as_theme_file(data: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the file's content in the form of a theme file of ours.
+
+    Tokens that nobody knows stay as they are, so that they are reported; what is no table of
+    overrides becomes one that is reported as a whole.
+    """
+    overrides = data.get("overrides", {})
+    made: dict[str, object] = {"base": data.get("base", "dark"), "roles": overrides}
+    if "name" in data:
+        made["label"] = data["name"]
+    if not isinstance(overrides, Mapping):
+        return made
+    roles: dict[str, object] = {}
+    for token, value in overrides.items():
+        places = _ROLES.get(token)
+        if places is None and not _is_without_place(token):
+            places = (token,)
+        for role in places or ():
+            roles[role] = _BRIGHT.sub(r"ansi:bright_\1", value) if isinstance(value, str) else value
+    return {**made, "roles": roles}
+
+
+def _is_without_place(token: str) -> bool:
+    # What shimmers is drawn still here; colours of sub-agents have no place at all.
+    return token in _WITHOUT_PLACE or "Shimmer" in token or token.endswith("_FOR_SUBAGENTS_ONLY")
