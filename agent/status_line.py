@@ -6,24 +6,19 @@ is killed; what it prints is text, whatever it tries.
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-import json
-import os
 import re
-import signal
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from agent.asked_command import CommandFailed, ask_command
 from agent.commands.context import CommandContext, CommandSession
 from agent.events import Usage
 from agent.prompt.git_remote import read_remote, read_worktree
 from agent.status_ink import Piece, pieces
 
 TIMEOUT_S: Final = 5.0
-MAX_BYTES: Final = 65_536
 MAX_LINES: Final = 3
 _FAMILY: Final = re.compile(r"claude-([a-z]+)(?:-(\d{1,2}(?:-\d{1,2})?))?(?:-\d{8})?")
 _LINE_ENDS: Final = re.compile(r"\r\n|\n")
@@ -147,36 +142,10 @@ async def run_status_command(
     """Run the command once. Raises nothing but cancellation, which ends the command as well."""
     size = {"COLUMNS": str(given.get("columns", 80)), "LINES": str(given.get("rows", 24))}
     try:
-        process = await asyncio.create_subprocess_exec(
-            "/bin/sh",
-            "-c",
-            command,
-            cwd=cwd,
-            env={**env, **size},
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-            start_new_session=True,
-        )
-    except OSError as error:
-        return StatusText(problem=f"the status line command cannot start: {error.strerror}")
-    assert process.stdin is not None
-    assert process.stdout is not None
-    try:
-        async with asyncio.timeout(timeout_s):
-            with contextlib.suppress(OSError):
-                process.stdin.write(json.dumps(given).encode())
-                process.stdin.close()
-            output = b""
-            while len(output) < MAX_BYTES and (data := await process.stdout.read(MAX_BYTES)):
-                output += data
-    except TimeoutError:
-        return StatusText(problem=f"the status line command took longer than {timeout_s:g} s")
-    finally:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-        await process.wait()
-    text = output[:MAX_BYTES].decode("utf-8", "replace")
+        text = await ask_command(command, given, cwd=cwd, env={**env, **size}, timeout_s=timeout_s)
+    except CommandFailed as error:
+        return StatusText(problem=f"the status line command {error}")
+    text = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     lines = [pieces(" ".join(line.split("\t")).rstrip()) for line in _LINE_ENDS.split(text)]
     return StatusText(tuple(line for line in lines if _has_text(line))[:MAX_LINES])
 

@@ -6,6 +6,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from tui.file_suggestions import OwnSuggestions
+
 if TYPE_CHECKING:
     # Costs a search program and a file watcher: not before the first `@`.
     from agent.commands.center import CommandCenter
@@ -51,8 +53,13 @@ class FilePicker:
         start: Callable[[Awaitable[None]], None],
         next_frame: Callable[[Callable[[], None]], object],
         on_found: Callable[[], None],
+        own: OwnSuggestions | None = None,
     ) -> None:
-        """`on_found` is told when there is more to offer than the last `look` returned."""
+        """`on_found` is told when there is more to offer than the last `look` returned.
+
+        Where the person has a command of their `own`, it is asked in the place of the index.
+        """
+        self._own = own
         self._index = index
         self._start = start
         self._next_frame = next_frame
@@ -62,6 +69,8 @@ class FilePicker:
 
     def look(self, query: str) -> list[str]:
         """Return what is known for a query by now; at most a few milliseconds' work."""
+        if self._own is not None and (named := self._own.look(query, self._on_found)) is not None:
+            return named
         index = self._index()
         if index is not self._known:
             # The first `@`, or the first in another conversation.

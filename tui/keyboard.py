@@ -19,6 +19,7 @@ from tui.document import Document
 from tui.editing import Editing
 from tui.editor_mode import EditorMode
 from tui.file_picker import FilePicker, FilesBelow
+from tui.file_suggestions import OwnSuggestions
 from tui.hint import Hint
 from tui.history_search import HistorySearch
 from tui.input.keymap import ChordReader
@@ -123,6 +124,9 @@ class Keyboard:
             host.start_worker,
             host.call_next_frame,
             self._on_files_found,
+            OwnSuggestions(
+                lambda: host.commands, host.start_worker, lambda text: host.notice(text, "warning")
+            ),
         )
         self.offers = PromptOffers(
             host.composer,

@@ -31,6 +31,8 @@ DESCRIPTIONS: Final[Mapping[str, str]] = {
     "true unless set.",
     "respectGitignore": "Whether `@` leaves out what `.gitignore` and the like name; true unless "
     "set, and from the next start on.",
+    "fileSuggestion": 'A `command` that gets `{"query": …}` and prints the files that `@` offers; '
+    "from your own settings only.",
     "baseUrl": "The server that requests go to; `ANTHROPIC_BASE_URL` goes before it.",
     "apiKeyHelper": "A command that prints the key.",
     "theme": "A theme's name, or `auto` for what suits the terminal's background.",

@@ -41,6 +41,13 @@ class StatusLineSection(_Section):
     """Seconds after which it runs again by itself."""
 
 
+class FileSuggestionSection(_Section):
+    """`fileSuggestion`: a command that names files for what was typed after `@`."""
+
+    type: Literal["command"] = "command"
+    command: str
+
+
 class AutoModeSection(_Section):
     """`autoMode`: the model classifier, and what it should know, in plain words."""
 
@@ -96,6 +103,7 @@ class SettingsFile(_Section):
     alwaysThinkingEnabled: bool | None = None
     respondToBashCommands: bool | None = None
     respectGitignore: bool | None = None
+    fileSuggestion: FileSuggestionSection | None = None
     baseUrl: str | None = None
     apiKeyHelper: str | None = None
     theme: str | None = None
@@ -156,7 +164,6 @@ ACCEPTED_ELSEWHERE: Final = frozenset(
         "companyAnnouncements",
         "enabledPlugins",
         "extraKnownMarketplaces",
-        "fileSuggestion",
         "forceLoginMethod",
         "forceLoginOrgUUID",
         "gcpAuthRefresh",
@@ -177,6 +184,7 @@ ACCEPTED_ELSEWHERE: Final = frozenset(
 
 FORBIDDEN_IN_PROJECT: Final = frozenset(
     {
+        "fileSuggestion",
         "apiKeyHelper",
         "autoMode",
         "awsAuthRefresh",

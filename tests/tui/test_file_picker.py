@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
+from agent.commands.center import CommandCenter
 from agent.files.index import FileIndex
 from agent.files.matcher import NameList
+from agent.settings.load import load_settings
+from tests.tui.recorded import RecordedConversation, center_for
 from tui.file_picker import FilePicker
+from tui.file_suggestions import OwnSuggestions
 
 
 class Desk:
@@ -74,3 +82,59 @@ async def test_a_long_search_goes_on_frame_by_frame(tmp_path: Path) -> None:
     assert desk.picker.look("zzq") == []
     assert not desk.frames
     await desk.picker.aclose()
+
+
+def with_command(tmp_path: Path, command: str) -> CommandCenter:
+    """What a person has who set this command."""
+    center = center_for(RecordedConversation([]))
+    agent_home = tmp_path / "home" / ".agent"
+    agent_home.mkdir(parents=True)
+    section = {"fileSuggestion": {"type": "command", "command": command}}
+    (agent_home / "settings.json").write_text(json.dumps(section))
+    settings = load_settings(launch_dir=tmp_path, home=agent_home.parent, agent_home=agent_home)
+    context = replace(center.context, settings=lambda: settings, env=dict(os.environ))
+    return replace(center, context=context)
+
+
+async def test_a_command_of_the_persons_names_the_files(tmp_path: Path) -> None:
+    command = "read -r query; printf '%s\\n' \"$query\" \"$CLAUDE_PROJECT_DIR\" 'a b' 'a b'"
+    center = with_command(tmp_path, f"cat | ({command})")
+    desk = Desk(FileIndex(tmp_path, os.environ))
+    warned: list[str] = []
+
+    def start(work: Awaitable[None]) -> None:
+        desk.work.append(asyncio.ensure_future(work))
+
+    own = OwnSuggestions(lambda: center, start, warned.append)
+    desk.picker = FilePicker(lambda: desk.index, start, desk.frames.append, desk.tell, own)
+    # What is typed while the command runs is asked afterwards, and nothing in between.
+    for typed in ("s", "sl", "slu"):
+        assert desk.picker.look(typed) == []
+    await desk.ready()
+    assert desk.picker.look("slu") == ['{"query": "slu"}', str(tmp_path), "a b"]
+    assert (desk.told, warned) == (1, [])
+
+
+async def test_a_command_that_hangs_is_said_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agent.files.suggest.TIMEOUT_S", 0.2)
+    center = with_command(tmp_path, "sleep 60")
+    work: list[asyncio.Future[None]] = []
+    warned: list[str] = []
+    own = OwnSuggestions(
+        lambda: center, lambda it: work.append(asyncio.ensure_future(it)), warned.append
+    )
+    for query in ("a", "b"):
+        assert own.look(query, lambda: None) == []
+        await asyncio.gather(*work)
+    assert warned == ["the command that names files for @ took longer than 0.2 s"]
+
+
+def test_a_project_does_not_name_such_a_command(tmp_path: Path) -> None:
+    (tmp_path / ".agent").mkdir()
+    section = {"fileSuggestion": {"type": "command", "command": "touch owned"}}
+    (tmp_path / ".agent" / "settings.json").write_text(json.dumps(section))
+    home = tmp_path / "home"
+    settings = load_settings(launch_dir=tmp_path, home=home, agent_home=home / ".agent")
+    assert settings.values.fileSuggestion is None
