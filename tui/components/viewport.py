@@ -60,6 +60,8 @@ class Viewport:
     unseen_blocks: int = 0
     """Blocks added below since the person scrolled up."""
     _entries: list[Entry] = field(default_factory=list)
+    _sums: list[int] = field(default_factory=lambda: [0])
+    """Estimated rows before each block, as far as they were asked for since something changed."""
 
     @property
     def entries(self) -> Sequence[Entry]:
@@ -72,6 +74,7 @@ class Viewport:
         old_count = len(entries)
         del entries[len(blocks) :]
         first = min(first, len(entries))
+        del self._sums[first + 1 :]
         for index in range(first, len(blocks)):
             block = blocks[index]
             before = blocks[index - 1] if index else None
@@ -106,6 +109,7 @@ class Viewport:
             if self.top.block == 0 and not had_gap and first.has_gap:
                 self.top = Place(0, self.top.line + 1)
         self._entries[0:0] = new
+        self._sums = [0]
         self.top = Place(self.top.block + len(new), self.top.line)
 
     def resize(self, width_cells: int, height_rows: int) -> None:
@@ -235,15 +239,18 @@ class Viewport:
             self._set_following(True)
 
     def thumb(self, height_rows: int) -> tuple[int, int]:
-        """Return start and length of a scrollbar's thumb, from estimated heights."""
-        total = before = 0
-        for index, entry in enumerate(self._entries):
-            height = self._known_height(entry)
-            if index < self.top.block:
-                before += height
-            total += height
-        before += self.top.line
-        total = max(total, 1)
+        """Return start and length of a scrollbar's thumb, from estimated heights.
+
+        What was summed up before is kept: a frame does not cost more in a long conversation.
+        """
+        sums = self._sums
+        for entry in self._entries[len(sums) - 1 :]:
+            sums.append(sums[-1] + entry.rows_before_layout)
+        total = max(sums[-1], 1)
+        if not self._entries:
+            return 0, height_rows
+        here = self._entries[self.top.block].rows_before_layout
+        before = sums[self.top.block] + min(self.top.line, here)
         length = max(1, min(height_rows, height_rows * self.height_rows // total))
         start = before * height_rows // total
         return min(start, height_rows - length), length
@@ -327,6 +334,7 @@ class Viewport:
         )
 
     def _forget_layouts(self) -> None:
+        self._sums = [0]
         for entry in self._entries:
             if entry.layout is not None:
                 entry.layout = None

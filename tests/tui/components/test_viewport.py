@@ -146,3 +146,19 @@ def test_of_a_long_answer_only_the_parts_in_view_are_laid_out_again() -> None:
     viewport.resize(33, 30)
     assert shown(viewport)[-1] == "Line 9999 of the answer."
     assert sum(entry.layout is not None for entry in viewport.entries) <= 2
+
+
+def test_the_thumb_is_the_same_however_the_blocks_came() -> None:
+    grown = view(notes(3))
+    grown.scroll(-2)
+    for count in (9, 5, 30):
+        grown.replace_from(min(4, count), notes(count))
+        grown.thumb(6)
+    grown.add_before([PersonMessage("p", "one\ntwo\nthree")])
+    grown.set_detailed(True)
+    grown.set_detailed(False)
+    whole = view([PersonMessage("p", "one\ntwo\nthree"), *notes(30)])
+    for viewport in (grown, whole):
+        viewport.to_place(Place(12, 0))
+    assert grown.thumb(6) == whole.thumb(6)
+    assert view([]).thumb(6) == (0, 6)
