@@ -136,3 +136,21 @@ def test_lint_and_explain_tell_of_a_settings_file_that_cannot_be_read(
     monkeypatch.chdir(tmp_path)
     for verb in (["lint"], ["explain", "Bash(ls)"]):
         assert told in CliRunner().invoke(command, verb).stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "status"),
+    [
+        ('{"id": 1, "rules": {"userSettings": {"allow": ["Bash(ls)"]}}}', 0),
+        ('{"id": 1, "rules": {"userSettings": {"allow": ["Bash(ls)"], "deny": ["Bash"]}}}', 1),
+        ("no JSON", 1),
+        ("", 0),
+    ],
+)
+def test_lint_of_lines_ends_with_1_when_there_is_something(
+    home: Path, tmp_path: Path, line: str, status: int
+) -> None:
+    file = tmp_path / "lines.jsonl"
+    file.write_text(line + "\n")
+    arguments = ["lint", "--jsonl", str(file)]
+    assert CliRunner().invoke(command, arguments, standalone_mode=False).return_value == status

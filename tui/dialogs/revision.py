@@ -136,6 +136,9 @@ class Revision:
         assert area is not None
         if action_id == "confirm:edit":
             edited = self._edited(area.text, self._call_text.name)
+            if edited is not None and not TextArea.takes(edited):
+                # Too long to go on with it here: it is taken as the editor left it.
+                return self._take_area(edited)
             if edited is not None:
                 area.replace(edited)
         elif key == "enter":
@@ -148,8 +151,8 @@ class Revision:
 
     def paste(self, text: str) -> None:
         """Paste while editing."""
-        if self._area is not None:
-            self._area.paste(text)
+        if self._area is not None and not self._area.paste(text):
+            self.problem = "That is too much to edit here; nothing was pasted."
 
     def revise(self, text: str) -> bool:
         """Take a text in the place of the call's; False with `problem` where it makes no call."""

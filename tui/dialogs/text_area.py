@@ -61,13 +61,14 @@ class TextArea:
             return False
         return True
 
-    def paste(self, text: str) -> None:
-        """Insert a text at the cursor as it is; one that makes the whole too long is left out."""
+    def paste(self, text: str) -> bool:
+        """Insert a text at the cursor as it is; False, and nothing, where it makes all too long."""
         if not self.takes(self.text + text):
-            return
+            return False
         held, chips = _held(text.replace("\r\n", "\n"), self._buffer.draft.chips)
         cursor = self._buffer.cursor
         self._buffer.put(cursor, cursor, Piece(held, chips))
+        return True
 
     def replace(self, text: str) -> None:
         """Put another text in the place of all of it."""

@@ -105,13 +105,16 @@ def explain_call(
 def lint_rules(file: str | None, jsonl: bool, as_json: bool) -> int:
     """Find shadowed, dead and malformed rules: of a settings FILE, or of this project.
 
-    Exit status: 1 when there are any.
+    Exit status: 1 when there are any, or a line that cannot be judged.
     """
     if jsonl:
+        has_findings = False
         with _lines(file) as lines:
             for answer in run_lint_jsonl(lines):
                 sys.stdout.write(answer + "\n")
-        return 0
+                sys.stdout.flush()
+                has_findings = has_findings or json.loads(answer).get("warnings") != []
+        return 1 if has_findings else 0
     texts = _file_rules(Path(file)) if file else _project_rules()
     found = lint(RuleSet.build(texts)[0])
     if as_json:

@@ -167,6 +167,12 @@ async def test_an_editor_takes_over_what_was_typed() -> None:
     assert (await dialog.wait()).updated_input == {"command": "make ax -j2"}
 
 
+async def test_what_an_editor_made_too_long_for_here_is_taken_at_once() -> None:
+    dialog = opened(editor=lambda _text, _name: "x" * 30_000, judge=judged(ASK))
+    press(dialog, "e", "ctrl+g", "enter")
+    assert (await dialog.wait()).updated_input == {"command": "x" * 30_000}
+
+
 async def test_the_key_of_the_editor_edits_here_where_there_is_none() -> None:
     dialog = opened()
     press(dialog, "ctrl+g")
@@ -212,6 +218,14 @@ async def test_a_text_that_no_key_could_lay_out_needs_an_editor() -> None:
     press(dialog, "e")
     assert "too long to edit here" in drawn(dialog)
     assert not dialog.is_done
+
+
+async def test_a_paste_that_no_key_could_lay_out_is_left_out_and_said() -> None:
+    dialog = opened()
+    press(dialog, "e")
+    dialog.paste("x" * 30_000)
+    assert "nothing was pasted" in drawn(dialog)
+    assert dialog.typed == ""
 
 
 TEXTS = st.text(
