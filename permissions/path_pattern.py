@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property, lru_cache
+from itertools import groupby
 
 
 class Anchor(Enum):
@@ -109,65 +110,65 @@ def floats(pattern: str, *, strict: bool) -> bool:
 
 @lru_cache(maxsize=4096)
 def compiled_pattern(pattern: str, floating: bool) -> re.Pattern[str]:
-    """Return the expression for paths below the anchor; `floating` fits at any depth."""
+    """Return the expression for paths below the anchor; `floating` fits at any depth.
+
+    It takes time in proportion to the path: the leftmost place for each piece between two wildcards
+    leaves the most room for the rest, so none is tried twice (`(?>…)`).
+    """
     body = pattern.strip("/")
     if body.startswith("./"):
         body = body[2:]
     components = [part for part in body.split("/") if part not in ("", ".")]
-    if not components:
+    runs = [list(run) for is_any, run in groupby(components, "**".__eq__) if not is_any]
+    if not runs:
         # The anchor itself and everything below it.
         return re.compile(r"[\s\S]*")
-    pieces: list[str] = ["(?:.*/)?"] if floating and components[0] != "**" else []
-    for index, component in enumerate(components):
-        last = index == len(components) - 1
-        if component == "**":
-            if last:
-                # Everything inside; the folder itself too, as removing it removes all of it.
-                if pieces and pieces[-1] == "/":
-                    pieces[-1] = "(?:/.*)?"
-                else:
-                    pieces.append(".*")
-                return re.compile("".join(pieces), re.DOTALL)
-            pieces.append("(?:.*/)?")
-            continue
-        pieces.append(_component(component))
-        if not last:
-            pieces.append("/")
+    pieces: list[str] = []
+    for index, run in enumerate(runs):
+        names = "/".join(map(_component, run))
+        if index == 0 and components[0] != "**" and not floating:
+            pieces.append(names)
+        else:
+            pieces.append(f"(?>(?:[^/]*/)*?{names})")
     # A folder pattern fits the folder too: whether it exists yet must not matter.
-    pieces.append("(?:/.*)?")
-    return re.compile("".join(pieces), re.DOTALL)
+    ending = "/.*" if components[-2:] == ["**", "**"] else "(?:/.*)?"
+    return re.compile("/".join(pieces) + ending, re.DOTALL)
 
 
 def _component(component: str) -> str:
-    pieces: list[str] = []
+    """Return the expression for one name of a path, up to its end."""
+    chunks: list[str] = [""]
     position = 0
     while position < len(component):
         character = component[position]
         position += 1
         if character == "\\" and position < len(component):
-            pieces.append(re.escape(component[position]))
+            chunks[-1] += re.escape(component[position])
             position += 1
         elif character == "*":
-            if not pieces or pieces[-1] != "[^/]*":
-                pieces.append("[^/]*")
+            chunks.append("")
         elif character == "?":
-            pieces.append("[^/]")
+            chunks[-1] += "[^/]"
         elif character == "[":
             closing = component.find(
                 "]", position + 2 if component[position:][:1] in "!^" else position + 1
             )
             if closing < 0:
-                pieces.append(re.escape("["))
+                chunks[-1] += re.escape("[")
                 continue
             body = component[position:closing].replace("\\", "\\\\").replace("[", "\\[")
             if body[:1] in ("!", "^"):
                 body = "^/" + body[1:]
-            pieces.append(f"(?!/)[{body}]")
+            chunks[-1] += f"(?!/)[{body}]"
             position = closing + 1
         else:
-            pieces.append(re.escape(character))
+            chunks[-1] += re.escape(character)
+    first, *others = chunks
+    last = f"[^/]*{others.pop()}" if others else ""
+    between = "".join(f"(?>[^/]*?{chunk})" for chunk in others if chunk)
+    expression = f"(?>{first}{between}{last}(?=/|\\Z))"
     try:
-        re.compile("".join(pieces))
+        re.compile(expression)
     except re.error:
         return re.escape(component)
-    return "".join(pieces)
+    return expression

@@ -15,7 +15,7 @@ from permissions.cascade import decide
 from permissions.files import RealFiles
 from permissions.match_path import LastNames
 from permissions.match_tool import Anchors, Call, first_match, rule_matches
-from permissions.path_pattern import Anchor, PathPattern
+from permissions.path_pattern import Anchor, PathPattern, compiled_pattern
 from permissions.paths import resolve
 from permissions.request import PermissionRequest
 from permissions.rule import Rule, RuleBehavior, RuleSet, RuleSource, RuleText
@@ -103,6 +103,46 @@ def test_what_fits_a_command_pattern_holds_its_needle(pieces: list[str], words: 
 
 
 TARGETS = ("up", "loop", "out", "in", "gone")
+
+
+HOSTILE = {
+    "stars in a name": ("*a*a*a*a*a*a*a*a*b", "a" * 250),
+    "stars and question marks": ("?*?*?*?*?*?*b", "a" * 250),
+    "names at any depth": ("**/a/**/a/**/a/**/a/**/a/**/b", "a/" * 500 + "c"),
+    "any names at any depth": ("**/*/**/*/**/*/**/*/**/b", "a/" * 500 + "c"),
+    "stars at any depth": ("**/*a/**/*a*a*a/**/*a*a*b", ("a" * 60 + "/") * 60 + "c"),
+}
+
+
+@pytest.mark.parametrize(("pattern", "path"), HOSTILE.values(), ids=HOSTILE.keys())
+def test_a_hostile_pattern_costs_no_more_than_the_path_is_long(pattern: str, path: str) -> None:
+    # Tried in every way, each of these takes longer than the universe is old.
+    compiled = compiled_pattern(pattern, False)
+    assert compiled.fullmatch(path) is None
+    name = pattern.rpartition("/")[2].translate({ord("*"): "", ord("?"): "a"})
+    ending = f"/{name}" if "/" in pattern else "b"
+    assert compiled.fullmatch(path + ending) is not None
+
+
+TARGETS = ("up", "loop", "out", "in", "gone")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path"),
+    [
+        ("*a*a*a*a*a*a*a*a*b", "a" * 250),
+        ("?*?*?*?*?*?*b", "a" * 250),
+        ("**/a/**/a/**/a/**/a/**/a/**/b", "a/" * 500 + "c"),
+        ("**/*/**/*/**/*/**/*/**/b", "a/" * 500 + "c"),
+        ("*a/**/*a*a*a/**/*a*a*b", ("a" * 60 + "/") * 60 + "c"),
+    ],
+)
+def test_a_hostile_pattern_costs_no_more_than_the_path_is_long(pattern: str, path: str) -> None:
+    # Tried in every way, each of these takes longer than the universe is old.
+    assert compiled_pattern(pattern, False).fullmatch(path) is None
+    assert compiled_pattern(pattern, True).fullmatch(f"{path}/b/ab") is not None
+
+
 LINKS = {"up": "..", "loop": "loop", "src/out": "/etc", "src/in": "../a", "gone": "/nowhere/x"}
 
 
