@@ -10,7 +10,7 @@ from typing import Final
 
 from agent.commands.command_file import Problem
 from agent.commands.discover import CommandFinder, Found
-from agent.commands.folders import CommandPlaces, watched_folders
+from agent.commands.folders import CommandPlaces, linked_folders, watched_folders
 from agent.commands.spec import Command
 from hooks.file_changes import file_changes
 
@@ -164,7 +164,8 @@ class CustomCommands:
 
     def _roots(self) -> tuple[Path, ...]:
         """Return the folders that are there, to be watched with all that is in them."""
-        return tuple(dict.fromkeys(f for f in watched_folders(self._places) if f.is_dir()))
+        own = [folder for folder in watched_folders(self._places) if folder.is_dir()]
+        return tuple(dict.fromkeys([*own, *linked_folders(self._places)]))
 
     def _parents(self) -> tuple[Path, ...]:
         """Return where the folders that are missing would appear; these are watched alone."""

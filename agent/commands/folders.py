@@ -69,6 +69,26 @@ def watched_folders(places: CommandPlaces) -> tuple[Path, ...]:
     return tuple(folder.path for folder in command_folders(places))
 
 
+def linked_folders(places: CommandPlaces) -> Iterator[Path]:
+    """Yield where links right inside the person's own folders lead: a watch stops at a link.
+
+    Left out are folders that hold the home: all that happens in there is too much to watch.
+    """
+    home = os.path.join(os.path.realpath(places.home), "")
+    for folder in command_folders(places):
+        if folder.is_project:
+            continue
+        try:
+            with os.scandir(folder.path) as entries:
+                links = sorted(entry.path for entry in entries if entry.is_symlink())
+        except OSError:
+            continue
+        for link in links:
+            target = os.path.realpath(link)
+            if os.path.isdir(target) and not home.startswith(os.path.join(target, "")):
+                yield Path(target)
+
+
 def files_of(folder: CommandFolder) -> Iterator[FoundFile]:
     """Yield the files of a folder in a stable order; a folder that is missing has none."""
     root = str(folder.path)

@@ -10,7 +10,7 @@ import pytest
 
 from agent.commands.custom import CustomCommands
 from agent.commands.discover import CommandFinder
-from agent.commands.folders import CommandPlaces
+from agent.commands.folders import CommandPlaces, linked_folders
 from agent.settings.trust import TrustState
 
 
@@ -56,6 +56,18 @@ async def test_the_first_file_in_a_folder_that_was_not_there(watched: Watched) -
     await watched.notices(watched.home / ".agent" / "skills" / "deploy" / "SKILL.md", "deploy")
     await watched.notices(watched.home / ".claude" / "commands" / "old.md", "old")
     assert watched.names() == {"check", "more", "deploy", "old"}
+
+
+async def test_a_linked_folder_is_watched_where_it_is(watched: Watched, tmp_path: Path) -> None:
+    skills = watched.home / ".claude" / "skills"
+    skills.mkdir(parents=True)
+    (tmp_path / "work" / "deploy").mkdir(parents=True)
+    watched.custom.watch()
+    (skills / "deploy").symlink_to(tmp_path / "work" / "deploy")
+    (skills / "home").symlink_to(watched.home)
+    await watched.notices(tmp_path / "work" / "deploy" / "SKILL.md", "deploy")
+    roots = linked_folders(watched.places)
+    assert [path.name for path in roots] == ["deploy"]
 
 
 async def test_an_agent_home_elsewhere_is_watched_too(tmp_path: Path) -> None:
