@@ -98,6 +98,11 @@ class ByteFilter:
             return None
         return ESCAPE_DELAY if len(self._pending) <= 2 else STRING_TIMEOUT_S
 
+    @property
+    def holds_escape(self) -> bool:
+        """Whether an ESC waits for what it may begin."""
+        return self._paste is None and self._pending == "\x1b"
+
     def feed(self, text: str) -> list[InputItem]:
         """Return what the next piece of input completes."""
         items: list[InputItem] = []

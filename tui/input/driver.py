@@ -13,6 +13,7 @@ import select
 import signal
 import sys
 import termios
+import time
 from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -216,10 +217,17 @@ class InputDriver(LinuxDriver):
             return b""
 
 
+ESCAPE_ALONE_S: Final = 0.02
+"""After this long a letter behind an ESC is a key of its own: terminals write both of Alt+X at
+once, and whoever leaves vim's insert mode types on within a tenth of a second."""
+
+
 class _Reader:
     """Bytes to Textual's messages."""
 
-    def __init__(self, *, debug: bool) -> None:
+    def __init__(self, *, debug: bool, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._read_at_s = clock()
         self._debug = debug
         self._parser = XTermParser(debug)
         self._filter = ByteFilter()
@@ -227,12 +235,18 @@ class _Reader:
 
     @property
     def timeout_s(self) -> float | None:
+        """How long to wait for more; None while nothing is open."""
         return self._filter.timeout_s
 
     def feed(self, data: bytes) -> list[Message]:
-        return self._messages(self._filter.feed(self._decode(data)))
+        """Return what the next bytes complete."""
+        before_s, self._read_at_s = self._read_at_s, self._clock()
+        is_alone = self._filter.holds_escape and self._read_at_s - before_s > ESCAPE_ALONE_S
+        first = self.expire() if is_alone and data[:1] not in (b"[", b"O") else []
+        return [*first, *self._messages(self._filter.feed(self._decode(data)))]
 
     def expire(self) -> list[Message]:
+        """Return what was open, now that nothing has followed."""
         return self._messages(self._filter.expire())
 
     def _messages(self, items: Iterable[InputItem]) -> list[Message]:
