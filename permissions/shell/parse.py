@@ -19,15 +19,21 @@ from permissions.shell.verify import verify
 MAX_CHARACTERS = 10_000
 """Longer commands are never allowed (documented limit)."""
 
+SHORT_CHARACTERS = 500
+"""Up to here a command is one of many that are remembered."""
+
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\x80-\x9f]")
 
 _LANGUAGE = Language(tree_sitter_bash.language())
 _PARSER = Parser(_LANGUAGE)
 
 
-@lru_cache(maxsize=1024)
 def parse(command: str) -> Script | Unparsable:
     """Return the command as data, or why it is not understood (returned, so that it is cached)."""
+    return _parsed(command) if len(command) <= SHORT_CHARACTERS else _parsed_long(command)
+
+
+def _read(command: str) -> Script | Unparsable:
     if len(command) > MAX_CHARACTERS:
         return Unparsable(f"the command has more than {MAX_CHARACTERS:,} characters")
     if _CONTROL.search(command):
@@ -47,3 +53,8 @@ def parse(command: str) -> Script | Unparsable:
         return error
     except RecursionError:
         return Unparsable("nested too deeply")
+
+
+# What is remembered stays small: many short commands, and a few long ones.
+_parsed = lru_cache(maxsize=512)(_read)
+_parsed_long = lru_cache(maxsize=4)(_read)
