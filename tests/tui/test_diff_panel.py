@@ -13,6 +13,7 @@ from tests.tui.recorded import RecordedConversation, make_app
 from tests.tui.test_app_keys import settled, text_of
 from tests.tui.test_panels import opened
 from tui.dialogs.dialog import manners_of
+from tui.flat.read_dialog import answer, dialog_lines, how_to_answer
 from tui.input.keymap import ChordReader, Match, default_keymap
 from tui.panels.diff_panel import ChangedFile, DiffPanel, Source
 from tui.text.ink import Row, row
@@ -131,3 +132,20 @@ async def test_a_slow_git_is_not_waited_for(tmp_path: Path) -> None:
         async with asyncio.timeout(20):
             while "no repository" not in text_of(app.dialogs):
                 await pilot.pause()
+
+
+async def test_in_lines_files_are_heard_by_number_and_sources_by_a_word() -> None:
+    opened_panel = panel()
+    assert dialog_lines(opened_panel) == [
+        "Since the commit 1/3:",
+        "1. a.py, +1 −2 (selected)",
+        "2. 日本.py, +1 −2",
+    ]
+    assert "left or right for other changes" in how_to_answer(opened_panel)
+    answer(opened_panel, "2")
+    assert dialog_lines(opened_panel) == ["日本.py, 2/2:", "change of 日本.py"]
+    answer(opened_panel, "esc")
+    answer(opened_panel, "right")
+    assert dialog_lines(opened_panel)[0] == "Changed by “fix it” 2/3:"
+    answer(opened_panel, "right")
+    assert dialog_lines(opened_panel)[0] == "Nothing 3/3:"

@@ -50,8 +50,18 @@ class LocalModel:
 class OnboardingDialog:
     """Says what is missing and how to go on."""
 
-    def __init__(self, highlighter: Highlighter, servers: Sequence[LocalServer] = ()) -> None:
-        """Open with the best answer selected: a server that was found, else the demo."""
+    def __init__(
+        self,
+        highlighter: Highlighter,
+        servers: Sequence[LocalServer] = (),
+        *,
+        tells_keys: bool = True,
+    ) -> None:
+        """Open with the best answer selected: a server that was found, else the demo.
+
+        `tells_keys` is False where the keys of the drawn screen do nothing.
+        """
+        self._keys = KEYS if tells_keys else ()
         self._highlighter = highlighter
         self._answered: Answered[Onboarding | LocalModel] = Answered()
         self.typed = ""
@@ -136,16 +146,14 @@ class OnboardingDialog:
             ),
             *code_rows([self._highlighter.line(_OWN, "bash")], width),
             BLANK,
-            *wrap([("Four keys to begin with:", MUTED)], width),
-            *(
-                row
-                for key, does in KEYS
-                for row in wrap([(f"{key:<11}", TEXT), (does, MUTED)], width)
-            ),
         ]
         if self._offers:
             # What can be used at once comes first, and is read with its answers.
-            rows = [rows[0], *_kept(width), BLANK, *rows[-len(KEYS) - 1 :]]
+            rows = [rows[0], *_kept(width), BLANK]
+        if self._keys:
+            rows += wrap([("Four keys to begin with:", MUTED)], width)
+        for key, does in self._keys:
+            rows += wrap([(f"{key:<11}", TEXT), (does, MUTED)], width)
         footer = [FooterRow(BLANK, is_optional=True), *self._choices.rows(width_cells)]
         title = (("Welcome", Ink(Role.ACCENT, bold=True)),)
         return DialogView(title, indented(rows, pad, pad), footer)

@@ -199,7 +199,7 @@ class FlatPerson:
     async def onboard(self) -> Onboarding | LocalModel:
         """Return what to do without credentials."""
         servers = await find_local_servers()
-        return await self._asker.ask(OnboardingDialog(Highlighter(), servers))
+        return await self._asker.ask(OnboardingDialog(Highlighter(), servers, tells_keys=False))
 
 
 if TYPE_CHECKING:

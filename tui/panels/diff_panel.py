@@ -17,6 +17,8 @@ from tui.text.wrap import clip
 SHOWN_FILES: Final = 12
 _CONTEXTS: Final = (Context.DIFF_DIALOG, Context.SELECT)
 _FAR: Final = 1_000_000
+_IN_LIST: Final = "Type a number to hear a file{}, or esc."
+_IN_FILE: Final = "Type left or right for another file, or esc to go back."
 _PAGER: Final = {
     "up": -1,
     "k": -1,
@@ -121,7 +123,10 @@ class DiffPanel:
     def view(self, width_cells: int) -> DialogView:
         """Return the list, or the open file."""
         source = self._sources[self._source]
-        place = f"  ◂ {self._source + 1}/{len(self._sources)} ▸" if len(self._sources) > 1 else ""
+        place: tuple[Run, ...] = ()
+        if len(self._sources) > 1:
+            number = f"{self._source + 1}/{len(self._sources)}"
+            place = ((" ", MUTED), (" ◂ ", MUTED), (number, MUTED), (" ▸", MUTED))
         if self._is_open and self._files:
             file = self._files[self._file]
             heading = shown_line(f"{file.path}")
@@ -130,11 +135,14 @@ class DiffPanel:
             title = ((heading, Ink(Role.ACCENT, bold=True)), (count, MUTED))
             body = self._rows_of(file, width_cells) or [row("   ", ("no lines to show", MUTED))]
             identity = f"{self._source} {self._file}"
-            return DialogView(title, body, [BLANK_FOOT, _foot(hint, width_cells)], identity)
-        title = ((shown_line(source.title), Ink(Role.ACCENT, bold=True)), (place, MUTED))
+            foot = [BLANK_FOOT, _foot(hint, width_cells)]
+            return DialogView(title, body, foot, identity, in_lines=_IN_FILE)
+        title = ((shown_line(source.title), Ink(Role.ACCENT, bold=True)), *place)
         hint = "↑↓ enter show" + (" · ←→ commit, or prompts" if place else "")
         rows = self._file_rows(width_cells) if self._files else [_foot(source.note, width_cells)]
-        return DialogView(title, (), [BLANK_FOOT, *rows, _foot(hint + " · esc close", width_cells)])
+        foot = [BLANK_FOOT, *rows, _foot(hint + " · esc close", width_cells)]
+        typed = _IN_LIST.format(", left or right for other changes" if place else "")
+        return DialogView(title, (), foot, in_lines=typed)
 
     def _rows_of(self, file: ChangedFile, width: int) -> Sequence[Row]:
         place = (self._source, self._file, width)

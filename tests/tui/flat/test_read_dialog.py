@@ -12,6 +12,7 @@ from tests.screens.test_screens import DIALOGS
 from tests.tui.components.samples import DIFF
 from tests.tui.dialogs.test_dialogs import BASH, OFFER, PENDING, QUESTIONS, permission
 from tests.tui.dialogs.test_hunks import CHANGE, NEW, WRITE
+from tui.dialogs.onboarding import OnboardingDialog
 from tui.dialogs.permission import PermissionDialog
 from tui.dialogs.permission_ask import PermissionAsk
 from tui.dialogs.question import QuestionDialog
@@ -173,3 +174,9 @@ async def test_a_command_is_written_anew_in_one_line() -> None:
     assert "Do this, as you changed it?" in lines
     answer(dialog, "1")
     assert (await dialog.wait()).updated_input == {"command": "git push --dry-run"}
+
+
+async def test_the_first_start_in_lines_names_no_keys_of_the_drawn_screen() -> None:
+    drawn, flat = (OnboardingDialog(Highlighter(), tells_keys=told) for told in (True, False))
+    assert "shift+tab" in " ".join(dialog_lines(drawn))
+    assert "shift+tab" not in " ".join(dialog_lines(flat))
