@@ -111,7 +111,7 @@ def tell(decision: Decision, short: Shorten = str) -> tuple[ToldPart, ...]:
         title = ""
         if len(groups) > 1:
             text = verdict.text if verdict is not None else entries[0].part or ""
-            title = f"Part {number + 1} of {len(groups)}: {text}"
+            title = f"Part {number + 1} of {len(groups)}: {_in_one_line(text)}"
             if verdict is not None and verdict is strictest:
                 title += " — the strictest part, so it decides"
         told.append(ToldPart(title, tuple(steps)))
@@ -136,6 +136,7 @@ def told_lines(decision: Decision, short: Shorten = str) -> list[str]:
     return lines
 
 
+_TITLE_CHARS: Final = 100
 HOW_TO_READ: Final = "how this came about, step by step (» decided):"
 NAME_CELLS: Final = 11
 """The longest name of a step that is in every decision."""
@@ -154,6 +155,12 @@ class _Places:
         ref = self._refs.get((entry.source or "", entry.rule or ""))
         place = place_of(ref, self._short) if ref else source_name(entry.source or "")
         return f"{entry.rule} ({place})"
+
+
+def _in_one_line(text: str) -> str:
+    """Return a part as a title: the table of parts shows it whole."""
+    first = text.partition("\n")[0][:_TITLE_CHARS]
+    return first if first == text else f"{first} …"
 
 
 def _split(trace: Sequence[TraceEntry]) -> tuple[list[list[TraceEntry]], list[TraceEntry]]:

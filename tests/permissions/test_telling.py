@@ -140,3 +140,12 @@ def test_a_file_is_shortened_below_home_alone() -> None:
         "/home/ab/x",
         "/etc/x",
     ]
+
+
+def test_a_part_of_many_lines_is_named_by_its_first(engine: Engine) -> None:
+    command = "python - <<'X'\nprint(1)\nX\nmake " + "x" * 300
+    first, second = (
+        part.title for part in tell(decision_on(engine, "Bash", command, Mode.DEFAULT))[:2]
+    )
+    assert "\n" not in first + second
+    assert second.endswith("xxx …")
