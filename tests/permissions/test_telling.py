@@ -47,8 +47,13 @@ def decision_on(engine: Engine, tool: str, given: object, mode: Mode) -> Decisio
     ("call", "mode"),
     list(
         itertools.product(
-            [*(("Bash", command) for command in COMMANDS)]
-            + [("Read", "/etc/hosts"), ("Edit", ".git/config"), ("Write", "src/new"), ("Zap", "x")],
+            [
+                *(("Bash", command) for command in COMMANDS),
+                ("Read", "/etc/hosts"),
+                ("Edit", ".git/config"),
+                ("Write", "src/new"),
+                ("Zap", "x"),
+            ],
             Mode,
         )
     ),
