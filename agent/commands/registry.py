@@ -56,13 +56,18 @@ class CommandRegistry:
 
     def nearest(self, name: str) -> str | None:
         """Return the name that a mistyped one was probably meant as."""
-        names = [n for command in self.all() for n in (command.meta.name, *command.meta.aliases)]
+        commands = self.all()
+        names = [command.meta.name for command in commands]
+        aliases = [alias for command in commands for alias in command.meta.aliases]
         inside = next((known for known in names if known.endswith(f":{name}")), None)
         if inside is not None:
             # Of a command in a folder people remember the last part.
             return inside
-        close = difflib.get_close_matches(name, names, n=1, cutoff=0.7)
-        return close[0] if close else None
+        for known in (names, aliases):
+            close = difflib.get_close_matches(name, known, n=1, cutoff=0.7)
+            if close:
+                return close[0]
+        return None
 
     def _is_usable(self, command: Command) -> bool:
         return self._surface in command.meta.availability and command.meta.is_enabled()
