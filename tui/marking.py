@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from tui.components.composer import Composer
+from tui.components.selection import Step
 from tui.components.transcript import Transcript
 from tui.hint import Hint
 from tui.text.buffer import TextBuffer
@@ -30,15 +31,21 @@ class Marking:
     def actions(self) -> Mapping[str, Callable[[], object]]:
         """Return what each action does."""
         rows = self._composer.extend_mark_by_row
+        moves: Mapping[str, tuple[Step, Callable[[], object]]] = {
+            "Left": ("left", partial(self._extend, TextBuffer.left)),
+            "Right": ("right", partial(self._extend, TextBuffer.right)),
+            "Up": ("up", partial(rows, -1)),
+            "Down": ("down", partial(rows, 1)),
+            "LineStart": ("line_start", partial(self._extend, TextBuffer.line_start)),
+            "LineEnd": ("line_end", partial(self._extend, TextBuffer.line_end)),
+        }
         return {
             "selection:copy": self.copy,
             "selection:clear": self.clear,
-            "selection:extendLeft": partial(self._extend, TextBuffer.left),
-            "selection:extendRight": partial(self._extend, TextBuffer.right),
-            "selection:extendUp": partial(rows, -1),
-            "selection:extendDown": partial(rows, 1),
-            "selection:extendLineStart": partial(self._extend, TextBuffer.line_start),
-            "selection:extendLineEnd": partial(self._extend, TextBuffer.line_end),
+            **{
+                f"selection:extend{name}": partial(self._step, step, in_prompt)
+                for name, (step, in_prompt) in moves.items()
+            },
         }
 
     def copy(self) -> bool:
@@ -53,6 +60,13 @@ class Marking:
         """Unmark."""
         self._composer.drop_mark()
         self._transcript.clear_mark()
+
+    def _step(self, step: Step, in_prompt: Callable[[], object]) -> None:
+        """Go on with the mark there is; without one begin in the prompt."""
+        if self._transcript.has_mark and not self._composer.marked_text:
+            self._transcript.extend_mark(step)
+        else:
+            in_prompt()
 
     def _extend(self, move: Callable[[TextBuffer], None]) -> None:
         self._composer.extend_mark(move)

@@ -430,3 +430,31 @@ async def test_the_pointer_marks_text_of_the_prompt() -> None:
         assert app.composer.marked_text == "el"
         await pilot.press("X")
         assert app.composer.buffer.text == "hXlo"
+
+
+async def test_shift_and_the_arrows_go_on_with_a_mark_of_the_transcript() -> None:
+    text = "\n\n".join(f"paragraph {number}" for number in range(30))
+    app = make_app(played([TextDelta(T, "m1", 0, text)]))
+    async with app.run_test(size=(50, 20)) as pilot:
+        await send(pilot, "go")
+        row = next(y for y in range(20) if "paragraph 25" in shown_row(app, y))
+        await app.on_event(pointer(events.MouseDown, 3, row))
+        await app.on_event(pointer(events.MouseMove, 6, row))
+        await app.on_event(pointer(events.MouseUp, 6, row))
+        assert app.transcript.marked_text == "par"
+        await pilot.press("shift+right", "shift+right", "shift+left")
+        assert app.transcript.marked_text == "para"
+        await pilot.press("shift+end")
+        assert app.transcript.marked_text == "paragraph 25"
+        await pilot.press("shift+down", "shift+down")
+        assert app.transcript.marked_text == "paragraph 25\n\nparagraph 26"
+        await pilot.press(*["shift+up"] * 40)
+        assert "paragraph 10" in app.transcript.marked_text
+        assert app.composer.marked_text == ""
+        await pilot.press("ctrl+shift+c")
+        assert "paragraph 10" in app.clipboard
+
+
+def shown_row(app: AgentApp, y: int) -> str:
+    rows = app.transcript.viewport.visible()
+    return rows[y][1].text if y < len(rows) else ""

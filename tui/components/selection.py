@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from themes.theme import Role
 from tui.components.viewport import Place, Viewport
-from tui.screen.width import clusters
+from tui.screen.width import clusters, text_width
 from tui.text.ink import Row, Run
+
+Step = Literal["left", "right", "up", "down", "line_start", "line_end"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,26 @@ class Mark:
     def to(self, place: Place, x: int) -> Mark:
         """Return the mark with its head elsewhere."""
         return replace(self, head=place, head_x=x)
+
+    def stepped(self, step: Step, rows: Sequence[tuple[Place, Row]]) -> Mark | None:
+        """Return the mark with its head a cell or a row on; None where that row is not shown."""
+        shown = {place: number for number, (place, _) in enumerate(rows)}
+        number = shown.get(self.head)
+        if number is None:
+            return None
+        x = self.head_x
+        match step:
+            case "left":
+                x = max(0, x - 1)
+            case "right":
+                x += 1
+            case "up" | "down":
+                number += 1 if step == "down" else -1
+            case "line_start":
+                x = 0
+            case "line_end":
+                x = text_width(rows[number][1].text)
+        return self.to(rows[number][0], x) if 0 <= number < len(rows) else None
 
     def closed(self) -> Mark:
         """Return the mark after the button went up."""

@@ -18,7 +18,7 @@ from textual.strip import Strip
 from themes.theme import Role
 from tui.components.rows_widget import PaletteHost
 from tui.components.search_marks import row_with_hits
-from tui.components.selection import Mark, marked_row, marked_text
+from tui.components.selection import Mark, Step, marked_row, marked_text
 from tui.components.strip_cache import StripCache
 from tui.components.tool_card import ToolLevel
 from tui.components.viewport import Place, Viewport
@@ -195,6 +195,22 @@ class Transcript(Listens, DrawsRows):
         from tui.components.transcript_text import transcript_text  # rarely wanted
 
         return transcript_text(entry.block for entry in self.viewport.entries)
+
+    @property
+    def has_mark(self) -> bool:
+        """Whether a mark was begun, which may hold nothing just now."""
+        return self._mark is not None
+
+    def extend_mark(self, step: Step) -> None:
+        """Mark a cell or a row more, or fewer; scrolls where the mark's end leaves the screen."""
+        if self._mark is None:
+            return
+        mark = self._mark.stepped(step, self.viewport.visible())
+        if mark is None and step in ("up", "down"):
+            self.viewport.scroll(-1 if step == "up" else 1)
+            mark = self._mark.stepped(step, self.viewport.visible())
+        self._mark = mark or self._mark
+        self.update_rows()
 
     def clear_mark(self) -> None:
         """Unmark."""
