@@ -22,6 +22,7 @@ from permissions.match_domain import host_of
 from permissions.match_raw import first_raw_match
 from permissions.match_tool import Anchors, Call, first_match
 from permissions.mode import Mode
+from permissions.path_pattern import PathPattern
 from permissions.rule_set import SOURCE_ORDER, Rule, RuleBehavior, RuleSet
 from permissions.scope import Floor, Scope, check_host, strictest
 from permissions.shell.access import AccessKind
@@ -58,6 +59,15 @@ class Bash:
     def is_restricted(self) -> bool:
         """Is there a deny or ask rule about some commands?"""
         return has_scoped_restriction(self.rules)
+
+    @cached_property
+    def guards_files(self) -> bool:
+        """Is there a deny or ask rule about files?"""
+        return any(
+            tool in self.rules.index(behavior).by_tool
+            for behavior in (RuleBehavior.DENY, RuleBehavior.ASK)
+            for tool in ("Read", "Edit")
+        )
 
     @cached_property
     def anchors(self) -> Anchors:
@@ -147,17 +157,22 @@ def _empty(bash: Bash, command: str) -> Part:
 def _command_part(bash: Bash, facts: CommandFacts, made: Places) -> Part:
     placed = _touches(bash, facts)
     touches = [touch for _, touch in placed]
-    calls = [call for touch in touches for call in touch.calls()]
+    calls = [
+        (call, touch.kind in (AccessKind.MENTIONED, AccessKind.LENT))
+        for touch in touches
+        for call in touch.calls()
+    ]
 
     def find(behavior: RuleBehavior) -> Rule | None:
         if behavior is RuleBehavior.ALLOW:
             return first_allow(bash.rules, facts)
         rule = first_restriction(bash.rules, behavior, facts, bash.tool_input)
-        for call in calls:
+        for call, is_mention in calls:
             other = first_match(bash.rules, behavior, call, bash.anchors)
-            if other is not None and (
-                rule is None or SOURCE_ORDER[other.source] < SOURCE_ORDER[rule.source]
-            ):
+            if other is None or (is_mention and not isinstance(other.specifier, PathPattern)):
+                # A rule about all of Read says nothing about what a tool is handed.
+                continue
+            if rule is None or SOURCE_ORDER[other.source] < SOURCE_ORDER[rule.source]:
                 rule = other
         return rule
 
@@ -250,6 +265,8 @@ def _touches(bash: Bash, facts: CommandFacts) -> list[tuple[CommandFacts, Touch]
     found: list[tuple[CommandFacts, Touch]] = []
     for one in (facts, *_inner(facts)):
         for access in one.accesses:
+            if access.kind is AccessKind.MENTIONED and not bash.guards_files:
+                continue
             touch = touch_of(bash.scope, access.kind, access.path, one.folders)
             if touch is not None:
                 found.append((one, touch))

@@ -128,7 +128,7 @@ def _with_inner(facts: CommandFacts) -> Iterator[CommandFacts]:
 
 def _passed(touch: Touch, one: CommandFacts, places: Places) -> Iterator[Place]:
     """Yield the places that an access may lead through."""
-    if touch.kind in (AccessKind.PLACE, AccessKind.LENT):
+    if touch.kind in (AccessKind.PLACE, AccessKind.LENT, AccessKind.MENTIONED):
         return
     only_links = touch.kind in (AccessKind.READ, AccessKind.CHANGE_DIR)
     # What is removed or made as a folder is never itself followed, only what leads to it.

@@ -44,20 +44,24 @@ class Touch:
         match self.kind:
             case AccessKind.READ:
                 return [Call("Read", {}, target) for target in targets]
+            case AccessKind.MENTIONED:
+                return [Call("Read", {}, target) for target in self.targets]
             case AccessKind.CHANGE_DIR:
                 return [Call("Cd", {}, target) for target in targets]
             case AccessKind.WRITE:
                 return [Call("Edit", {}, target) for target in targets]
             case AccessKind.REMOVE:
                 return [Call("Edit", {}, target, takes_tree=True) for target in targets]
-            case AccessKind.PLACE | AccessKind.LENT:
+            case AccessKind.LENT:
+                return [Call("Edit", {}, target) for target in self.targets]
+            case AccessKind.PLACE:
                 return []
 
 
 def touch_of(scope: Scope, kind: AccessKind, word: Word, folders: Folders) -> Touch | None:
     """Resolve one access; None when there is nothing to judge (devices, pipes)."""
     text = word.plain
-    is_read = kind in (AccessKind.READ, AccessKind.CHANGE_DIR)
+    is_read = kind in _READING
     if text in (_FREE_READS if is_read else _FREE_WRITES) and not word.has_glob:
         return None
     if PIPE_MARK in word.text and is_read:
@@ -77,10 +81,20 @@ def touch_of(scope: Scope, kind: AccessKind, word: Word, folders: Folders) -> To
     return Touch(kind, targets, floor, word.raw, word.text)
 
 
+_READING = (AccessKind.READ, AccessKind.CHANGE_DIR, AccessKind.MENTIONED)
+
+
+def _free(target: Target | None, written: str) -> Floor | None:
+    del target, written
+    return None
+
+
 def _check(scope: Scope, kind: AccessKind) -> Callable[[Target | None, str], Floor | None]:
     match kind:
         case AccessKind.READ | AccessKind.CHANGE_DIR:
             return scope.check_read
+        case AccessKind.MENTIONED:
+            return _free
         case AccessKind.WRITE:
             return scope.check_write
         case AccessKind.PLACE:

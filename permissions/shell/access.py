@@ -19,6 +19,8 @@ class AccessKind(Enum):
     CHANGE_DIR = "cd"
     PLACE = "place"
     """A folder in which a program changes files of its own choice (git's work tree)."""
+    MENTIONED = "mention"
+    """Handed to a tool that reads it: for rules about paths only."""
     LENT = "lend"
     """A folder that a container may change."""
 

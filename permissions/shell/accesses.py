@@ -13,6 +13,7 @@ from permissions.shell.access import HERE, Access, AccessKind, each, names
 from permissions.shell.arguments import split_arguments
 from permissions.shell.containers import container
 from permissions.shell.git_command import git
+from permissions.shell.mentions import mentions
 from permissions.shell.outputs import output_accesses
 from permissions.shell.syntax import Word
 from permissions.shell.text_accesses import (
@@ -53,7 +54,11 @@ def accesses(program: str, words: Sequence[Word]) -> list[Access]:
     """Return what `program` touches when it is given `words`; [] for programs not known."""
     if program.startswith("python") and len(words) > 1 and words[0].text == "-m":
         return accesses(words[1].text, words[2:])
-    return [*_file_accesses(program, words), *tool_accesses(program, words)]
+    return [
+        *_file_accesses(program, words),
+        *tool_accesses(program, words),
+        *mentions(program, words),
+    ]
 
 
 def _file_accesses(program: str, words: Sequence[Word]) -> list[Access]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
@@ -11,10 +10,10 @@ from permissions.glob_text import UNKNOWN
 from permissions.record import record
 from permissions.shell.access import Access, AccessKind
 from permissions.shell.accesses import GIT_PLACES, accesses
-from permissions.shell.conditions import is_inert_test
 from permissions.shell.flow import UNKNOWN_FOLDER, Folders, Placed, place
 from permissions.shell.forms import EXPANDED, Form, allow_forms, deny_forms, form_of
-from permissions.shell.parse import parse
+from permissions.shell.inert import is_inert, sets_plain_name
+from permissions.shell.parse import SHORT_CHARACTERS, parse
 from permissions.shell.plain_command import plain_words
 from permissions.shell.read_only import is_read_only
 from permissions.shell.risky_options import risk_of
@@ -31,7 +30,7 @@ from permissions.shell.syntax import (
     Word,
 )
 from permissions.shell.text_accesses import sed_arguments
-from permissions.shell.unwrap import Layer, Unwrapped, program_of, unwrap
+from permissions.shell.unwrap import Layer, Unwrapped, program_of, supplied_texts, unwrap
 
 MAX_PARTS = 2_000
 """Simple commands, nested ones included; more make the command unparsable."""
@@ -63,16 +62,6 @@ _PROGRAM_VARIABLES = _set("PAGER GIT_PAGER GH_PAGER MANPAGER EDITOR GIT_EDITOR G
 
 EDIT_PROGRAMS = frozenset({"mkdir", "touch", "rm", "rmdir", "mv", "cp", "sed"})
 """File commands that acceptEdits allows on operands inside scope."""
-
-_INERT = _set("true false : exit return break continue wait")
-"""Builtins without an effect, when all their words are known."""
-_PLAIN_NAME = re.compile(r"(?!.*proxy)(?!(?:cd|f)?path$)[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
-"""Lower-case names, which no program looks at."""
-_READ_WORD = re.compile(rf"-[re]+|-[dnNpt].*|{_PLAIN_NAME.pattern}|[0-9]+|")
-"""Options of `read` and the names it sets."""
-_SET_OPTIONS = _set(
-    "-e -u -x -v -o +e +u +x +v +o -eu -ex -eux -euo -exo -euxo pipefail errexit nounset"
-)
 
 
 @record(frozen=True, slots=True)
@@ -117,7 +106,6 @@ class CommandFacts:
     """When it runs, as `Placed` says it; inside a text that a shell runs, counted from there."""
 
 
-@lru_cache(maxsize=1024)
 def analyse(command: str, folder: str, home: str) -> tuple[CommandFacts, ...] | Unparsable:
     """Return the facts about every simple command in source order, or why there are none.
 
@@ -125,6 +113,11 @@ def analyse(command: str, folder: str, home: str) -> tuple[CommandFacts, ...] | 
         folder: Where the shell is, absolute.
         home: What `~` and `$HOME` mean.
     """
+    is_short = len(command) <= SHORT_CHARACTERS
+    return (_analysed if is_short else _analysed_long)(command, folder, home)
+
+
+def _worked_out(command: str, folder: str, home: str) -> tuple[CommandFacts, ...] | Unparsable:
     script = parse(command)
     if isinstance(script, Unparsable):
         return script
@@ -134,6 +127,10 @@ def analyse(command: str, folder: str, home: str) -> tuple[CommandFacts, ...] | 
         return error
     except RecursionError:
         return Unparsable("nested too deeply")
+
+
+_analysed = lru_cache(maxsize=512)(_worked_out)
+_analysed_long = lru_cache(maxsize=4)(_worked_out)
 
 
 def _facts_of(script: Script, folder: str, home: str, depth: int) -> list[CommandFacts]:
@@ -154,7 +151,10 @@ def _facts_of(script: Script, folder: str, home: str, depth: int) -> list[Comman
 
 def _facts(placed: Placed, script: Script, home: str, depth: int) -> CommandFacts:
     simple, folders = placed.simple, placed.folders
-    if simple.is_plain and not script.hides and len(simple.raw) <= _KEPT_CHARACTERS:
+    is_alone = placed.piped is None and not simple.redirects
+    # What xargs runs depends on its input.
+    is_kept = len(simple.raw) <= _KEPT_CHARACTERS and (is_alone or "xargs" not in simple.raw)
+    if simple.is_plain and not script.hides and is_kept:
         known = _plain_facts(simple.raw)
         if known is not None:
             return _placed(known, placed, script, home)
@@ -165,6 +165,7 @@ def _facts(placed: Placed, script: Script, home: str, depth: int) -> CommandFact
     unwrapped = unwrap(words)
     hidden = script.hides or unwrapped.hidden
     inner: list[CommandFacts] = []
+    supplied = supplied_texts(unwrapped.layers, input_text(simple.redirects, placed.piped))
     texts, elsewhere, reader = unwrapped.scripts, unwrapped.scripts_elsewhere, unwrapped.reader
     if reader is not None:
         given = input_text(simple.redirects, placed.piped)
@@ -174,6 +175,7 @@ def _facts(placed: Placed, script: Script, home: str, depth: int) -> CommandFact
             texts = (*texts, reader.script(given))
         elif not reader.is_elsewhere:
             hidden = hidden or f"{reader.name} reads commands from its input"
+    texts = (*texts, *supplied)
     for text in (*texts, *elsewhere):
         if depth >= _MAX_NESTING:
             hidden = hidden or "nested too deeply"
@@ -235,9 +237,9 @@ def _facts_of_words(
         is_read_only=own.is_read_only,
         is_edit=own.is_edit,
         is_inert=(
-            clean and not simple.assignments and _is_inert(program, arguments, layers)
+            clean and not simple.assignments and len(layers) == 1 and is_inert(program, arguments)
             if layers
-            else not hidden and _sets_plain_name(simple)
+            else not hidden and sets_plain_name(simple)
         ),
         looked_through=_looked_through(layers, simple),
         when_plain=when_plain,
@@ -406,34 +408,6 @@ def _is_edit(program: str, arguments: tuple[Word, ...], risk: str) -> bool:
         return False
     scripts = found.values("-e", "--expression") or found.operands[:1]
     return all(word.is_literal and not sed_script_risk(word.text) for word in scripts)
-
-
-def _is_inert(program: str, arguments: tuple[Word, ...], layers: list[Layer]) -> bool:
-    if len(layers) != 1:
-        return False
-    if program == "cd":
-        return True
-    if program in ("test", "[", "[["):
-        return is_inert_test(program, arguments)
-    if not all(word.is_literal for word in arguments):
-        return False
-    if program == "read":
-        return all(_READ_WORD.fullmatch(word.text) for word in arguments)
-    if program == "time":
-        # Without a command it times a subshell, which is judged on its own.
-        return not arguments
-    if program == "set":
-        return bool(arguments) and all(word.text in _SET_OPTIONS for word in arguments)
-    return program in _INERT
-
-
-def _sets_plain_name(simple: Simple) -> bool:
-    """Is it nothing but `name=value`, which only this shell sees?"""
-    if len(simple.assignments) != 1:
-        return False
-    item = simple.assignments[0]
-    is_whole = item.raw.startswith((f"{item.name}=", f"{item.name}+="))
-    return is_whole and _PLAIN_NAME.fullmatch(item.name) is not None
 
 
 def _looked_through(layers: list[Layer], simple: Simple) -> str:

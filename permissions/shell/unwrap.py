@@ -6,7 +6,7 @@ An allow rule sees through a short fixed list only; deny and ask rules see throu
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from shlex import quote
 
@@ -28,6 +28,9 @@ from permissions.shell.wrappers import RUNNERS, SHELLS, WRAPPERS, Wrapper
 
 MAX_LAYERS = 12
 """Wrappers around wrappers that are looked through; deeper ones count as hidden."""
+
+MAX_SUPPLIED = 32
+"""Operands from a visible input of xargs that are looked at."""
 
 SUPPLIED = Word("{}", PIPE_MARK, splits=False)
 """Stands for operands that come from elsewhere (`xargs`, `find -exec`)."""
@@ -106,6 +109,21 @@ def unwrap(words: tuple[Word, ...]) -> Unwrapped:
             if texts.reader:
                 reader = Reader(texts.reader, layer.folder, is_away)
     return Unwrapped(tuple(layers), tuple(scripts), tuple(elsewhere), hidden, reader)
+
+
+def supplied_texts(layers: tuple[Layer, ...], given: str | None) -> Iterator[str]:
+    """Yield what xargs runs, where its input is plain to see."""
+    if given is None or any(mark in given for mark in "'\"\\"):
+        return
+    for layer in layers:
+        if layer.words[-1:] != (SUPPLIED,):
+            continue
+        words = [word.text for word in layer.words[:-1]]
+        if any(not word.is_literal and PIPE_MARK not in word.text for word in layer.words[:-1]):
+            continue
+        for operand in given.split()[:MAX_SUPPLIED]:
+            put = [word.replace(PIPE_MARK, operand) for word in words]
+            yield " ".join(quote(word) for word in (*put, operand))
 
 
 def program_of(word: Word) -> str:

@@ -73,6 +73,43 @@ def test_a_deny_finds_its_command(engine: Engine, header: str, commands: list[st
     assert missed == []
 
 
+@pytest.mark.parametrize(("header", "commands"), [*_sections("unread.txt")], ids=_name)
+def test_what_reads_or_sends_a_denied_file_is_not_allowed(
+    engine: Engine, header: str, commands: list[str]
+) -> None:
+    context = engine.context(allow=header.split(" | "), deny=["Read(.env)"], mode=Mode.BYPASS)
+    missed = [
+        text
+        for text in commands
+        if decide(PermissionRequest("Bash", {"command": text}), context).behavior is Behavior.ALLOW
+    ]
+    assert missed == []
+
+
+READS_NOTHING_DENIED = [
+    "git diff main -- src", "git log --oneline main", "git show HEAD:src/a.py", "grep -rn TODO .",
+    "git add .env.example", "docker run -v .:/app x", "docker run --env-file .env.dev x",
+    "kubectl apply -f k8s/", "aws s3 cp src/a.py s3://x", "curl -d @src/a.py x", "ls -la",
+    "perl -ne print src/a.py", "echo src/a.py | xargs cat", "cat .env.example", "test -f .env",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("command", READS_NOTHING_DENIED)
+def test_a_read_deny_leaves_the_rest_alone(engine: Engine, command: str) -> None:
+    found = engine.bash(command, allow=["Bash"], deny=["Read(.env)"])
+    assert found.behavior is Behavior.ALLOW, found.message
+
+
+@pytest.mark.parametrize(
+    "command", ["git diff src/a.py", "ssh -i ~/.ssh/id host", "gh gist create a"]
+)
+def test_what_a_tool_is_handed_is_no_matter_of_scope_or_of_the_tool_read(
+    engine: Engine, command: str
+) -> None:
+    assert engine.bash(command, allow=["Bash"], deny=["Read"]).behavior is Behavior.ALLOW
+    assert engine.bash(command, mode=Mode.BYPASS).behavior is Behavior.ALLOW
+
+
 @pytest.mark.parametrize(("header", "commands"), [*_sections("allowed.txt")], ids=_name)
 def test_everyday_work_is_not_asked_about(engine: Engine, header: str, commands: list[str]) -> None:
     asked = [text for text in commands if _answer(engine, header, text) is not Behavior.ALLOW]

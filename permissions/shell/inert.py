@@ -1,0 +1,72 @@
+"""Commands without an effect of their own: conditions, `cd`, `x=1`. Few conditions run anything."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from permissions.shell.access import names
+from permissions.shell.syntax import Simple, Word
+
+_UNARY = names("-n -z -a -b -c -d -e -f -g -h -k -p -r -s -t -u -w -x -G -L -N -O -S -o")
+_BINARY = names("= == != < > -eq -ne -lt -le -gt -ge -nt -ot -ef")
+_EVALUATING = names("-eq -ne -lt -le -gt -ge -v -R")
+"""Operators of `[[` that evaluate what stands beside them, and with it `a[$(…)]`."""
+_INERT = names("true false : exit return break continue wait")
+"""Builtins without an effect, when all their words are known."""
+_PLAIN_NAME = re.compile(r"(?!.*proxy)(?!(?:cd|f)?path$)[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
+"""Lower-case names, which no program looks at."""
+_READ_WORD = re.compile(rf"-[re]+|-[dnNpt].*|{_PLAIN_NAME.pattern}|[0-9]+|")
+"""Options of `read` and the names it sets."""
+_SET_OPTIONS = names(
+    "-e -u -x -v -o +e +u +x +v +o -eu -ex -eux -euo -exo -euxo pipefail errexit nounset"
+)
+
+
+def is_inert(program: str, arguments: tuple[Word, ...]) -> bool:
+    """Does a builtin do nothing that needs permission: `cd`, `true`, `[ -f x ]`?"""
+    if program == "cd":
+        return True
+    if program in ("test", "[", "[["):
+        return _is_inert_test(program, arguments)
+    if not all(word.is_literal for word in arguments):
+        return False
+    if program == "read":
+        return all(_READ_WORD.fullmatch(word.text) for word in arguments)
+    if program == "time":
+        # Without a command it times a subshell, which is judged on its own.
+        return not arguments
+    if program == "set":
+        return bool(arguments) and all(word.text in _SET_OPTIONS for word in arguments)
+    return program in _INERT
+
+
+def sets_plain_name(simple: Simple) -> bool:
+    """Is it nothing but `name=value`, which only this shell sees?"""
+    if len(simple.assignments) != 1:
+        return False
+    item = simple.assignments[0]
+    is_whole = item.raw.startswith((f"{item.name}=", f"{item.name}+="))
+    return is_whole and _PLAIN_NAME.fullmatch(item.name) is not None
+
+
+def _is_inert_test(program: str, words: Sequence[Word]) -> bool:
+    """Does the condition surely run nothing? The commands in its substitutions are judged apart."""
+    if all(word.is_literal for word in words):
+        return True
+    if program == "[[":
+        return not any(word.text in _EVALUATING for word in words)
+    given = [word for word in words if word.text != "]"]
+    while given and given[0].text == "!":
+        given = given[1:]
+    if any(word.splits for word in given):
+        # It may become an operator and its operand.
+        return False
+    match given:
+        case [_]:
+            return True
+        case [operator, _]:
+            return operator.text in _UNARY
+        case [_, operator, _]:
+            return operator.text in _BINARY
+    return False
