@@ -34,7 +34,7 @@ from tui.text.highlight import Highlighter
 from tui.text.ink import Row
 
 Act = Callable[[Pilot[Any], AgentApp], Awaitable[object]]
-LOOKS = [("dark", (80, 24)), ("light", (140, 40))]
+LOOKS = [("dark", (80, 24)), ("light", (80, 24)), ("light", (140, 40))]
 WRITE = PermissionRequest("Write", {"file_path": "/p/n.txt", "content": CHANGE.new})
 
 
