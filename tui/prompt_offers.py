@@ -47,6 +47,10 @@ class PromptOffers:
         """Offer what fits the text as it is now."""
         draft = self._composer.buffer.draft
         self._composer.set_ghost(self._argument_hint(draft.text))
+        if not self._composer.is_typing:
+            # Nothing is being typed that could be completed, and the arrows are for the history.
+            self.close()
+            return
         if draft.text.startswith("!"):
             earlier = self._history.shell_commands()
             self._menu.show(complete_shell(draft.text, draft.cursor, earlier))

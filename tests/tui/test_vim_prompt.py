@@ -103,3 +103,16 @@ async def test_vims_keys_are_there_before_the_conversation_is(tmp_path: Path) ->
     async with app.run_test(size=(60, 20)) as pilot:
         await pilot.press(*"abjj")
         assert (app.composer.vim_mode, app.composer.buffer.text) == ("NORMAL", "ab")
+
+
+async def test_nothing_is_offered_while_nothing_is_typed(app: AgentApp) -> None:
+    app.history.extend_older(["/status", "/co"])
+    async with app.run_test(size=(60, 20)) as pilot:
+        await settled(pilot)
+        await pilot.press("escape", "k", "k")
+        await settled(pilot)
+        assert app.composer.buffer.text == "/co"
+        assert not app.menu.is_open
+        await pilot.press(*"As")
+        await settled(pilot)
+        assert app.menu.is_open

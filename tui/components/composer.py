@@ -111,6 +111,11 @@ class Composer(Listens, RowsWidget):
         """The mode of vim's keys, such as `NORMAL`; empty without them."""
         return self._vim.mode.value if self._vim is not None else ""
 
+    @property
+    def is_typing(self) -> bool:
+        """Whether letters are typed: not in vim's normal and visual modes."""
+        return self._vim is None or self._vim.is_typing
+
     def press_vim(self, key: str, text: str) -> KeyUse:
         """Let vim's keys have a key before actions do; `passed` when it is not theirs."""
         if self._vim is None:
@@ -233,7 +238,7 @@ class Composer(Listens, RowsWidget):
         elif edit is not None:
             self.edit(edit)
         elif event.text:
-            if self._vim is None or self._vim.is_typing:
+            if self.is_typing:
                 self.insert(event.text)
         else:
             return
