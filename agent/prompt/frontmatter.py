@@ -30,6 +30,8 @@ _TRUTH: Final = {"true": True, "false": False}
 _NOT_TEXT: Final = frozenset({"true", "false", "yes", "no", "on", "off", "null"})
 """What YAML reads as something else, in whatever case."""
 MAX_NESTING: Final = 200
+MAX_PARTS: Final = 10_000
+"""Of a head with aliases."""
 _LINE: Final = re.compile(r"^([A-Za-z][A-Za-z0-9_-]*):[ \t]*(.*)$")
 
 
@@ -129,7 +131,27 @@ def _load(text: str) -> Any:
 
     is_flat = text.count("[") + text.count("{") + text.count("- ") < MAX_NESTING
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader) if is_flat else yaml.SafeLoader
-    return yaml.load(text, Loader=loader)
+    value = yaml.load(text, Loader=loader)
+    if "&" in text and not _is_small(value):
+        raise ValueError("what its aliases (*name) stand for adds up to too much")
+    return value
+
+
+def _is_small(value: Any) -> bool:
+    """Whether a value has few parts, each alias counted as what it stands for.
+
+    A few lines of aliases can stand for billions of parts, or for themselves.
+    """
+    waiting = [value]
+    for _ in range(MAX_PARTS):
+        if not waiting:
+            return True
+        part = waiting.pop()
+        if isinstance(part, dict):
+            waiting += [*part.keys(), *part.values()]
+        elif isinstance(part, list | tuple | set):
+            waiting += part
+    return not waiting
 
 
 def _is_whole(line: str) -> bool:
@@ -160,7 +182,7 @@ def _line_by_line(head: str) -> dict[str, Any]:
         if match is None or not match[2].strip():
             continue
         try:
-            found[match[1]] = yaml.safe_load(match[2])
+            found[match[1]] = _load(match[2])
         except (yaml.YAMLError, ValueError, RecursionError):
             found[match[1]] = match[2].strip()
         if isinstance(found[match[1]], dict):

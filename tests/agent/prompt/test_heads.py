@@ -111,3 +111,20 @@ def test_deep_nesting_is_reported_and_survived(opening: str) -> None:
     head = read_head(f"---\nname: x\nb: {opening * 4_000}\n---\nbody")
     assert head.body == "body"
     assert head.problem or head.values
+
+
+def test_aliases_that_stand_for_billions_are_taken_as_they_are_written() -> None:
+    lines = ["a: &a [x, x, x, x, x, x, x, x, x]"]
+    for before, name in zip("abcdefgh", "bcdefghi", strict=True):
+        lines.append(f"{name}: &{name} [{', '.join([f'*{before}'] * 9)}]")
+    head = read_head("---\n" + "\n".join([*lines, "hint: *i"]) + "\n---\nbody")
+    assert (head.values["hint"], head.body) == ("*i", "body")
+
+
+def test_an_alias_of_itself_is_taken_as_it_is_written() -> None:
+    head = read_head("---\na: &a [*a]\n---\n")
+    assert "*a" in str(head.values["a"])
+
+
+def test_aliases_that_stand_for_little_count() -> None:
+    assert read_head("---\na: &a [x, y]\nb: *a\n---\n").values["b"] == ["x", "y"]
