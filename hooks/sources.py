@@ -92,7 +92,8 @@ def _front_matter(path: Path, text: str) -> Mapping[str, object]:
 
     try:
         parsed = yaml.safe_load("\n".join(lines[1:end]))
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        # A date that cannot be is a ValueError, and nesting a RecursionError.
         raise SourceError(f"{path}: front matter is not YAML: {error}") from error
     if not isinstance(parsed, Mapping):
         raise SourceError(f"{path}: front matter is not a list of keys")
