@@ -64,7 +64,7 @@ def answers_of(ask: PermissionAsk) -> list[Choice]:
     no = Choice("No", "ends the turn", comment_hint="and tell the model what to do instead…")
     if is_barred(ask):
         return [no]
-    return [yes, *(Choice(f"Yes, and {o.label}", _stores(o)) for o in ask.offers), no]
+    return [yes, *(Choice(f"Yes, and {reveal(o.label)}", _stores(o)) for o in ask.offers), no]
 
 
 def _stores(offer: GrantOffer) -> str:

@@ -182,3 +182,13 @@ async def test_the_hint_stays_while_there_is_room_beside_a_body_that_scrolls(
         assert ("ctrl+y why" in text_of(app.dialogs)) is has_hint
         await pilot.press("escape")
         await settled(pilot)
+
+
+def test_what_would_be_stored_is_told_without_unseen_characters() -> None:
+    offer = GrantOffer(
+        "don't ask again for touch a\u202eb", GrantChoice(("Bash(touch a\u202eb)",), "session")
+    )
+    ask = PermissionAsk(call("touch a\u202eb"), PLAIN, offers=(offer,))
+    text = drawn(PermissionDialog(ask, Highlighter()), 80)
+    assert "\u202e" not in text
+    assert "ask again for touch aU+202Eb" in text
