@@ -184,7 +184,7 @@ async def test_the_hint_stays_while_there_is_room_beside_a_body_that_scrolls(
         await settled(pilot)
 
 
-def test_what_would_be_stored_is_told_without_unseen_characters() -> None:
+async def test_what_would_be_stored_is_told_without_unseen_characters() -> None:
     offer = GrantOffer(
         "don't ask again for touch a\u202eb", GrantChoice(("Bash(touch a\u202eb)",), "session")
     )
