@@ -17,6 +17,7 @@ from collections.abc import Sequence
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the program and return its exit status; never raises for bad usage."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    _open_closed_streams()
     _want_exit_statuses()
     try:
         if _is_plain(arguments):
@@ -28,6 +29,28 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Somebody closed the pipe (`| head`): nothing is left to say, and nobody to say it to.
         sys.stderr.close()
         return 141
+
+
+def _open_closed_streams() -> None:
+    """Lead standard streams that were closed (`2>&-`) nowhere.
+
+    Otherwise the next file that is opened becomes one of them, and to write to it fails.
+    """
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        if getattr(sys, f"__{name}__") is not None:
+            continue
+        try:
+            os.fstat(number)
+        except OSError:
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            os.dup2(nowhere, number)
+            if nowhere == number:
+                os.set_inheritable(number, True)
+            else:
+                os.close(nowhere)
+        stream = open(number, mode, encoding="utf-8", closefd=False)  # noqa: SIM115 - to the end
+        setattr(sys, f"__{name}__", stream)
+        setattr(sys, name, stream)
 
 
 def _want_exit_statuses() -> None:
@@ -55,7 +78,7 @@ def _is_plain(arguments: Sequence[str]) -> bool:
 
 def _start(arguments: Sequence[str]) -> int:
     # Before anything that takes its time; with a prompt given there is nothing to type.
-    from tui.early_prompt import open_early_prompt
+    from tui.early_choice import open_early_prompt
 
     prompt = next((argument for argument in arguments if not argument.startswith("-")), None)
     early = open_early_prompt(os.environ) if prompt is None else None

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent.settings.text import own_values
 from tui.components.composer import Composer
 from tui.input.event import RoutedEvent
 
@@ -66,15 +66,10 @@ def _early_wish(agent_home: Path | None) -> Wish:
 
     The settings as a whole are read behind the first frame, and count from then on.
     """
-    if agent_home is None:
+    values = own_values(agent_home) if agent_home is not None else {}
+    if values.get("editorMode") != "vim":
         return False, None
-    try:
-        data = json.loads((agent_home / "settings.json").read_text("utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return False, None
-    if not isinstance(data, dict) or data.get("editorMode") != "vim":
-        return False, None
-    remaps = data.get("vimInsertModeRemaps")
+    remaps = values.get("vimInsertModeRemaps")
     pairs = remaps.items() if isinstance(remaps, dict) else ()
     known = {str(keys): to for keys, to in pairs if isinstance(to, str)}
     return True, known or None

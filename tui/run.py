@@ -49,6 +49,8 @@ def run_screen(options: RunOptions, launch_dir: Path, early: EarlyPrompt | None 
     run = _ScreenRun(options, launch_dir, os.environ)
     run.app.early = early
     try:
+        if early is not None:
+            early.let_interrupt()
         status = asyncio.run(run.run())
     except KeyboardInterrupt:
         status = run.status
@@ -154,7 +156,9 @@ class _ScreenRun:
     def _say_goodbye(self, report: ExitReport | None) -> int:
         if report is None:
             sys.stdout.write(self.maker.how_to_continue())
-            return self.app.return_code or 0
+            # None where nobody asked it to end: the loop was interrupted from outside.
+            code = self.app.return_code
+            return EXIT_INTERRUPTED if code is None else code
         if report.last_answer:
             sys.stdout.write(sanitize(report.last_answer).rstrip() + "\n\n")
         if report.error:

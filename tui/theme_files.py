@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
 from typing import Final
 
+from agent.settings.text import own_values, read_text
 from themes.registry import ENDINGS
 
 SETTINGS: Final = "settings.json"
@@ -21,11 +21,7 @@ def named_theme(agent_home: Path) -> str | None:
 
     Only the one value is read: the settings as a whole come after the first frame.
     """
-    try:
-        data = json.loads((agent_home / SETTINGS).read_text("utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return None
-    name = data.get("theme") if isinstance(data, dict) else None
+    name = own_values(agent_home).get("theme")
     return name if isinstance(name, str) and name else None
 
 
@@ -35,10 +31,10 @@ def known_background(agent_home: Path) -> bool | None:
     The first frame is drawn before a terminal can answer, and should not change at once.
     """
     try:
-        said = (agent_home / BACKGROUND).read_text("utf-8").strip()
+        said = read_text(agent_home / BACKGROUND) or ""
     except (OSError, ValueError):
         return None
-    return {"dark": True, "light": False}.get(said)
+    return {"dark": True, "light": False}.get(said.strip())
 
 
 def remember_background(agent_home: Path, is_dark: bool) -> None:

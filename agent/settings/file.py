@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import stat
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal
+from typing import Literal
 
 from agent.errors import ConfigError
 from agent.settings.positions import JsonValue, Node, parse
 from agent.settings.schema import SettingsFile, check, unknown_keys
+from agent.settings.text import read_text
 from permissions.rule import RuleSource
-
-MAX_BYTES: Final = 5_000_000
-"""A settings file larger than this is not read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,27 +49,6 @@ class LoadedFile:
     def line_of(self, *path: str | int) -> int:
         """Return the line of a key, or of the deepest part of its path that exists."""
         return self.root.line_of(*path)
-
-
-def read_text(path: Path) -> str | None:
-    """Return a file's text, or None when there is no such file.
-
-    Raises:
-        OSError: it exists but cannot be read, or is no regular file.
-        UnicodeDecodeError: it is not UTF-8.
-    """
-    try:
-        # Non-blocking: a named pipe in place of a settings file must not hang the start.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    with os.fdopen(descriptor, "rb") as stream:
-        status = os.fstat(stream.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            raise OSError(f"{path} is not a regular file")
-        if status.st_size > MAX_BYTES:
-            raise OSError(f"{path} is larger than {MAX_BYTES:,} bytes")
-        return stream.read().decode("utf-8")
 
 
 def read_settings(

@@ -9,9 +9,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from agent.settings.file import LoadedFile, SettingsWarning, read_text
+from agent.settings.file import LoadedFile, SettingsWarning
 from agent.settings.positions import parse
 from agent.settings.schema import McpServerSection
+from agent.settings.text import read_text
 from permissions.rule import RuleSource
 
 

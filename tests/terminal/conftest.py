@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import threading
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TypeVar
@@ -83,11 +83,12 @@ def screen(project: Path, fresh_home: Path) -> Iterator[Screen]:
             *arguments: str,
             server: ThreadedServer | None = None,
             size: tuple[int, int] = (100, 32),
+            command: Sequence[str] = (sys.executable, "-m", "tui.cli"),
             **env: str,
         ) -> Program:
             url = server.base_url if server is not None else None
             program = Program.spawn(
-                [sys.executable, "-m", "tui.cli", *arguments],
+                [*command, *arguments],
                 environment=environment(fresh_home, url, **env),
                 folder=project,
                 columns=size[0],

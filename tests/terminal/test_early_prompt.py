@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import termios
 from collections.abc import Callable
 from pathlib import Path
@@ -53,14 +54,14 @@ def held(screen: Screen, serve: Serve, tmp_path: Path, gate: Path) -> Held:
     """Start the program and let it stop where it would import the screen's library."""
 
     def start(
-        *arguments: str, library: str = WAITING, knows_model: bool = True, **env: str
+        *arguments: str, library: str = WAITING, knows_model: bool = True, **options: Any
     ) -> Program:
         package = tmp_path / "held" / "textual"
         package.mkdir(parents=True)
         (package / "__init__.py").write_text(library)
         path = f"{package.parent}{os.pathsep}{ROOT}"
-        env = {"PYTHONPATH": path, "HELD_AT": str(gate), **env}
-        return screen(*arguments, server=serve(ANSWERS) if knows_model else None, **env)
+        options = {"PYTHONPATH": path, "HELD_AT": str(gate), **options}
+        return screen(*arguments, server=serve(ANSWERS) if knows_model else None, **options)
 
     return start
 
@@ -150,7 +151,7 @@ def test_ctrl_c_gives_the_terminal_back(held: Held) -> None:
     assert settings_of(program) == before
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT])
 def test_a_signal_gives_the_terminal_back(held: Held, number: signal.Signals) -> None:
     program = held()
     assert program.wait_until(EARLY), program.emulator.text()
@@ -158,6 +159,102 @@ def test_a_signal_gives_the_terminal_back(held: Held, number: signal.Signals) ->
     program.wait_until(lambda _: program.exit_status is not None, timeout_s=10)
     assert program.exit_status == -number
     assert not program.emulator.is_alternate
+
+
+def test_a_person_who_stops_it_has_the_terminal_until_it_goes_on(held: Held, gate: Path) -> None:
+    # Only behind a shell with job control is anything stopped.
+    shell = held(command=["sh", "-i"], PS1="$ ")
+    before = settings_of(shell)
+    shell.type(f"{sys.executable} -m tui.cli\r".encode())
+    assert shell.wait_until(EARLY), shell.emulator.text()
+    shell.type(b"fix it")
+    assert shell.wait_until(shows("❯ fix it")), shell.emulator.text()
+    program = os.tcgetpgrp(shell.terminal)
+    os.kill(program, signal.SIGTSTP)
+    assert shell.wait_until(shows("Stopped")), shell.emulator.text()
+    assert shell.wait_until(lambda emulator: not emulator.is_alternate)
+    assert shell.wait_until(lambda _: settings_of(shell) == before)
+    shell.type(b"fg\r")
+    assert shell.wait_until(shows("❯ fix it")), shell.emulator.text()
+    assert shell.emulator.is_alternate
+    release(gate)
+    assert shell.wait_until(READY), shell.emulator.text()
+    assert "❯ fix it" in shell.emulator.text()
+    os.kill(program, signal.SIGTERM)
+    assert shell.wait_until(lambda emulator: not emulator.is_alternate)
+
+
+def test_after_a_pause_from_outside_the_prompt_is_whole_again(held: Held) -> None:
+    program = held()
+    assert program.wait_until(EARLY), program.emulator.text()
+    program.type(b"fix it")
+    assert program.wait_until(shows("❯ fix it")), program.emulator.text()
+    os.kill(program.pid, signal.SIGSTOP)
+    os.waitpid(program.pid, os.WUNTRACED)
+    program.emulator.erase_in_display(2)
+    os.kill(program.pid, signal.SIGCONT)
+    assert program.wait_until(shows("❯ fix it")), program.emulator.text()
+
+
+def test_another_size_of_the_window_shows_the_prompt_in_its_new_place(
+    held: Held, gate: Path
+) -> None:
+    program = held()
+    assert program.wait_until(EARLY), program.emulator.text()
+    program.type(b"fix it")
+    assert program.wait_until(shows("❯ fix it")), program.emulator.text()
+    program.resize(70, 20)
+    assert program.wait_until(lambda emulator: "❯ fix it" in emulator.row_text(17))
+    release(gate)
+    assert program.wait_until(READY), program.emulator.text()
+    shown = program.emulator.text().splitlines()
+    assert "❯ fix it" in shown[17]
+    assert [row for row, line in enumerate(shown) if "──" in line] == [16, 18]
+    assert len(shown[16]) == 70
+
+
+def test_an_interrupt_from_outside_ends_the_screen_as_one(held: Held, gate: Path) -> None:
+    program = held()
+    assert program.wait_until(EARLY), program.emulator.text()
+    release(gate)
+    assert program.wait_until(READY), program.emulator.text()
+    os.kill(program.pid, signal.SIGINT)
+    program.wait_until(lambda _: program.exit_status is not None, timeout_s=10)
+    assert program.exit_status == 130
+    assert not program.emulator.is_alternate
+
+
+def test_a_signal_that_is_to_be_ignored_is(held: Held, gate: Path) -> None:
+    program = held(command=["sh", "-c", f"trap '' HUP; exec {sys.executable} -m tui.cli"])
+    assert program.wait_until(EARLY), program.emulator.text()
+    os.kill(program.pid, signal.SIGHUP)
+    release(gate)
+    assert program.wait_until(READY), program.emulator.text()
+
+
+@pytest.mark.parametrize("closed", ["2>errors", "2>&-"])
+def test_the_screen_is_shown_where_standard_error_leads_elsewhere(held: Held, closed: str) -> None:
+    program = held(command=["sh", "-c", f"exec {sys.executable} -m tui.cli {closed}"])
+    assert program.wait_until(EARLY), program.emulator.text()
+
+
+@pytest.mark.parametrize("kind", ["pipe", "folder", "endless"])
+def test_settings_that_are_no_file_hold_nothing_up(
+    held: Held, gate: Path, fresh_home: Path, kind: str
+) -> None:
+    place = fresh_home / ".agent" / "settings.json"
+    place.parent.mkdir(exist_ok=True)
+    match kind:
+        case "pipe":
+            os.mkfifo(place)
+        case "folder":
+            place.mkdir()
+        case _:
+            place.symlink_to("/dev/zero")
+    program = held()
+    assert program.wait_until(EARLY), program.emulator.text()
+    release(gate)
+    assert program.wait_until(READY), program.emulator.text()
 
 
 def test_a_start_that_fails_says_so_on_the_terminal_as_it_was(held: Held) -> None:

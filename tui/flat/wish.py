@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
 from agent.options import RunOptions
+from agent.settings.text import own_values
 
 VARIABLES: Final = ("AGENT_TUI_SCREEN_READER", "CLAUDE_AX_SCREEN_READER")
 SETTING: Final = "axScreenReader"
@@ -25,8 +25,4 @@ def wants_lines(options: RunOptions, env: Mapping[str, str]) -> bool:
         if name in env:
             return env[name].strip().lower() not in _NO
     home = env.get("AGENT_TUI_HOME") or str(Path(env.get("HOME") or "/") / ".agent")
-    try:
-        data = json.loads((Path(home) / "settings.json").read_text("utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return False
-    return isinstance(data, dict) and data.get(SETTING) is True
+    return own_values(home).get(SETTING) is True

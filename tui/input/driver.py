@@ -11,7 +11,6 @@ import atexit
 import os
 import select
 import signal
-import sys
 import termios
 import time
 from codecs import getincrementaldecoder
@@ -29,6 +28,7 @@ from tui.input.bus import InputBus
 from tui.input.byte_filter import ByteFilter, ForParser, InputItem, PastedText, Reply, TypedKey
 from tui.input.reply import ASKED_FOR, TerminalReply
 from tui.screen.output import TerminalOutput
+from tui.screen.stream import screen_fileno
 
 if TYPE_CHECKING:
     from tui.early_prompt import EarlyPrompt
@@ -40,6 +40,8 @@ PRIVATE_NAMES: Final = {
         "_get_terminal_size",
         "_in_band_window_resize",
         "_loop",
+        "_sigcont_application",
+        "_sigtstp_application",
         "attrs_before",
         "run_input_thread",
     ),
@@ -50,7 +52,7 @@ PRIVATE_NAMES: Final = {
 _ALTERNATE_SCREEN: Final = "\x1b[?1049h"
 _READ_BYTES: Final = 65536
 _CLOSE_TIMEOUT_S: Final = 5.0
-_ENDING_SIGNALS: Final = (signal.SIGTERM, signal.SIGHUP)
+_ENDING_SIGNALS: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 _RESTORE: Final = (
     "\x1b[r\x1b[?2026l\x1b[<u\x1b[?2004l\x1b[?7h\x1b[?1000l\x1b[?1003l\x1b[?1006l\x1b[?1015l"
@@ -70,12 +72,13 @@ class InputDriver(LinuxDriver):
         mouse: bool = True,
         size: tuple[int, int] | None = None,
     ) -> None:
+        self._early: EarlyPrompt | None = getattr(app, "early", None)
+        self._typed_early = b""
         super().__init__(app, debug=debug, mouse=mouse, size=size)
         self.output: TerminalOutput | None = None
         """Where everything is written; None outside application mode."""
         self.bus: Final = InputBus(self._deliver, self._loop)
-        # Standard error even when standard output is piped, as Textual does.
-        self._output_fileno = sys.__stderr__.fileno() if sys.__stderr__ is not None else 2
+        self._output_fileno = screen_fileno()
         self._is_active = False
         self._wake_pipe: tuple[int, int] | None = None
         self._is_lost = False
@@ -83,14 +86,12 @@ class InputDriver(LinuxDriver):
         """What else is written once the terminal is taken, also after a suspend."""
         self.at_stop: Callable[[], str] = str
         """What else is written before the terminal is given back; moves no cursor."""
-        self._early: EarlyPrompt | None = getattr(app, "early", None)
-        self._typed_early = b""
 
     # Output
 
     def write(self, data: str) -> None:
         """Write, or queue, without blocking; dropped outside application mode."""
-        if self._early is not None and data == _ALTERNATE_SCREEN:
+        if self._early is not None and self._early.is_shown and data == _ALTERNATE_SCREEN:
             # It has been there since the program began; once more would empty it.
             return
         if self.output is not None:
@@ -107,19 +108,27 @@ class InputDriver(LinuxDriver):
 
     def start_application_mode(self) -> None:
         """Take the terminal; also after a suspend."""
+        # To be stopped half-way would leave it half taken; the signal comes right after.
+        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTSTP})
+        try:
+            self._take_terminal()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+
+    def _take_terminal(self) -> None:
         attributes = self.attrs_before if self._is_active else None
         if self._early is not None:
             attributes = self._early.attributes
-            self._typed_early = self._early.hand_over()
+            self._typed_early += self._early.hand_over()
         if self._is_active:
             # Stopped and continued from outside, without a chance to give the terminal back: the
             # old reader must go before a second one starts.
             self.disable_input()
         if self.output is None:
             self.output = TerminalOutput(self._output_fileno, on_lost=self._on_terminal_lost)
-        self._wake_pipe = os.pipe()
+        if self._wake_pipe is None:
+            self._wake_pipe = os.pipe()
         super().start_application_mode()  # type: ignore[no-untyped-call]  # Textual's
-        self._early = None
         if attributes is not None:
             self.attrs_before = attributes
         # Handlers of the loop, not of the process: they never interrupt the bus half-way.
@@ -129,8 +138,24 @@ class InputDriver(LinuxDriver):
                 self._loop.add_signal_handler(number, self._end_by_signal, number)
         if not self._is_active:
             atexit.register(self._restore_terminal)
+        if self._early is not None:
+            self._early.settle()
+            self._early = None
         self.write(self.at_start())
         self._is_active = True
+
+    def _sigtstp_application(self, *args: Any) -> None:
+        """Stop; before the terminal was taken it is the early prompt's to give back."""
+        if self._early is not None and self._early.is_reading:
+            self._early.stop()
+        else:
+            super()._sigtstp_application(*args)
+
+    def _sigcont_application(self, *args: Any) -> None:
+        if self._early is not None and self._early.is_reading:
+            self._early.show_again()
+        else:
+            super()._sigcont_application(*args)
 
     def stop_application_mode(self) -> None:
         """Give the terminal back."""

@@ -1,0 +1,16 @@
+"""Which of the program's streams leads to the screen."""
+
+from __future__ import annotations
+
+import sys
+
+
+def screen_fileno() -> int:
+    """Return the descriptor that is drawn on: standard error, or output where that is no terminal.
+
+    As Textual does where both are one; `2>file` must not take the screen along.
+    """
+    for stream in (sys.__stderr__, sys.__stdout__):
+        if stream is not None and stream.isatty():
+            return stream.fileno()
+    return sys.__stderr__.fileno() if sys.__stderr__ is not None else 2
