@@ -24,8 +24,7 @@ from tui.dialogs.host import DialogHost
 from tui.document import Document
 from tui.folder_name import from_home, short_folder
 from tui.hint import Hint
-from tui.input.key_names import display_chord
-from tui.input.keybindings import multiplexer_key
+from tui.input.key_names import display_chord, multiplexer_key
 from tui.input.keymap import ChordReader
 from tui.own_status import OwnStatus
 from tui.prompt_runner import PromptRunner

@@ -6,6 +6,7 @@ a chord are separated by spaces.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from textual.keys import KEY_NAME_REPLACEMENTS
@@ -114,6 +115,11 @@ def canonical_key(textual_key: str) -> str:
 def display_chord(chord: Chord) -> str:
     """Return a binding as people read it: "Shift+Tab", "Ctrl+X Ctrl+E"."""
     return " ".join(_display_key(key) for key in chord)
+
+
+def multiplexer_key(env: Mapping[str, str]) -> str:
+    """Return the key that the terminal multiplexer around us takes for itself; empty without."""
+    return "ctrl+b" if env.get("TMUX") else "ctrl+a" if env.get("STY") else ""
 
 
 def _split(text: str) -> list[str]:

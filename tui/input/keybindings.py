@@ -75,11 +75,6 @@ class LoadedKeybindings:
     """Whether the file has the form of one; the keymap is that of the defaults otherwise."""
 
 
-def multiplexer_key(env: Mapping[str, str]) -> str:
-    """Return the key that the terminal multiplexer around us takes for itself; empty without."""
-    return "ctrl+b" if env.get("TMUX") else "ctrl+a" if env.get("STY") else ""
-
-
 def load_keybindings(text: str, defaults: Keymap) -> LoadedKeybindings:
     """Return the keymap that the file's text makes of the defaults. Never raises.
 
