@@ -12,8 +12,6 @@ import unicodedata
 from enum import Enum, auto
 from typing import Final
 
-from agent.emoji import unseen_parts
-
 STRING_LIMIT: Final = 4096
 """Longest payload of an unterminated control string that is dropped, in characters. What comes
 after it is text again: hiding the rest of a document is an attack, too."""
@@ -212,6 +210,8 @@ def reveal(text: str) -> str:
         return text
     if _MAKES_EMOJI.isdisjoint(text):
         return "".join(map(_reveal_character, text))
+    from agent.emoji import unseen_parts  # with the first of them: its pattern takes a millisecond
+
     parts = unseen_parts(text)
     shown = [_reveal_character(character) for character in text]
     for place in parts:
