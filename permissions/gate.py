@@ -34,6 +34,7 @@ from permissions.effects import effects_of
 from permissions.grants import shadow_warnings_of
 from permissions.handlers import Handler, user_decision
 from permissions.history import History, RecentCall, RuleKey, RuleRow, RuleUse
+from permissions.hook_step import after_hooks
 from permissions.mode import Mode, next_mode
 from permissions.race import Abort
 from permissions.request import PermissionRequest
@@ -237,36 +238,8 @@ class PermissionGate:
     def after_pre_tool_use(
         self, decision: Decision, hook: str, reason: str, hook_name: str
     ) -> Decision:
-        """Return the decision after PreToolUse hooks (step 4): they tighten, or lift a mode's
-        ask."""
-        who = hook_name or "a PreToolUse hook"
-        entry = TraceEntry(TraceStep.HOOK, hook, source=who)
-        if decision.behavior is Behavior.DENY or hook == "none":
-            return decision
-        by_hook = replace(
-            decision,
-            source=DecisionSource.HOOK,
-            reason_type=ReasonType.HOOK,
-            reason=Reason.HOOK,
-            trace=(*decision.trace, entry),
-        )
-        match hook:
-            case "deny" | "block":
-                return replace(
-                    by_hook, behavior=Behavior.DENY, message=f"{who}: {reason or 'no reason given'}"
-                )
-            case "ask" | "defer" if decision.behavior is Behavior.ALLOW:
-                return replace(
-                    by_hook,
-                    behavior=Behavior.ASK,
-                    message=f"{who} asks: {reason or 'confirm this'}",
-                )
-            case "allow" if decision.is_mode_default_ask:
-                return replace(
-                    by_hook, behavior=Behavior.ALLOW, message=f"{who}: {reason or 'allowed'}"
-                )
-            case _:
-                return replace(decision, trace=(*decision.trace, entry))
+        """Return the decision after PreToolUse hooks (step 4)."""
+        return after_hooks(decision, hook, reason, hook_name)
 
     async def resolve(
         self,

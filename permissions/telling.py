@@ -290,9 +290,20 @@ def _whole_steps(entries: Sequence[TraceEntry], decision: Decision) -> tuple[Tol
         None,
     )
     return tuple(
-        ToldStep(_NAMES[entry.step], _whole_words(entry), entry.answer, entry is winner)
+        ToldStep(
+            _NAMES[entry.step],
+            _whole_words(entry) + (_IN_VAIN if _is_in_vain(entry, decision) else ""),
+            entry.answer,
+            entry is winner,
+        )
         for entry in entries
     )
+
+
+def _is_in_vain(entry: TraceEntry, decision: Decision) -> bool:
+    """Did a hook allow what only a person may?"""
+    is_yes = entry.step is TraceStep.HOOK and entry.answer == "allow"
+    return is_yes and decision.source is not DecisionSource.HOOK
 
 
 def _whole_words(entry: TraceEntry) -> str:
@@ -315,6 +326,7 @@ def _merged(told: Sequence[ToldPart]) -> tuple[ToldPart, ...]:
     return (ToldPart("", tuple(step for part in told for step in part.steps)),)
 
 
+_IN_VAIN: Final = ", which does not lift this"
 _ASKED: Final = "are asked; without anybody to ask, as with -p, it is denied"
 _KNOWN: Final = "allows: by its table this only reads, inside your folders"
 _UNKNOWN: Final = "by its table it can't tell that this only reads"

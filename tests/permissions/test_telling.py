@@ -10,6 +10,7 @@ import pytest
 
 from permissions.classifier_local import decide_with_classifier
 from permissions.decision import Behavior, Decision, DecisionSource, Reason, TraceEntry, TraceStep
+from permissions.hook_step import after_hooks
 from permissions.mode import Mode
 from permissions.request import PermissionRequest
 from permissions.rule import RuleBehavior, RuleSource, RuleText
@@ -154,3 +155,10 @@ def test_a_part_of_many_lines_is_named_by_its_first(engine: Engine) -> None:
     )
     assert "\n" not in first + second
     assert second.endswith("xxx …")
+
+
+def test_a_hook_s_yes_that_does_not_count_says_so(engine: Engine) -> None:
+    pending = decision_on(engine, "Bash", "git push", Mode.DEFAULT)
+    (told,) = tell(after_hooks(pending, "allow", "fine", "my hook"))
+    assert told.steps[5].words == "allows (my hook), which does not lift this"
+    assert [step.name for step in told.steps if step.decides] == ["Ask rules"]
