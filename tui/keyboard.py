@@ -186,14 +186,11 @@ class Keyboard:
 
     def _shell_hint(self) -> str:
         shown = self._host.chords.keymap.display
-        keys = [
-            f"{key} {what}"
-            for key, what in (
-                (shown("autocomplete:accept"), "earlier ones"),
-                (shown("chat:cancel"), "leaves"),
-            )
-            if key
-        ]
+        pairs = [(shown("autocomplete:accept"), "earlier ones")]
+        if not self._host.document.activity.is_working:
+            # While something runs this key ends that.
+            pairs.append((shown("chat:cancel"), "leaves"))
+        keys = [f"{key} {what}" for key, what in pairs if key]
         return " · ".join((" runs at once, the model sees the output", *keys)) + " "
 
     def cycle_mode(self) -> None:

@@ -346,6 +346,7 @@ async def test_the_shells_mode_says_what_it_is_and_escape_leaves_it() -> None:
         await pilot.press(*"!ls")
         await settled(pilot)
         assert "runs at once, the model sees the output" in text_of(app.composer)
+        assert "Esc leaves" in text_of(app.composer)
         await pilot.press("escape")
         assert app.composer.buffer.text == "ls"
         assert "runs at once" not in text_of(app.composer)
@@ -458,3 +459,16 @@ async def test_shift_and_the_arrows_go_on_with_a_mark_of_the_transcript() -> Non
 def shown_row(app: AgentApp, y: int) -> str:
     rows = app.transcript.viewport.visible()
     return rows[y][1].text if y < len(rows) else ""
+
+
+async def test_escape_ends_what_runs_before_it_leaves_the_shells_mode() -> None:
+    app = make_app(played([until_interrupted]))
+    async with app.run_test(size=(90, 24)) as pilot:
+        await send(pilot, "go")
+        await pilot.press(*"!ls")
+        await settled(pilot)
+        assert "Esc leaves" not in text_of(app.composer)
+        await pilot.press("escape")
+        await settled(pilot)
+        assert not app.document.activity.is_working
+        assert app.composer.buffer.text == "!ls"
