@@ -103,6 +103,15 @@ def manners_of(dialog: Dialog) -> Manners:
     return found if isinstance(found, Manners) else QUESTION
 
 
+def question_of(dialog: Dialog) -> int:
+    """Return which question a dialog asks: another number is another question.
+
+    A dialog that comes to ask something else says it in an attribute `question_number`.
+    """
+    found = getattr(dialog, "question_number", 0)
+    return found if isinstance(found, int) else 0
+
+
 class Answered(Generic[AnswerT]):
     """The answer of a dialog: set once, awaited by whoever opened it."""
 

@@ -13,7 +13,7 @@ from textual.geometry import Offset, Size
 
 from themes.theme import Role
 from tui.components.rows_widget import RowsWidget
-from tui.dialogs.dialog import Dialog, FooterRow, manners_of
+from tui.dialogs.dialog import Dialog, FooterRow, manners_of, question_of
 from tui.input.actions import Context
 from tui.input.dispatch import Handler, Release
 from tui.input.event import Phase, RoutedEvent
@@ -145,10 +145,14 @@ class DialogHost(Listens, RowsWidget):
         if dialog is None:
             return
         event.claim()
+        asked = question_of(dialog)
         if event.kind is EventKind.PASTE:
             dialog.paste(event.text)
         else:
             self._press(dialog, event)
+        if question_of(dialog) != asked and not dialog.is_done:
+            # It asks something else now: what is typed on was meant for what it asked before.
+            self._guard.arm()
         self._redraw()
 
     def _press(self, dialog: Dialog, event: RoutedEvent) -> None:

@@ -75,6 +75,8 @@ class PermissionDialog:
         self._is_traced = False
         self._answered: Answered[Decision] = Answered()
         self._choices = ChoiceList(answers_of(ask))
+        self.question_number = 0
+        """Counts the calls that were asked about here: the model's own, then the person's."""
 
     @property
     def is_done(self) -> bool:
@@ -235,6 +237,7 @@ class PermissionDialog:
                 request=request,
                 display=shown_display(revision.display),
             )
+        self.question_number += 1
         comments = self._choices
         self._choices = ChoiceList(answers_of(self._ask))
         self._choices.take_comments(comments)

@@ -192,3 +192,21 @@ async def test_what_would_be_stored_is_told_without_unseen_characters() -> None:
     text = drawn(PermissionDialog(ask, Highlighter()), 80)
     assert "\u202e" not in text
     assert "ask again for touch aU+202Eb" in text
+
+
+async def test_keys_typed_on_after_an_edit_do_not_answer_it() -> None:
+    conversation, answers = await asked((call("make a"), PLAIN))
+    app = make_app(conversation)
+    async with app.run_test(size=(90, 30)) as pilot:
+        await send(pilot, "go")
+        disarm(app)
+        await pilot.press("e", "x", "enter", "enter", "y")
+        await settled(pilot)
+        assert answers == {}
+        assert "Do this, as you changed it?" in text_of(app.dialogs)
+        disarm(app)
+        await pilot.press("enter")
+        await settled(pilot)
+        found = answers["make a"]
+        assert found is not None
+        assert found.updated_input == {"command": "make ax"}
