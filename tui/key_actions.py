@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Final
 
 from tui.components.completion_menu import CompletionMenu
 from tui.editor_mode import EditorMode
 from tui.history_search import HistorySearch
-from tui.input.actions import Context
+from tui.input.actions import ABSENT, Context, described
 from tui.input.event import RoutedEvent
+from tui.input.key_names import Chord, display_chord
 from tui.input.keymap import COMMAND_PREFIX, ChordReader, Match, Pending
 from tui.prompt_offers import PromptOffers
 from tui.transcript_view import TranscriptView
 
+_SHORT: Final[Mapping[str, str]] = {
+    "chat:copyAnswer": "copy answer",
+    "chat:copyCode": "copy code",
+    "chat:externalEditor": "editor",
+    "chat:expandPastes": "show pastes",
+    "chat:killAgents": "stop background",
+    "task:background": "to background",
+}
+"""What actions of the default chords do, in words of which several fit into a line."""
 CONTEXTS = (Context.CHAT, Context.TASK, Context.SCROLL)
 
 
@@ -30,6 +41,7 @@ class KeyActions:
         editor: EditorMode,
         is_covered: Callable[[], bool],
         submit: Callable[[str], None],
+        say: Callable[[str], None],
     ) -> None:
         """Take what each action does (False from it: the key is not for it after all).
 
@@ -45,6 +57,7 @@ class KeyActions:
         self._editor = editor
         self._is_covered = is_covered
         self._submit = submit
+        self._say = say
 
     def on_key(self, event: RoutedEvent) -> None:
         """Do what a key stands for; claim it when it stood for something."""
@@ -74,10 +87,20 @@ class KeyActions:
                 perform = self._actions.get(action_id)
                 if perform is not None and perform() is not False:
                     event.claim()
-            case Pending():
+            case Pending(chord=chord):
                 event.claim()
+                self._say(self._what_may_follow(chord))
             case None:
                 pass
+
+    def _what_may_follow(self, chord: Chord) -> str:
+        """Return the keys that go on with a chord, each with what it does."""
+        keys = [
+            f"{display_chord(rest)} {_SHORT.get(action_id) or described(action_id)}"
+            for rest, action_id in self._chords.keymap.continuations(chord, CONTEXTS)
+            if action_id not in ABSENT
+        ]
+        return f"{display_chord(chord)} …  {' · '.join(keys)}"
 
     def _press_in_editor(self, event: RoutedEvent) -> bool:
         """Take a key for vim's modes; False leaves it to actions and to the prompt."""

@@ -169,6 +169,7 @@ class Keyboard:
             ),
             lambda: host.is_covered,
             host.submit,
+            host.hint_text.say,
         )
 
     @property

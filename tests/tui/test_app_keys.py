@@ -543,3 +543,17 @@ async def test_the_spinner_says_which_key_reaches_us(env: dict[str, str], key: s
         assert f"esc to interrupt · {key} to background" in text_of(app.activity)
         await pilot.press("escape")
         await app.workers.wait_for_complete()
+
+
+async def test_a_chord_that_has_begun_says_how_it_may_go_on() -> None:
+    app = make_app(played([]))
+    async with app.run_test(size=(160, 20)) as pilot:
+        await pilot.press("ctrl+x")
+        await settled(pilot)
+        shown = text_of(app.status_line)
+        assert "Ctrl+X …" in shown
+        assert "Ctrl+K stop background" in shown
+        assert "Y copy answer" in shown
+        await pilot.press("y")
+        await settled(pilot)
+        assert "no answer yet" in text_of(app.status_line)

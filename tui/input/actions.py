@@ -275,3 +275,12 @@ ABSENT: Final[Mapping[str, str]] = {
 """Actions that files written for Claude Code may name and that do nothing here, each with why."""
 
 ACTIONS_BY_ID: Final[dict[str, Action]] = {action.id: action for action in ACTIONS}
+
+
+def described(action_id: str) -> str:
+    """Return what an action does, as part of a line; the id of one that is a command."""
+    action = ACTIONS_BY_ID.get(action_id)
+    if action is None:
+        return action_id.partition(":")[2]
+    text = action.description.partition(";")[0]
+    return text[:1].lower() + text[1:]

@@ -88,6 +88,16 @@ class Keymap:
                 return Pending(chord)
         return None
 
+    def continuations(self, chord: Chord, contexts: Sequence[Context]) -> list[tuple[Chord, str]]:
+        """Return what may follow the beginning of a chord, with the action that does; for help."""
+        length = len(chord)
+        found: dict[Chord, str] = {}
+        for context in (*contexts, Context.GLOBAL):
+            for keys, action_id in self._bindings.get(context, {}).items():
+                if len(keys) > length and keys[:length] == chord:
+                    found.setdefault(keys[length:], action_id)
+        return list(found.items())
+
     def begins_chord(self, chord: Chord, contexts: Sequence[Context]) -> bool:
         """Return whether a longer binding begins with these keys."""
         return any(
