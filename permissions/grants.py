@@ -65,6 +65,8 @@ class Grant:
     """The rules one by one, in the order of the call's parts."""
     covered: tuple[tuple[str, RuleRef], ...] = ()
     """Parts that need no new rule, each with the rule that allows it already."""
+    needless: tuple[RuleRef, ...] = ()
+    """Allow rules that are there and say nothing any more beside these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +115,7 @@ def suggest(
                 "; ".join(dict.fromkeys(o.also_allows for o in offers if o.also_allows)),
                 tuple(offers),
                 _covered_parts(decision),
+                _needless(rules, destination, context.rules),
             )
         )
     return tuple(found)
@@ -174,6 +177,19 @@ def _covering(rule: Rule, rules: RuleSet) -> Rule | None:
             if known.behavior is rule.behavior and not known.is_cap and subsumes(known, rule)
         ),
         None,
+    )
+
+
+def _needless(texts: Sequence[str], destination: RuleSource, rules: RuleSet) -> tuple[RuleRef, ...]:
+    """Return the allow rules kept in files that new ones would say as well, where they count."""
+    new = RuleSet.build([RuleText(text, RuleBehavior.ALLOW, destination) for text in texts])[0]
+    return tuple(
+        known.ref
+        for known in rules.rules
+        if known.behavior is RuleBehavior.ALLOW
+        and known.file is not None
+        and (known.source is destination or destination is RuleSource.USER)
+        and any(subsumes(wider, known) for wider in new.rules)
     )
 
 

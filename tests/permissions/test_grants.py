@@ -103,6 +103,27 @@ def test_parts_that_a_rule_covers_are_named_with_it(engine: Engine) -> None:
     assert [(part, rule.text) for part, rule in grant.covered] == [("npm test", "Bash(npm test)")]
 
 
+def test_rules_that_the_new_one_makes_needless_are_named(engine: Engine) -> None:
+    texts = [
+        RuleText(text, RuleBehavior.ALLOW, source, "/s.json", 3)
+        for text, source in [
+            ("Bash(git push origin)", LOCAL),
+            ("Bash(git push github)", USER),
+            ("Bash(git pull)", LOCAL),
+        ]
+    ]
+    request = PermissionRequest("Bash", {"command": "git push --tags"})
+    found = {
+        str(grant.destination): [rule.text for rule in grant.needless]
+        for grant in offered(engine, request, [SESSION, LOCAL, USER], texts=texts)
+    }
+    assert found == {
+        "session": [],
+        "localSettings": ["Bash(git push origin)"],
+        "userSettings": ["Bash(git push origin)", "Bash(git push github)"],
+    }
+
+
 @pytest.mark.parametrize(
     "options",
     [

@@ -32,4 +32,5 @@ def grant_offers(
 
 def _offer(grant: Grant, elsewhere: tuple[GrantOffer, ...] = ()) -> GrantOffer:
     choice = GrantChoice(grant.rules, str(grant.destination))
-    return GrantOffer(grant.label, choice, grant.also_allows, elsewhere)
+    needless = tuple(dict.fromkeys(rule.text for rule in grant.needless))
+    return GrantOffer(grant.label, choice, grant.also_allows, needless, elsewhere)

@@ -34,6 +34,8 @@ class GrantOffer:
     choice: GrantChoice
     also_allows: str = ""
     """What else the rules cover, in words; empty when it is obvious."""
+    needless: tuple[str, ...] = ()
+    """Rules that are there and would say nothing any more."""
     elsewhere: tuple[GrantOffer, ...] = ()
     """The same, kept in other places, the narrowest first."""
 
@@ -73,6 +75,8 @@ def _stores(offer: GrantOffer) -> str:
     stores = f"stores {rules} {where}" if rules else where
     if offer.also_allows and offer.also_allows not in offer.label:
         stores = f"{stores}; also allows {offer.also_allows}"
+    if offer.needless:
+        stores = f"{stores}; covers {', '.join(map(reveal, offer.needless))}, which is there"
     return f"{stores} · ←→ elsewhere" if offer.elsewhere else stores
 
 
