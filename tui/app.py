@@ -244,7 +244,7 @@ class AgentApp(DirectOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
             self._judge_call,
             home_relative(str(self.options.home)),
         )
-        person = ScreenPerson(self.dialogs, self.highlighter, edit_text)
+        person = ScreenPerson(self.dialogs, self.highlighter, edit_text, lambda: self.commands)
         await self.conversations.begin(ScreenPorts(contender, person, person.trust, person.onboard))
         if self.options.initial_prompt and self.conversation is not None:
             self.submit(self.options.initial_prompt)

@@ -72,6 +72,8 @@ DESCRIPTIONS: Final[Mapping[str, str]] = {
     "prefersReducedMotion": "The same, as Claude Code spells it.",
     "terminalProgressBarEnabled": "Show progress in the terminal's tab (OSC 9;4); without it, "
     "where the terminal is known to.",
+    "askUserQuestionTimeout": "After how long without a key the model's questions go on with what "
+    "was chosen so far; without it, never.",
     "axScreenReader": "Labelled lines in place of the drawn screen; from your own settings only.",
     "preferredNotifChannel": "How you are called while the window is not looked at.",
 }

@@ -139,6 +139,7 @@ class SettingsFile(_Section):
     terminalProgressBarEnabled: bool | None = None
     prefersReducedMotion: bool | None = None
     axScreenReader: bool | None = None
+    askUserQuestionTimeout: Literal["60s", "5m", "10m", "never"] | None = None
     preferredNotifChannel: (
         Literal[
             "auto",

@@ -41,13 +41,20 @@ class Question:
     multi_select: bool = False
 
 
+class PartialAnswers(dict[str, str]):
+    """What was answered until nobody did anything any more: the person may be away."""
+
+
 class AskPerson(Protocol):
     """Puts questions or a plan before the person."""
 
     async def ask(
         self, questions: Sequence[Question], abort: AbortSignal
     ) -> Mapping[str, str] | None:
-        """Return answers by question text, or None when the person declined."""
+        """Return answers by question text, or None when the person declined.
+
+        `PartialAnswers` where nobody finished the form.
+        """
         ...
 
     async def approve_plan(self, plan: str, abort: AbortSignal) -> PlanAnswer:

@@ -14,6 +14,7 @@ from permissions.contender import Contender
 from permissions.decision import Decision
 from permissions.request import PermissionRequest
 from permissions.telling import Shorten
+from tui.dialogs.away import limit_of, unless_away
 from tui.dialogs.dialog import Dialog
 from tui.dialogs.host import DialogHost
 from tui.dialogs.onboarding import LocalModel, Onboarding, OnboardingDialog
@@ -25,6 +26,9 @@ from tui.dialogs.revision import EditText
 from tui.dialogs.together import Waiting
 from tui.dialogs.trust import TrustDialog, TrustRequest
 from tui.text.highlight import Highlighter
+
+if TYPE_CHECKING:
+    from agent.commands.center import CommandCenter
 
 AnswerT = TypeVar("AnswerT", covariant=True)
 
@@ -104,9 +108,14 @@ class ScreenPerson:
     """Puts questions and plans before the person."""
 
     def __init__(
-        self, host: DialogHost, highlighter: Highlighter, edit_text: EditText | None = None
+        self,
+        host: DialogHost,
+        highlighter: Highlighter,
+        edit_text: EditText | None = None,
+        commands: Callable[[], CommandCenter | None] = lambda: None,
     ) -> None:
-        """Take where dialogs appear, and the person's editor."""
+        """Take where dialogs appear, the person's editor, and where their settings are."""
+        self._commands = commands
         self._host = host
         self._highlighter = highlighter
         self._edit_text = edit_text
@@ -116,7 +125,9 @@ class ScreenPerson:
     ) -> Mapping[str, str] | None:
         """Return answers by question text, or None when the person declined."""
         try:
-            return await abort.race(show(self._host, QuestionDialog(questions, self._highlighter)))
+            dialog = QuestionDialog(questions, self._highlighter)
+            asked = show(self._host, dialog)
+            return await abort.race(unless_away(dialog, asked, limit_of(self._commands())))
         except Aborted:
             return None
 

@@ -6,11 +6,12 @@ looked at before it is. Next: `question_step`.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Final
 
 from agent.sanitize import reveal, sanitize
-from agent.tools.services import Question
+from agent.tools.services import PartialAnswers, Question
 from themes.theme import Role
 from tui.components.markdown import markdown_rows
 from tui.dialogs.choices import Choice, ChoiceList
@@ -40,6 +41,8 @@ class QuestionDialog:
         self._at = 0
         self._review = ChoiceList([Choice("Send the answers"), Choice("Decline to answer")])
         self._answered: Answered[Mapping[str, str] | None] = Answered()
+        self.touched_s = asyncio.get_running_loop().time()
+        """When the person last did something here, by the loop's clock."""
         if not self._steps:
             self._answered.give({})
 
@@ -65,6 +68,7 @@ class QuestionDialog:
 
     def press(self, key: str, text: str, action_id: str | None) -> None:
         """Answer, mark, move, or write an answer of one's own."""
+        self._touch()
         choices = self._choices
         if choices.is_commenting and self._press_in_field(key, text):
             return
@@ -107,12 +111,22 @@ class QuestionDialog:
 
     def paste(self, text: str) -> None:
         """Paste into the free answer."""
+        self._touch()
         self._choices.paste(text)
 
     def choose(self, choice: int) -> None:
         """A click picks."""
+        self._touch()
         self._choices.select(choice)
         self._pick(choice)
+
+    def give_up(self) -> None:
+        """Send what was chosen so far: nobody is there."""
+        chosen = {step.question.question: step.so_far for step in self._steps}
+        self._answered.give(PartialAnswers({q: answer for q, answer in chosen.items() if answer}))
+
+    def _touch(self) -> None:
+        self.touched_s = asyncio.get_running_loop().time()
 
     # Steps
 

@@ -41,6 +41,14 @@ class QuestionStep:
         """What the person wrote themselves; empty for nothing."""
         return self.choices.comment(len(self.question.options))
 
+    @property
+    def so_far(self) -> str:
+        """The answer, or what is marked or written of one that was not given yet."""
+        if self.answer is not None:
+            return self.answer
+        marked = [self.question.options[i].label for i in sorted(self._marked)]
+        return ", ".join([*marked, *([self.own] if self.own else [])])
+
     def is_other(self, index: int) -> bool:
         """Whether an answer is the person's own."""
         return index == len(self.question.options)

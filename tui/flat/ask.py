@@ -17,6 +17,7 @@ from permissions.contender import Contender
 from permissions.decision import Decision
 from permissions.request import PermissionRequest
 from permissions.telling import Shorten
+from tui.dialogs.away import limit_of, unless_away
 from tui.dialogs.dialog import Dialog
 from tui.dialogs.onboarding import LocalModel, Onboarding, OnboardingDialog
 from tui.dialogs.permission import PermissionDialog
@@ -39,6 +40,7 @@ from tui.flat.say import BELL, Voice
 from tui.text.highlight import Highlighter
 
 if TYPE_CHECKING:
+    from agent.commands.center import CommandCenter
     from tui.dialogs.permission_ask import GrantOffer
 
 AnswerT = TypeVar("AnswerT", covariant=True)
@@ -172,16 +174,21 @@ class FlatContender:
 class FlatPerson:
     """Puts questions, plans, trust and the first start before the person."""
 
-    def __init__(self, asker: Asker) -> None:
-        """Take where questions are asked."""
+    def __init__(
+        self, asker: Asker, commands: Callable[[], CommandCenter | None] = lambda: None
+    ) -> None:
+        """Take where questions are asked, and where the person's settings are."""
         self._asker = asker
+        self._commands = commands
 
     async def ask(
         self, questions: Sequence[Question], abort: AbortSignal
     ) -> Mapping[str, str] | None:
         """Return answers by question text, or None when the person declined."""
         try:
-            return await abort.race(self._asker.ask(QuestionDialog(questions, Highlighter())))
+            dialog = QuestionDialog(questions, Highlighter())
+            asked = self._asker.ask(dialog)
+            return await abort.race(unless_away(dialog, asked, limit_of(self._commands())))
         except Aborted:
             return None
 

@@ -94,7 +94,7 @@ class _FlatRun:
 
     async def begin(self) -> None:
         """Make a conversation and say what it is."""
-        person = FlatPerson(self.asker)
+        person = FlatPerson(self.asker, lambda: self._screen.commands)
         contender = FlatContender(
             self.asker,
             self._maker.suggest_grants,

@@ -132,11 +132,11 @@ class DiffPanel:
             heading = shown_line(f"{file.path}")
             count = f"  {self._file + 1}/{len(self._files)}"
             hint = "↑↓ pgup pgdn scroll · ←→ other file · esc back"
-            title = ((heading, Ink(Role.ACCENT, bold=True)), (count, MUTED))
+            opened: tuple[Run, ...] = ((heading, Ink(Role.ACCENT, bold=True)), (count, MUTED))
             body = self._rows_of(file, width_cells) or [row("   ", ("no lines to show", MUTED))]
             identity = f"{self._source} {self._file}"
             foot = [BLANK_FOOT, _foot(hint, width_cells)]
-            return DialogView(title, body, foot, identity, in_lines=_IN_FILE)
+            return DialogView(opened, body, foot, identity, in_lines=_IN_FILE)
         title = ((shown_line(source.title), Ink(Role.ACCENT, bold=True)), *place)
         hint = "↑↓ enter show" + (" · ←→ commit, or prompts" if place else "")
         rows = self._file_rows(width_cells) if self._files else [_foot(source.note, width_cells)]

@@ -16,7 +16,7 @@ from agent.tools.base import (
     ToolOutcome,
     build_tool,
 )
-from agent.tools.services import Question, QuestionOption
+from agent.tools.services import PartialAnswers, Question, QuestionOption
 
 MAX_QUESTIONS: Final = 4
 MAX_OPTIONS: Final = 4
@@ -97,8 +97,14 @@ async def _run(tool_input: AskUserQuestionInput, context: ToolContext) -> ToolOu
         f"{question.question}\n→ {answers.get(question.question) or '(no answer)'}"
         for question in questions
     ]
+    head = "The person answered:"
+    if isinstance(answers, PartialAnswers):
+        head = (
+            "Nobody finished the form: the person may be away. Go on with the most reasonable "
+            "assumption for what has no answer, and ask again later if it matters. So far:"
+        )
     return ToolOutcome(
-        "The person answered:\n\n" + "\n\n".join(lines),
+        f"{head}\n\n" + "\n\n".join(lines),
         structured={"questions": asked, "answers": dict(answers)},
     )
 

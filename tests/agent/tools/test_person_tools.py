@@ -15,7 +15,13 @@ from agent.tools.builtin.ask_user_question import ask_user_question_tool
 from agent.tools.builtin.enter_plan_mode import enter_plan_mode_tool
 from agent.tools.builtin.exit_plan_mode import exit_plan_mode_tool
 from agent.tools.builtin.todo_write import todo_write_tool
-from agent.tools.services import PlanAnswer, Question, QuestionOption, SubagentReport
+from agent.tools.services import (
+    PartialAnswers,
+    PlanAnswer,
+    Question,
+    QuestionOption,
+    SubagentReport,
+)
 from tests.agent.tools.conftest import Bench
 
 ASK, ENTER, EXIT = ask_user_question_tool(), enter_plan_mode_tool(), exit_plan_mode_tool()
@@ -188,3 +194,20 @@ async def test_unfinished_subagent_is_an_error_with_its_words(bench: Bench) -> N
 async def test_no_subagents_here(bench: Bench) -> None:
     with pytest.raises(ToolError, match="cannot be started here"):
         await bench.call(AGENT, description="x", prompt="y")
+
+
+async def test_a_person_who_is_away_is_told_of_with_what_they_chose(bench: Bench) -> None:
+    bench.services.person = Person(PartialAnswers({"Which one?": "b"}))
+    other = {**QUESTION, "question": "And then?"}
+    outcome = await bench.call(ASK, questions=[QUESTION, other])
+    assert not outcome.is_error
+    assert outcome.content[:24] == "Nobody finished the form"
+    assert str(outcome.content).endswith("Which one?\n→ b\n\nAnd then?\n→ (no answer)")
+
+
+async def test_answers_may_have_previews(bench: Bench) -> None:
+    person = Person({})
+    bench.services.person = person
+    shown = {**QUESTION, "options": [{"label": "a", "preview": "[a]"}, {"label": "b"}]}
+    await bench.call(ASK, questions=[shown])
+    assert [option.preview for option in person.asked[0].options] == ["[a]", ""]
