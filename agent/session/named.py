@@ -37,7 +37,8 @@ def find_session(store: SessionStore, text: str) -> SessionInfo:
                 f"Several sessions begin with {text!r}: {ids}. Type more of the name, or an id."
             ) from error
         raise SessionError(
-            f"There is no session {text!r}. `agent-tui sessions list` shows them."
+            f"{text!r} is no session id here, and no session's name. "
+            "`agent-tui sessions list` shows them."
         ) from error
 
 

@@ -14,6 +14,7 @@ EXAMPLES: Final[Mapping[str, Any]] = {
     "model": "opus",
     "smallFastModel": "haiku",
     "fallbackModel": ["sonnet", "haiku"],
+    "fileSuggestion": {"type": "command", "command": "~/.agent/files.sh"},
     "baseUrl": "http://localhost:11434",
     "apiKeyHelper": "pass show anthropic",
     "theme": "light",

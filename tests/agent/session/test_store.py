@@ -97,7 +97,7 @@ def test_what_was_being_typed_when_all_ended_is_continued_first(
 def test_the_start_of_an_id_is_enough(store: SessionStore, tmp_path: Path) -> None:
     session = store.create(tmp_path)
     assert store.get(session.id[:8]).id == session.id
-    with pytest.raises(SessionError, match="There is no session"):
+    with pytest.raises(SessionError, match="no session id here"):
         store.get("ffff" if not session.id.startswith("ffff") else "0000")
 
 
@@ -232,5 +232,5 @@ def test_sessions_are_found_by_their_names(store: SessionStore, tmp_path: Path) 
     with pytest.raises(SessionError, match="Several sessions begin with 'mend'"):
         find_session(store, "mend")
     for text in ("nothing", "", "dead"):
-        with pytest.raises(SessionError, match="There is no session"):
+        with pytest.raises(SessionError, match="no session id here"):
             find_session(store, text)
