@@ -21,6 +21,7 @@ from permissions.match_bash import (
 from permissions.match_domain import host_of
 from permissions.match_raw import first_raw_match
 from permissions.match_tool import Anchors, Call, first_match
+from permissions.merged_trees import MERGERS, merge_floor
 from permissions.mode import Mode
 from permissions.path_pattern import PathPattern
 from permissions.rule_set import SOURCE_ORDER, Rule, RuleBehavior, RuleSet
@@ -209,6 +210,9 @@ def _floors(
         yield _possible_command_rule(bash, facts)
     if facts.accesses or facts.inner:
         yield _possible_path_rule(bash, facts)
+        for one in (facts, *_inner(facts)):
+            if one.accesses and MERGERS.intersection(form.head for form in one.deny_forms):
+                yield merge_floor(bash.scope, one)
     if bash.context.blocked_hosts:
         for host in _hosts(facts):
             yield check_host(bash.context.blocked_hosts, host)

@@ -54,12 +54,14 @@ class Touch:
                 return [Call("Edit", {}, target, takes_tree=True) for target in targets]
             case AccessKind.LENT:
                 return [Call("Edit", {}, target) for target in self.targets]
-            case AccessKind.PLACE:
+            case AccessKind.PLACE | AccessKind.INTO:
                 return []
 
 
 def touch_of(scope: Scope, kind: AccessKind, word: Word, folders: Folders) -> Touch | None:
     """Resolve one access; None when there is nothing to judge (devices, pipes)."""
+    if kind is AccessKind.INTO:
+        return _into(scope, word, folders)
     text = word.plain
     is_read = kind in _READING
     if text in (_FREE_READS if is_read else _FREE_WRITES) and not word.has_glob:
@@ -81,6 +83,15 @@ def touch_of(scope: Scope, kind: AccessKind, word: Word, folders: Folders) -> To
     return Touch(kind, targets, floor, word.raw, word.text)
 
 
+def _into(scope: Scope, word: Word, folders: Folders) -> Touch | None:
+    """Resolve a copy that keeps its name: a write where the folder is one, else nothing."""
+    text = word.text.rpartition("/")[0] or "/"
+    parents = _targets(scope, Word(word.raw, text), folders, is_read=False)
+    if not any(scope.files.is_dir(parent.real) for parent in parents or ()):
+        return None
+    return touch_of(scope, AccessKind.WRITE, word, folders)
+
+
 _READING = (AccessKind.READ, AccessKind.CHANGE_DIR, AccessKind.MENTIONED)
 
 
@@ -95,7 +106,7 @@ def _check(scope: Scope, kind: AccessKind) -> Callable[[Target | None, str], Flo
             return scope.check_read
         case AccessKind.MENTIONED:
             return _free
-        case AccessKind.WRITE:
+        case AccessKind.WRITE | AccessKind.INTO:
             return scope.check_write
         case AccessKind.PLACE:
             return scope.check_place

@@ -14,6 +14,8 @@ class AccessKind(Enum):
 
     READ = "read"
     WRITE = "write"
+    INTO = "into"
+    """Written if the folder in front of its last name is there: a copy keeps its name in it."""
     REMOVE = "remove"
     """Deleted or moved away, with everything below it."""
     CHANGE_DIR = "cd"

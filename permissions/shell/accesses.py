@@ -158,15 +158,21 @@ def _transfer(words: Sequence[Word], source: AccessKind) -> list[Access]:
         words, valued="tSmog", valued_long=names("--target-directory --suffix --mode")
     )
     targets = found.values("-t", "--target-directory")
+    keeps_path = found.has("--parents")
     if targets:
-        return [*each(source, found.operands), *each(AccessKind.WRITE, targets)]
+        folders = [Word(one.raw, f"{one.text}/", one.splits) for one in targets]
+        return [
+            *each(source, found.operands),
+            *each(AccessKind.WRITE, targets),
+            *(one for folder in folders for one in _into(found.operands, folder, keeps_path)),
+        ]
     if len(found.operands) < 2:
         return each(AccessKind.WRITE, found.operands)
     return [
         *each(source, found.operands[:-1]),
         *each(AccessKind.WRITE, _destinations(found.operands)),
         # Into a folder, the copy keeps the name of its source.
-        *_into(found.operands[:-1], found.operands[-1]),
+        *_into(found.operands[:-1], found.operands[-1], keeps_path),
     ]
 
 
@@ -176,13 +182,17 @@ def _destinations(operands: Sequence[Word]) -> Sequence[Word]:
     return operands[-count:]
 
 
-def _into(sources: Sequence[Word], folder: Word) -> list[Access]:
+def _into(sources: Sequence[Word], folder: Word, keeps_path: bool = False) -> list[Access]:
+    is_folder = folder.text.endswith(("/", ".")) or keeps_path
+    if not is_folder and not folder.is_literal:
+        return []
     found: list[Access] = []
     for source in sources:
-        name = source.text.rstrip("/").rpartition("/")[2]
-        if name and name not in (".", "..") and folder.text.endswith(("/", ".")):
+        name = source.text.strip("/") if keeps_path else source.text.rstrip("/").rpartition("/")[2]
+        if name and name not in (".", "..") and (is_folder or not source.is_unknown):
             joined = f"{folder.text.rstrip('/')}/{name}"
-            found.append(Access(AccessKind.WRITE, Word(source.raw, joined, source.splits)))
+            kind = AccessKind.WRITE if is_folder else AccessKind.INTO
+            found.append(Access(kind, Word(source.raw, joined, source.splits)))
     return found
 
 
@@ -205,7 +215,8 @@ def _link(words: Sequence[Word]) -> list[Access]:
         sources, places = operands, targets
     # A second name for a file lets it be changed from here.
     kind = AccessKind.READ if is_symbolic else AccessKind.WRITE
-    return [*each(kind, sources), *each(AccessKind.WRITE, places)]
+    into = _into(sources, places[-1]) if len(places) == 1 and places[0] is not HERE else []
+    return [*each(kind, sources), *each(AccessKind.WRITE, places), *into]
 
 
 def _disk_dump(words: Sequence[Word]) -> list[Access]:

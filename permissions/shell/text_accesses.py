@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from permissions.shell.access import HERE, Access, AccessKind, each, names
 from permissions.shell.arguments import Arguments, split_arguments
@@ -110,13 +110,30 @@ def sed(words: Sequence[Word]) -> list[Access]:
     has_script = found.has("-e", "--expression", "-f", "--file")
     operands = found.operands if has_script else found.operands[1:]
     in_place = found.has("-i", "--in-place")
+    kept = [
+        Word(word.raw, path)
+        for word in words
+        if (suffix := _BACKUP.match(word.plain))
+        for path in _backups(suffix[1], operands)
+    ]
     scripts = found.values("-e", "--expression") or (() if has_script else found.operands[:1])
     written = [Word(one.raw, path) for one in scripts for path in sed_script_writes(one.plain)]
     return [
         *each(AccessKind.READ, found.values("-f", "--file")),
-        *each(AccessKind.WRITE, written),
+        *each(AccessKind.WRITE, [*written, *kept]),
         *each(AccessKind.WRITE if in_place else AccessKind.READ, operands),
     ]
+
+
+_BACKUP = re.compile(r"(?:-[nErsuz]*i|--in-place=)(.*[*/].*)", re.DOTALL)
+"""A suffix of `sed -i` that says where the old files go."""
+
+
+def _backups(suffix: str, files: Sequence[Word]) -> Iterator[str]:
+    for file in files:
+        folder, slash, name = file.text.rpartition("/")
+        place = suffix.replace("*", name) if "*" in suffix else f"{name}{suffix}"
+        yield place if "/" in suffix and place.startswith("/") else f"{folder}{slash}{place}"
 
 
 def sed_arguments(words: Sequence[Word]) -> Arguments:
