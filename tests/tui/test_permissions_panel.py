@@ -225,3 +225,21 @@ async def test_a_rule_that_auto_mode_takes_out_of_force_is_marked() -> None:
         shown = await opened(pilot, "/permissions")
         assert "Bash(python *)  this session · does not count in auto mode" in shown
         assert "Bash(ls)        this session · never used" in shown
+
+
+async def test_what_a_yes_does_not_lift_is_not_tried_again() -> None:
+    conversation = played()
+    app: AgentApp = make_app(conversation)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settled(pilot)
+        with_rules(conversation, "Bash(curl *)", behavior=RuleBehavior.DENY)
+        denied(conversation, "curl https://x.example")
+        await opened(pilot, "/permissions")
+        await pilot.press("tab")
+        await settled(pilot)
+        await pilot.press("enter")
+        await settled(pilot)
+        assert "A yes does not lift this: Bash(curl *) is a deny rule (this session)" in (
+            transcript_of(app)
+        )
+        assert "recently denied" in text_of(app.dialogs)

@@ -46,28 +46,38 @@ def ago(moment: datetime) -> str:
 
 
 async def _denied(screen: CommandScreen, gate: PermissionGate, short: Shorten) -> bool:
-    """Let a denied call through once, where the person wants that."""
-    denials = gate.recent_denials
-    panel = ListPanel(
-        "Permissions · recently denied",
-        [
-            Item(denial.call, f"{ago(denial.at)} · {_by(denial.decision, short)}")
-            for denial in denials
-        ],
-        keys=("r",),
-        list_keys={"tab": "all decisions"},
-        letters="keys",
-        preview=_reasons(denials, short),
-        hint=_DENIED_HINT,
-        empty="nothing was denied in this conversation",
-    )
-    picked = await screen.show_dialog(panel)
-    if picked is None:
+    """Let a denied call through once, where the person wants that and may."""
+    selected = 0
+    while True:
+        denials = gate.recent_denials
+        panel = ListPanel(
+            "Permissions · recently denied",
+            [
+                Item(denial.call, f"{ago(denial.at)} · {_by(denial.decision, short)}")
+                for denial in denials
+            ],
+            selected=selected,
+            keys=("r",),
+            list_keys={"tab": "all decisions"},
+            letters="keys",
+            preview=_reasons(denials, short),
+            hint=_DENIED_HINT,
+            empty="nothing was denied in this conversation",
+        )
+        picked = await screen.show_dialog(panel)
+        if picked is None:
+            return False
+        if picked.key == "tab":
+            return True
+        selected = picked.index
+        denial = denials[selected]
+        now = gate.evaluate(denial.request)
+        if now.behavior is Behavior.DENY:
+            said = shown_line(because(with_rules(now, gate.context.rules), short))
+            screen.notice(f"A yes does not lift this: {said}", "warning")
+            continue
+        screen.send(gate.retry(denial))
         return False
-    if picked.key == "tab":
-        return True
-    screen.send(gate.retry(denials[picked.index]))
-    return False
 
 
 async def _decided(screen: CommandScreen, gate: PermissionGate, short: Shorten) -> bool:
