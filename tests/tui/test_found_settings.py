@@ -9,7 +9,8 @@ import pytest
 
 from agent.commands.spec import CommandSource, Metadata, PromptCommand, Template
 from agent.settings.load import Settings, load_settings
-from tui.found_settings import found_text, news_of_found
+from tests.tui.recorded import RecordedConversation, center_for
+from tui.found_settings import found_text, news_of_found, notes_of_start
 
 COMMAND = PromptCommand(
     Metadata(
@@ -82,3 +83,20 @@ async def test_it_is_said_once_until_it_changes(home: Path) -> None:
     assert "effortLevel" in await news(**USER, effortLevel="high")
     (agent_home / "cache" / "found-settings.json").write_text("{broken")
     assert await news(**USER)
+
+
+async def test_many_broken_command_files_take_three_lines(tmp_path: Path) -> None:
+    center = center_for(RecordedConversation([]), tmp_path)
+    folder = center.context.agent_home / "commands"
+    folder.mkdir(parents=True)
+    for number in range(6):
+        (folder / f"c{number}.md").write_text("---\ndescription: [\n---\n")
+    await center.custom.refresh()
+    warnings, notices = await notes_of_start(center)
+    assert [warning.partition(":")[0] for warning in warnings[:2]] == [
+        "~/.agent/commands/c0.md",
+        "~/.agent/commands/c1.md",
+    ]
+    assert warnings[2:] == ["4 more command files need mending: /skills"]
+    assert notices == []
+    await center.custom.aclose()
