@@ -268,7 +268,10 @@ def run(**given: Any) -> int:
     for name in ("system_prompt", "append_system_prompt"):
         file = given.pop(f"{name}_file")
         if file is not None:
-            given[name] = _text_of(file, f"--{name.replace('_', '-')}-file")
+            option = f"--{name.replace('_', '-')}"
+            if given[name] is not None:
+                raise click.UsageError(f"Give either {option} or {option}-file.")
+            given[name] = _text_of(file, f"{option}-file")
     if given.pop("dangerously_skip_permissions"):
         given["allow_bypass"] = True
         given["permission_mode"] = given["permission_mode"] or "bypassPermissions"

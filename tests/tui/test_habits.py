@@ -59,6 +59,8 @@ def test_system_prompts_from_files(tmp_path: Path) -> None:
     file.write_text("Be kurz.")
     options = options_of("--append-system-prompt-file", str(file), "--system-prompt", "x")
     assert (options.append_system_prompt, options.system_prompt) == ("Be kurz.", "x")
+    with pytest.raises(click.UsageError, match="either --system-prompt or --system-prompt-file"):
+        options_of("--system-prompt-file", str(file), "--system-prompt", "x")
     file.write_bytes(b"\xff")
     with pytest.raises(click.UsageError, match="no text in UTF-8"):
         options_of("--system-prompt-file", str(file))
