@@ -127,7 +127,7 @@ class TranscriptFinder:
         if place is not None:
             self.here = place
             self._number = self._search.number(viewport, place)
-            self._transcript.to_place(place)
+            self._transcript.to_hit(place)
         return True
 
     @property

@@ -176,3 +176,21 @@ def marked(app: AgentApp) -> list[str]:
     return [
         text for _, row in rows for text, ink in row.runs if ink.ground is not None and text.strip()
     ]
+
+
+async def test_the_hit_that_was_gone_to_stands_out_from_the_others() -> None:
+    app = app_with(LONG)
+    async with app.run_test(size=(70, 20)) as pilot:
+        await read(pilot, "go")
+        await pilot.press("/", *"needles", "enter", "n")
+        assert current(app) == ["needles"]
+        assert hit_of(app) == "Paragraph 28 about needles."
+        assert marked(app).count("needles") >= 2
+        await pilot.press("q")
+        await settled(pilot)
+        assert current(app) == []
+
+
+def current(app: AgentApp) -> list[str]:
+    rows = app.transcript._screen_rows()
+    return [text for _, row in rows for text, ink in row.runs if ink.reverse]

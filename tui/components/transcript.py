@@ -67,6 +67,7 @@ class Transcript(Listens, DrawsRows):
         self._strips = StripCache()
         self._mark: Mark | None = None
         self._needle = ""
+        self._hit: Place | None = None
         self._header: Sequence[Row] = ()
 
     @property
@@ -91,6 +92,8 @@ class Transcript(Listens, DrawsRows):
     def add_before(self, blocks: Sequence[Block]) -> None:
         """Take blocks that come before all others; the rows in view stay where they are."""
         self._mark = None
+        if self._hit is not None:
+            self._hit = Place(self._hit.block + len(blocks), self._hit.line)
         self.added_before += len(blocks)
         self.viewport.add_before(blocks)
 
@@ -173,14 +176,19 @@ class Transcript(Listens, DrawsRows):
         self.update_rows()
         return has_moved
 
-    def to_place(self, place: Place) -> None:
-        """Show a row, a third of the height below the top where there is that much above it."""
+    def to_hit(self, place: Place) -> None:
+        """Show a row where something was found, and set it apart from the others.
+
+        A third of the height below the top, where there is that much above it.
+        """
+        self._hit = place
         self.viewport.to_place(place)
         self.update_rows()
 
     def set_search(self, needle: str) -> None:
         """Set occurrences of a casefolded text apart; an empty one ends that."""
         self._needle = needle
+        self._hit = None
         self.update_rows()
 
     # Marking and copying
@@ -323,7 +331,9 @@ class Transcript(Listens, DrawsRows):
             return [(None, line) for line in self._header[:height]]
         rows: list[tuple[Place | None, Row]] = []
         for place, line in self.viewport.visible():
-            shown = row_with_hits(line, self._needle) if self._needle else line
+            shown = line
+            if self._needle:
+                shown = row_with_hits(line, self._needle, is_current=place == self._hit)
             if self._mark is not None:
                 shown = marked_row(shown, place, self._mark)
             rows.append((place, shown))
