@@ -96,9 +96,10 @@ def status_input(context: CommandContext, facts: StatusFacts) -> dict[str, Any]:
         "columns": facts.columns,
         "rows": facts.rows,
     }
-    for name, value in (("effort", session.effort), ("vim", facts.vim_mode)):
-        if value:
-            given[name] = {"level" if name == "effort" else "mode": value}
+    if session.effort:
+        given["effort"] = {"level": session.effort}
+    if facts.vim_mode:
+        given["vim"] = {"mode": facts.vim_mode}
     return {name: value for name, value in given.items() if value != ""}
 
 
