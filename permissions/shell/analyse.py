@@ -13,6 +13,7 @@ from permissions.shell.accesses import GIT_PLACES, accesses
 from permissions.shell.flow import UNKNOWN_FOLDER, Folders, Placed, place
 from permissions.shell.forms import EXPANDED, Form, allow_forms, deny_forms, form_of
 from permissions.shell.inert import is_inert, sets_plain_name
+from permissions.shell.option_texts import started, started_by_variables
 from permissions.shell.parse import SHORT_CHARACTERS, parse
 from permissions.shell.plain_command import plain_words
 from permissions.shell.read_only import is_read_only
@@ -188,8 +189,28 @@ def _facts(placed: Placed, script: Script, home: str, depth: int) -> CommandFact
             continue
         commands = _nested(nested, folders, home, depth + 1)
         inner.extend(commands if text in texts else map(_elsewhere, commands))
+    if depth < _MAX_NESTING:
+        inner.extend(_started(simple, unwrapped, folders, home, depth + 1))
     facts = _facts_of_words(simple, unwrapped, hidden, tuple(inner))
     return _placed(facts, placed, script, home)
+
+
+def _started(
+    simple: Simple, unwrapped: Unwrapped, folders: Folders, home: str, depth: int
+) -> Iterator[CommandFacts]:
+    """Yield the commands that options and variables start; what is no command is passed over."""
+    texts = [*started_by_variables(simple)]
+    for layer in unwrapped.layers:
+        if layer.words and not layer.is_elsewhere:
+            texts.extend(started(program_of(layer.words[0]), layer.words[1:]))
+    for text in texts:
+        script = parse(text)
+        if isinstance(script, Unparsable):
+            continue
+        try:
+            yield from _nested(script, folders, home, depth)
+        except Unparsable:
+            continue
 
 
 @lru_cache(maxsize=2048)
@@ -198,6 +219,11 @@ def _plain_facts(raw: str) -> CommandFacts | None:
     words = tuple(plain_words(raw))
     unwrapped = unwrap(words)
     if unwrapped != Unwrapped(unwrapped.layers, (), (), "", None):
+        return None
+    if any(
+        layer.words and any(started(program_of(layer.words[0]), layer.words[1:]))
+        for layer in unwrapped.layers
+    ):
         return None
     return _facts_of_words(Simple(raw, (), words, (), is_plain=True), unwrapped, "", ())
 
