@@ -190,6 +190,8 @@ def risk_of(program: str, words: Sequence[Word]) -> str:
             return ""
         case "make" | "gmake" if any(_MAKE_RISK.match(word.plain) for word in words):
             return "the variable decides what make runs"
+        case "psql" | "mysql" | "mariadb" | "sqlite3" if _escapes(words):
+            return f"a command of {program} that runs a program or writes a file"
         case "less" if any(word.plain.startswith("+") for word in words):
             return "less + runs a command of its own"
         case "watch" | "setsid" | "ionice" | "flock":
@@ -197,6 +199,18 @@ def risk_of(program: str, words: Sequence[Word]) -> str:
         case _:
             table = _TABLES.get(program)
             return "" if table is None else _by_table(program, table, words)
+
+
+_ESCAPES = re.compile(
+    r"\\[!owg]|\\copy\b|\bprogram\b|(?:^|[\n;])\s*(?:\.(?:shell|system|once|output|excel|load|"
+    r"backup|save|dump|import|read|open|log|clone|archive)|system|source|tee|pager|edit)\b",
+    re.IGNORECASE,
+)
+"""Commands of database shells that leave the database."""
+
+
+def _escapes(words: Sequence[Word]) -> bool:
+    return any(_ESCAPES.search(word.plain) for word in words)
 
 
 def _by_table(
