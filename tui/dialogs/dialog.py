@@ -112,6 +112,15 @@ def question_of(dialog: Dialog) -> int:
     return found if isinstance(found, int) else 0
 
 
+def ignored_by(dialog: Dialog) -> int:
+    """Return how many keys meant nothing to a dialog so far.
+
+    One that a stray letter could answer counts them in an attribute `ignored_keys`.
+    """
+    found = getattr(dialog, "ignored_keys", 0)
+    return found if isinstance(found, int) else 0
+
+
 class Answered(Generic[AnswerT]):
     """The answer of a dialog: set once, awaited by whoever opened it."""
 

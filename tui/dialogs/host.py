@@ -13,11 +13,11 @@ from textual.geometry import Offset, Size
 
 from themes.theme import Role
 from tui.components.rows_widget import RowsWidget
-from tui.dialogs.dialog import Dialog, FooterRow, manners_of, question_of
+from tui.dialogs.dialog import Dialog, FooterRow, ignored_by, manners_of, question_of
 from tui.input.actions import Context
 from tui.input.dispatch import Handler, Release
 from tui.input.event import Phase, RoutedEvent
-from tui.input.guard import DialogGuard
+from tui.input.guard import PAUSE_S, DialogGuard
 from tui.input.keymap import ChordReader, Pending
 from tui.input.listens import Listens
 from tui.input.priority import EventKind
@@ -28,6 +28,9 @@ _LOW_ROWS: Final = 16
 """Below that many rows a hint is one too many."""
 _KEPT_ROWS: Final = 4
 """Rows of the screen that a dialog leaves to the rest, where there are that many."""
+
+
+_TYPING: Final = " what you type goes to the prompt; pause, then answer "
 
 
 class DialogHost(Listens, RowsWidget):
@@ -137,15 +140,20 @@ class DialogHost(Listens, RowsWidget):
         ]
 
     def _guard_input(self, event: RoutedEvent) -> None:
-        if self._queue:
-            self._guard.on_input(event)
+        if not self._queue:
+            return
+        was_typing = self._guard.is_typing
+        self._guard.on_input(event)
+        if was_typing:
+            self._say_typing()
+            self._redraw()
 
     def _on_typed(self, event: RoutedEvent) -> None:
         dialog = self.current
         if dialog is None:
             return
         event.claim()
-        asked = question_of(dialog)
+        asked, ignored = question_of(dialog), ignored_by(dialog)
         if event.kind is EventKind.PASTE:
             dialog.paste(event.text)
         else:
@@ -153,7 +161,15 @@ class DialogHost(Listens, RowsWidget):
         if question_of(dialog) != asked and not dialog.is_done:
             # It asks something else now: what is typed on was meant for what it asked before.
             self._guard.arm()
+        elif ignored_by(dialog) != ignored:
+            self._guard.take_words(event)
+            self._say_typing()
         self._redraw()
+
+    def _say_typing(self) -> None:
+        """Keep the title true when the pause has come."""
+        if self._guard.is_typing:
+            self.set_timer(PAUSE_S, self._redraw_current)
 
     def _press(self, dialog: Dialog, event: RoutedEvent) -> None:
         manners = manners_of(dialog)
@@ -252,7 +268,7 @@ class DialogHost(Listens, RowsWidget):
         return max(1, height - _KEPT_ROWS if height > 16 else height - 1)
 
     def _title(self, title: Sequence[tuple[str, Ink]], width: int, position: str) -> Row:
-        right = position
+        right = _TYPING if self._guard.is_typing else position
         if len(self._queue) > 1:
             right += f" 1 of {len(self._queue)} "
         rule = Ink(Role.ACCENT)

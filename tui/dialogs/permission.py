@@ -62,6 +62,7 @@ class PermissionDialog:
         `edit_text` is the person's editor; `others` returns the questions behind this one; `judge`
         says what becomes of a changed call.
         """
+        self.ignored_keys = 0
         self._others = others
         self._judge = judge
         self._shown_together: list[Waiting] = []
@@ -160,14 +161,16 @@ class PermissionDialog:
                 self._revision.begin_editing()
                 self._take_revision()
             case _:
-                pass
+                self.ignored_keys += 1
 
     def paste(self, text: str) -> None:
         """Paste into the comment, or into the call that is being edited."""
         if self._revision.is_editing:
             self._revision.paste(text)
-        else:
+        elif self._choices.is_commenting:
             self._choices.paste(text)
+        else:
+            self.ignored_keys += 1
 
     def choose(self, choice: int) -> None:
         """A click selects; a click on the selected answer decides."""

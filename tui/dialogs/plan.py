@@ -21,6 +21,7 @@ class PlanDialog:
         self, plan: str, highlighter: Highlighter, edit_text: EditText | None = None
     ) -> None:
         """Open with the plan from its start; `edit_text` is the person's editor."""
+        self.ignored_keys = 0
         self._plan = sanitize(plan)
         self._own_plan: str | None = None
         self._edit_text = edit_text
@@ -75,7 +76,7 @@ class PlanDialog:
             case "confirm:edit":
                 self._edit()
             case _:
-                pass
+                self.ignored_keys += 1
 
     def _edit(self) -> None:
         edited = self._edit_text(self._plan, "plan.md") if self._edit_text is not None else None

@@ -40,6 +40,7 @@ class TrustDialog:
 
     def __init__(self, request: TrustRequest) -> None:
         """Open with the careful answer selected."""
+        self.ignored_keys = 0
         self._request = request
         self._answered: Answered[bool] = Answered()
         self._choices = ChoiceList(
@@ -71,7 +72,7 @@ class TrustDialog:
             case "confirm:previous" | "confirm:next" | "confirm:nextField":
                 self._choices.move(1)
             case _:
-                pass
+                self.ignored_keys += 1
 
     def paste(self, text: str) -> None:
         """Ignore pastes: there is nothing to type."""

@@ -1,7 +1,8 @@
-"""The guard of a fresh dialog: for 200 ms keys are left-overs of what was being typed.
+"""The guard of a dialog: for 200 ms keys are left-overs of what was being typed.
 
 Source: design of permission prompts, "a prompt ignores keys for 200 ms; focus clicks answer
-nothing". Swallowed text goes back to the prompt, so nothing typed is lost.
+nothing". Swallowed text goes back to the prompt, so nothing typed is lost. Whoever types on, words
+that mean nothing to the dialog, has not seen it: until a pause no letter of theirs answers it.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from tui.input.event import RoutedEvent
 from tui.input.priority import EventKind
 
 GUARD_S: Final = 0.2
+PAUSE_S: Final = 1.0
+"""How long nothing is typed before keys answer again, once words were typed at a dialog."""
 
 
 class DialogGuard:
@@ -36,10 +39,12 @@ class DialogGuard:
         self._duration_s = duration_s
         self._guarded_until_s = float("-inf")
         self._clicks_guarded_until_s = float("-inf")
+        self._is_typing = False
         self._swallowed: list[str] = []
 
     def arm(self) -> None:
         """Start the window; to be called when the dialog becomes visible."""
+        self._is_typing = False
         self._guarded_until_s = self._clock() + self._duration_s
         self._clicks_guarded_until_s = self._guarded_until_s
 
@@ -48,13 +53,31 @@ class DialogGuard:
         """Whether a key that came now would be swallowed."""
         return self._clock() < self._guarded_until_s
 
+    @property
+    def is_typing(self) -> bool:
+        """Whether what is typed now goes to the prompt, since words were being typed."""
+        return self._is_typing and self.is_armed
+
+    def take_words(self, event: RoutedEvent) -> None:
+        """Take a key that means nothing to the dialog: with it, words are being typed."""
+        if event.text:
+            self._swallow(event)
+            self._is_typing = True
+            self._guarded_until_s = self._clock() + PAUSE_S
+
     def on_input(self, event: RoutedEvent) -> None:
         """Claim the event if it is early; reserved keys always pass."""
         match event.kind:
             case EventKind.KEY | EventKind.PASTE:
+                if self.is_typing and not _is_writing(event):
+                    # An arrow or Esc is no word, and is meant for what is seen.
+                    self._guarded_until_s = float("-inf")
                 if not self.is_armed:
+                    self._is_typing = False
                     self.release()
                 elif event.key not in RESERVED_KEYS:
+                    if self._is_typing:
+                        self._guarded_until_s = self._clock() + PAUSE_S
                     self._swallow(event)
                     event.claim()
             case EventKind.CLICK | EventKind.MOUSE_DOWN | EventKind.MOUSE_UP:
@@ -79,3 +102,7 @@ class DialogGuard:
                 self._swallowed.pop()
         elif event.text:
             self._swallowed.append(event.text)
+
+
+def _is_writing(event: RoutedEvent) -> bool:
+    return bool(event.text) or event.key in ("enter", "backspace", "space", "shift+enter")

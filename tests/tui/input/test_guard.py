@@ -79,3 +79,67 @@ def test_a_paste_is_given_back_whole() -> None:
     bench.guard.on_input(RoutedEvent(events.Paste("a\nb"), EventKind.PASTE, [bench]))
     bench.guard.release()
     assert bench.given_back == ["a\nb"]
+
+
+class Words(Bench):
+    """The same, with a dialog that knows the letter y alone."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now_s += 1.0
+        self.answers: list[str] = []
+
+    def type(self, text: str, *, gap_s: float = 0.1) -> None:
+        for character in text:
+            self.now_s += gap_s
+            event = RoutedEvent(events.Key(character, character), EventKind.KEY, [self])
+            self.guard.on_input(event)
+            if event.is_stopped:
+                continue
+            if character == "y":
+                self.answers.append(character)
+            else:
+                self.guard.take_words(event)
+
+
+def test_a_letter_within_a_word_answers_nothing() -> None:
+    bench = Words()
+    bench.type("try it my way")
+    assert bench.key("enter", "\r")
+    assert bench.answers == []
+    assert bench.guard.is_typing
+    bench.guard.release()
+    assert bench.given_back == ["try it my way"]
+
+
+def test_after_a_pause_the_same_letter_answers() -> None:
+    bench = Words()
+    bench.type("wh")
+    bench.now_s += 1.01
+    assert not bench.guard.is_typing
+    bench.type("y")
+    assert bench.answers == ["y"]
+    assert bench.given_back == ["wh"]
+
+
+def test_a_key_that_means_something_answers_at_once() -> None:
+    bench = Words()
+    bench.type("y")
+    assert bench.answers == ["y"]
+
+
+@pytest.mark.parametrize("key", ["escape", "up", "ctrl+y"])
+def test_keys_that_are_no_words_pass_and_end_the_typing(key: str) -> None:
+    bench = Words()
+    bench.type("wh")
+    assert not bench.key(key)
+    bench.type("y")
+    assert bench.answers == ["y"]
+
+
+def test_typed_words_can_be_rubbed_out() -> None:
+    bench = Words()
+    bench.type("what")
+    assert bench.key("backspace")
+    bench.guard.release()
+    assert bench.given_back == ["wha"]
