@@ -69,6 +69,27 @@ def classify(
     )
 
 
+def with_harmless_parts(
+    pending: Decision,
+    request: PermissionRequest,
+    context: PermissionContext,
+    *,
+    cwd: Path | None = None,
+) -> Decision:
+    """Return an ask whose parts that provably only read say so: nobody is asked about them."""
+    found = judged(request, context, cwd=cwd)
+    is_same = [verdict.text for verdict in found.verdicts] == [part.text for part in pending.parts]
+    if not is_same or not context.trusted:
+        return pending
+    return replace(
+        pending,
+        parts=tuple(
+            _allowed(shown) if _is_harmless(part, shown) else shown
+            for part, shown in zip(found.parts, pending.parts, strict=True)
+        ),
+    )
+
+
 def decide_with_classifier(
     request: PermissionRequest, context: PermissionContext, *, cwd: Path | None = None
 ) -> Decision:

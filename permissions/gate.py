@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Protocol
 
 from permissions.cascade import decide
-from permissions.classifier_local import classify
+from permissions.classifier_local import classify, with_harmless_parts
 from permissions.context import PermissionContext
 from permissions.decision import (
     Behavior,
@@ -302,11 +302,13 @@ class PermissionGate:
             await _ended(handler)
 
     def _told(self, pending: Decision, request: PermissionRequest, cwd: Path | None) -> Decision:
-        """Return an ask with what only people need: its effects, and where its rules stand."""
+        """Return an ask with what only people need: effects, harmless parts, where rules stand."""
         try:
             effects = effects_of(request, self._context, cwd=cwd)
         except Exception:  # noqa: BLE001 - a remark for people; without it they are asked all the same
             effects = ()
+        if len(pending.parts) > 1:
+            pending = with_harmless_parts(pending, request, self._context, cwd=cwd)
         return replace(with_rules(pending, self._context.rules), effects=effects)
 
     def _decided_anew(

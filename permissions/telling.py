@@ -114,6 +114,8 @@ def tell(decision: Decision, short: Shorten = str) -> tuple[ToldPart, ...]:
             title = f"Part {number + 1} of {len(groups)}: {_in_one_line(text)}"
             if verdict is not None and verdict is strictest:
                 title += " — the strictest part, so it decides"
+            elif verdict is not None and _is_known_to_read(verdict, decision):
+                title += " — only reads: alone it would run without asking"
         told.append(ToldPart(title, tuple(steps)))
     whole = _whole_steps(later, decision)
     if decision.behavior is Behavior.ASK:
@@ -175,6 +177,12 @@ def _split(trace: Sequence[TraceEntry]) -> tuple[list[list[TraceEntry]], list[Tr
         else:
             groups[-1].append(entry)
     return groups, later
+
+
+def _is_known_to_read(verdict: PartVerdict, decision: Decision) -> bool:
+    """Is it a part of an ask that is none of the reasons for it?"""
+    is_known = verdict.source is DecisionSource.CLASSIFIER
+    return is_known and decision.behavior is Behavior.ASK
 
 
 def _strictest(decision: Decision) -> PartVerdict | None:

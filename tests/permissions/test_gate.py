@@ -26,6 +26,7 @@ from permissions.mode import Mode
 from permissions.race import RaceAborted
 from permissions.request import PermissionRequest
 from permissions.rule import RuleBehavior, RuleSource, RuleText
+from permissions.telling import tell
 from tests.permissions.engine import Engine
 from tests.permissions.resolving import NO, UNSURE, YES, FakeAbort, Scripted, at_once
 
@@ -401,3 +402,36 @@ async def test_a_yes_does_not_outrun_a_deny_that_was_just_written(engine: Engine
     d.gate.before_yes(catch_up)
     decision = await d.call("git push")
     assert (decision.behavior, decision.reason) == (Behavior.DENY, Reason.DENY_RULE)
+
+
+# -- what a person is shown ----------------------------------------------------------------------
+
+
+async def test_parts_that_only_read_are_no_reason_to_ask(engine: Engine) -> None:
+    opened = door(engine)
+    request = bash("git status && npm test | head -3")
+    shown = opened.gate.preview(request, cwd=engine.root)
+    assert shown.behavior is Behavior.ASK
+    assert [(part.text, part.behavior, part.source) for part in shown.parts] == [
+        ("git status", Behavior.ALLOW, DecisionSource.CLASSIFIER),
+        ("npm test", Behavior.ASK, DecisionSource.MODE),
+        ("head -3", Behavior.ALLOW, DecisionSource.CLASSIFIER),
+    ]
+    titles = [part.title for part in tell(shown)]
+    assert [("only reads" in title, "strictest" in title) for title in titles[:3]] == [
+        (True, False),
+        (False, True),
+        (True, False),
+    ]
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [{"ask": ["Bash(git status)"]}, {"trusted": False}],
+    ids=["an ask rule", "nobody trusts the folder"],
+)
+async def test_a_reading_part_that_is_a_reason_stays_one(
+    engine: Engine, rules: dict[str, Any]
+) -> None:
+    shown = door(engine, **rules).gate.preview(bash("git status && npm test"), cwd=engine.root)
+    assert shown.parts[0].behavior is Behavior.ASK
