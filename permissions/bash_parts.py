@@ -186,7 +186,7 @@ def _command_part(bash: Bash, facts: CommandFacts, made: Places) -> Part:
         is_write=bool(writes),
         is_free=facts.is_inert,
         is_edit=facts.is_edit,
-        is_read_only=facts.is_read_only and not writes,
+        is_read_only=(facts.is_read_only or facts.is_inert) and not writes,
         is_provably_harmless=facts.is_read_only
         and not writes
         # Operands that come from another program may lead anywhere.

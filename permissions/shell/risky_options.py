@@ -359,6 +359,8 @@ def _curl(words: Sequence[Word]) -> str:
     for option in found.options:
         name, value = option.name, option.value
         harmless = value is not None and value.text in ("-", "/dev/null", "/dev/stdout")
+        # Settings from the input may name files, too.
+        harmless = harmless and name not in ("-K", "--config")
         if name in _CURL_RISKY and not harmless:
             return f"curl {name} writes or sends a file"
         if (

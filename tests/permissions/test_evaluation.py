@@ -115,6 +115,13 @@ def test_a_plain_name_of_its_own_needs_no_permission(engine: Engine, command: st
     assert found.behavior is Behavior.ALLOW, found.message
 
 
+@pytest.mark.parametrize("command", ["x=$(ls)", '[ -n "$x" ]', "set -e; ls", "time (ls)"])
+def test_what_has_no_effect_is_allowed_in_plan_mode_too(engine: Engine, command: str) -> None:
+    request = PermissionRequest("Bash", {"command": command})
+    found = decide_with_classifier(request, engine.context(mode=Mode.PLAN))
+    assert found.behavior is Behavior.ALLOW, found.message
+
+
 @pytest.mark.parametrize(
     "command",
     ["X=1; ls", "PATH=.; ls", "http_proxy=x; ls", "path=x; ls", "x=1 ls", "x[1]=2; ls",
