@@ -7,6 +7,7 @@ import hashlib
 import os
 import re
 import shutil
+import stat
 import tempfile
 import uuid
 from collections.abc import Iterator
@@ -256,6 +257,9 @@ def has_content(path: Path) -> bool:
     try:
         for found in read_forwards(path):
             if isinstance(found, BadLine):
+                if found.reason == "torn":
+                    # Whoever opens the session cuts it off.
+                    continue
                 return True
             match found.data.get("kind"):
                 case "message" | "prompt" | "title":
@@ -289,6 +293,14 @@ def _folders(root: Path) -> list[Path]:
         return []
 
 
+def _time_of(seconds: float) -> datetime:
+    """Return a file's time; one that no calendar has counts as the nearest that one has."""
+    try:
+        return datetime.fromtimestamp(seconds, UTC)
+    except (ValueError, OverflowError, OSError):
+        return datetime.max.replace(tzinfo=UTC) if seconds > 0 else datetime.min.replace(tzinfo=UTC)
+
+
 def _sessions(folder: Path) -> Iterator[SessionInfo]:
     try:
         with os.scandir(folder) as entries:
@@ -298,7 +310,10 @@ def _sessions(folder: Path) -> Iterator[SessionInfo]:
                     continue
                 with contextlib.suppress(OSError):
                     status = entry.stat(follow_symlinks=False)
-                    modified = datetime.fromtimestamp(status.st_mtime, UTC)
+                    if not stat.S_ISREG(status.st_mode):
+                        # A pipe in its place would hold up whoever reads it.
+                        continue
+                    modified = _time_of(status.st_mtime)
                     yield SessionInfo(stem, Path(entry.path), modified, status.st_size)
     except OSError:
         return

@@ -50,6 +50,8 @@ PRIVATE_NAMES: Final = {
 """What this module uses of Textual that Textual does not promise."""
 
 _ALTERNATE_SCREEN: Final = "\x1b[?1049h"
+_POP_KEYBOARD: Final = "\x1b[<u"
+"""Terminals keep what was asked for on a stack: asked for twice, it must be taken back twice."""
 _READ_BYTES: Final = 65536
 _CLOSE_TIMEOUT_S: Final = 5.0
 _ENDING_SIGNALS: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
@@ -122,8 +124,9 @@ class InputDriver(LinuxDriver):
             self._typed_early += self._early.hand_over()
         if self._is_active:
             # Stopped and continued from outside, without a chance to give the terminal back: the
-            # old reader must go before a second one starts.
+            # old reader must go before a second one starts, and the old key codes with it.
             self.disable_input()
+            self.write(_POP_KEYBOARD)
         if self.output is None:
             self.output = TerminalOutput(self._output_fileno, on_lost=self._on_terminal_lost)
         if self._wake_pipe is None:

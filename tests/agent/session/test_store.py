@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from datetime import UTC
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ from agent.session.records import (
     TitleRecord,
     to_json,
 )
-from agent.session.store import Session, SessionStore, project_slug, valid_id
+from agent.session.store import Session, SessionStore, _time_of, project_slug, valid_id
 from agent.session.summaries import summarise
 
 
@@ -94,10 +95,45 @@ def test_what_was_being_typed_when_all_ended_is_continued_first(
     assert after_clearing.id == spoken.id
 
 
+def test_what_is_no_session_file_is_passed_over(store: SessionStore, tmp_path: Path) -> None:
+    spoken = store.create(tmp_path)
+    say(spoken, "hello")
+    spoken.close()
+    folder = store.folder(tmp_path)
+    os.mkfifo(folder / "00000000-0000-4000-8000-000000000001.jsonl")
+    (folder / "00000000-0000-4000-8000-000000000002.jsonl").mkdir()
+    (folder / "00000000-0000-4000-8000-000000000003.jsonl").symlink_to(spoken.path)
+    latest = store.latest(tmp_path)
+    assert latest is not None
+    assert latest.id == spoken.id
+    assert [info.id for info in store.list()] == [spoken.id]
+
+
+def test_a_first_record_that_was_never_finished_is_no_session_to_continue(
+    store: SessionStore, tmp_path: Path
+) -> None:
+    spoken = store.create(tmp_path)
+    say(spoken, "hello")
+    spoken.close()
+    torn = store.create(tmp_path)
+    torn.close()
+    os.truncate(torn.path, torn.path.stat().st_size - 5)
+    at = spoken.path.stat().st_mtime_ns
+    os.utime(torn.path, ns=(at + 10**9, at + 10**9))
+    latest = store.latest(tmp_path)
+    assert latest is not None
+    assert latest.id == spoken.id
+
+
+@pytest.mark.parametrize("seconds", [1e18, -1e18])
+def test_a_time_that_no_calendar_has_hides_no_session(seconds: float) -> None:
+    assert _time_of(seconds).tzinfo is UTC
+
+
 def test_the_start_of_an_id_is_enough(store: SessionStore, tmp_path: Path) -> None:
     session = store.create(tmp_path)
     assert store.get(session.id[:8]).id == session.id
-    with pytest.raises(SessionError, match="no session id here"):
+    with pytest.raises(SessionError, match=r"There is no session (ffff|0000)\."):
         store.get("ffff" if not session.id.startswith("ffff") else "0000")
 
 
