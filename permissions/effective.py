@@ -80,7 +80,10 @@ def gated_mode(context: PermissionContext) -> tuple[Mode, tuple[DecisionWarning,
         if reason is not None:
             return Mode.DEFAULT, (
                 DecisionWarning(
-                    WarningType.BYPASS_UNAVAILABLE, None, None, f"{reason}; mode is manual (default)"
+                    WarningType.BYPASS_UNAVAILABLE,
+                    None,
+                    None,
+                    f"{reason}; mode is manual (default)",
                 ),
             )
     if context.mode is Mode.AUTO and is_locked(context.policy, "disableAutoMode"):
