@@ -17,9 +17,11 @@ from agent.model.client import BlockStart, ModelEvent
 
 NAME_LIMIT: Final = 128
 """Longest name of a tool that endpoints take, in characters."""
+ID_LIMIT: Final = 64
+"""Longest id of a call that endpoints take, in characters."""
 NAMELESS: Final = "unnamed"
 
-_IDENTIFIER: Final = re.compile(r"[A-Za-z0-9_-]+")
+_IDENTIFIER: Final = re.compile(rf"[A-Za-z0-9_-]{{1,{ID_LIMIT}}}")
 _FOREIGN: Final = re.compile(r"[^A-Za-z0-9_-]")
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from agent.events import Usage
+
+MOST_TOKENS: Final = 10**12
+"""A larger count makes no sense, and sums of such counts fit no database."""
 
 
 def read_usage(record: Mapping[str, Any], known: Usage | None = None) -> Usage:
@@ -44,7 +47,7 @@ def _cache_writes(record: Mapping[str, Any], base: Usage) -> tuple[int, int]:
 
 def _count(record: Mapping[str, Any], name: str) -> int | None:
     value = record.get(name)
-    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_TOKENS:
         return value
     return None
 

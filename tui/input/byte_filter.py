@@ -238,7 +238,19 @@ class ByteFilter:
 
 
 def _typed_text(text: str) -> Iterator[InputItem]:
+    """Yield typed text; so much of it at once is a paste of a terminal that does not say so."""
+    position = 0
+    for flood in _FLOOD.finditer(text):
+        yield from _keys(text[position : flood.start()])
+        yield PastedText(flood.group())
+        position = flood.end()
+    yield from _keys(text[position:])
+
+
+def _keys(text: str) -> Iterator[InputItem]:
     """Yield typed text; clusters of several code points go as text, not as broken keys."""
+    if not text:
+        return
     if text.isascii():
         yield ForParser(text)
         return
@@ -255,6 +267,11 @@ def _typed_text(text: str) -> Iterator[InputItem]:
         yield PastedText(grapheme)
     if single:
         yield ForParser("".join(single))
+
+
+_FLOOD: Final = re.compile(r"[^\x00-\x09\x0b-\x1f\x7f]{512,}")
+"""Text, line feeds included, of which nobody types as much within one read. A carriage return is no
+part of it: it still sends."""
 
 
 def _alt_key(character: str) -> TypedKey:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from agent.history import problems
 from agent.messages import Message, tool_result_block, tool_results_message, user_message
 from agent.model.client import BlockStart, BlockStop
-from agent.model.usable_calls import NAMELESS, UsableCalls
+from agent.model.usable_calls import ID_LIMIT, NAMELESS, UsableCalls
 
 IDENTIFIER = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -32,6 +32,11 @@ def test_a_call_without_id_or_name_gets_both() -> None:
     block = started(UsableCalls(()))
     assert IDENTIFIER.fullmatch(str(block["id"]))
     assert block["name"] == NAMELESS
+
+
+def test_an_id_that_is_longer_than_any_is_replaced() -> None:
+    assert started(UsableCalls(()), id="a" * ID_LIMIT, name="Read")["id"] == "a" * ID_LIMIT
+    assert len(str(started(UsableCalls(()), id="a" * (ID_LIMIT + 1), name="Read")["id"])) < ID_LIMIT
 
 
 def test_a_name_of_other_letters_is_spelt_with_underscores() -> None:

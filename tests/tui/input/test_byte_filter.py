@@ -150,3 +150,9 @@ def test_a_string_without_end_is_given_up() -> None:
     (item,) = reader.feed("\x1b]52;c;" + "A" * 5000)
     assert isinstance(item, Reply)
     assert reader.feed("k") == [ForParser("k")]
+
+
+def test_more_text_than_anybody_types_at_once_is_pasted() -> None:
+    wall = "word\n" * 200
+    assert _items([f"a\r{wall}\rb"]) == [ForParser("a\r"), PastedText(wall), ForParser("\rb")]
+    assert _items(["w" * 511]) == [ForParser("w" * 511)]
