@@ -41,8 +41,7 @@ class QuestionDialog:
         self._at = 0
         self._review = ChoiceList([Choice("Send the answers"), Choice("Decline to answer")])
         self._answered: Answered[Mapping[str, str] | None] = Answered()
-        self.touched_s = asyncio.get_running_loop().time()
-        """When the person last did something here, by the loop's clock."""
+        self._touched_s: float | None = None
         if not self._steps:
             self._answered.give({})
 
@@ -54,6 +53,13 @@ class QuestionDialog:
     async def wait(self) -> Mapping[str, str] | None:
         """Return answers by question text; None when the person declined."""
         return await self._answered.wait()
+
+    @property
+    def touched_s(self) -> float:
+        """When the person last did something here, by the loop's clock: they came to see it at
+        least; now, as long as it waits behind another dialog.
+        """
+        return _now_s() if self._touched_s is None else self._touched_s
 
     @property
     def _step(self) -> QuestionStep | None:
@@ -126,7 +132,7 @@ class QuestionDialog:
         self._answered.give(PartialAnswers({q: answer for q, answer in chosen.items() if answer}))
 
     def _touch(self) -> None:
-        self.touched_s = asyncio.get_running_loop().time()
+        self._touched_s = _now_s()
 
     # Steps
 
@@ -192,6 +198,8 @@ class QuestionDialog:
 
     def view(self, width_cells: int) -> DialogView:
         """Return the current step at a width."""
+        if self._touched_s is None:
+            self._touch()
         body: list[Row] = []
         if len(self._steps) > 1:
             body += [Row(clip((_PAD[0], *self._tabs()), width_cells - 1)), BLANK]
@@ -250,3 +258,7 @@ class QuestionDialog:
             runs += [sign, (label, ink), ("   ", MUTED)]
         ink = _BOLD if self._step is None else MUTED
         return [*runs, ("Review", ink)]
+
+
+def _now_s() -> float:
+    return asyncio.get_running_loop().time()

@@ -12,6 +12,7 @@ from tui.dialogs.away import limit_of, unless_away
 
 async def test_what_was_chosen_is_sent_when_nobody_does_anything() -> None:
     dialog = form()
+    dialog.view(80)
     press(dialog, "2", "1")
     async with asyncio.timeout(20):
         answers = await unless_away(dialog, dialog.wait(), 0.01)
@@ -21,12 +22,23 @@ async def test_what_was_chosen_is_sent_when_nobody_does_anything() -> None:
 
 async def test_a_key_begins_the_time_anew() -> None:
     dialog = form()
+    dialog.view(80)
     before = dialog.touched_s
     press(dialog, "down")
     assert dialog.touched_s > before
     before = dialog.touched_s
     dialog.paste("x")
     assert dialog.touched_s > before
+
+
+async def test_time_begins_when_the_question_is_seen() -> None:
+    behind_another = form()
+    before = behind_another.touched_s
+    assert behind_another.touched_s > before
+    behind_another.view(80)
+    seen = behind_another.touched_s
+    behind_another.view(80)
+    assert behind_another.touched_s == seen
 
 
 async def test_an_answer_in_time_is_a_whole_one() -> None:
