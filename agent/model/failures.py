@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from agent.model.client import ModelError
+from hooks.strict_json import without_surrogates
 
 if TYPE_CHECKING:
     import httpx2
@@ -17,15 +18,13 @@ MAX_TEXT: Final = 600
 def from_status(error: APIStatusError) -> ModelError:
     """Return the error for a response with an error status."""
     content_type = error.response.headers.get("content-type", "").partition(";")[0]
-    kind = error.error_code or error.type
+    kind = _said(error.error_code) or _said(error.type)
     if 300 <= error.status_code < 400:
         return _redirected(error)
-    if error.api_message:
-        text = error.api_message
-    elif isinstance(error.body, str) and error.body.strip():
+    text = _said(error.api_message)
+    if not text and isinstance(error.body, str) and error.body.strip():
         text = describe_html(content_type, error.body.encode("utf-8", "replace"))
-    else:
-        text = _openai_style(error.body)
+    text = text or _said(_openai_style(error.body))
     return ModelError(
         kind or f"http_{error.status_code}",
         text[:MAX_TEXT],
@@ -34,6 +33,11 @@ def from_status(error: APIStatusError) -> ModelError:
         request_id=error.request_id,
         phase="headers",
     )
+
+
+def _said(value: object) -> str:
+    """Return a text of the server's as it can be written anywhere; "" for what is no text."""
+    return without_surrogates(value).strip() if isinstance(value, str) else ""
 
 
 def _redirected(error: APIStatusError) -> ModelError:

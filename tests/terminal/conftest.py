@@ -14,7 +14,7 @@ import pytest
 
 from agent.model.scripted.scenario import Scenario
 from agent.model.scripted.server import ScriptedServer
-from benchmarks.program import Program
+from benchmarks.program import Output, Program
 from benchmarks.terminal import Emulator
 from tests.journeys.program import environment
 
@@ -108,3 +108,8 @@ def _close(program: Program) -> None:
 def shows(text: str) -> Callable[[Emulator], bool]:
     """A condition: the screen shows the text."""
     return lambda emulator: text in emulator.text()
+
+
+def written(program: Program) -> bytes:
+    """Return all that the program wrote so far."""
+    return b"".join(each.data for each in program.happenings if isinstance(each, Output))

@@ -17,10 +17,10 @@ from typing import Any
 import pytest
 
 from agent.model.scripted.scenario import Scenario, Text, Turn
-from benchmarks.program import Output, Program
+from benchmarks.program import Program
 from benchmarks.terminal import Emulator
 from tests.journeys.program import ROOT
-from tests.terminal.conftest import Screen, ThreadedServer, shows
+from tests.terminal.conftest import Screen, ThreadedServer, shows, written
 
 pytestmark = pytest.mark.pty
 
@@ -206,8 +206,8 @@ def test_what_is_asked_of_the_keyboard_is_taken_back_as_often(held: Held, gate: 
     assert program.wait_until(READY), program.emulator.text()
     os.kill(program.pid, signal.SIGTERM)
     program.wait_until(lambda _: program.exit_status is not None, timeout_s=10)
-    written = b"".join(each.data for each in program.happenings if isinstance(each, Output))
-    assert written.count(b"\x1b[>25u") == written.count(b"\x1b[<u") == 2
+    output = written(program)
+    assert output.count(b"\x1b[>25u") == output.count(b"\x1b[<u") == 2
 
 
 def test_another_size_of_the_window_shows_the_prompt_in_its_new_place(

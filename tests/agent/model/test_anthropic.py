@@ -202,6 +202,25 @@ async def test_a_web_page_is_named_by_its_title(serve: Serve) -> None:
     assert "Bad Gateway" in str(error)
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        '{"type": "error", "error": {"type": ["x"], "message": NaN}}',
+        '{"type": 5, "error": {"type": null, "message": {"a": [1]}}}',
+        '{"type": "error", "error": {"type": "a\\ud800", "message": "b\\udfff"}}',
+        '{"error": "c\\ud800"}',
+        "[" * 100_000,
+        "[1]",
+        "",
+    ],
+    ids=["number", "object", "half a character", "flat", "deep", "list", "nothing"],
+)
+async def test_an_error_whatever_it_says_can_be_shown(serve: Serve, body: str) -> None:
+    error = await error_of(serve, Status(400, body=body))
+    assert error.status == 400
+    assert f"{error.kind} {error}".encode()
+
+
 @pytest.mark.parametrize("how", ["reset", "close", "end"])
 @pytest.mark.parametrize(
     "place", ["accept", "headers", "event:1", "thinking", "text", "tool_input", "between_blocks",
