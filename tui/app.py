@@ -158,7 +158,7 @@ class AgentApp(DirectOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
             self._write_raw, self._attention_channel, is_in_tmux=bool(options.env.get("TMUX"))
         )
         self.waiting_notice = WaitingNotice(
-            lambda: self.conversation, self.set_timer, self.start_worker
+            lambda: self.conversation, self.set_timer, self.start_worker, clock
         )
         self.drafts = DraftKeeper(
             lambda: self.conversation,

@@ -23,13 +23,15 @@ class WaitingNotice:
         conversation: Callable[[], ConversationPort | None],
         set_timer: SetTimer,
         start_worker: Callable[[Awaitable[None]], None],
+        clock: Callable[[], float],
     ) -> None:
-        """Take the conversation whose hooks are told."""
+        """Take the conversation whose hooks are told; `clock` is in seconds."""
+        self._clock = clock
         self._conversation = conversation
         self._set_timer = set_timer
         self._start_worker = start_worker
         self._timer: Timer | None = None
-        self._planned = ("", 0.0, "")
+        self._touched_s = 0.0
 
     @property
     def is_planned(self) -> bool:
@@ -46,8 +48,8 @@ class WaitingNotice:
 
     def touched(self) -> None:
         """Somebody types: whoever is there needs no notice yet."""
-        if self._timer is not None:
-            self._plan(*self._planned)
+        # No timer is begun anew here: this is called with every key.
+        self._touched_s = self._clock()
 
     def stop(self) -> None:
         """Somebody has reacted."""
@@ -60,9 +62,13 @@ class WaitingNotice:
         conversation = self._conversation()
         if conversation is None or not conversation.wants_notifications:
             return
-        self._planned = (kind, after_s, message)
+        self._touched_s = self._clock()
 
         def tell() -> None:
+            left_s = self._touched_s + after_s - self._clock()
+            if left_s > 0:
+                self._timer = self._set_timer(left_s, tell)
+                return
             self._timer = None
             self._start_worker(conversation.notify(kind, message))
 

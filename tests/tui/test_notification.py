@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Awaitable, Callable
 from typing import cast
 
@@ -22,7 +23,7 @@ def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def test_a_question_that_waits_is_told_and_then_the_idle_prompt() -> None:
     conversation = RecordedConversation([[ask(BASH, PENDING)]], wants_notifications=True)
-    app = make_app(conversation)
+    app = make_app(conversation, clock=time.monotonic)
     async with app.run_test() as pilot:
         await send(pilot, "go")
         while not conversation.notified:
@@ -45,30 +46,35 @@ async def test_without_a_hook_there_is_no_timer() -> None:
     assert conversation.notified == []
 
 
-def test_keys_put_it_off_and_nothing_is_put_off_that_is_not_planned() -> None:
+def test_keys_put_it_off_without_another_timer() -> None:
     conversation = RecordedConversation([], wants_notifications=True)
     waits: list[tuple[float, Callable[[], None]]] = []
-    stopped: list[bool] = []
+    now_s = [100.0]
 
     class Plan:
-        def stop(self) -> None:
-            stopped.append(True)
+        def stop(self) -> None: ...
 
     def set_timer(after_s: float, then: Callable[[], None]) -> Timer:
         waits.append((after_s, then))
         return cast(Timer, Plan())
 
     told: list[Awaitable[None]] = []
-    notice = WaitingNotice(lambda: conversation, set_timer, told.append)
+    notice = WaitingNotice(lambda: conversation, set_timer, told.append, lambda: now_s[0])
     notice.touched()
     assert waits == []
-    notice.run_over()
+    notice.question_open()
+    after_s = waits[0][0]
+    now_s[0] += after_s / 2
     notice.touched()
-    assert len(waits) == 2
-    assert waits[0][0] == waits[1][0]
-    assert stopped == [True]
+    assert len(waits) == 1
+    now_s[0] += after_s / 2
+    waits[0][1]()
+    assert told == []
+    assert waits[1][0] == pytest.approx(after_s / 2)
+    now_s[0] += after_s
     waits[1][1]()
     assert len(told) == 1
     told[0].close()  # type: ignore[attr-defined]
     notice.touched()
-    assert len(waits) == 2, "it was told already"
+    assert not notice.is_planned, "it was told already"
+    assert len(waits) == 2
