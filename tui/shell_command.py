@@ -77,6 +77,9 @@ class ShellCommand:
             self.output = str(error)
             yield self._result(identifier, 0.0)
             return
+        if self.was_killed:
+            # Before there was anything to end.
+            shell.kill_now()
         try:
             async for text in self._texts(shell):
                 yield ToolProgress(_TURN, self._key, text)
