@@ -26,6 +26,8 @@ class StatusCounts:
         self._asked_at_s: float | None = None
         self._waited_s = 0.0
         self._changes: list[DiffDisplay] = []
+        """Those of which the lines were not counted yet."""
+        self._lines_added = self._lines_removed = 0
         self._prompt_id = ""
         self._last: Usage | None = None
 
@@ -54,7 +56,12 @@ class StatusCounts:
         from agent.status_line import StatusFacts
         from tui.components.diff_view import diff_texts
 
-        diffs = [diff_texts(change.old, change.new) for change in self._changes]
+        for change in self._changes:
+            # Each once: a long conversation has many, and this is asked for again and again.
+            diff = diff_texts(change.old, change.new)
+            self._lines_added += diff.added
+            self._lines_removed += diff.removed
+        self._changes.clear()
         return StatusFacts(
             columns=columns,
             rows=rows,
@@ -62,8 +69,8 @@ class StatusCounts:
             prompt_id=self._prompt_id,
             elapsed_s=self._clock() - self._begun_at_s,
             waited_s=self._waited_s,
-            lines_added=sum(diff.added for diff in diffs),
-            lines_removed=sum(diff.removed for diff in diffs),
+            lines_added=self._lines_added,
+            lines_removed=self._lines_removed,
             vim_mode=vim_mode,
             last=self._last,
         )

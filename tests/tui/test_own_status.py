@@ -37,6 +37,9 @@ def test_times_and_lines_are_counted() -> None:
     assert (facts.elapsed_s, facts.waited_s) == (4.0, 2.5)
     assert (facts.lines_added, facts.lines_removed) == (2, 1)
     assert (facts.title, facts.prompt_id, facts.vim_mode) == ("slugs", T, "NORMAL")
+    counts.observe(ToolResult(T, "u", "Edit", "", False, 0.1, "ok", "Edit a.py", change))
+    later = counts.facts(columns=100)
+    assert (later.lines_added, later.lines_removed) == (4, 2), "each change counts once"
     counts.start_over()
     assert counts.facts(columns=1).lines_added == 0
 

@@ -51,7 +51,7 @@ class Pending:
 class Keymap:
     """All bindings in force."""
 
-    __slots__ = ("_bindings", "_prefixes")
+    __slots__ = ("_bindings", "_keys", "_prefixes")
 
     def __init__(self, bindings: Bindings) -> None:
         """Take complete bindings; `default_keymap` and `changed` make them."""
@@ -62,6 +62,11 @@ class Keymap:
             context: {chord[:length] for chord in chords for length in range(1, len(chord))}
             for context, chords in self._bindings.items()
         }
+        self._keys: dict[str, tuple[Chord, ...]] = {}
+        """By action: every frame while something runs names some."""
+        for chords in self._bindings.values():
+            for chord, action_id in chords.items():
+                self._keys[action_id] = (*self._keys.get(action_id, ()), chord)
 
     def changed(self, changes: Iterable[BindingChange]) -> Keymap:
         """Return the keymap with the changes applied in order; a None action unbinds."""
@@ -106,12 +111,7 @@ class Keymap:
 
     def keys_of(self, action_id: str) -> tuple[Chord, ...]:
         """Return the chords bound to an action, in the order they were bound; for help."""
-        return tuple(
-            chord
-            for chords in self._bindings.values()
-            for chord, bound_id in chords.items()
-            if bound_id == action_id
-        )
+        return self._keys.get(action_id, ())
 
     def display(self, action_id: str) -> str:
         """Return the first key of an action as people read it; "" when it is unbound."""
