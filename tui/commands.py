@@ -116,4 +116,6 @@ def _send_or_ask(text: str, screen: CommandScreen) -> None:
         screen.send(text)
         return
     screen.notice(advice, "warning")
-    screen.composer.edit(lambda buffer: buffer.set_text(text))
+    if screen.composer.buffer.is_empty:
+        # At the start of a conversation names come a moment later: whoever types on keeps that.
+        screen.composer.edit(lambda buffer: buffer.set_text(text))
