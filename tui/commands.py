@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     # Nothing of a command is imported before the first `/` is typed.
     from agent.commands.results import CommandResult
     from agent.commands.spec import Command
+    from tui.text.buffer import TextBuffer
 
 
 class PanelModule(Protocol):
@@ -116,6 +117,10 @@ def _send_or_ask(text: str, screen: CommandScreen) -> None:
         screen.send(text)
         return
     screen.notice(advice, "warning")
-    if screen.composer.buffer.is_empty:
+
+    def give_back(buffer: TextBuffer) -> None:
         # At the start of a conversation names come a moment later: whoever types on keeps that.
-        screen.composer.edit(lambda buffer: buffer.set_text(text))
+        if buffer.is_empty:
+            buffer.set_text(text)
+
+    screen.composer.edit(give_back)
