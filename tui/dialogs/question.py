@@ -82,6 +82,9 @@ class QuestionDialog:
             choices.select(int(key) - 1)
             self._pick(choices.selected)
             return
+        if text.strip() and text.isprintable() and self._open_own():
+            choices.type(key, text)
+            return
         if key in ("left", "right"):
             self._turn(1 if key == "right" else -1)
             return
@@ -103,6 +106,13 @@ class QuestionDialog:
             case _:
                 pass
 
+    def _open_own(self) -> bool:
+        """Begin the free answer where it is selected: whoever types there means to write it."""
+        step = self._step
+        if step is None or not step.is_other(step.choices.selected):
+            return False
+        return step.choices.is_commenting or step.choices.open_comment()
+
     def _press_in_field(self, key: str, text: str) -> bool:
         choices = self._choices
         if key == "enter":
@@ -118,6 +128,7 @@ class QuestionDialog:
     def paste(self, text: str) -> None:
         """Paste into the free answer."""
         self._touch()
+        self._open_own()
         self._choices.paste(text)
 
     def choose(self, choice: int) -> None:

@@ -64,6 +64,7 @@ class TrustDialog:
         """Choose or move."""
         if key in ("1", "2"):
             self._answered.give(key == "1")
+            return
         match action_id:
             case "confirm:yes":
                 self._answered.give(True if key == "y" else self._choices.selected == 0)

@@ -256,6 +256,13 @@ async def test_trust_lists_what_the_folder_brings_and_is_careful_by_default() ->
     assert await dialog.wait() is False
 
 
+async def test_a_number_that_answers_the_trust_question_is_no_word_for_the_prompt() -> None:
+    dialog = TrustDialog(TrustRequest("/home/ada/slugs", []))
+    press(dialog, "1")
+    assert await dialog.wait() is True
+    assert dialog.ignored_keys == 0
+
+
 async def test_a_server_that_was_found_is_the_first_answer() -> None:
     servers = [
         LocalServer("Ollama", "http://localhost:11434", ("qwen3:8b", "gpt-oss")),

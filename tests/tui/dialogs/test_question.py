@@ -74,6 +74,22 @@ async def test_an_own_answer_comes_beside_the_marked_ones() -> None:
     assert await dialog.wait() == {"Which extras?": "Docs, Man pages"}
 
 
+async def test_words_typed_on_the_own_answer_begin_it() -> None:
+    dialog = form(QUESTIONS[0])
+    press(dialog, "up", *"just y")
+    assert "│ just y" in drawn(dialog)
+    press(dialog, "enter")
+    assert await dialog.wait() == {"Which database?": "just y"}
+
+
+async def test_a_paste_on_the_own_answer_begins_it() -> None:
+    dialog = form(QUESTIONS[0])
+    press(dialog, "up")
+    dialog.paste("DuckDB")
+    press(dialog, "enter")
+    assert await dialog.wait() == {"Which database?": "DuckDB"}
+
+
 async def test_an_empty_own_answer_is_none() -> None:
     for question in QUESTIONS:
         dialog = form(question)
