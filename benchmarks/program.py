@@ -21,6 +21,7 @@ from typing import Final
 from benchmarks.terminal import Emulator, replies
 
 _READ_BYTES: Final = 1 << 16
+_SIGNALS_OF_A_TERMINAL: Final = (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTERM)
 _PROC: Final = Path("/proc")
 """Where Linux tells of processes; macOS has none and is asked through `ps`."""
 
@@ -104,6 +105,10 @@ class Program:
         pid, terminal = pty.fork()
         if pid == 0:
             try:
+                # Whatever started us may ignore them (a shell's background jobs do), and that is
+                # handed down; a person's shell does not.
+                for number in _SIGNALS_OF_A_TERMINAL:
+                    signal.signal(number, signal.SIG_DFL)
                 os.chdir(folder)
                 os.execvpe(command[0], list(command), dict(environment))
             finally:
