@@ -15,6 +15,7 @@ from tests.tui.test_app_keys import send, settled, text_of, transcript_of
 from tests.tui.test_panels import opened
 from tui.app import AgentApp
 from tui.clipboard import TERMINAL_BYTES, copy_beside, for_gnu_screen
+from tui.panels.copy import file_ending
 
 
 @pytest.fixture
@@ -131,6 +132,23 @@ async def test_a_piece_is_written_to_a_new_file(tmp_path: Path) -> None:
             await settled(pilot)
             assert said in transcript_of(app)
         assert (tmp_path / "answer.py").read_text() == "one = 1\n"
+
+
+@pytest.mark.parametrize(
+    ("language", "ending"),
+    [
+        ("python", "py"),
+        ("Python", "py"),
+        ("c++", "c++"),
+        ("toml", "toml"),
+        ("", "txt"),
+        ("y/../../z", "txt"),
+        ("{.python}", "txt"),
+        ("p\x1b]0;x\x07", "txt"),
+    ],
+)
+def test_only_what_looks_like_an_ending_is_one(language: str, ending: str) -> None:
+    assert file_ending(language) == ending
 
 
 async def test_keys_copy_the_answer_and_its_last_code_block() -> None:

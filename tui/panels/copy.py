@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
@@ -23,6 +24,7 @@ _ENDINGS: Final = {
     "markdown": "md", "python": "py", "bash": "sh", "shell": "sh", "zsh": "sh", "typescript": "ts",
     "javascript": "js", "rust": "rs", "ruby": "rb", "text": "txt", "yaml": "yml",
 }  # fmt: skip
+_PLAIN: Final = re.compile(r"[A-Za-z0-9+-]{1,12}")
 
 
 async def open_panel(screen: CommandScreen, argument: str) -> None:
@@ -79,7 +81,7 @@ async def _write(screen: CommandScreen, piece: CodeBlock) -> None:
     entry = LineEntry(
         "Write to a file", "A new file, as seen from the project.", "enter writes · esc goes back"
     )
-    entry.paste(f"answer.{_ENDINGS.get(piece.language, piece.language or 'txt')}")
+    entry.paste(f"answer.{file_ending(piece.language)}")
     name = await screen.show_dialog(entry)
     if name is None or screen.commands is None or screen.conversation is None:
         return
@@ -91,6 +93,12 @@ async def _write(screen: CommandScreen, piece: CodeBlock) -> None:
         screen.notice(f"Not written: {target}: {reason}.", "warning")
         return
     screen.notice(f"written to {screen.display_path(target)}")
+
+
+def file_ending(language: str) -> str:
+    """Return a file name's ending; what the model wrote is one only where it looks like one."""
+    own = language if _PLAIN.fullmatch(language) else "txt"
+    return _ENDINGS.get(language.lower(), own)
 
 
 def _create(target: Path, text: str) -> None:
