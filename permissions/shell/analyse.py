@@ -10,6 +10,7 @@ from permissions.glob_text import UNKNOWN
 from permissions.record import record
 from permissions.shell.access import Access, AccessKind
 from permissions.shell.accesses import GIT_PLACES, accesses
+from permissions.shell.assignments import is_safe_assignment
 from permissions.shell.flow import UNKNOWN_FOLDER, Folders, Placed, place
 from permissions.shell.forms import EXPANDED, Form, allow_forms, deny_forms, form_of
 from permissions.shell.inert import is_inert, sets_plain_name
@@ -17,9 +18,10 @@ from permissions.shell.option_texts import started, started_by_variables
 from permissions.shell.parse import SHORT_CHARACTERS, parse
 from permissions.shell.plain_command import plain_words
 from permissions.shell.read_only import is_read_only
+from permissions.shell.redefinitions import Surroundings
 from permissions.shell.risky_options import risk_of
 from permissions.shell.sed_script import sed_script_risk
-from permissions.shell.shell_texts import input_text
+from permissions.shell.shell_texts import all_texts, input_text, is_printed
 from permissions.shell.syntax import (
     GLOB_MARKS,
     HOME_MARK,
@@ -40,26 +42,6 @@ _MAX_NESTING = 6
 
 _GLOBS = tuple(GLOB_MARKS.values())
 
-
-def _set(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-SAFE_ASSIGNMENTS = _set(
-    """
-    NODE_ENV CI NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE TZ LANG LANGUAGE RUST_BACKTRACE
-    RUST_LOG PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE GOOS GOARCH CGO_ENABLED TERM COLORTERM
-    COLUMNS LINES DEBUG VERBOSE LOG_LEVEL CARGO_TERM_COLOR PYTHONHASHSEED RAILS_ENV RACK_ENV
-    FLASK_ENV APP_ENV ENVIRONMENT GIT_TERMINAL_PROMPT GIT_OPTIONAL_LOCKS DEBIAN_FRONTEND HUSKY
-    PIP_DISABLE_PIP_VERSION_CHECK PYTHONIOENCODING PYTHONUTF8 PYTHONFAULTHANDLER PORT
-    DOCKER_BUILDKIT BUILDKIT_PROGRESS CARGO_INCREMENTAL GOMAXPROCS OMP_NUM_THREADS TF_LOG
-    CUDA_VISIBLE_DEVICES TOKENIZERS_PARALLELISM NEXT_TELEMETRY_DISABLED DO_NOT_TRACK
-    """
-)
-"""Variables that cannot make a program run something else, looked through for allow rules."""
-
-_PROGRAM_VARIABLES = _set("PAGER GIT_PAGER GH_PAGER MANPAGER EDITOR GIT_EDITOR GIT_SEQUENCE_EDITOR")
-"""Variables that name a program; safe only where it is one that does nothing."""
 
 EDIT_PROGRAMS = frozenset({"mkdir", "touch", "rm", "rmdir", "mv", "cp", "sed"})
 """File commands that acceptEdits allows on operands inside scope."""
@@ -134,13 +116,16 @@ _analysed = lru_cache(maxsize=512)(_worked_out)
 _analysed_long = lru_cache(maxsize=4)(_worked_out)
 
 
-def _facts_of(script: Script, folder: str, home: str, depth: int) -> list[CommandFacts]:
+def _facts_of(
+    script: Script, folder: str, home: str, depth: int, outer: Surroundings | None = None
+) -> list[CommandFacts]:
+    around = Surroundings(script, outer)
     placed = place(script, folder, home)
     if len(placed) > MAX_PARTS:
         raise Unparsable("the command has too many parts")
     if script.hides and not placed:
         raise Unparsable(script.hides)
-    found = [_facts(one, script, home, depth) for one in placed]
+    found = [_facts(one, around, home, depth) for one in placed]
     if depth == 0 and (len(found) > 1 or (found and "$" in script.raw)):
         # Deny and ask rules may spell out a whole compound, as in `curl * | sh`, or a variable.
         whole = " ".join(script.raw.split())
@@ -150,7 +135,8 @@ def _facts_of(script: Script, folder: str, home: str, depth: int) -> list[Comman
     return found
 
 
-def _facts(placed: Placed, script: Script, home: str, depth: int) -> CommandFacts:
+def _facts(placed: Placed, around: Surroundings, home: str, depth: int) -> CommandFacts:
+    script = around.script
     simple, folders = placed.simple, placed.folders
     is_alone = placed.piped is None and not simple.redirects
     # What xargs runs depends on its input.
@@ -168,14 +154,20 @@ def _facts(placed: Placed, script: Script, home: str, depth: int) -> CommandFact
     inner: list[CommandFacts] = []
     supplied = supplied_texts(unwrapped.layers, input_text(simple.redirects, placed.piped))
     texts, elsewhere, reader = unwrapped.scripts, unwrapped.scripts_elsewhere, unwrapped.reader
+    is_read_ahead = unwrapped.scripts and any(map(is_printed, words))
     if reader is not None:
         given = input_text(simple.redirects, placed.piped)
+        is_read_ahead = is_read_ahead or (given is not None and placed.piped is not None)
+        # Of several documents, the one that counts may be chosen by number.
+        texts = (*texts, *(reader.script(one) for one in all_texts(simple.redirects)))
         if given is not None and reader.is_elsewhere:
             elsewhere = (*elsewhere, given)
         elif given is not None:
             texts = (*texts, reader.script(given))
         elif not reader.is_elsewhere:
             hidden = hidden or f"{reader.name} reads commands from its input"
+    if is_read_ahead and around.redefine():
+        hidden = hidden or "what a command prints that may be another than its name says"
     texts = (*texts, *supplied)
     for text in (*texts, *elsewhere):
         if depth >= _MAX_NESTING:
@@ -187,7 +179,7 @@ def _facts(placed: Placed, script: Script, home: str, depth: int) -> CommandFact
         if isinstance(nested, Unparsable):
             hidden = hidden or f"a text that a shell runs: {nested}"
             continue
-        commands = _nested(nested, folders, home, depth + 1)
+        commands = _nested(nested, folders, home, depth + 1, around)
         inner.extend(commands if text in texts else map(_elsewhere, commands))
     if depth < _MAX_NESTING:
         inner.extend(_started(simple, unwrapped, folders, home, depth + 1))
@@ -236,7 +228,9 @@ def _facts_of_words(
     simple: Simple, unwrapped: Unwrapped, hidden: str, inner: tuple[CommandFacts, ...]
 ) -> CommandFacts:
     """Return the facts but for what depends on the place: folders, redirections and time."""
-    unsafe = [item.name for item in simple.assignments if not _is_safe(item.name, item.value)]
+    unsafe = [
+        item.name for item in simple.assignments if not is_safe_assignment(item.name, item.value)
+    ]
     layers = [layer for layer in unwrapped.layers if layer.words]
     forms = [form_of(layer.words) for layer in layers]
     is_plain = len(layers) == 1 or all(layer.is_open_to_allow for layer in layers)
@@ -340,8 +334,11 @@ def _redirects(placed: Placed, script: Script, home: str) -> tuple[Redirect, ...
     )
 
 
-def _nested(script: Script, folders: Folders, home: str, depth: int) -> list[CommandFacts]:
-    return [fact for folder in sorted(folders) for fact in _facts_of(script, folder, home, depth)]
+def _nested(
+    script: Script, folders: Folders, home: str, depth: int, around: Surroundings | None = None
+) -> list[CommandFacts]:
+    places = sorted(folders)
+    return [fact for one in places for fact in _facts_of(script, one, home, depth, around)]
 
 
 def _elsewhere(facts: CommandFacts) -> CommandFacts:
@@ -364,14 +361,6 @@ def _known(word: Word, script: Script, home: str, folder: str | None) -> Word:
         text, splits = text.replace(PWD_MARK, UNKNOWN), True
     text = text.replace(HOME_MARK, home).replace(PWD_MARK, folder or "")
     return Word(word.raw, text, splits, word.scripts)
-
-
-def _is_safe(name: str, value: Word) -> bool:
-    if not value.is_literal or value.scripts:
-        return False
-    if name in _PROGRAM_VARIABLES:
-        return value.text in ("", "cat", "true", ":")
-    return name in SAFE_ASSIGNMENTS or name.startswith("LC_")
 
 
 def _accesses(layers: list[Layer]) -> tuple[Access, ...]:

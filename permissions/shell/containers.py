@@ -24,8 +24,9 @@ def container(words: Sequence[Word]) -> list[Access]:
     """Return what is copied from or to a container, written, or mounted into one."""
     found = split_arguments(words, valued="Hlcnfs", valued_long=_GLOBAL, stops_at_operand=True)
     operands = found.operands
-    if operands and operands[0].text in ("container", "image", "builder", "buildx"):
-        operands = operands[1:]
+    if operands and operands[0].text in ("container", "image", "builder", "buildx", "compose"):
+        inner = split_arguments(operands[1:], valued="fp", stops_at_operand=True)
+        operands = inner.operands
     if not operands:
         return []
     subcommand, rest = operands[0].text, operands[1:]

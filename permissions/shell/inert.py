@@ -14,8 +14,8 @@ _EVALUATING = names("-eq -ne -lt -le -gt -ge -v -R")
 """Operators of `[[` that evaluate what stands beside them, and with it `a[$(…)]`."""
 _INERT = names("true false : exit return break continue wait")
 """Builtins without an effect, when all their words are known."""
-_PLAIN_NAME = re.compile(r"(?!.*proxy)(?!(?:cd|f)?path$)[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
-"""Lower-case names, which no program looks at."""
+_PLAIN_NAME = re.compile(r"(?!.*proxy)(?!npm_)(?!(?:cd|f)?path$)[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
+"""Lower-case names, which no program looks at but a few in their own manner."""
 _READ_WORD = re.compile(rf"-[re]+|-[dnNpt].*|{_PLAIN_NAME.pattern}|[0-9]+|")
 """Options of `read` and the names it sets."""
 _SET_OPTIONS = names(

@@ -89,7 +89,8 @@ def _unzip(words: Sequence[str]) -> Making | None:
 
 
 def _seven(words: Sequence[str]) -> Making | None:
-    return Making.UNPACK if words[:1] and words[0] in ("x", "e") else None
+    command = next((word.lower() for word in words if not word.startswith("-")), "")
+    return Making.UNPACK if command in ("x", "e") else None
 
 
 def _copy_in(words: Sequence[str]) -> Making | None:

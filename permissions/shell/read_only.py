@@ -12,7 +12,7 @@ from permissions.shell.arguments import could_be_option, split_arguments
 from permissions.shell.git_command import git_parts
 from permissions.shell.risky_options import risk_of
 from permissions.shell.syntax import Word
-from permissions.shell.transfers import tar_arguments
+from permissions.shell.transfers import takes_back, tar_arguments
 
 
 def _set(text: str) -> frozenset[str]:
@@ -209,7 +209,8 @@ def is_read_only(program: str, words: Sequence[Word]) -> bool:
     if program == "tar":
         return _tar(words)
     if program == "unzip":
-        return any(word.plain in ("-l", "-Z", "-Z1", "-t", "-v") for word in words[:1])
+        lists = any(word.plain in ("-l", "-Z", "-Z1", "-t", "-v") for word in words[:1])
+        return lists and not takes_back(words) and not any(map(could_be_option, words))
     if entry is None:
         return _git(words)
     letters, valued, long = entry

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from shlex import quote
 
 from permissions.glob_text import UNKNOWN
 from permissions.record import record
@@ -34,15 +35,27 @@ class Texts:
 _UNKNOWN_PIECES = str.maketrans(dict.fromkeys((UNKNOWN, PIPE_MARK, HOME_MARK, PWD_MARK), "${_}"))
 _INPUTS = frozenset({"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"})
 _VALUED = frozenset({"-o", "+o", "-O", "+O", "--rcfile", "--init-file", "-u", "-g"})
+_OTHER_LANGUAGES = frozenset({"fish", "zsh", "csh", "tcsh"})
 _ON_INPUT = re.compile(r"0?<")
 _AWK_STARTS = re.compile(
     r"""system\s*\(\s*"([^"\\]+)"\s*\)|(?<!\|)\|&?\s*"([^"\\]+)"|"([^"\\]+)"\s*\|&?\s*getline"""
 )
+_MAX_GIVEN = 32
+"""Operands of parallel that are looked at one by one."""
 _REPLACED = re.compile(r"\{[^{}\s]*\}")
 
 
 def of_shell(name: str, rest: tuple[Word, ...]) -> Texts:
     """Read the arguments of a shell."""
+    found = _of_shell(name, rest)
+    if name in _OTHER_LANGUAGES and (found.scripts or found.reader):
+        # `and rm x`, `repeat 3 rm x`: read as bash, what runs is not what it seems.
+        hidden = found.hidden or f"{name} reads another language"
+        return Texts(found.scripts, hidden, found.reader)
+    return found
+
+
+def _of_shell(name: str, rest: tuple[Word, ...]) -> Texts:
     position = 0
     is_login = False
     while position < len(rest):
@@ -76,7 +89,7 @@ def of_file(name: str, word: Word) -> Texts:
     """Read the file that a shell is given: a script, its input, or what a command prints."""
     if word.text in _INPUTS:
         return Texts(reader=name)
-    if PIPE_MARK not in word.text or not word.scripts:
+    if not is_printed(word):
         return Texts()
     text = printed_by(word.scripts[0]) if len(word.scripts) == 1 else None
     if text is None:
@@ -128,8 +141,10 @@ def of_parallel(operands: tuple[Word, ...]) -> tuple[tuple[Word, ...], Texts]:
     if command:
         pieces = [Word(one.raw, _REPLACED.sub(UNKNOWN, one.text)) for one in command]
         found = joined(pieces, "parallel")
+        known = [word.text for word in inputs if word.is_literal and word.text[:3] != ":::"]
         # Behind the command, or in place of `{}`, come operands.
-        return command, Texts(tuple(f"{text} ${{_}}" for text in found.scripts))
+        ends = ["${_}", *map(quote, known[:_MAX_GIVEN])]
+        return command, Texts(tuple(f"{text} {end}" for text in found.scripts for end in ends))
     if inputs and inputs[0].text == ":::":
         given = [joined([word], "parallel") for word in inputs[1:] if word.text != ":::"]
         hidden = next((one.hidden for one in given if one.hidden), "")
@@ -148,6 +163,19 @@ def input_text(redirects: Sequence[Redirect], piped: str | None) -> str | None:
             continue
         text = redirect.text if redirect.kind is RedirectKind.TEXT else None
     return text
+
+
+def all_texts(redirects: Sequence[Redirect]) -> tuple[str, ...]:
+    """Return every here-document but a single one, which `input_text` finds."""
+    found = [
+        one.text for one in redirects if one.kind is RedirectKind.TEXT and one.text is not None
+    ]
+    return tuple(found) if len(redirects) > 1 else ()
+
+
+def is_printed(word: Word) -> bool:
+    """Is it a file that holds what commands print?"""
+    return PIPE_MARK in word.text and bool(word.scripts)
 
 
 def printed_by(script: Script) -> str | None:

@@ -346,8 +346,10 @@ class StatementReader:
 
     def _declaration(self, node: TreeNode) -> Simple:
         words: list[Word] = []
+        end = -1
         for child in node.children:
             kind = child.type
+            touches, end = child.start_byte == end, child.end_byte
             if kind == "variable_assignment":
                 assignment = self._words.assignment(child)
                 name = self._words.literal(f"{assignment.name}=")
@@ -359,6 +361,11 @@ class StatementReader:
                 words.append(self._words.read(child))
             else:
                 words.append(self._words.literal(self._raw(child)))
+            if touches:
+                # `export PA''TH=x`: pieces that touch are one word, and name one variable.
+                pieces = words[-2:]
+                words[-2:] = [join_words("".join(piece.raw for piece in pieces), pieces)]
+                self._words.note_variable(words[-1].text.partition("=")[0])
         self._words.note_command(words)
         return Simple(self._raw(node), (), tuple(words))
 

@@ -83,9 +83,14 @@ def unzip(words: Sequence[Word]) -> list[Access]:
     """Return what unzip reads and where it unpacks."""
     found = split_arguments(words, valued="dxP")
     archives = each(AccessKind.READ, found.operands[:1])
-    if found.has("-l", "-t", "-Z", "-p", "-v"):
+    if found.has("-l", "-t", "-Z", "-p", "-v") and not takes_back(words):
         return archives
     return [*archives, *each(AccessKind.WRITE, found.values("-d") or (HERE,))]
+
+
+def takes_back(words: Sequence[Word]) -> bool:
+    """Does a second dash take an option of unzip back, as in `-l --l` and `-l-l`?"""
+    return any(word.plain.startswith("-") and "-" in word.plain[1:] for word in words)
 
 
 def zip_archive(words: Sequence[Word]) -> list[Access]:
@@ -96,19 +101,22 @@ def zip_archive(words: Sequence[Word]) -> list[Access]:
 
 
 def seven_zip(words: Sequence[Word]) -> list[Access]:
-    """Return what 7z reads, writes and where it unpacks."""
+    """Return what 7z reads, writes and where it unpacks; capital letters mean the same to it."""
     folders = [
-        Word(word.raw, word.text[2:], word.splits) for word in words if word.plain.startswith("-o")
+        Word(word.raw, word.text[2:], word.splits)
+        for word in words
+        if word.plain.startswith(("-o", "-O"))
     ]
     command, *operands = [word for word in words if not word.plain.startswith("-")] or [
         Word("", "")
     ]
-    if command.text in ("x", "e"):
-        places = each(AccessKind.WRITE, folders or (HERE,))
-        return [*each(AccessKind.READ, operands[:1]), *places]
-    if command.text in ("a", "d", "u", "rn"):
+    letters = command.text.lower()
+    if letters in ("l", "t", "b", "i", "h") or (not letters and not folders):
+        return each(AccessKind.READ, operands[:1])
+    if letters in ("a", "d", "u", "rn"):
         return [*each(AccessKind.WRITE, operands[:1]), *each(AccessKind.READ, operands[1:])]
-    return each(AccessKind.READ, operands[:1])
+    places = each(AccessKind.WRITE, folders or (HERE,))
+    return [*each(AccessKind.READ, operands[:1]), *places]
 
 
 def java_archive(words: Sequence[Word]) -> list[Access]:

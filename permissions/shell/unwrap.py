@@ -121,7 +121,10 @@ def supplied_texts(layers: tuple[Layer, ...], given: str | None) -> Iterator[str
         words = [word.text for word in layer.words[:-1]]
         if any(not word.is_literal and PIPE_MARK not in word.text for word in layer.words[:-1]):
             continue
-        for operand in given.split()[:MAX_SUPPLIED]:
+        operands = given.split()[:MAX_SUPPLIED]
+        if len(operands) > 1:
+            yield " ".join(quote(word) for word in (*words, *operands))
+        for operand in operands:
             put = [word.replace(PIPE_MARK, operand) for word in words]
             yield " ".join(quote(word) for word in (*put, operand))
 
@@ -189,9 +192,7 @@ def _wrapped(
     layer: Layer, name: str, wrapper: Wrapper, rest: tuple[Word, ...]
 ) -> tuple[list[Layer], Texts]:
     """Return the command inside; more than one where it is not certain where it starts."""
-    arguments = split_arguments(
-        rest, valued=wrapper.valued, valued_long=wrapper.valued_long, stops_at_operand=True
-    )
+    arguments = _arguments(wrapper, rest)
     options, operands = arguments, arguments.operands[wrapper.operands :]
     if name == "env" and operands and operands[0].text == "-":
         # As good as `-i`: options may still follow.
@@ -233,6 +234,21 @@ def _wrapped(
     return found, texts
 
 
+def _arguments(wrapper: Wrapper, rest: tuple[Word, ...]) -> Arguments:
+    """Split what a wrapper is given, up to the command that it runs."""
+    while True:
+        found = split_arguments(
+            rest, valued=wrapper.valued, valued_long=wrapper.valued_long, stops_at_operand=True
+        )
+        own, others = rest[: len(rest) - len(found.operands)], found.operands
+        last = own[-1].plain if own else ""
+        full = next((name for name in wrapper.valued_long if name.startswith(last)), "")
+        if len(last) < 3 or not last.startswith("--") or full in ("", last):
+            return found
+        # `env --chd ..`: shortened, it takes the word behind it all the same.
+        rest = (*own[:-1], Word(own[-1].raw, full), *others)
+
+
 def _before(rest: tuple[Word, ...]) -> tuple[Word, ...]:
     """Return the options in front of `env -`."""
     return rest[: next(i for i, word in enumerate(rest) if word.text == "-")]
@@ -252,16 +268,27 @@ def _supplied(operands: tuple[Word, ...], options: Arguments) -> tuple[Word, ...
 
 def _moved(folder: str, wrapper: Wrapper, options: Arguments) -> str:
     """Return where a wrapper runs its command."""
-    if wrapper.loses_folder or options.has(*wrapper.losing):
+    if wrapper.loses_folder or _has(options, wrapper.losing):
         return UNKNOWN
-    if not options.has(*wrapper.moving):
+    if not _has(options, wrapper.moving):
         return folder
-    for value in options.values(*wrapper.moving) or (Word("", UNKNOWN),):
-        if not value.is_literal or not value.text:
-            return UNKNOWN
-        below = f"{folder}/{value.text}" if folder else value.text
-        folder = value.text if value.text.startswith("/") else below
-    return folder
+    values = [one.value for one in options.options if _is_one_of(one.name, wrapper.moving)]
+    if not all(value is not None and value.is_literal and value.text for value in values):
+        return UNKNOWN
+    # Given twice, the last one counts, from where the wrapper was started.
+    last = values[-1].text if values[-1] is not None else UNKNOWN
+    return f"{folder}/{last}" if folder and not last.startswith("/") else last
+
+
+def _has(options: Arguments, names: frozenset[str]) -> bool:
+    return any(_is_one_of(one.name, names) for one in options.options)
+
+
+def _is_one_of(name: str, names: frozenset[str]) -> bool:
+    """Is it one of them, or the beginning of a long one, as GNU programs accept it?"""
+    return name in names or (
+        len(name) > 2 and name.startswith("--") and any(one.startswith(name) for one in names)
+    )
 
 
 def _find(layer: Layer, rest: tuple[Word, ...]) -> list[Layer]:
@@ -359,19 +386,21 @@ def _runner(layer: Layer, name: str, rest: tuple[Word, ...]) -> list[Layer]:
 
 
 def _has_split_string(rest: Sequence[Word]) -> bool:
-    return any(re.match(r"-[A-Za-z]*S|--split-string", word.plain) is not None for word in rest)
+    return any(re.match(r"-[A-Za-z]*S|--s", word.plain) is not None for word in rest)
 
 
 def _joined(
     layer: Layer, name: str, wrapper: Wrapper, rest: tuple[Word, ...]
 ) -> tuple[list[Layer], Texts]:
-    arguments = split_arguments(
-        rest, valued=wrapper.valued, valued_long=wrapper.valued_long, stops_at_operand=True
-    )
-    texts = arguments.values("-S", "--split-string", "-c", "--command")
+    arguments = _arguments(wrapper, rest)
+    texts = arguments.values("-S", "--s", "--sp", "--split-string", "-c", "--command")
     if name == "env":
         # The text holds options of env, too.
-        return [], joined((Word("env", "env"), *texts, *arguments.operands), "env -S")
+        found = joined((Word("env", "env"), *texts, *arguments.operands), "env -S")
+        if any("\\" in word.text for word in texts):
+            # Its escapes are not those of a shell: `\\_` is a blank.
+            return [], Texts(found.scripts, found.hidden or "env -S with escapes of its own")
+        return [], found
     is_login = name == "sg" and bool(arguments.operands) and arguments.operands[0].plain == "-"
     operands = arguments.operands[wrapper.operands + is_login :]
     if name in ("script", "runuser", "sg") and texts:

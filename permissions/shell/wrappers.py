@@ -128,7 +128,7 @@ WRAPPERS = {
 }
 LOOKED_THROUGH = frozenset(name for name, one in WRAPPERS.items() if one.is_open_to_allow)
 """Wrappers behind which an allow rule for the program inside matches; `xargs` is one when bare."""
-SHELLS = _set("sh bash zsh dash ksh mksh ash fish rbash su")
+SHELLS = _set("sh bash zsh dash ksh mksh ash fish rbash su csh tcsh")
 RUNNERS = {
     "npm": _set("exec x"),
     "pnpm": _set("exec dlx"),
