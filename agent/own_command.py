@@ -12,7 +12,7 @@ OPENING: Final = "<bash-input>"
 """What the model's text of such a command begins with."""
 NOTE: Final = re.compile(
     r"<bash-input>(?P<command>.*?)</bash-input>\s*<bash-output>(?P<output>.*)</bash-output>"
-    r"(?:<bash-exit>.*</bash-exit>)?",
+    r"(?:<bash-exit>(?P<exit>.*)</bash-exit>)?",
     re.DOTALL,
 )
 

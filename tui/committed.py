@@ -8,11 +8,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from agent.own_command import as_typed
+from agent.display import CommandDisplay
+from agent.own_command import NOTE
 from agent.sanitize import sanitize
 from tui.block_list import BlockList
 from tui.growing_answer import append_answer
-from tui.shown import shown_line
+from tui.shown import shown_display, shown_line, shown_prompt
 from tui.view import PersonMessage, ThinkingText, ToolCard
 
 if TYPE_CHECKING:
@@ -20,9 +21,29 @@ if TYPE_CHECKING:
 
 
 def show_person(blocks: BlockList, message: Message) -> None:
-    """Add what the person sent, unless there is nothing to see in it."""
-    if message.text.strip():
-        blocks.append(_person_message(blocks.unseen(message.uid), message.text))
+    """Add what the person sent, unless there is nothing to see in it; a command with its output."""
+    text = message.text
+    if not text.strip():
+        return
+    key = blocks.unseen(message.uid)
+    note = NOTE.fullmatch(text.strip())
+    if note is None:
+        blocks.append(PersonMessage(key, shown_prompt(text), "prompt"))
+        return
+    command, output = note["command"], sanitize(note["output"])
+    blocks.append(PersonMessage(key, sanitize(f"!{command}"), "shell"))
+    blocks.append(
+        ToolCard(
+            blocks.unseen(f"{message.uid}:output"),
+            "Bash",
+            shown_line(f"Bash {command}"),
+            "failed" if note["exit"] else "ok",
+            {"command": command},
+            0.0,
+            result=output,
+            display=shown_display(CommandDisplay(command, output)),
+        )
+    )
 
 
 def show_answer(blocks: BlockList, message: Message, at_s: float, folder: str = "") -> str:
@@ -75,11 +96,6 @@ def show_results(blocks: BlockList, message: Message) -> None:
             blocks.replace(
                 replace(card, state="failed" if part.get("is_error") else "ok", result=text)
             )
-
-
-def _person_message(key: str, text: str) -> PersonMessage:
-    typed = as_typed(text)
-    return PersonMessage(key, sanitize(typed), "prompt" if typed == text else "shell")
 
 
 def _identifier(name: str, tool_input: dict[str, Any], folder: str) -> str:

@@ -17,7 +17,7 @@ from agent.own_command import as_typed
 from agent.sanitize import Sanitizer, sanitize
 from tui.agent_cards import AgentCards
 from tui.block_list import BlockList
-from tui.shown import shown_display, shown_line
+from tui.shown import shown_display, shown_line, shown_prompt
 from tui.view import (
     Activity,
     AssistantText,
@@ -92,7 +92,7 @@ class Document:
         if kind == "prompt":
             self._pending_prompts.append(key)
         if as_typed(text) == text:
-            self._list.append(PersonMessage(key, sanitize(text), kind))
+            self._list.append(PersonMessage(key, shown_prompt(text), kind))
         if kind == "prompt":
             self._finished_tokens = 0
             self.activity = Activity("requesting", at_s)

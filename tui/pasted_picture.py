@@ -13,6 +13,7 @@ from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from agent.files.mention_text import mention_of
+from tui.shown import PICTURE
 
 MAX_DROPPED: Final = 10
 MAX_BYTES: Final = 20_000_000
@@ -88,6 +89,6 @@ def _is_picture(path: Path) -> bool:
 def _keep(folder: Path, data: bytes, suffix: str) -> str:
     from agent.messages import new_uid  # with the first picture
 
-    path = folder / f"pasted-{new_uid()[:8]}{suffix}"
+    path = folder / f"{PICTURE}{new_uid()[:8]}{suffix}"
     path.write_bytes(data)
     return mention_of(str(path))

@@ -6,8 +6,9 @@ what they see. Source: safety rules, terminal escape injection.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
-from typing import assert_never
+from typing import Final, assert_never
 
 from agent.display import (
     CommandDisplay,
@@ -19,6 +20,17 @@ from agent.display import (
     TodoItem,
 )
 from agent.sanitize import reveal, sanitize
+
+PICTURE: Final = "pasted-"
+"""What the name of a copied picture begins with."""
+_PICTURE: Final = re.compile(
+    rf"""@(?:"[^"\n]*/scratch/{PICTURE}\w+\.\w+"|[^\s"]*/scratch/{PICTURE}\w+\.\w+)"""
+)
+
+
+def shown_prompt(text: str) -> str:
+    """Return what a person sent, with `[Image]` for each picture that was pasted into it."""
+    return sanitize(_PICTURE.sub("[Image]", text) if PICTURE in text else text)
 
 
 def shown_line(text: str) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 from agent.display import DiffDisplay
 from agent.messages import Message, text_block, tool_result_block, tool_results_message
 from agent.messages import user_message as said
+from agent.own_command import note_of
 from agent.session.pages import PAGE_ITEMS, SessionPages
 from agent.session.records import (
     CompactionRecord,
@@ -72,6 +73,22 @@ def test_every_kind_of_past_is_a_block(tmp_path: Path) -> None:
     assert (cards[0].identifier, cards[0].elapsed_s) == ("Edit f.py", 2.0)
     assert [card.state for card in cards] == ["ok", "interrupted"]
     assert last == "the end"
+
+
+def test_a_command_of_ones_own_comes_back_with_what_it_printed(tmp_path: Path) -> None:
+    path = session(
+        tmp_path / "s.jsonl",
+        said(note_of("ls; exit 3", "a.txt\n", 3)),
+        said("@/home/a/.agent/s/scratch/pasted-02493ef1.png what is it"),
+    )
+    blocks, _ = past_blocks(SessionPages(path).older())
+    typed, card, picture = blocks.blocks
+    assert isinstance(typed, PersonMessage)
+    assert (typed.text, typed.kind) == ("!ls; exit 3", "shell")
+    assert isinstance(card, ToolCard)
+    assert (card.identifier, card.state, card.result) == ("Bash ls; exit 3", "failed", "a.txt\n")
+    assert isinstance(picture, PersonMessage)
+    assert picture.text == "[Image] what is it"
 
 
 def test_the_past_comes_before_what_is_there_already(tmp_path: Path) -> None:
