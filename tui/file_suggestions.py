@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from agent.asked_command import CommandFailed
     from agent.commands.center import CommandCenter
 
 
@@ -53,12 +54,16 @@ class OwnSuggestions:
                 if center is None or own is None:
                     return
                 root, env = center.context.settings().project_root, center.context.env
-                self._found = await suggested_files(own.command, query, root=root, env=env)
+                try:
+                    self._found = await suggested_files(own.command, query, root=root, env=env)
+                except CommandFailed as error:
+                    self._found = []
+                    self._say_once(error)
                 on_found()
-        except CommandFailed as error:
-            self._found = []
-            if not self._has_failed:
-                self._has_failed = True
-                self._warn(f"the command that names files for @ {error}")
         finally:
             self._is_asking = False
+
+    def _say_once(self, error: CommandFailed) -> None:
+        if not self._has_failed:
+            self._has_failed = True
+            self._warn(f"the command that names files for @ {error}")

@@ -78,7 +78,7 @@ class Past:
             self._start_worker(self._read(self._pages))
 
     async def older(self) -> bool:
-        """Show the page before; False where there is none, or none that can be read."""
+        """Show the page before, if there is one; False where it cannot be read."""
         if self._pages is not None and self.has_more:
             await self._read(self._pages)
         return not self._is_broken

@@ -131,6 +131,24 @@ async def test_a_command_that_hangs_is_said_once(
     assert warned == ["the command that names files for @ took longer than 0.2 s"]
 
 
+async def test_what_was_typed_while_it_hung_is_asked_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agent.files.suggest.TIMEOUT_S", 0.2)
+    hangs_once = """read given; case "$given" in *'"a"'*) sleep 60;; *) echo found;; esac"""
+    center = with_command(tmp_path, hangs_once)
+    work: list[asyncio.Future[None]] = []
+    own = OwnSuggestions(
+        lambda: center, lambda it: work.append(asyncio.ensure_future(it)), lambda _: None
+    )
+    own.look("a", lambda: None)
+    await asyncio.sleep(0)
+    own.look("ab", lambda: None)
+    await asyncio.gather(*work)
+    assert own.look("ab", lambda: None) == ["found"]
+    assert len(work) == 1
+
+
 def test_a_project_does_not_name_such_a_command(tmp_path: Path) -> None:
     (tmp_path / ".agent").mkdir()
     section = {"fileSuggestion": {"type": "command", "command": "touch owned"}}
