@@ -69,8 +69,12 @@ class Skills:
         attached = await self._mentions.attach(done.own_words, turn_id, abort)
         folder = f"Files of this skill are in {template.folder}.\n\n" if template.folder else ""
         extra = [block for message in attached.messages for block in message.content]
+        agent = template.agent
+        if agent is not None and not self._scope.may_start_agent(agent):
+            # What a rule keeps the model from is not had by way of a skill.
+            agent = None
         blocks = (text_block(folder + done.text), *extra)
-        return SkillText(blocks, template.agent, template.model)
+        return SkillText(blocks, agent, template.model)
 
     def news(self) -> str | None:
         """Return what the model should be told of skills now; None when it knows already."""

@@ -11,7 +11,9 @@ from typing import Protocol, get_args
 
 from agent.commands.spec import Template
 from agent.model.client import Effort
+from permissions.decision import Behavior
 from permissions.gate import PermissionGate
+from permissions.request import PermissionRequest
 from permissions.rule import RuleBehavior, RuleSource, RuleText
 from permissions.rule_set import RuleSet
 
@@ -46,6 +48,11 @@ class TurnScope:
         self._rules: tuple[RuleText, ...] = ()
         self._model_before: tuple[str, str] | None = None
         self._effort_before: tuple[Effort | None, Effort] | None = None
+
+    def may_start_agent(self, kind: str) -> bool:
+        """Whether rules let a sub-agent of this kind start without anybody being asked."""
+        request = PermissionRequest("Agent", {"subagent_type": kind})
+        return self._gate.evaluate(request).behavior is Behavior.ALLOW
 
     async def enter(self, template: Template) -> None:
         """Put a template's wishes in force, after taking back those of an earlier one."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+
+import pytest
 
 from agent.commands.results import ShowText
 from agent.commands.spec import LocalCommand
@@ -168,6 +171,20 @@ async def test_a_skill_that_forks_is_carried_out_by_a_sub_agent(
     assert "Look at a.py closely." in str(inner["messages"])
     assert {tool["name"] for tool in inner["tools"]} <= {"Read", "Glob", "Grep", "WebFetch"}
     assert "Look at a.py closely." not in seen(journey)
+
+
+@pytest.mark.parametrize("rule", ["Agent", "Agent(Explore)"])
+async def test_a_skill_starts_no_sub_agent_that_a_rule_denies(
+    begin: Begin, fresh_home: Path, rule: str
+) -> None:
+    write(fresh_home / ".agent" / "skills" / "look" / "SKILL.md", FORK)
+    settings = json.dumps({"permissions": {"deny": [rule]}})
+    write(fresh_home / ".agent" / "settings.json", settings)
+    call = ToolCall("Skill", {"skill": "look", "args": "a.py"})
+    journey = await begin([Turn((call,)), DONE], answers=[yes()])
+    (result,) = results(await journey.send("look into it"))
+    assert (result.outcome, "Look at a.py closely." in result.text) == ("ok", True)
+    assert len(journey.server.requests) == 2
 
 
 async def test_a_skill_that_forks_is_handed_on_when_the_person_runs_it(
