@@ -183,3 +183,24 @@ def test_a_terminal_that_cannot_show_a_screen_is_told_what_to_do(
     program.wait_until(lambda _: program.exit_status is not None, timeout_s=10)
     assert program.exit_status == 2
     assert "agent-tui -p" in program.emulator.text()
+
+
+def test_a_paste_that_the_terminal_does_not_mark_is_sent_whole(
+    screen: Screen, serve: Serve
+) -> None:
+    server = serve(Scenario(turns=(Turn((Text("Hello there."),), times=0),)))
+    program = screen(server=server)
+    assert program.wait_until(READY), program.emulator.text()
+    pasted = "".join(f"line {number} of a long log\n" for number in range(12_000))
+    program.type(pasted.encode())
+    assert program.wait_until(shows("[Pasted text #1")), program.emulator.text()
+    program.listen(0.5)
+    program.type(b"\r")
+    assert program.wait_until(shows("Hello there.")), program.emulator.text()
+    (sent,) = [
+        block["text"]
+        for block in server.server.requests[-1].body["messages"][-1]["content"]
+        if "line 1 of" in block["text"]
+    ]
+    assert sent.strip() == pasted.strip()
+    assert "[Pasted text #9" not in program.emulator.text()

@@ -53,6 +53,11 @@ _ALTERNATE_SCREEN: Final = "\x1b[?1049h"
 _POP_KEYBOARD: Final = "\x1b[<u"
 """Terminals keep what was asked for on a stack: asked for twice, it must be taken back twice."""
 _READ_BYTES: Final = 65536
+_FLOOD_BYTES: Final = 1024
+_FLOOD_GAP_S: Final = 0.01
+"""How long the next piece of a flood may take."""
+_FLOOD_S: Final = 0.25
+"""How long a flood is collected before it is shown."""
 _CLOSE_TIMEOUT_S: Final = 5.0
 _ENDING_SIGNALS: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
@@ -238,7 +243,25 @@ class InputDriver(LinuxDriver):
                 return
 
     def _read(self) -> bytes:
-        """Return what was typed; b"" when the terminal is gone."""
+        """Return what was typed; b"" when the terminal is gone.
+
+        Nobody types a kilobyte at once: what follows belongs to the same paste, though a terminal
+        hands it over in pieces, each of which would be laid out as if it were all.
+        """
+        data = self._read_once()
+        if len(data) < _FLOOD_BYTES:
+            return data
+        pieces = [data]
+        until_s = time.monotonic() + _FLOOD_S
+        while time.monotonic() < until_s:
+            ready, _, _ = select.select([self.fileno], [], [], _FLOOD_GAP_S)
+            piece = self._read_once() if ready else b""
+            if not piece:
+                break
+            pieces.append(piece)
+        return b"".join(pieces)
+
+    def _read_once(self) -> bytes:
         try:
             return os.read(self.fileno, _READ_BYTES)
         except OSError:
