@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Final
+
 from agent.settings.trust import TrustState
 from tui.dialogs.trust import TrustItem, TrustRequest
+
+_UNUSED: Final = {"MCP server": " (not connected by this version)"}
+"""What is said of kinds that do nothing yet, though trust covers them."""
 
 
 def trust_request(state: TrustState) -> TrustRequest:
@@ -13,11 +19,19 @@ def trust_request(state: TrustState) -> TrustRequest:
         items=[
             TrustItem(
                 item.kind,
-                item.label,
-                f"{item.file}:{item.line}" if item.file and item.line else str(item.file or ""),
+                item.label + _UNUSED.get(item.kind, ""),
+                _place(item.file, item.line, state.root),
                 is_new=state.trusted,
             )
             for item in state.new
         ],
         was_trusted=state.trusted,
     )
+
+
+def _place(file: Path | None, line: int | None, root: Path) -> str:
+    """Return where an item stands, as seen from the folder that is named above the list."""
+    if file is None:
+        return ""
+    near = file.relative_to(root) if file.is_relative_to(root) else file
+    return f"{near}:{line}" if line else str(near)

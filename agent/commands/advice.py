@@ -39,7 +39,7 @@ _ELSEWHERE: Final = {
     "version about": "/status shows it.",
     "fast": "/model and /effort choose how quick it is.",
     "reasoning thinking think": "/effort says how hard it thinks; Ctrl+O shows more of it.",
-    "goal loop schedule workflows": "A Stop hook can send it on; see docs/hooks.md.",
+    "goal loop schedule workflows": "A Stop hook can send it on; see docs/hooks.md of agent-tui.",
     "background bg": "Ctrl+B moves a running command to the background, /tasks shows them.",
     "fork subtask": "/branch goes on in a copy.",
     "cd pwd directory dir": "It works in the folder it was started in; /add-dir adds another.",

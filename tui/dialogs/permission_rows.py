@@ -129,7 +129,11 @@ def why_rows(pending: Decision, width: int, short: Shorten = str) -> list[Row]:
         rule = wrap([(named, MUTED)], width - 2)
         rows.extend(indented(rule, ((" " * 5, TEXT),), ((" " * 5, TEXT),)))
     for warning in pending.warnings:
-        lines = wrap([(reveal(warning.message), Ink(Role.WARNING))], width - 2)
+        said = warning.message
+        if warning.rule is not None and warning.rule not in said:
+            # Without it the words would read as if they spoke of the call.
+            said = f"rule {warning.rule}: {said}"
+        lines = wrap([(reveal(said), Ink(Role.WARNING))], width - 2)
         rows.extend(indented(lines, (PAD[0], ("! ", Ink(Role.WARNING))), ((" " * 5, TEXT),)))
     return rows
 

@@ -99,15 +99,13 @@ class PlanDialog:
         pad = (("   ", TEXT),)
         body = indented(markdown_rows(self._plan, width_cells - 4, self._highlighter), pad, pad)
         edit = " · ctrl+g edit" if self._edit_text is not None else ""
+        hint = f"↑↓ enter · tab no, with a comment{edit} · pgup/pgdn · esc no"
         question = "Carry out this plan?" if self._own_plan is None else "Carry out your version?"
         footer = [
             FooterRow(BLANK, is_optional=True),
             FooterRow(row(pad[0], (question, Ink(bold=True)))),
             *self._choices.rows(width_cells),
-            FooterRow(
-                row(pad[0], (f"↑↓ enter · tab comment{edit} · pgup/pgdn scroll", MUTED)),
-                is_optional=True,
-            ),
+            FooterRow(row(pad[0], (hint, MUTED)), is_optional=True),
         ]
         return DialogView((("Plan", Ink(Role.MODE_PLAN, bold=True)),), body, footer)
 

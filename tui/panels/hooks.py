@@ -23,7 +23,10 @@ from tui.text.ink import MUTED, TEXT, Ink, Row, row
 from tui.text.wrap import wrap
 
 WARNING = Ink(Role.WARNING)
-_NONE = "no hooks are configured; they go under “hooks” in .agent/settings.json (see docs/hooks.md)"
+_NONE = (
+    "no hooks are configured; they go under “hooks” in .agent/settings.json, "
+    "as docs/hooks.md of agent-tui says"
+)
 QUESTION = (
     "A call, such as Bash(rm -rf out) or PostToolUse Write(src/a.ts), or an event, such as "
     "SessionStart resume. Nothing is started."

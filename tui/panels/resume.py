@@ -62,7 +62,7 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
             keys=(ALL_PROJECTS, FIND, *actions.keys),
             preview=_preview(summaries),
             hint=f"enter open · ^a all · {HINT}",
-            empty="no other session in this project",
+            empty="no other session yet" if everywhere else "no other session in this project",
         )
         rest = asyncio.ensure_future(_read_rest(panel, unread, summaries, everywhere))
         try:

@@ -24,7 +24,8 @@ async def call(arguments: str, context: CommandContext) -> CommandResult:
     if any(real.is_relative_to(os.path.realpath(folder)) for folder in known):
         return ShowText(f"{real} is inside the working directories already.")
     if real == real.parent or real == type(real)(os.path.realpath(context.home)):
-        return ShowText(f"{real} is too much: name the folder you need.", "warning")
+        what = "the whole machine" if real == real.parent else "your whole home folder"
+        return ShowText(f"{real} is {what}, too much: name a folder inside of it.", "warning")
     added = (*gate.context.additional_dirs, real)
     gate.replace_context(replace(gate.context, additional_dirs=added))
     context.on_directory(real)

@@ -7,20 +7,38 @@ from dataclasses import replace
 
 import pytest
 
-from permissions.decision import Behavior, Decision, GrantChoice, PartVerdict, Reason
+from permissions.decision import (
+    Behavior,
+    Decision,
+    DecisionWarning,
+    GrantChoice,
+    PartVerdict,
+    Reason,
+    WarningType,
+)
 from permissions.request import PermissionRequest
 from tests.tui.dialogs.test_dialogs import PENDING, disarm, drawn
 from tests.tui.recorded import RecordedConversation, make_app
 from tests.tui.test_app_keys import played, send, settled, text_of
 from tui.dialogs.permission import PermissionDialog
 from tui.dialogs.permission_ask import GrantOffer, PermissionAsk
+from tui.dialogs.permission_rows import why_rows
 from tui.text.highlight import Highlighter
+from tui.text.ink import plain
 
 PLAIN = replace(PENDING, parts=(), trace=())
 
 
 def call(command: str) -> PermissionRequest:
     return PermissionRequest("Bash", {"command": command}, tool_use_id=command)
+
+
+def test_a_warning_about_a_rule_names_the_rule() -> None:
+    broken = DecisionWarning(
+        WarningType.MALFORMED_RULE, "projectSettings", "Bash(ls", "a parenthesis is missing"
+    )
+    rows = plain(why_rows(replace(PLAIN, warnings=(broken,)), 78))
+    assert "! rule Bash(ls: a parenthesis is missing" in rows
 
 
 async def test_what_the_call_would_do_is_said() -> None:

@@ -1,0 +1,25 @@
+"""What the trust dialog is told of the things a project brings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from agent.settings.project_items import server_item, status_line_item
+from agent.settings.trust import TrustState
+from tui.trust_request import trust_request
+
+ROOT = Path("/home/ada/slugs")
+
+
+def test_places_are_told_from_the_folder_and_what_is_not_used_says_so() -> None:
+    items = (
+        status_line_item("date", file=ROOT / ".agent" / "settings.json", line=3),
+        server_item("db", {"command": "serve"}, file=ROOT / ".mcp.json", line=None),
+        status_line_item("id", file=Path("/home/ada/x.json"), line=1),
+    )
+    request = trust_request(TrustState(ROOT, False, items))
+    assert [(item.text, item.file) for item in request.items] == [
+        ("date", ".agent/settings.json:3"),
+        ("db: serve (not connected by this version)", ".mcp.json"),
+        ("id", "/home/ada/x.json:1"),
+    ]
