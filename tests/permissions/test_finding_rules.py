@@ -19,10 +19,13 @@ from permissions.path_pattern import Anchor, PathPattern, compiled_pattern
 from permissions.paths import resolve
 from permissions.request import PermissionRequest
 from permissions.rule import Rule, RuleBehavior, RuleSet, RuleSource, RuleText
+from tests.examples import examples
 from tests.permissions.engine import Engine
 
 THOROUGH = settings(
-    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(300),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 NAMES = st.sampled_from(["a", "b", "src", "x.py", "y.py", ".env", "a.b.c", "e.", "..", ".", ""])
 PATHS = st.lists(NAMES, min_size=1, max_size=5).map("/".join)

@@ -19,6 +19,7 @@ from permissions.mode import Mode
 from permissions.narrow_command import pattern_for
 from permissions.request import PermissionRequest
 from permissions.rule import RuleBehavior, RuleSource, RuleText
+from tests.examples import examples
 from tests.permissions.engine import Engine, make_engine
 
 LOCAL, SESSION, USER = RuleSource.LOCAL, RuleSource.SESSION, RuleSource.USER
@@ -208,7 +209,7 @@ WORDS = st.sampled_from(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(words=st.lists(WORDS, min_size=1, max_size=9))
 def test_whatever_is_offered_allows_this_very_call(
     tmp_path_factory: pytest.TempPathFactory, words: list[str]

@@ -17,10 +17,13 @@ from permissions.request import PermissionRequest
 from permissions.rule import RuleSet, RuleSource, RuleText
 from permissions.shell.parse import parse
 from permissions.shell.syntax import Script, Unparsable
+from tests.examples import examples
 from tests.permissions.engine import Engine
 
 QUICK = settings(
-    max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(120),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 
 COMMANDS = st.sampled_from(
@@ -104,7 +107,9 @@ ADDITIONS = [
 
 @pytest.mark.parametrize("mode", [Mode.DEFAULT, Mode.ACCEPT_EDITS, Mode.PLAN, Mode.BYPASS])
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(60),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(command=COMMANDS, other=COMMANDS, texts=TEXTS, addition=st.sampled_from(ADDITIONS))
 def test_adding_an_operator_substitution_or_redirect_never_loosens(
@@ -189,14 +194,16 @@ SHELL = st.lists(
 ).map("".join)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(command=SHELL)
 def test_every_text_is_read_or_refused(command: str) -> None:
     assert isinstance(parse(command), Script | Unparsable)
 
 
 @settings(
-    max_examples=250, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(250),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(left=SHELL, right=SHELL)
 def test_a_command_that_is_not_allowed_stays_so_in_any_surroundings(

@@ -24,10 +24,13 @@ from permissions.shell.syntax import (
     Unparsable,
     Words,
 )
+from tests.examples import examples
 from tests.permissions.engine import Engine
 
 THOROUGH = settings(
-    max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(400),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 
 RESERVED = (

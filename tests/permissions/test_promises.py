@@ -20,11 +20,14 @@ from permissions.mode import RAISED_MODES, Mode
 from permissions.protected import ALL_NAMES
 from permissions.request import PermissionRequest
 from permissions.rule import RuleBehavior, RuleSource, RuleText
+from tests.examples import examples
 from tests.permissions.engine import Engine
 from tests.permissions.test_invariants import COMMANDS, RULES, TEXTS
 
 PROVEN = settings(
-    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(80),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 MODES = st.sampled_from(list(Mode))
 

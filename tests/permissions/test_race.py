@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from permissions.decision import Behavior, Decision
 from permissions.race import RaceAborted, RaceResult, race
+from tests.examples import examples
 from tests.permissions.resolving import (
     NO,
     PENDING,
@@ -179,7 +180,7 @@ STEPS = st.lists(
 ANSWERS = st.lists(st.sampled_from([YES, NO, UNSURE, None, "fail"]), min_size=5, max_size=5)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(answers=ANSWERS, steps=STEPS)
 def test_any_schedule_has_one_winner_or_none_and_leaves_nobody_running(
     answers: list[Decision | str | None], steps: list[tuple[str, int]]

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from permissions.rule import RuleBehavior
 from permissions.store import StoreError, remove_rules, replace_rule, store_rules, undo
+from tests.examples import examples
 
 ALLOW, DENY = RuleBehavior.ALLOW, RuleBehavior.DENY
 
@@ -220,7 +221,7 @@ JSON = st.recursive(
 )  # fmt: skip
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     others=st.dictionaries(st.text().filter(lambda key: key != "permissions"), JSON, max_size=4),
     entries=st.lists(JSON, max_size=4),
