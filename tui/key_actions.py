@@ -58,6 +58,7 @@ class KeyActions:
         self._is_covered = is_covered
         self._submit = submit
         self._say = say
+        self._is_chord_told = False
 
     def on_key(self, event: RoutedEvent) -> None:
         """Do what a key stands for; claim it when it stood for something."""
@@ -79,6 +80,10 @@ class KeyActions:
         if not self._chords.continues(event.key, CONTEXTS) and self._press_in_editor(event):
             event.claim()
             return
+        if self._is_chord_told:
+            # Before the whole chord acts: it may have something to say itself.
+            self._is_chord_told = False
+            self._say("")
         match self._chords.press(event.key, CONTEXTS):
             case Match(action_id=action_id) if action_id.startswith(COMMAND_PREFIX):
                 event.claim()
@@ -90,14 +95,21 @@ class KeyActions:
             case Pending(chord=chord):
                 event.claim()
                 self._say(self._what_may_follow(chord))
+                self._is_chord_told = True
             case None:
                 pass
 
     def _what_may_follow(self, chord: Chord) -> str:
-        """Return the keys that go on with a chord, each with what it does."""
+        """Return the keys that go on with a chord, each with what it does; commands first.
+
+        Those are bound by the person only, and a narrow line would not come to them.
+        """
         keys = [
             f"{display_chord(rest)} {_SHORT.get(action_id) or described(action_id)}"
-            for rest, action_id in self._chords.keymap.continuations(chord, CONTEXTS)
+            for rest, action_id in sorted(
+                self._chords.keymap.continuations(chord, CONTEXTS),
+                key=lambda found: not found[1].startswith(COMMAND_PREFIX),
+            )
             if action_id not in ABSENT
         ]
         return f"{display_chord(chord)} …  {' · '.join(keys)}"

@@ -557,3 +557,15 @@ async def test_a_chord_that_has_begun_says_how_it_may_go_on() -> None:
         await pilot.press("y")
         await settled(pilot)
         assert "no answer yet" in text_of(app.status_line)
+
+
+async def test_a_whole_chord_takes_back_what_its_beginning_said() -> None:
+    app = make_app(played([]))
+    async with app.run_test(size=(160, 20)) as pilot:
+        await pilot.press("ctrl+x")
+        await settled(pilot)
+        assert "Ctrl+X …" in text_of(app.status_line)
+        await pilot.press("ctrl+x")
+        await pilot.press("ctrl+v")
+        await settled(pilot)
+        assert "Ctrl+X …" not in text_of(app.status_line)

@@ -201,4 +201,4 @@ async def test_a_denied_call_is_shown_as_it_was(tmp_path: Path) -> None:
     assert [card.state for card in cards] == ["denied"] * 3
     assert [card.decision is None for card in cards] == [False, True, True]
     assert "⊘ Edit f.py" in shown
-    assert "Denied: declined “use make”" in shown
+    assert "Denied by you “use make”" in shown

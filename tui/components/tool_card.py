@@ -191,10 +191,16 @@ def _count(card: ToolCard) -> str:
 
 
 def _denied(card: ToolCard, width: int, is_detailed: bool) -> list[Row]:
+    from permissions.decision import DecisionSource  # with the first denial, not at the start
+
     decision = card.decision
     reason = decision.message if decision else card.result
     feedback = decision.feedback if decision else None
-    runs: list[Run] = [(f"Denied: {reason}" if reason else "Denied", Ink(Role.WARNING))]
+    said = f"Denied: {reason}" if reason else "Denied"
+    if decision is not None and decision.source is DecisionSource.USER:
+        # The reason is written for the model, and speaks of "the person".
+        said = "Denied by you"
+    runs: list[Run] = [(said, Ink(Role.WARNING))]
     if feedback:
         runs.append((f" “{feedback}”", TEXT))
     return _nested(wrap(runs, width)[: None if is_detailed else 4])

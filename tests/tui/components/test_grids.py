@@ -68,7 +68,7 @@ GRIDS = {
  └ E  assert 1 == 2""",
     "tool_denied": """\
  ⊘ Bash pytest -q
- └ Denied: The person said no “use uv”""",
+ └ Denied by you “use uv”""",
     "tool_allowed_with_a_word": """\
  ● Bash pytest -q
  ❯ use uv
