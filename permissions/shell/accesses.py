@@ -146,7 +146,13 @@ def _remove(words: Sequence[Word]) -> list[Access]:
 
 
 def _copy(words: Sequence[Word]) -> list[Access]:
-    return _transfer(words, AccessKind.READ)
+    links = any(_HARD_LINKS.match(word.plain) for word in words)
+    # A second name for a file lets it be changed from here.
+    return _transfer(words, AccessKind.WRITE if links else AccessKind.READ)
+
+
+_HARD_LINKS = re.compile(r"-[A-Za-z]*l|--l")
+"""Options of cp that give files another name in place of copying them."""
 
 
 def _move(words: Sequence[Word]) -> list[Access]:

@@ -166,7 +166,7 @@ def _facts(placed: Placed, around: Surroundings, home: str, depth: int) -> Comma
             texts = (*texts, reader.script(given))
         elif not reader.is_elsewhere:
             hidden = hidden or f"{reader.name} reads commands from its input"
-    if is_read_ahead and around.redefine():
+    if is_read_ahead and around.redefine:
         hidden = hidden or "what a command prints that may be another than its name says"
     texts = (*texts, *supplied)
     for text in (*texts, *elsewhere):

@@ -11,6 +11,9 @@ from permissions.shell.syntax import Unparsable
 MAX_BRACE_WORDS = 64
 """Words that one brace expansion may give; beyond it the command counts as unparsable."""
 
+MAX_ALL_BRACE_WORDS = 1_000
+"""Words that all brace expansions of one command may give."""
+
 OPEN, CLOSE, COMMA = "\ue010", "\ue011", "\ue012"
 """Unquoted brace characters while a word is being read."""
 BRACES = {"{": OPEN, "}": CLOSE, ",": COMMA}
@@ -25,6 +28,8 @@ def braced(text: str) -> list[str]:
     Raises:
         Unparsable: they are more than `MAX_BRACE_WORDS`.
     """
+    if text.count(OPEN) > MAX_BRACE_WORDS:
+        raise Unparsable("a brace expansion gives too many words")
     parts = _brace_parts(text)
     if parts is None:
         return [text]

@@ -25,13 +25,16 @@ class Making(Enum):
 
 _KEEPS_LINKS = re.compile(r"-[A-Za-z]*[adPRr]|--(?:archive|no-d|preserve|recursive)")
 """Options of cp that copy links as they are."""
+_LINKS = re.compile(r"-[A-Za-z]*s|--sy")
+"""Options of cp that make links in place of copies."""
 _SYNCS_LINKS = re.compile(r"-[A-Za-z]*[al]|--(?:archive|links)")
 _UNPACKS = re.compile(r"-{0,1}[A-Za-z]*x[A-Za-z]*|--(?:ext|get).*")
 _LISTS = re.compile(r"-[A-Za-z]*[ltpZv]")
 
 _GIT_TREE = names(
     "checkout switch restore reset stash apply am merge pull rebase cherry-pick revert submodule "
-    "checkout-index read-tree bisect sparse-checkout lfs subtree filter-branch filter-repo mv"
+    "checkout-index read-tree bisect sparse-checkout lfs subtree filter-branch filter-repo mv "
+    "svn p4"
 )
 _GIT_HARMLESS = {
     "stash": names("list show drop clear create store"),
@@ -60,6 +63,8 @@ def _link(words: Sequence[str]) -> Making | None:
 
 
 def _copy(words: Sequence[str]) -> Making | None:
+    if any(_LINKS.match(word) for word in words):
+        return Making.LINK
     return Making.COPY if any(_KEEPS_LINKS.match(word) for word in words) else None
 
 
@@ -112,13 +117,20 @@ def _git(words: Sequence[str]) -> Making | None:
         return None
     if rest[:1] and rest[0] in _GIT_HARMLESS.get(subcommand, ()):
         return None
-    if subcommand == "apply" and any(word in _GIT_CHECKS for word in rest):
+    checks = any(word in _GIT_CHECKS for word in rest)
+    if subcommand == "apply" and checks and not _has(rest, names("--apply")):
         return None
-    if subcommand == "reset" and not any(word in _GIT_RESETS for word in rest):
+    if subcommand == "reset" and not _has(rest, _GIT_RESETS):
         return None
     if subcommand in ("checkout", "switch") and _only_names_a_branch(rest):
         return None
     return Making.TREE
+
+
+def _has(words: Sequence[str], options: frozenset[str]) -> bool:
+    """Is one of the long options given, shortened or not?"""
+    given = [word for word in words if word.startswith("--") and len(word) > 2]
+    return any(option.startswith(word) for word in given for option in options)
 
 
 def _only_names_a_branch(words: Sequence[str]) -> bool:

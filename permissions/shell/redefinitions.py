@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 
-from permissions.record import record
 from permissions.shell.access import names
 from permissions.shell.syntax import (
     AndOr,
@@ -37,16 +37,18 @@ _SETTING = names("PATH ENV BASH_ENV BASH_CMDS BASH_ALIASES EXECIGNORE POSIXLY_CO
 _MENTIONED = re.compile(rf"\b(?:{'|'.join(sorted(_SETTING))})\b")
 
 
-@record(frozen=True, slots=True)
 class Surroundings:
     """A script and the ones around it, whose meanings it inherits."""
 
-    script: Script
-    outer: Surroundings | None = None
+    def __init__(self, script: Script, outer: Surroundings | None = None) -> None:
+        """Nothing is looked at before somebody asks."""
+        self.script = script
+        self._outer = outer
 
+    @cached_property
     def redefine(self) -> bool:
         """May a name mean another program than usual here?"""
-        if self.outer is not None and self.outer.redefine():
+        if self._outer is not None and self._outer.redefine:
             return True
         if _MENTIONED.search(self.script.raw):
             return True

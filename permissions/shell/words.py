@@ -9,7 +9,15 @@ from dataclasses import replace
 from tree_sitter import Node as TreeNode
 
 from permissions.glob_text import UNKNOWN
-from permissions.shell.braces import BRACES, CLOSE, COMMA, OPEN, UNBRACE, braced
+from permissions.shell.braces import (
+    BRACES,
+    CLOSE,
+    COMMA,
+    MAX_ALL_BRACE_WORDS,
+    OPEN,
+    UNBRACE,
+    braced,
+)
 from permissions.shell.evaluation import Evaluation
 from permissions.shell.loops import LoopVariables
 from permissions.shell.syntax import (
@@ -55,6 +63,7 @@ class WordReader:
         self._substitution = substitution
         self.taints_variables = False
         self._reasons: list[str] = []
+        self._braced = 0
         self.evaluation = Evaluation()
 
     @property
@@ -96,10 +105,11 @@ class WordReader:
             if CLOSE in joined.text or COMMA in joined.text:
                 return [Word(raw, joined.text.translate(UNBRACE), joined.splits, joined.scripts)]
             return [joined]
-        return [
-            Word(raw, text.translate(UNBRACE), joined.splits, joined.scripts)
-            for text in braced(joined.text)
-        ]
+        texts = braced(joined.text)
+        self._braced += len(texts)
+        if self._braced > MAX_ALL_BRACE_WORDS:
+            raise Unparsable("brace expansions give too many words")
+        return [Word(raw, text.translate(UNBRACE), joined.splits, joined.scripts) for text in texts]
 
     def scan(self, node: TreeNode) -> Word:
         """Return an unknown word with every substitution below `node`."""

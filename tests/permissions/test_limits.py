@@ -44,3 +44,16 @@ def test_a_deny_rule_reaches_into_what_is_not_understood(
 def test_a_huge_command_is_asked_about(engine: Engine, command: str) -> None:
     decision = engine.bash(command, allow=["Bash"], deny=["Bash(rm *)", "Bash(* --force *)"])
     assert decision.behavior is Behavior.ASK
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "ls " + "{" * 9_000,
+        "ls " + "{," * 4_500,
+        "touch " + "{1..60} " * 1_000,
+        "touch " + "{a,b} " * 1_500,
+    ],
+)
+def test_braces_that_give_too_much_are_asked_about(engine: Engine, command: str) -> None:
+    assert engine.bash(command, allow=["Bash", "Edit"]).behavior is Behavior.ASK
