@@ -23,7 +23,7 @@ from permissions.context import PermissionContext, is_locked
 from permissions.gate import PermissionGate
 from permissions.rule import RuleSet, RuleSource
 from permissions.rule_notes import rule_notes
-from permissions.telling import home_relative
+from permissions.telling import place_relative
 
 Approve = Callable[[str, Path], Awaitable[bool]]
 """Takes where a changed file belongs and its path; False where a hook refuses the change."""
@@ -130,7 +130,8 @@ class LiveSettings:
         rules = self._gate.context.rules
         if rules is before:
             return
-        short = home_relative(str(self._settings.home))
+        settings = self._settings
+        short = place_relative(str(settings.project_root), str(settings.home))
         known = rule_notes(before, short)
         for note in rule_notes(rules, short):
             if note not in known:

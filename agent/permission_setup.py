@@ -19,7 +19,7 @@ from permissions.mode import Mode, parse_mode
 from permissions.rule import Rule, RuleBehavior, RuleSet, RuleSource, RuleText
 from permissions.rule_notes import rule_notes
 from permissions.store import store_rules
-from permissions.telling import home_relative
+from permissions.telling import place_relative
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def permission_setup(
         blocked_hosts=frozenset(h.lower() for h in settings.values.blockedHosts or ()),
         settings_dir=settings.agent_home,
     )
-    notes = [*rule_notes(rules, home_relative(str(settings.home)))]
+    notes = [*rule_notes(rules, place_relative(str(settings.project_root), str(settings.home)))]
     notes.extend(warning.message for warning in mode_warnings)
     if mode is Mode.AUTO and (stripped := without_dangerous(rules)[1]):
         notes.append(stripped_note(stripped))

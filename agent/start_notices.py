@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 
+from agent.settings.file import SettingsWarning
 from agent.settings.load import Settings
+from permissions.telling import Shorten, place_relative
 
 
 def start_notices(settings: Settings, *parts: Sequence[object]) -> tuple[str, ...]:
     """Return the lines to show, each once: those of the settings, then `parts` in order."""
-    notes = [str(w) for w in settings.warnings if w.level != "info"]
+    short = place_relative(str(settings.project_root), str(settings.home))
+    notes = [_told(w, short) for w in settings.warnings if w.level != "info"]
     notes.extend(str(line) for part in parts for line in part)
     waiting = len(settings.waiting_rules)
     if settings.trust.must_ask and (waiting or settings.trust.new):
@@ -19,3 +24,9 @@ def start_notices(settings: Settings, *parts: Sequence[object]) -> tuple[str, ..
             "Use --trust to let them count."
         )
     return tuple(dict.fromkeys(notes))
+
+
+def _told(warning: SettingsWarning, short: Shorten) -> str:
+    if warning.file is None:
+        return str(warning)
+    return str(replace(warning, file=Path(short(str(warning.file)))))

@@ -61,6 +61,19 @@ def home_relative(home: str) -> Shorten:
     return short
 
 
+def place_relative(folder: str, home: str) -> Shorten:
+    """Return what writes files as seen from a folder, and those outside of it as from home."""
+    from_home = home_relative(home)
+    if folder == home:
+        return from_home
+
+    def short(file: str) -> str:
+        inside = file.removeprefix(f"{folder}/") if folder else file
+        return inside if inside != file else from_home(file)
+
+    return short
+
+
 def source_name(source: str) -> str:
     """Return one of the six sources of rules as people call it; anything else as it is."""
     return _SOURCES.get(source, source)

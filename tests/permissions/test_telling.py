@@ -14,7 +14,7 @@ from permissions.hook_step import after_hooks
 from permissions.mode import Mode
 from permissions.request import PermissionRequest
 from permissions.rule import RuleBehavior, RuleSource, RuleText
-from permissions.telling import because, home_relative, tell, told_lines, with_rules
+from permissions.telling import because, home_relative, place_relative, tell, told_lines, with_rules
 from tests.permissions.engine import Engine
 
 COMMANDS = (
@@ -162,3 +162,20 @@ def test_a_hook_s_yes_that_does_not_count_says_so(engine: Engine) -> None:
     (told,) = tell(after_hooks(pending, "allow", "fine", "my hook"))
     assert told.steps[5].words == "allows (my hook), which does not lift this"
     assert [step.name for step in told.steps if step.decides] == ["Ask rules"]
+
+
+@pytest.mark.parametrize(
+    ("file", "shown"),
+    [
+        ("/home/ada/slugs/.agent/settings.json", ".agent/settings.json"),
+        ("/home/ada/.agent/settings.json", "~/.agent/settings.json"),
+        ("/home/ada/slugs2/a.json", "~/slugs2/a.json"),
+        ("/etc/agent-tui/managed-settings.json", "/etc/agent-tui/managed-settings.json"),
+    ],
+)
+def test_a_place_is_told_from_the_folder_or_from_home(file: str, shown: str) -> None:
+    assert place_relative("/home/ada/slugs", "/home/ada")(file) == shown
+
+
+def test_a_project_that_is_the_home_folder_is_told_as_home() -> None:
+    assert place_relative("/home/ada", "/home/ada")("/home/ada/.agent/x") == "~/.agent/x"

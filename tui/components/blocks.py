@@ -154,7 +154,10 @@ def _error(block: ErrorBlock, width: int) -> list[Row]:
 
 def _compaction(block: CompactionLine, width_cells: int, is_detailed: bool) -> list[Row]:
     before, after = short_count(block.tokens_before), short_count(block.tokens_after)
-    kept = f"the last {block.kept} messages stay as they were · " if block.kept else ""
+    stay = (
+        "message stays as it was" if block.kept == 1 else f"{block.kept} messages stay as they were"
+    )
+    kept = f"the last {stay} · " if block.kept else ""
     label = f" summarised · {kept}{before} → {after} tokens "
     runs = clip([("  ─", FAINT), (label, MUTED)], width_cells - 2)
     used = sum(len(text) for text, _ in runs)

@@ -98,10 +98,12 @@ class Narrator:
             case ModelFallback():
                 yield f"notice: {event.to_model} goes on for {event.from_model}, {event.reason}"
             case Compacted():
+                stay = f"{event.kept} messages stay as they were"
+                if event.kept == 1:
+                    stay = "message stays as it was"
                 yield (
                     "notice: the conversation was summarised, "
-                    f"{event.tokens_before} to {event.tokens_after} tokens; "
-                    f"the last {event.kept} messages stay as they were"
+                    f"{event.tokens_before} to {event.tokens_after} tokens; the last {stay}"
                 )
             case HookFinished():
                 yield from (f"hook: {_text(notice)}" for notice in event.notices)
