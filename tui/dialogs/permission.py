@@ -258,11 +258,14 @@ class PermissionDialog:
             return self._revision.edit_view(title_runs(ask.request, ask.display), width_cells)
         width = max(1, width_cells - INDENT - 1)
         body: list[Row] = [*subject_rows(ask.request, ask.display, width_cells, self._highlighter)]
-        if len(ask.pending.parts) > 1:
-            body.append(BLANK)
-            body.extend(part_rows(ask.pending.parts, width, ask.short))
+        # Before the table: in a low window its end is below the fold.
+        effects = effect_rows(ask.pending, width)
         body.append(BLANK)
-        body.extend(effect_rows(ask.pending, width))
+        body.extend(effects)
+        if len(ask.pending.parts) > 1:
+            body.extend([BLANK] if effects else [])
+            body.extend(part_rows(ask.pending.parts, width, ask.short))
+            body.append(BLANK)
         body.extend(why_rows(ask.pending, width, ask.short))
         trace_at = len(body) + 1
         if self._is_traced:

@@ -47,6 +47,12 @@ async def test_what_the_call_would_do_is_said() -> None:
     assert "▲ deletes or moves away: src · network: curl" in drawn(dialog, 80)
 
 
+async def test_what_a_long_command_would_do_stands_above_its_parts() -> None:
+    pending = replace(PENDING, effects=("deletes or moves away: src",))
+    shown = drawn(PermissionDialog(PermissionAsk(call("x"), pending), Highlighter()), 80)
+    assert shown.index("▲ deletes or moves away: src") < shown.index("nothing matches")
+
+
 async def test_wrappers_of_a_part_are_spelled_out() -> None:
     part = PENDING.parts[1]
     told = PartVerdict(
