@@ -220,9 +220,7 @@ def _floors(
 
 def _possible_command_rule(bash: Bash, facts: CommandFacts) -> Floor | None:
     """Ask when what is not known of the command could be what a rule denies or asks about."""
-    hidden = facts.hidden or ("" if facts.has_literal_program else "a program that is not known")
-    if facts.inner:
-        hidden = hidden or next((inner.hidden for inner in facts.inner if inner.hidden), "")
+    hidden = next(filter(None, map(_out_of_sight, (facts, *_inner(facts)))), "")
     if hidden:
         return Floor(Behavior.ASK, Reason.UNPARSABLE, f"runs {hidden}; a rule could be meant")
     possible = possible_restriction(bash.rules, facts)
@@ -233,6 +231,10 @@ def _possible_command_rule(bash: Bash, facts: CommandFacts) -> Floor | None:
         Reason.UNPARSABLE,
         f"depends on a value that is not known before; {possible.text} could be meant",
     )
+
+
+def _out_of_sight(facts: CommandFacts) -> str:
+    return facts.hidden or ("" if facts.has_literal_program else "a program that is not known")
 
 
 def _hosts(facts: CommandFacts) -> list[str]:

@@ -61,7 +61,7 @@ def _of_shell(name: str, rest: tuple[Word, ...]) -> Texts:
     while position < len(rest):
         word = rest[position]
         text = word.plain
-        if not word.is_literal and text.startswith("-"):
+        if not word.is_literal and (text.startswith("-") or word.splits):
             return Texts(hidden=f"options of {name} that are not known")
         if text in ("--command", "-c") or re.fullmatch(r"-[A-Za-z]*c[A-Za-z]*", text):
             script = rest[position + 1 : position + 2]

@@ -6,7 +6,7 @@ An allow rule sees through a short fixed list only; deny and ask rules see throu
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from shlex import quote
 
@@ -179,7 +179,7 @@ def _inner(layer: Layer) -> tuple[list[Layer], Texts]:
     if wrapper is None:
         return [], Texts()
     if name in ("watch", "flock", "script", "sg", "runuser") or (
-        name == "env" and _has_split_string(rest)
+        name == "env" and _has(_arguments(wrapper, rest), _SPLIT_STRING)
     ):
         return _joined(layer, name, wrapper, rest)
     if name == "command" and rest and re.fullmatch(r"-\w*[vV]\w*", rest[0].plain):
@@ -210,7 +210,7 @@ def _wrapped(
         operands, texts = of_parallel(operands)
     if not operands:
         starts_shell = name == "ssh" or (name in ("sudo", "doas") and options.has("-s", "-i"))
-        return [], Texts(reader=name) if starts_shell else texts
+        return [], Texts(hidden=texts.hidden, reader=name) if starts_shell else texts
     is_open = layer.is_open_to_allow and (
         wrapper.is_open_to_allow or (name == "xargs" and not arguments.options)
     )
@@ -385,22 +385,38 @@ def _runner(layer: Layer, name: str, rest: tuple[Word, ...]) -> list[Layer]:
     return [replace(inner, is_elsewhere=True) for inner in found]
 
 
-def _has_split_string(rest: Sequence[Word]) -> bool:
-    return any(re.match(r"-[A-Za-z]*S|--s", word.plain) is not None for word in rest)
+_SPLIT_STRING = frozenset({"-S", "--split-string"})
+
+
+def _split_string(wrapper: Wrapper, rest: tuple[Word, ...]) -> Texts:
+    """Read `env -S text words…`: the words of the text, and those behind it, in its place."""
+    for end, word in enumerate(rest, start=1):
+        if re.match(r"-[A-Za-z]*S|--s", word.plain) is None:
+            continue
+        options = _arguments(wrapper, rest[:end])
+        values = [one.value for one in options.options if _is_one_of(one.name, _SPLIT_STRING)]
+        if not values:
+            continue
+        text = rest[end : end + 1] if values[-1] is None else (values[-1],)
+        behind = rest[end + (values[-1] is None) :]
+        # The text holds options of env, too.
+        found = joined((Word("env", "env"), *text, *behind), "env -S")
+        place = _moved("", wrapper, options)
+        hidden = found.hidden
+        if any("\\" in one.text for one in text):
+            # Its escapes are not those of a shell: `\\_` is a blank.
+            hidden = hidden or "env -S with escapes of its own"
+        return Texts(tuple(_in_folder(one, place) for one in found.scripts), hidden)
+    return Texts(hidden="env -S with a text that is not found")
 
 
 def _joined(
     layer: Layer, name: str, wrapper: Wrapper, rest: tuple[Word, ...]
 ) -> tuple[list[Layer], Texts]:
     arguments = _arguments(wrapper, rest)
-    texts = arguments.values("-S", "--s", "--sp", "--split-string", "-c", "--command")
     if name == "env":
-        # The text holds options of env, too.
-        found = joined((Word("env", "env"), *texts, *arguments.operands), "env -S")
-        if any("\\" in word.text for word in texts):
-            # Its escapes are not those of a shell: `\\_` is a blank.
-            return [], Texts(found.scripts, found.hidden or "env -S with escapes of its own")
-        return [], found
+        return [], _split_string(wrapper, rest)
+    texts = arguments.values("-c", "--command")
     is_login = name == "sg" and bool(arguments.operands) and arguments.operands[0].plain == "-"
     operands = arguments.operands[wrapper.operands + is_login :]
     if name in ("script", "runuser", "sg") and texts:

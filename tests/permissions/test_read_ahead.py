@@ -31,6 +31,14 @@ ANOTHER_MEANING = [
     "enable -f ./e.so echo; echo ls | sh",
     "$X; echo ls | sh",
 ]
+NOT_KNOWN = [
+    "sh -c '$x'",
+    "env sh -c 'while read x; do $x; done < a'",
+    "sh -c 'sh -c \"\\$x\"'",
+    "bash $1 <(echo rm x)",
+    "bash -x $f",
+    "ssh $X",
+]
 ANOTHER_LANGUAGE = [
     "fish -c 'and rm x'",
     "echo 'and rm x' | fish",
@@ -43,7 +51,7 @@ ANOTHER_LANGUAGE = [
 ]
 
 
-@pytest.mark.parametrize("command", [*ANOTHER_MEANING, *ANOTHER_LANGUAGE])
+@pytest.mark.parametrize("command", [*ANOTHER_MEANING, *NOT_KNOWN, *ANOTHER_LANGUAGE])
 def test_what_may_be_another_text_is_asked_about(engine: Engine, command: str) -> None:
     found = engine.bash(command, allow=["Bash(*)", "Edit"], deny=["Bash(rm *)"])
     assert found.behavior is Behavior.ASK
