@@ -38,7 +38,7 @@ async def choose_model(
         return listed[0]
     known = f" It has: {', '.join(listed[:10])}." if listed else ""
     raise ConfigError(
-        f"{setup.endpoint.base_url} is no vendor endpoint, so no model is assumed. "
+        f"{setup.endpoint.base_url} is not Anthropic's API, so no model is assumed. "
         f"Name one with --model or ANTHROPIC_MODEL.{known}"
     )
 

@@ -14,7 +14,7 @@ from permissions.telling import Shorten, place_relative
 def start_notices(settings: Settings, *parts: Sequence[object]) -> tuple[str, ...]:
     """Return the lines to show, each once: those of the settings, then `parts` in order."""
     short = place_relative(str(settings.project_root), str(settings.home))
-    notes = [_told(w, short) for w in settings.warnings if w.level != "info"]
+    notes = [told(w, short) for w in settings.warnings if w.level != "info"]
     notes.extend(str(line) for part in parts for line in part)
     waiting = len(settings.waiting_rules)
     if settings.trust.must_ask and (waiting or settings.trust.new):
@@ -26,7 +26,8 @@ def start_notices(settings: Settings, *parts: Sequence[object]) -> tuple[str, ..
     return tuple(dict.fromkeys(notes))
 
 
-def _told(warning: SettingsWarning, short: Shorten) -> str:
+def told(warning: SettingsWarning, short: Shorten) -> str:
+    """Return a warning as one line, with its file as `short` writes it."""
     if warning.file is None:
         return str(warning)
     return str(replace(warning, file=Path(short(str(warning.file)))))

@@ -30,7 +30,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
     paths = list(found)
     items = [Item(screen.display_path(path), found[path], path.exists()) for path in paths]
     picked = await screen.show_dialog(
-        ListPanel("Instructions and facts", items, hint="enter edits it")
+        ListPanel("Instructions and facts", items, hint="enter edits it · esc close")
     )
     if picked is not None:
         screen.edit_file(paths[picked.index])

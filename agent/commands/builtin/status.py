@@ -5,7 +5,9 @@ from __future__ import annotations
 from agent.commands.context import CommandContext
 from agent.commands.results import CommandResult, ShowText
 from agent.settings.trust import TrustState
+from agent.start_notices import told
 from permissions.mode import named
+from permissions.telling import place_relative
 
 
 async def call(_arguments: str, context: CommandContext) -> CommandResult:
@@ -13,7 +15,9 @@ async def call(_arguments: str, context: CommandContext) -> CommandResult:
     session, settings = context.session, context.settings()
     demo = " (scripted demo model)" if session.is_demo else ""
     effort = f", effort {session.effort}" if session.effort else ""
-    files = [f"{file.path}" for file in context.instructions()]
+    short = place_relative(str(settings.project_root), str(settings.home))
+    files = [short(str(file.path)) for file in context.instructions()]
+    read = [short(str(path)) for path in settings.watched if path.exists()]
     trust = settings.trust
     lines = [
         f"agent-tui {context.version}",
@@ -27,9 +31,9 @@ async def call(_arguments: str, context: CommandContext) -> CommandResult:
         f"trust {_trust(trust)}",
         f"instructions {', '.join(files) if files else 'none'}",
         f"hooks {len(context.hooks.config.all())}, rules {len(context.gate.context.rules.rules)}",
-        f"settings of {', '.join(str(p) for p in settings.watched if p.exists()) or 'no file'}",
+        f"settings files {', '.join(read) if read else 'none'}",
     ]
-    lines.extend(f"! {warning}" for warning in settings.warnings if warning.level != "info")
+    lines.extend(f"! {told(w, short)}" for w in settings.warnings if w.level != "info")
     return ShowText("\n".join(lines), is_about_screen=True)
 
 
