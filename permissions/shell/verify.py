@@ -83,6 +83,9 @@ def verify(root: TreeNode, source: bytes, marks: Marks) -> None:
             quoted.add((node.start_byte, node.end_byte))
         elif kind == "comment":
             comments.add(node.start_byte)
+        elif kind == "heredoc_end" and source[node.end_byte : node.end_byte + 1] not in b"\n":
+            # `E | x` ends no document for the shell.
+            raise Unparsable("a here-document can be read in two ways")
         elif kind in ("extglob_pattern", "regex"):
             _no_separator_inside(node, source, operators)
         children = node.children
