@@ -16,6 +16,8 @@ from tui.view import Activity
 
 FRAMES: Final = ("⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏")
 FRAME_S: Final = 0.12
+_REASON_CELLS: Final = 12
+"""What a reason to try again keeps in the narrowest window."""
 _QUEUE_SHOWN: Final = 3
 
 _VERBS: Final = {
@@ -50,7 +52,7 @@ def activity_rows(view: ActivityView, width_cells: int, *, has_room: bool = True
     if view.activity.is_working:
         if has_room:
             rows.append(BLANK)
-        rows.append(Row(clip(_spinner(view), width_cells - 1), is_copied=False))
+        rows.append(Row(clip(_spinner(view, width_cells - 1), width_cells - 1), is_copied=False))
     for text in view.queued[:_QUEUE_SHOWN]:
         line = " ".join(text.split())
         rows.append(Row(clip([(" › ", FAINT), (line, MUTED)], width_cells - 1), is_copied=False))
@@ -62,7 +64,7 @@ def activity_rows(view: ActivityView, width_cells: int, *, has_room: bool = True
     return rows
 
 
-def _spinner(view: ActivityView) -> list[Run]:
+def _spinner(view: ActivityView, width: int) -> list[Run]:
     activity = view.activity
     sign = FRAMES[view.frame % len(FRAMES)]
     elapsed = max(0.0, view.now_s - activity.started_at_s)
@@ -71,11 +73,11 @@ def _spinner(view: ActivityView) -> list[Run]:
         left = max(0.0, retry.until_s - view.now_s)
         stop = f" · {view.stop_key} to stop" if view.stop_key else ""
         of = f" of {retry.max_attempts}" if retry.max_attempts else ""
-        return [
-            (f" {sign} ", Ink(Role.WARNING)),
-            (f"{retry.reason} ", Ink(Role.WARNING)),
-            (f"· retry {retry.attempt - 1}{of} in {left:.0f} s{stop}", MUTED),
-        ]
+        when = f" · retry {retry.attempt - 1}{of} in {left:.0f} s{stop}"
+        # A long reason loses its end, not what can be done about it.
+        room = max(_REASON_CELLS, width - 3 - len(when))
+        reason = clip([(retry.reason, Ink(Role.WARNING))], room)
+        return [(f" {sign} ", Ink(Role.WARNING)), *reason, (when, MUTED)]
     verb = "Interrupting" if view.interrupting else _VERBS[activity.phase]
     if activity.phase == "hooks" and activity.detail:
         verb = activity.detail

@@ -9,9 +9,9 @@ from tui.components.activity_line import ActivityView, activity_rows
 from tui.components.blocks import block_rows
 from tui.components.status_line import status_row
 from tui.text.highlight import Highlighter
-from tui.text.ink import plain
+from tui.text.ink import MUTED, plain
 from tui.text.wrap import runs_width
-from tui.view import ToolCard
+from tui.view import Activity, RetryCountdown, ToolCard
 
 GRIDS = {
     "person": """\
@@ -299,6 +299,14 @@ def test_activity_line(name: str) -> None:
     queued = ("do more", "and  this", "x", "y") if name == "writing" else ()
     rows = activity_rows(ActivityView(ACTIVITIES[name], 85.0, 3, queued), 60)
     assert plain(rows) == ACTIVITY_LINES[name]
+
+
+def test_a_long_reason_to_try_again_leaves_room_for_when_and_for_the_key() -> None:
+    retry = RetryCountdown(2, 10, 96.0, "The model is overloaded (HTTP 529): Overloaded")
+    rows = activity_rows(ActivityView(Activity("retrying", 10.0, 0, "", retry), 85.0, 3, ()), 60)
+    shown = plain(rows).strip()
+    assert shown.endswith("… · retry 1 of 10 in 11 s · esc to stop")
+    assert runs_width([(shown, MUTED)]) < 60
 
 
 def test_why_a_call_failed_breaks_between_words() -> None:
