@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -57,9 +58,7 @@ class Editing:
     def to_terminal(self, text: str) -> None:
         """Write a text on the terminal's own screen, where its scrollback keeps it."""
         with self._screen.suspend():
-            sys.stdout.write(sanitize(text) + "\n\n[Enter goes back] ")
-            sys.stdout.flush()
-            sys.stdin.readline()
+            _show_until_enter(sanitize(text))
         self._screen.invalidate_screen()
 
     def file(self, path: Path) -> None:
@@ -75,3 +74,17 @@ class Editing:
         except EditorFailed as error:
             self._screen.notice(str(error), "warning")
         self._screen.invalidate_screen()
+
+
+def _show_until_enter(text: str) -> None:
+    """Write a text and wait; Ctrl+C goes back, too, and does not end the program."""
+    try:
+        in_force = signal.signal(signal.SIGINT, signal.default_int_handler)
+        try:
+            sys.stdout.write(text + "\n\n[Enter goes back] ")
+            sys.stdout.flush()
+            sys.stdin.readline()
+        finally:
+            signal.signal(signal.SIGINT, in_force)
+    except KeyboardInterrupt:
+        return
