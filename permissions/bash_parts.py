@@ -88,7 +88,7 @@ def bash_parts(bash: Bash) -> list[Part]:
     if any(one.when_plain for one in facts):
         changing = [one for one in facts if not _only_reads(one)]
         facts = tuple(_with_plain_names(bash, one, changing) for one in facts)
-    is_compound = len(facts) > 1 or any(one.inner for one in facts)
+    is_compound = len(facts) > 1 or any(one.inner or one.repeats for one in facts)
     made = places_made(bash, facts) if is_compound else Places()
     for one in facts:
         if one.allow_forms or one.deny_forms:

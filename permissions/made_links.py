@@ -111,7 +111,10 @@ def through_made_link(
     last = None if outer.is_late or heads & _LATE else outer.stage
     for one, touch in touches:
         for place in _passed(touch, one, places):
-            if place.maker is not one and (last is None or place.stage <= last):
+            # In a loop, it may meet its own link again, if that has the same name each time.
+            is_again = place.is_link and (outer.repeats or one.repeats) and touch.text.isascii()
+            is_own = place.maker is one and not is_again
+            if not is_own and (last is None or place.stage <= last):
                 return Floor(
                     Behavior.ASK,
                     Reason.SCOPE_BOUNDS_VIOLATION,

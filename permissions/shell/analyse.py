@@ -87,6 +87,8 @@ class CommandFacts:
     stage: int
     is_late: bool
     """When it runs, as `Placed` says it; inside a text that a shell runs, counted from there."""
+    repeats: bool = False
+    """Stands in a loop."""
 
 
 def analyse(command: str, folder: str, home: str) -> tuple[CommandFacts, ...] | Unparsable:
@@ -317,6 +319,7 @@ def _placed(facts: CommandFacts, placed: Placed, script: Script, home: str) -> C
         when_plain=facts.when_plain,
         stage=placed.stage,
         is_late=placed.is_late,
+        repeats=placed.repeats,
     )
 
 

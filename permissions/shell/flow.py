@@ -59,6 +59,8 @@ class Placed:
     """May run at any later time: in the background, or in a function."""
     piped: str | None = None
     """What the command before it in a pipe prints into it, where that is plain to see."""
+    repeats: bool = False
+    """Stands in a loop."""
 
 
 @record(frozen=True, slots=True)
@@ -113,6 +115,7 @@ class _Walker:
         # Parts that run at the same time, or again and again, share one stage.
         self._sharing = 0
         self._late = 0
+        self._loops = 0
         self._functions = functions
         self._piped: str | None = None
         self.placed: list[Placed] = []
@@ -159,7 +162,8 @@ class _Walker:
     def _record(self, simple: Simple, folders: Folders) -> None:
         if not self._silent:
             late = self._late > 0
-            self.placed.append(Placed(simple, folders, self._stage, late, self._piped))
+            looped = self._loops > 0
+            self.placed.append(Placed(simple, folders, self._stage, late, self._piped, looped))
         self._piped = None
 
     def _printed(self, before: Node | None) -> str | None:
@@ -267,8 +271,10 @@ class _Walker:
         if not node.repeats:
             return self._once(node, folders)
         self._sharing += 1
+        self._loops += 1
         exits = self._once(node, self._settled(node, folders))
         self._sharing -= 1
+        self._loops -= 1
         return exits
 
     def _once(self, node: Branches, folders: Folders) -> _Exit:
