@@ -40,6 +40,8 @@ _POSITIONAL = re.compile(r"\$[0-9](\w+)", re.ASCII)
 _NUMERIC = frozenset({"$?", "$#", "$$", "$!"})
 _PWD_COMMAND = re.compile(r"\$\(\s*pwd\s*\)|`\s*pwd\s*`")
 _TRACKED = frozenset({"HOME", "PWD", "OLDPWD", "CDPATH", "IFS"})
+_TWO_WORDS = re.compile(rb"\][ \t]+\{")
+"""What the grammar takes for one word."""
 _PLAIN_WORD = re.compile(rb"[A-Za-z0-9_./:@%+=^-]+")
 _ANSI = re.compile(
     r"\\(?:x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|([0-7]{1,3})|c(.)|(.))",
@@ -98,6 +100,8 @@ class WordReader:
             if _PLAIN_WORD.fullmatch(word):
                 text = word.decode("ascii")
                 return [Word(text, text)]
+            if _TWO_WORDS.fullmatch(word):
+                return [Word("]", "]"), Word("{", "{")]
         raw = self._source[first.start_byte : last.end_byte].decode("utf-8", "replace")
         pieces = [self._piece(node, at_start=node is first) for node in nodes]
         joined = join_words(raw, pieces)
