@@ -398,7 +398,11 @@ def _split_string(wrapper: Wrapper, rest: tuple[Word, ...]) -> Texts:
         if not values:
             continue
         text = rest[end : end + 1] if values[-1] is None else (values[-1],)
-        behind = rest[end + (values[-1] is None) :]
+        # What stands behind it is handed on as it is.
+        behind = [
+            Word(one.raw, quote(one.text)) if one.is_literal else one
+            for one in rest[end + (values[-1] is None) :]
+        ]
         # The text holds options of env, too.
         found = joined((Word("env", "env"), *text, *behind), "env -S")
         place = _moved("", wrapper, options)
