@@ -7,13 +7,14 @@ from typing import Final, Literal
 
 from agent.errors import AgentError
 from agent.history_part import HistoryPart
-from agent.session.checkpoint import REDO, Preview
+from agent.session.checkpoint import REDO, Preview, Restored
 from agent.session.rewind import RewindPoint
 from tui.command_screen import CommandScreen
 from tui.conversation_port import ConversationPort
 from tui.input.actions import Context
 from tui.panels.list_panel import Item, ListPanel
 from tui.shown import shown_line
+from tui.text.buffer import TextBuffer
 from tui.text.ink import MUTED, Row, row
 from tui.text.wrap import clip
 
@@ -55,7 +56,9 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
     if picked is None:
         return
     if undo is not None and picked.index == len(newest_first):
-        await _restore(screen, conversation, undo.turn_id, "as before the restore")
+        restored = await _restored(screen, conversation, undo.turn_id)
+        if restored is not None:
+            _tell(screen, restored, "as before the restore")
         return
     point = newest_first[picked.index]
     preview = await conversation.preview_files(point.turn_id)
@@ -63,20 +66,34 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
     if what in ("before", "since"):
         screen.compact("", HistoryPart(point.message_uid, what))
         if what == "since":
-            screen.composer.edit(lambda buffer: buffer.set_text(point.text))
+            _put_back(screen, point.text)
         return
-    if what in ("both", "files") and not await _restore(
-        screen, conversation, point.turn_id, "as before that message; /rewind undoes it"
-    ):
-        return
+    restored = None
+    if what in ("both", "files"):
+        restored = await _restored(screen, conversation, point.turn_id)
+        if restored is None:
+            return
     if what in ("both", "conversation"):
         try:
             text = await conversation.rewind(point.message_uid)
         except AgentError as error:
             screen.notice(str(error), "warning")
-            return
-        screen.show_history(conversation.messages)
-        screen.composer.edit(lambda buffer: buffer.set_text(text))
+        else:
+            screen.show_history(conversation.messages)
+            _put_back(screen, text)
+    if restored is not None:
+        # Last: what is told stays below the history that is shown anew.
+        _tell(screen, restored, "as before that message; /rewind undoes it")
+
+
+def _put_back(screen: CommandScreen, text: str) -> None:
+    """Put a message's text into the prompt, before what was typed there meanwhile."""
+
+    def put(buffer: TextBuffer) -> None:
+        typed = buffer.draft.expanded
+        buffer.set_text(f"{text}\n{typed}" if typed.strip() else text)
+
+    screen.composer.edit(put)
 
 
 async def _restore_to_undo(conversation: ConversationPort) -> Preview | None:
@@ -89,19 +106,22 @@ async def _restore_to_undo(conversation: ConversationPort) -> Preview | None:
     return preview if preview is not None and preview.changes else None
 
 
-async def _restore(
-    screen: CommandScreen, conversation: ConversationPort, turn_id: str, how: str
-) -> bool:
+async def _restored(
+    screen: CommandScreen, conversation: ConversationPort, turn_id: str
+) -> Restored | None:
+    """Put files back; None where that was not possible, which the person is told."""
     try:
-        restored = await conversation.restore_files(turn_id)
+        return await conversation.restore_files(turn_id) or Restored((), (), "")
     except AgentError as error:
         screen.notice(str(error), "warning")
-        return False
-    if restored is not None:
+        return None
+
+
+def _tell(screen: CommandScreen, restored: Restored, how: str) -> None:
+    if restored.done or restored.failed:
         screen.notice(f"{_counted(len(restored.done))} {how}")
-        for change, reason in restored.failed:
-            screen.notice(f"{change.path} could not be put back: {reason}", "warning")
-    return True
+    for change, reason in restored.failed:
+        screen.notice(f"{change.path} could not be put back: {reason}", "warning")
 
 
 async def _ask_what(screen: CommandScreen, point: RewindPoint, preview: Preview | None) -> What:
