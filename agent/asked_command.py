@@ -42,6 +42,9 @@ async def ask_command(
         )
     except OSError as error:
         raise CommandFailed(f"cannot start: {error.strerror}") from error
+    except ValueError as error:
+        # A NUL in the setting or in a variable.
+        raise CommandFailed(f"cannot start: {error}") from error
     assert process.stdin is not None
     assert process.stdout is not None
     try:

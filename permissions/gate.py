@@ -305,10 +305,10 @@ class PermissionGate:
         """Return an ask with what only people need: effects, harmless parts, where rules stand."""
         try:
             effects = effects_of(request, self._context, cwd=cwd)
+            if len(pending.parts) > 1:
+                pending = with_harmless_parts(pending, request, self._context, cwd=cwd)
         except Exception:  # noqa: BLE001 - a remark for people; without it they are asked all the same
             effects = ()
-        if len(pending.parts) > 1:
-            pending = with_harmless_parts(pending, request, self._context, cwd=cwd)
         return replace(with_rules(pending, self._context.rules), effects=effects)
 
     def _decided_anew(
