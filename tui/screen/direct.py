@@ -27,6 +27,7 @@ PRIVATE_NAMES: Final = {
         "_compositor",
         "_dirty_widgets",
         "_layout_required",
+        "_pending_message",
         "_repaint_required",
         "_scroll_required",
     ),
@@ -191,8 +192,11 @@ class DirectOutput(CellOutput[ReturnType], Generic[ReturnType]):
 
 def is_settling(screen: Screen[Any]) -> bool:
     """Whether widgets have asked for a frame, and the screen has not heard of it yet."""
-    return screen.message_queue_size > 0 or any(
-        child._layout_required or child._repaint_required for child in screen.children
+    # A message may be out of the queue, and wait until the one before it is dealt with.
+    return (
+        screen.message_queue_size > 0
+        or screen._pending_message is not None
+        or any(child._layout_required or child._repaint_required for child in screen.children)
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, Final, Generic, TypeVar
 
 from textual import events
+from textual._compositor import CompositorMap
 from textual.geometry import Size
 from textual.screen import Screen
 from textual.widget import Widget
@@ -17,13 +18,17 @@ ScreenResult = TypeVar("ScreenResult")
 
 PRIVATE_NAMES: Final = {
     "textual.screen.Screen": (
+        "_compositor",
         "_dirty_widgets",
         "_layout_required",
+        "_layout_widgets",
         "_on_idle",
         "_on_timer_update",
+        "_refresh_layout",
         "_repaint_required",
         "_scroll_required",
     ),
+    "textual._compositor.Compositor": ("_full_map", "_full_map_invalidated", "visible_widgets"),
     "textual.widget.Widget": ("_size_updated",),
 }
 """What this module uses of Textual that Textual does not promise."""
@@ -45,6 +50,9 @@ class LaidOutOnce(Widget):
 class DrawsAtOnce(Screen[ScreenResult], Generic[ScreenResult]):
     """A screen that does not wait for the frame timer after a discrete input event."""
 
+    _laid_out: CompositorMap | None = None
+    """Where everything was at the last layout."""
+
     async def _on_idle(self, event: events.Idle) -> None:
         app: Any = self.app
         if not getattr(app, "discrete_input_pending", False) or not self.is_current:
@@ -57,6 +65,24 @@ class DrawsAtOnce(Screen[ScreenResult], Generic[ScreenResult]):
         ):
             app.discrete_input_pending = False
             self._on_timer_update()
+
+    def _refresh_layout(self, size: Size | None = None, scroll: bool = False) -> None:
+        """Lay out, and compare with what was laid out last.
+
+        Textual compares with its newest map, and makes a newer one outside a layout when somebody
+        asks where a widget is that is not laid out yet. What that map moved would never be painted.
+        """
+        if scroll and not self._layout_widgets:
+            super()._refresh_layout(size, scroll)
+            return
+        compositor = self._compositor
+        if self._laid_out is not None:
+            compositor._full_map = self._laid_out
+        compositor._full_map_invalidated = False
+        # New widgets are painted with the layout anyway; they would make a newer map, too.
+        self._dirty_widgets.intersection_update(compositor.visible_widgets)
+        super()._refresh_layout(size, scroll)
+        self._laid_out = compositor._full_map
 
 
 class ImmediateScreen(DrawsAtOnce[None]):

@@ -16,6 +16,7 @@ from textual.geometry import Size
 from textual.screen import ModalScreen, Screen
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
+from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from tui.input.routed import RoutedApp
@@ -96,7 +97,10 @@ class RendersTwice(CellOutput[ReturnType], Generic[ReturnType]):
     def _show_whole(self, stock: pyte.Screen) -> None:
         """Show everything as Textual would: rows painted past it are in none of its updates."""
         screen = self.screen
-        if screen.size != self.size or is_settling(screen):
+        is_asking = any(
+            w._layout_required or w._repaint_required for w in screen.walk_children(Widget)
+        )
+        if screen.size != self.size or is_asking or is_settling(screen):
             self._is_comparable = False
             return
         strips = screen._compositor.render_strips()
@@ -114,6 +118,10 @@ class RendersTwice(CellOutput[ReturnType], Generic[ReturnType]):
             self._show_whole(stock)
             if self._is_comparable:
                 self._compare(stock, ours)
+
+    def cells_text(self) -> str:
+        """Return what the cell layer has written, one line per row."""
+        return "\n".join(self._screens[1].display)
 
     def position(self) -> str:
         """Return what helps to understand a difference: where the views stand."""
