@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from themes.theme import Role
@@ -26,6 +26,8 @@ class Choice:
     """What else it does, such as what it would store; empty shows nothing."""
     comment_hint: str | None = None
     """Placeholder of its comment field; None: it takes no comment."""
+    detail_with_comment: str = ""
+    """Takes the place of `detail` once a comment is typed; empty changes nothing."""
     is_marked: bool | None = None
     """For lists with several answers: whether it is marked; None shows no box."""
 
@@ -105,6 +107,8 @@ class ChoiceList:
         width = max(1, width_cells - _INDENT - 1)
         for index, choice in enumerate(self.choices):
             is_selected = index == self.selected
+            if choice.detail_with_comment and self.comment(index):
+                choice = replace(choice, detail=choice.detail_with_comment)
             rows.extend(
                 FooterRow(line, index, is_selected)
                 for line in _label_rows(index, choice, is_selected, width)

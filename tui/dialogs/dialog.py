@@ -33,13 +33,18 @@ class FooterRow:
 
 @dataclass(frozen=True, slots=True)
 class DialogView:
-    """A dialog at one width: title, a body that scrolls, answers that do not."""
+    """A dialog at one width: title, a body that scrolls, answers that do not.
+
+    Read from top to bottom it is title, `body`, `pinned`, `footer`.
+    """
 
     title: tuple[Run, ...]
     body: Sequence[Row]
     footer: Sequence[FooterRow]
     body_id: str = ""
     """Which body this is: another one is shown from its top."""
+    pinned: Sequence[Row] = ()
+    """The end of the body: kept in sight below the rest of it where that has to scroll."""
     first_row: int = 0
     """The row of the body that matters: in sight when another body is shown."""
     follows_end: bool = False

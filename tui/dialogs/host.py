@@ -13,7 +13,7 @@ from textual.geometry import Offset, Size
 
 from themes.theme import Role
 from tui.components.rows_widget import RowsWidget
-from tui.dialogs.dialog import Dialog, FooterRow, ignored_by, manners_of, question_of
+from tui.dialogs.dialog import Dialog, DialogView, FooterRow, ignored_by, manners_of, question_of
 from tui.input.actions import Context
 from tui.input.dispatch import Handler, Release
 from tui.input.event import Phase, RoutedEvent
@@ -26,6 +26,8 @@ from tui.text.wrap import clip, runs_width
 
 _LOW_ROWS: Final = 16
 """Below that many rows a hint is one too many."""
+_SCROLLING_ROWS: Final = 3
+"""Rows that a body keeps for itself before any of it is pinned."""
 _KEPT_ROWS: Final = 4
 """Rows of the screen that a dialog leaves to the rest, where there are that many."""
 
@@ -232,7 +234,7 @@ class DialogHost(Listens, RowsWidget):
         if view.follows_end and self._is_at_end:
             self._scroll = len(view.body)
         limit = self._limit
-        body = list(view.body)
+        body = [*view.body, *view.pinned]
         footer = list(view.footer)
         air = 1
         if len(body) + len(footer) + 1 + air > limit:
@@ -242,6 +244,9 @@ class DialogHost(Listens, RowsWidget):
         kept = min(len(body), 2) + (1 if limit > 5 else 0)
         footer = _fitting(footer, max(1, limit - kept))
         room = max(0, limit - len(footer) - (1 if limit > 5 else 0))
+        pinned = _pinned(view, room) if len(body) > room else []
+        if pinned:
+            body, room = list(view.body), room - len(pinned)
         if is_new and view.first_row:
             self._scroll = view.first_row - room // 3
         self._scroll = max(0, min(self._scroll, len(body) - room))
@@ -254,7 +259,7 @@ class DialogHost(Listens, RowsWidget):
         if limit > 5:
             where = f" {self._scroll + len(shown)}/{len(body)} ↕ " if hidden else ""
             rows.append(self._title(view.title, width_cells, where))
-        rows.extend(shown)
+        rows.extend([*shown, *pinned])
         self._footer_at = [*(None for _ in rows), *(part.choice for part in footer)]
         self._caret = None
         for position, part in enumerate(footer):
@@ -295,6 +300,14 @@ class DialogHost(Listens, RowsWidget):
         return self._caret is not None
 
 
+def _pinned(view: DialogView, room: int) -> list[Row]:
+    """Return the end of the body where there is room for it and for some of what it is about."""
+    rows = list(view.pinned)
+    if rows and rows[0] == BLANK:
+        del rows[0]
+    return rows if len(rows) <= room - _SCROLLING_ROWS else []
+
+
 def _spared(footer: Sequence[FooterRow], above: int, limit: int) -> list[FooterRow]:
     """Return the footer without what it can do without: blank rows, then the hint of its keys.
 
@@ -306,9 +319,7 @@ def _spared(footer: Sequence[FooterRow], above: int, limit: int) -> list[FooterR
     for candidate in (list(footer), tight, bare):
         if above + len(candidate) <= limit:
             return candidate
-    if above > 2 * limit:
-        return list(footer)
-    return tight if limit >= _LOW_ROWS else bare
+    return tight if limit >= _LOW_ROWS or above > 2 * limit else bare
 
 
 def _fitting(footer: Sequence[FooterRow], room: int) -> list[FooterRow]:

@@ -11,7 +11,7 @@ from agent.display import Display
 from agent.model.local_servers import find_local_servers
 from agent.tools.services import AskPerson, PlanAnswer, Question
 from permissions.contender import Contender
-from permissions.decision import Decision
+from permissions.decision import Decision, DecisionWarning
 from permissions.request import PermissionRequest
 from permissions.telling import Shorten
 from tui.dialogs.away import limit_of, unless_away
@@ -19,7 +19,7 @@ from tui.dialogs.dialog import Dialog
 from tui.dialogs.host import DialogHost
 from tui.dialogs.onboarding import LocalModel, Onboarding, OnboardingDialog
 from tui.dialogs.permission import PermissionDialog
-from tui.dialogs.permission_ask import GrantOffer, JudgeCall, PermissionAsk
+from tui.dialogs.permission_ask import GrantOffer, JudgeCall, PermissionAsk, news
 from tui.dialogs.plan import PlanDialog
 from tui.dialogs.question import QuestionDialog
 from tui.dialogs.revision import EditText
@@ -66,6 +66,7 @@ class DialogContender:
         self._preview = preview
         self._edit_text = edit_text
         self._waiting: list[Waiting] = []
+        self._told: set[DecisionWarning] = set()
 
     async def decide(self, request: PermissionRequest, pending: Decision) -> Decision | None:
         """Ask the person. Cancelled when somebody else was faster: the dialog closes."""
@@ -88,7 +89,7 @@ class DialogContender:
         offers = tuple(self._suggest(request, pending))
         return PermissionAsk(
             request,
-            pending,
+            news(pending, self._told),
             self._preview(request.tool_use_id),
             offers,
             session_edits=request.tool in _EDIT_TOOLS and bool(offers),

@@ -258,25 +258,20 @@ class PermissionDialog:
             return self._revision.edit_view(title_runs(ask.request, ask.display), width_cells)
         width = max(1, width_cells - INDENT - 1)
         body: list[Row] = [*subject_rows(ask.request, ask.display, width_cells, self._highlighter)]
-        # Before the table: in a low window its end is below the fold.
-        effects = effect_rows(ask.pending, width)
-        body.append(BLANK)
-        body.extend(effects)
         if len(ask.pending.parts) > 1:
-            body.extend([BLANK] if effects else [])
-            body.extend(part_rows(ask.pending.parts, width, ask.short))
-            body.append(BLANK)
-        body.extend(why_rows(ask.pending, width, ask.short))
-        trace_at = len(body) + 1
+            body.extend([BLANK, *part_rows(ask.pending.parts, width, ask.short)])
+        # What it does and why it asks stay in sight, however long the command or the change.
+        pinned = [BLANK, *effect_rows(ask.pending, width), *why_rows(ask.pending, width, ask.short)]
         if self._is_traced:
-            body.append(BLANK)
+            body, pinned = [*body, *pinned, BLANK], []
+        trace_at = len(body)
+        if self._is_traced:
             body.extend(trace_rows(ask.pending, width, ask.short))
         self._shown_together = fitting(ask.request, ask.pending, self._others(), width)
         if self._revision.is_changed:
             self._shown_together = []
         if self._shown_together:
-            body.append(BLANK)
-            body.extend(waiting_rows(self._shown_together, width, INDENT))
+            body.extend([BLANK, *waiting_rows(self._shown_together, width, INDENT)])
         footer = [
             FooterRow(BLANK, is_optional=True),
             *self._problem_rows(width),
@@ -288,7 +283,7 @@ class PermissionDialog:
         ]
         title = title_runs(ask.request, ask.display)
         if not self._is_traced:
-            return DialogView(title, body, footer)
+            return DialogView(title, body, footer, pinned=pinned)
         return DialogView(title, body, footer, body_id="trace", first_row=trace_at)
 
     def _question(self) -> str:

@@ -15,6 +15,7 @@ from permissions.decision import (
     Behavior,
     Decision,
     DecisionSource,
+    DecisionWarning,
     GrantChoice,
     Reason,
     ReasonType,
@@ -63,7 +64,12 @@ JudgeAgain = Callable[[PermissionRequest], PermissionAsk | None]
 def answers_of(ask: PermissionAsk) -> list[Choice]:
     """Return the answers, in their order; the last one is no."""
     yes = Choice("Yes", comment_hint="and tell the model…")
-    no = Choice("No", "ends the turn", comment_hint="and tell the model what to do instead…")
+    no = Choice(
+        "No",
+        "ends the turn",
+        comment_hint="and tell the model what to do instead…",
+        detail_with_comment="the turn goes on",
+    )
     if is_barred(ask):
         return [no]
     return [yes, *(Choice(f"Yes, and {reveal(o.label)}", _stores(o)) for o in ask.offers), no]
@@ -99,6 +105,22 @@ def decision_of(ask: PermissionAsk, chosen: Chosen) -> Decision:
         interrupt=is_no and comment is None,
         grant=offer.choice if offer is not None else None,
     )
+
+
+def news(pending: Decision, told: set[DecisionWarning]) -> Decision:
+    """Return the decision with the warnings that belong into its dialog, which `told` remembers.
+
+    Always those about the rule that decides. Other broken rules were told when they were read, and
+    stay in `/permissions`; what is said of the mode is said once.
+    """
+    decisive = None if pending.rule is None else pending.rule.text
+    fresh = [
+        warning
+        for warning in pending.warnings
+        if (warning not in told if warning.rule is None else warning.rule == decisive)
+    ]
+    told.update(fresh)
+    return replace(pending, warnings=tuple(fresh))
 
 
 def is_barred(ask: PermissionAsk) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Final
 
 from agent.display import CommandDisplay, DiffDisplay, Display
@@ -85,26 +86,45 @@ def _command(
     lines = highlighter.block(reveal(command), "bash")
     rows = indented(code_rows(lines, width_cells - INDENT), PAD, PAD)
     if isinstance(description, str) and description.strip():
-        note = wrap([(reveal(description), MUTED)], width_cells - INDENT - 1)
+        # In quotes and one paragraph: these are the model's words, and must not look like ours.
+        said = f"“{reveal(' '.join(description.split()))}”"
+        note = wrap([(said, MUTED)], width_cells - INDENT - 1)
         rows = [*rows, *indented(note, PAD, PAD)]
     return rows
 
 
 def part_rows(parts: Sequence[PartVerdict], width: int, short: Shorten = str) -> list[Row]:
-    """Return one line per part of a compound command: verdict, text, and the rule that gave it."""
+    """Return one line per part of a compound command: verdict, text, and the rule that gave it.
+
+    Many that are allowed on one ground, one behind the other, share a line.
+    """
     rows: list[Row] = []
-    for part in parts:
-        look = _VERDICTS[part.behavior]
-        head: tuple[Run, ...] = (PAD[0], (f"{part.behavior.value:<6}", look))
+    grounds = [(part.behavior, _ground(part, short)) for part in parts]
+    for (behavior, ground), alike in groupby(range(len(parts)), grounds.__getitem__):
+        same = [parts[at] for at in alike]
+        runs = [_part_runs(part, ground) for part in same]
+        if behavior is Behavior.ALLOW and len(same) >= _MANY:
+            between: Run = (f" … {len(same) - 2} more … ", MUTED)
+            ends = [(reveal(same[0].text), TEXT), between, (reveal(same[-1].text), TEXT)]
+            runs = [[*ends, (f"  {reveal(ground)}", MUTED)]]
+        head: tuple[Run, ...] = (PAD[0], (f"{behavior.value:<6}", _VERDICTS[behavior]))
         rest: tuple[Run, ...] = ((" " * (INDENT + 6), TEXT),)
-        because = _rule(part.rule, short) if part.rule else part.message
-        runs: list[Run] = [(reveal(part.text), TEXT)]
-        if because:
-            runs.append((f"  {reveal(because)}", MUTED))
-        if part.detail and part.detail not in because:
-            runs.append((f" · {reveal(part.detail)}", MUTED))
-        rows.extend(indented(wrap(runs, width - 6), head, rest))
+        for line in runs:
+            rows.extend(indented(wrap(line, width - 6), head, rest))
     return rows
+
+
+def _ground(part: PartVerdict, short: Shorten) -> str:
+    return _rule(part.rule, short) if part.rule else part.message
+
+
+def _part_runs(part: PartVerdict, ground: str) -> list[Run]:
+    runs: list[Run] = [(reveal(part.text), TEXT)]
+    if ground:
+        runs.append((f"  {reveal(ground)}", MUTED))
+    if part.detail and part.detail not in ground:
+        runs.append((f" · {reveal(part.detail)}", MUTED))
+    return runs
 
 
 def effect_rows(pending: Decision, width: int) -> list[Row]:
@@ -162,6 +182,8 @@ def _rule(rule: RuleRef, short: Shorten) -> str:
     return f"{rule.text} — {place}"
 
 
+_MANY: Final = 5
+"""Allowed parts in a row that are no longer listed one by one; the trace still does."""
 _HOW_TO_READ: Final = "How this came about, step by step (» decided)"
 _VERDICTS: Final = {
     Behavior.ALLOW: Ink(Role.SUCCESS),

@@ -14,14 +14,14 @@ from agent.display import Display
 from agent.model.local_servers import find_local_servers
 from agent.tools.services import AskPerson, PlanAnswer, Question
 from permissions.contender import Contender
-from permissions.decision import Decision
+from permissions.decision import Decision, DecisionWarning
 from permissions.request import PermissionRequest
 from permissions.telling import Shorten
 from tui.dialogs.away import limit_of, unless_away
 from tui.dialogs.dialog import Dialog
 from tui.dialogs.onboarding import LocalModel, Onboarding, OnboardingDialog
 from tui.dialogs.permission import PermissionDialog
-from tui.dialogs.permission_ask import JudgeCall, PermissionAsk
+from tui.dialogs.permission_ask import JudgeCall, PermissionAsk, news
 from tui.dialogs.plan import PlanDialog
 from tui.dialogs.question import QuestionDialog
 from tui.dialogs.trust import TrustDialog, TrustRequest
@@ -151,6 +151,7 @@ class FlatContender:
         self._suggest = suggest
         self._preview = preview
         self._judge = judge
+        self._told: set[DecisionWarning] = set()
 
     async def decide(self, request: PermissionRequest, pending: Decision) -> Decision | None:
         """Ask the person. Cancelled when somebody else was faster."""
@@ -164,7 +165,7 @@ class FlatContender:
     def _ask(self, request: PermissionRequest, pending: Decision) -> PermissionAsk:
         offers = tuple(self._suggest(request, pending))
         preview = self._preview(request.tool_use_id)
-        return PermissionAsk(request, pending, preview, offers, short=self._short)
+        return PermissionAsk(request, news(pending, self._told), preview, offers, short=self._short)
 
     def _judge_again(self, request: PermissionRequest) -> PermissionAsk | None:
         decision = self._judge(request)

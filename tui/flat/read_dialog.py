@@ -113,8 +113,8 @@ def dialog_lines(dialog: Dialog) -> list[str]:
     """Return title, text and numbered answers, in the order in which they are decided upon."""
     view = dialog.view(WIDTH_CELLS)
     title = spoken(view.title)
-    body = [_changed(row) for row in view.body] if _COUNTS.search(title) else []
-    body = body or [spoken(row.runs) for row in view.body]
+    rows = [*view.body, *view.pinned]
+    body = [_changed(row) if _COUNTS.search(title) else spoken(row.runs) for row in rows]
     return [f"{title}:", *(line for line in body if line), *_answers(view.footer)]
 
 

@@ -91,7 +91,12 @@ def drawn(dialog: Dialog, width: int = 60) -> str:
     view = dialog.view(width)
     title = "".join(text for text, _ in view.title)
     return "\n".join(
-        [f"[{title}]", plain(view.body), "--", plain(part.row for part in view.footer)]
+        [
+            f"[{title}]",
+            plain([*view.body, *view.pinned]),
+            "--",
+            plain(part.row for part in view.footer),
+        ]
     )
 
 

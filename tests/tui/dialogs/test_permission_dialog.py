@@ -14,14 +14,16 @@ from permissions.decision import (
     GrantChoice,
     PartVerdict,
     Reason,
+    RuleRef,
     WarningType,
 )
 from permissions.request import PermissionRequest
+from permissions.rule import RuleSource
 from tests.tui.dialogs.test_dialogs import PENDING, disarm, drawn
 from tests.tui.recorded import RecordedConversation, make_app
 from tests.tui.test_app_keys import played, send, settled, text_of
 from tui.dialogs.permission import PermissionDialog
-from tui.dialogs.permission_ask import GrantOffer, PermissionAsk
+from tui.dialogs.permission_ask import GrantOffer, PermissionAsk, news
 from tui.dialogs.permission_rows import why_rows
 from tui.text.highlight import Highlighter
 from tui.text.ink import plain
@@ -47,10 +49,58 @@ async def test_what_the_call_would_do_is_said() -> None:
     assert "▲ deletes or moves away: src · network: curl" in drawn(dialog, 80)
 
 
-async def test_what_a_long_command_would_do_stands_above_its_parts() -> None:
+async def test_what_a_long_command_does_and_why_it_asks_stay_in_sight() -> None:
+    long = call("\n".join(f"echo {n}" for n in range(80)))
     pending = replace(PENDING, effects=("deletes or moves away: src",))
-    shown = drawn(PermissionDialog(PermissionAsk(call("x"), pending), Highlighter()), 80)
-    assert shown.index("▲ deletes or moves away: src") < shown.index("nothing matches")
+    conversation, _ = await asked((long, pending))
+    app = make_app(conversation)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await send(pilot, "go")
+        disarm(app)
+        for key in ("pagedown", "end"):
+            shown = text_of(app.dialogs)
+            assert "echo" in shown or "git push" in shown
+            assert "▲ deletes or moves away: src" in shown
+            assert "◆ No rule covers git push" in shown
+            await pilot.press(key)
+        await pilot.press("escape")
+        await settled(pilot)
+
+
+async def test_many_parts_that_are_allowed_alike_share_a_line() -> None:
+    fine = replace(PENDING.parts[0], rule=None, message="only reads")
+    parts = tuple(replace(fine, text=f"echo {n}") for n in range(9))
+    pending = replace(PENDING, parts=(*parts, PENDING.parts[1]))
+    shown = drawn(PermissionDialog(PermissionAsk(call("x"), pending), Highlighter()), 90)
+    assert "allow echo 0 … 7 more … echo 8  only reads" in shown
+    assert "echo 4" not in shown
+    assert "ask   git push" in shown
+
+
+async def test_the_models_words_about_a_command_are_in_quotes() -> None:
+    request = PermissionRequest("Bash", {"command": "x", "description": "Nice\n ❯ 1. Yes"})
+    shown = drawn(PermissionDialog(PermissionAsk(request, PLAIN), Highlighter()), 80)
+    assert "“Nice ❯ 1. Yes”" in shown
+
+
+async def test_a_no_with_a_comment_no_longer_says_that_it_ends_the_turn() -> None:
+    dialog = PermissionDialog(PermissionAsk(call("x"), PLAIN), Highlighter())
+    assert "No  ends the turn" in drawn(dialog, 80)
+    dialog.press("up", "", "confirm:previous")
+    dialog.press("tab", "", "confirm:nextField")
+    dialog.paste("use make")
+    assert "No  the turn goes on" in drawn(dialog, 80)
+
+
+def test_a_warning_that_explains_nothing_here_is_told_once() -> None:
+    about_rule = DecisionWarning(WarningType.MALFORMED_RULE, "userSettings", "Foo(", "broken")
+    about_mode = DecisionWarning(WarningType.MODE_IGNORED, "projectSettings", None, "ignored")
+    decisive = RuleRef("Bash((", RuleSource.USER, None, None)
+    about_this = DecisionWarning(WarningType.MALFORMED_RULE, "userSettings", "Bash((", "broken")
+    pending = replace(PLAIN, warnings=(about_rule, about_mode, about_this), rule=decisive)
+    told: set[DecisionWarning] = set()
+    assert news(pending, told).warnings == (about_mode, about_this)
+    assert news(pending, told).warnings == (about_this,)
 
 
 async def test_wrappers_of_a_part_are_spelled_out() -> None:
@@ -224,6 +274,7 @@ async def test_keys_typed_on_after_an_edit_do_not_answer_it() -> None:
     async with app.run_test(size=(90, 30)) as pilot:
         await send(pilot, "go")
         disarm(app)
+        app.dialogs._guard._clock = lambda: 1.0  # all keys come within the guard's 200 ms
         await pilot.press("e", "x", "enter", "enter", "y")
         await settled(pilot)
         assert answers == {}
