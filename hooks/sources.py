@@ -9,6 +9,7 @@ from pathlib import Path
 from hooks.config import HookLayer
 from hooks.effects import EFFECTS
 from hooks.spec import HookSource, PluginRoot
+from permissions.plain_file import read_plain
 
 
 class SourceError(ValueError):
@@ -61,7 +62,7 @@ def read_plugin(root: Path, *, data_home: Path) -> tuple[HookLayer, ...]:
 
 def _text_of(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8-sig")
+        return read_plain(path).decode("utf-8-sig")
     except OSError as error:
         raise SourceError(f"{path}: {error.strerror or error}") from error
     except UnicodeDecodeError as error:

@@ -170,7 +170,7 @@ def _logged(line: str) -> Iterator[tuple[RuleKey, datetime]]:
             if step["rule"] is not None and step["answer"] == step["step"]
         }
         yield from ((key, at) for key in sorted(steps))
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return
 
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from permissions.plain_file import read_plain
 from permissions.rule import RuleBehavior
 
 
@@ -162,7 +163,7 @@ def _text(file: Path, target: Path) -> str | None:
         # Replacing it would work all the same, and would not respect who protected it.
         raise StoreError(f"{file} is write-protected")
     try:
-        return target.read_text("utf-8")
+        return read_plain(target).decode("utf-8")
     except UnicodeDecodeError as error:
         raise StoreError(f"{file} is not UTF-8 text; mend it first") from error
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import stat
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -101,7 +102,11 @@ def _is_shipped(name: str) -> bool:
 
 def _read(path: Path) -> Mapping[str, object]:
     try:
-        if path.stat().st_size > _MAX_FILE_BYTES:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            # A pipe in its place would be waited for without end.
+            raise ThemeError(f"{path}: no regular file, not a theme")
+        if status.st_size > _MAX_FILE_BYTES:
             raise ThemeError(f"{path}: larger than {_MAX_FILE_BYTES} bytes, not a theme")
         text = path.read_text("utf-8")
         if path.suffix == ".toml":

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from permissions.plain_file import read_plain
+
 if TYPE_CHECKING:
     # This is part of the screen, and all of that is read behind the first frame.
     from agent.commands.center import CommandCenter
@@ -174,7 +176,7 @@ def _remember(file: Path, project: str, text: str) -> bool:
 
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
     try:
-        data = json.loads(file.read_text("utf-8"))
+        data = json.loads(read_plain(file))
     except (OSError, ValueError, RecursionError):
         data = {}
     known = data if isinstance(data, dict) else {}

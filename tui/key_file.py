@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from permissions.plain_file import read_start
 from tui.input.keybindings import load_keybindings
 from tui.input.keymap import Keymap
 
@@ -84,7 +85,6 @@ def apply_keys(
 
 def _read(path: Path) -> str:
     try:
-        with path.open("rb") as file:
-            return file.read(MAX_BYTES).decode("utf-8", "replace")
+        return read_start(path, MAX_BYTES).decode("utf-8", "replace")
     except OSError:
         return ""

@@ -18,6 +18,7 @@ from agent.child_env import child_environment
 from agent.exit_status import EXIT_HANGUP, EXIT_INTERRUPTED
 from agent.options import RunOptions
 from agent.sanitize import sanitize
+from agent.workers import run_to_end
 from themes.registry import DEFAULT_THEME, load_theme
 from themes.theme import ThemeError
 from tui.app import AgentApp
@@ -51,7 +52,7 @@ def run_screen(options: RunOptions, launch_dir: Path, early: EarlyPrompt | None 
     try:
         if early is not None:
             early.let_interrupt()
-        status = asyncio.run(run.run())
+        status = run_to_end(run.run())
     except KeyboardInterrupt:
         status = run.status
     # All is saved and the terminal is back: a Ctrl+C that comes late has nothing to end.

@@ -15,6 +15,7 @@ from agent.errors import AgentError, UsageError
 from agent.exit_status import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_TERMINATED, EXIT_USAGE
 from agent.options import RunOptions
 from agent.sanitize import sanitize
+from agent.workers import run_to_end
 from tui.flat.wish import wants_lines
 from tui.start_collector import pause_collection, resume_collection
 from tui.version import version
@@ -96,7 +97,7 @@ def _without_terminal(options: RunOptions, launch_dir: Path) -> int:
 
 def _headless(options: RunOptions, launch_dir: Path) -> int:
     prompts = [] if options.setup_only else _prompts(options, sys.stdin)
-    return asyncio.run(_run_headless(options, launch_dir, prompts))
+    return run_to_end(_run_headless(options, launch_dir, prompts))
 
 
 def _prompts(options: RunOptions, stdin: TextIO | None) -> list[str] | None:

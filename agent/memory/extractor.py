@@ -24,6 +24,7 @@ from agent.messages import Message
 from agent.model.client import ModelClient, ModelRequest
 from agent.settings.private_file import write_private
 from agent.turn import Answered, ModelTurn, Recovery
+from permissions.plain_file import read_plain
 
 MAX_OUTPUT_TOKENS: Final = 4_000
 _LOG: Final = logging.getLogger(__name__)
@@ -146,7 +147,7 @@ def _since(messages: tuple[Message, ...], cursor: str | None) -> tuple[Message, 
 
 def _read_state(path: Path) -> tuple[str | None, str]:
     try:
-        data = json.loads(path.read_bytes())
+        data = json.loads(read_plain(path))
         return str(data["cursor"]), str(data["notes"])
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None, ""

@@ -16,6 +16,7 @@ from typing import Final, Literal, get_args
 from agent.prompt import frontmatter
 from agent.sanitize import sanitize
 from agent.settings.private_file import write_private
+from permissions.plain_file import read_start
 
 FactType = Literal["user", "feedback", "project", "reference"]
 """`user`: who the person is; `feedback`: what they corrected or confirmed; `project`: decisions and
@@ -117,7 +118,7 @@ def _facts(folder: Path) -> Iterator[Fact]:
         if path.name == INDEX or not _NAME.fullmatch(path.stem):
             continue
         try:
-            text = path.read_text("utf-8", errors="replace")[: MAX_TEXT * 4]
+            text = read_start(path, MAX_TEXT * 4).decode("utf-8", errors="replace")
         except OSError:
             continue
         head, body = frontmatter.split(text)

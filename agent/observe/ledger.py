@@ -6,7 +6,6 @@ Sums only, by session, day and model. Losing it loses the sums and nothing else.
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from datetime import date
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from agent.events import Usage
 from agent.observe.cost import CostState
-from agent.settings.private_file import make_private_dir
+from agent.settings.private_file import make_private_file
 
 if TYPE_CHECKING:
     # Loaded with the first entry, which is written after the first answer.
@@ -128,10 +127,8 @@ class Ledger:
     def _open(self) -> Iterator[sqlite3.Connection]:
         import sqlite3
 
-        make_private_dir(self._path.parent)
         # Made by us first, so that it is private from its first byte.
-        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-        os.close(os.open(self._path, flags, 0o600))
+        make_private_file(self._path)
         connection = sqlite3.connect(self._path, timeout=_BUSY_TIMEOUT_S)
         try:
             with connection:

@@ -41,7 +41,7 @@ def read_spans(path: Path) -> Iterator[FinishedSpan]:
         for line in file:
             try:
                 span = _span(json.loads(line))
-            except (ValueError, TypeError, KeyError):
+            except (ValueError, TypeError, KeyError, RecursionError):
                 continue
             yield span
 

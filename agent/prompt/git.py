@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from agent.prompt.context import GitState
+from permissions.plain_file import read_plain, read_start
 
 MAX_STATUS_LINES: Final = 30
 MAX_COMMITS: Final = 5
@@ -38,10 +39,9 @@ def read_branch(project_root: Path) -> str | None:
     git_dir = project_root / ".git"
     try:
         if git_dir.is_file():
-            target = git_dir.read_text("utf-8").strip().removeprefix("gitdir:").strip()
+            target = read_plain(git_dir).decode("utf-8").strip().removeprefix("gitdir:").strip()
             git_dir = (project_root / target).resolve()
-        with (git_dir / "HEAD").open("rb") as stream:
-            head = stream.read(4096).decode("utf-8", "replace").strip()
+        head = read_start(git_dir / "HEAD", 4096).decode("utf-8", "replace").strip()
     except (OSError, UnicodeDecodeError, ValueError):
         return None
     prefix = "ref: refs/heads/"

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from permissions.plain_file import read_start
+
 MAX_BYTES: Final = 262_144
 _ORIGIN: Final = re.compile(
     r'^\s*\[remote "origin"\]\s*$(.*?)(?=^\s*\[|\Z)', re.MULTILINE | re.DOTALL
@@ -29,8 +31,7 @@ class Remote:
 def read_remote(project_root: Path) -> Remote | None:
     """Return what `origin` points at; None without one, or where it is no server. Never raises."""
     try:
-        with (project_root / ".git" / "config").open("rb") as file:
-            text = file.read(MAX_BYTES).decode("utf-8", "replace")
+        text = read_start(project_root / ".git" / "config", MAX_BYTES).decode("utf-8", "replace")
     except OSError:
         return None
     section = _ORIGIN.search(text)
@@ -41,8 +42,7 @@ def read_remote(project_root: Path) -> Remote | None:
 def read_worktree(project_root: Path) -> str | None:
     """Return the name of a linked work tree; None for any other folder. Never raises."""
     try:
-        with (project_root / ".git").open("rb") as file:
-            text = file.read(MAX_BYTES).decode("utf-8", "replace")
+        text = read_start(project_root / ".git", MAX_BYTES).decode("utf-8", "replace")
     except OSError:
         return None
     found = _LINKED.match(text)

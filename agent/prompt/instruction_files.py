@@ -16,6 +16,7 @@ from typing import Final, Literal
 
 from agent.prompt import frontmatter
 from agent.sanitize import sanitize
+from permissions.plain_file import read_start
 
 MAX_HOPS: Final = 4
 """An import of an import of an import of an import; deeper ones are refused."""
@@ -240,8 +241,7 @@ class Instructions:
 
     def _read(self, path: Path) -> str | None:
         try:
-            with path.open("rb") as stream:
-                data = stream.read(MAX_FILE_BYTES + 1)
+            data = read_start(path, MAX_FILE_BYTES + 1)
         except OSError as error:
             self.warnings.append(f"{path} cannot be read: {error.strerror}.")
             return None

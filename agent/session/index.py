@@ -7,7 +7,6 @@ A file is read again from where the last reading ended.
 from __future__ import annotations
 
 import contextlib
-import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -24,7 +23,7 @@ from agent.session.records import (
     from_json,
 )
 from agent.session.store import SessionInfo
-from agent.settings.private_file import make_private_dir
+from agent.settings.private_file import make_private_file
 
 SCHEMA_VERSION: Final = 1
 MAX_TEXT_CHARACTERS: Final = 20_000
@@ -69,7 +68,6 @@ class SessionIndex:
     def __init__(self, path: Path) -> None:
         """Open or make the index (0600); an unreadable or older one is made afresh."""
         self._path = path
-        make_private_dir(path.parent)
         try:
             self._connection = self._opened()
         except sqlite3.DatabaseError:
@@ -117,8 +115,7 @@ class SessionIndex:
 
     def _opened(self) -> sqlite3.Connection:
         # Made by us first, so that it is private from its first byte.
-        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
-        os.close(descriptor)
+        make_private_file(self._path)
         connection = sqlite3.connect(self._path, timeout=_BUSY_TIMEOUT_S, check_same_thread=False)
         try:
             connection.execute("PRAGMA journal_mode = WAL")

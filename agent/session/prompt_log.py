@@ -15,6 +15,7 @@ from typing import Final, Literal
 
 from agent.session.store import project_slug
 from agent.settings.private_file import exclusive, make_private_dir, write_private
+from agent.tools.regular_file import NotRegular, open_regular
 
 Scope = Literal["session", "project", "everywhere"]
 
@@ -59,7 +60,9 @@ class PromptLog:
         line = json.dumps(data, ensure_ascii=True).encode() + b"\n"
         make_private_dir(self._root)
         with exclusive(self._path):
-            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+            # Without O_NONBLOCK a pipe in its place would be waited for.
+            how = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK
+            flags = how | os.O_NOFOLLOW | os.O_CLOEXEC
             descriptor = os.open(self._path, flags, 0o600)
             try:
                 os.write(descriptor, line)
@@ -107,8 +110,8 @@ class PromptLog:
 def _backwards(path: Path) -> Iterator[TypedPrompt]:
     """Yield a file's prompts from the end, reading as much as is asked for."""
     try:
-        file = path.open("rb")
-    except OSError:
+        file = open_regular(path)
+    except (OSError, NotRegular):
         return
     with file:
         at = file.seek(0, os.SEEK_END)
@@ -129,7 +132,7 @@ def _prompts(lines: Iterator[bytes] | list[bytes]) -> Iterator[TypedPrompt]:
         try:
             data = json.loads(line)
             text, session, at = data["text"], data["session"], data["at"]
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             continue
         if isinstance(text, str) and text and isinstance(at, int | float):
             yield TypedPrompt(text, str(session), float(at))

@@ -12,8 +12,10 @@ from typing import Final
 
 from agent.session.blobs import BlobStore, PathState
 from agent.session.snapshot import Snapshot
+from permissions.plain_file import read_plain
 
 MAX_BYTES: Final = 2_000_000
+MAX_FILE_BYTES: Final = 20_000_000
 """Of one file; larger ones are named and not compared."""
 
 
@@ -59,7 +61,7 @@ def _change(
     try:
         old = _content(before, lambda: blobs.get(before.digest))
         if after is None:
-            new = path.read_bytes() if path.is_file() else None
+            new = read_plain(path, MAX_FILE_BYTES) if path.is_file() else None
         else:
             state = after
             new = _content(state, lambda: blobs.get(state.digest))

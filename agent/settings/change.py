@@ -12,6 +12,7 @@ from typing import Any
 from agent.errors import ConfigError
 from agent.settings.private_file import exclusive, write_private
 from agent.settings.schema import SettingsFile, check
+from permissions.plain_file import read_plain
 
 
 def set_value(file: Path, key: str, value: object) -> None:
@@ -47,18 +48,18 @@ def parse_value(text: str) -> object:
     """Return what a person typed as JSON, or as the text it is."""
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
 
 
 def _object(file: Path) -> dict[str, Any]:
     try:
-        text = file.read_text("utf-8")
+        text = read_plain(file).decode("utf-8")
     except FileNotFoundError:
         return {}
     try:
         data = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigError(f"{file} is no valid JSON ({error}); correct it first.") from error
     if not isinstance(data, dict):
         raise ConfigError(f"{file} holds no JSON object; correct it first.")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from agent.settings.trust import TrustItem, item
+from permissions.plain_file import read_plain, read_start
 
 MAX_BYTES: Final = 1_000_000
 
@@ -30,8 +31,7 @@ def git_items(project_root: Path) -> Iterator[TrustItem]:
     """Yield one item per entry that makes git run a program; nothing outside a repository."""
     for path in _config_files(project_root):
         try:
-            with path.open("rb") as stream:
-                text = stream.read(MAX_BYTES).decode("utf-8", "replace")
+            text = read_start(path, MAX_BYTES).decode("utf-8", "replace")
         except OSError:
             continue
         for line, name, value in _entries(text):
@@ -44,7 +44,7 @@ def _config_files(project_root: Path) -> tuple[Path, ...]:
     git_dir = project_root / ".git"
     if git_dir.is_file():
         try:
-            target = git_dir.read_text("utf-8").strip().removeprefix("gitdir:").strip()
+            target = read_plain(git_dir).decode("utf-8").strip().removeprefix("gitdir:").strip()
         except (OSError, UnicodeDecodeError):
             return ()
         git_dir = (project_root / target).resolve()
@@ -52,7 +52,7 @@ def _config_files(project_root: Path) -> tuple[Path, ...]:
     roots = [git_dir]
     if common.is_file():
         try:
-            roots.append((git_dir / common.read_text("utf-8").strip()).resolve())
+            roots.append((git_dir / read_plain(common).decode("utf-8").strip()).resolve())
         except (OSError, UnicodeDecodeError):
             return ()
     return tuple(root / name for root in roots for name in ("config", "config.worktree"))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import secrets
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +19,22 @@ def make_private_dir(path: Path) -> None:
         if not folder.is_dir():
             with contextlib.suppress(FileExistsError):
                 folder.mkdir(mode=0o700)
+
+
+def make_private_file(path: Path) -> None:
+    """Create an empty file where there is none (0600), its folder included.
+
+    Raises:
+        OSError: it cannot be made, or what is there is a link or no regular file.
+    """
+    make_private_dir(path.parent)
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    descriptor = os.open(path, flags, 0o600)
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", str(path))
+    finally:
+        os.close(descriptor)
 
 
 def write_private(path: Path, data: bytes, *, sync: bool = True) -> None:

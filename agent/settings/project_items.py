@@ -13,6 +13,7 @@ from agent.settings.file import LoadedFile
 from agent.settings.rules import rules_of
 from agent.settings.schema import is_forbidden_variable
 from agent.settings.trust import ItemKind, TrustItem, allow_rule_item, item
+from permissions.plain_file import read_plain
 from permissions.rule import RuleBehavior
 
 MAX_FILES: Final = 2_000
@@ -128,9 +129,7 @@ def items_of_folders(project_root: Path, own: Iterable[Path] = ()) -> Iterator[T
 def file_item(path: Path, kind: ItemKind, project_root: Path) -> TrustItem | None:
     """Return the item of a command, skill or agent file; None when it cannot be read or is huge."""
     try:
-        if path.stat().st_size > MAX_FILE_BYTES:
-            return None
-        return content_item(path, kind, project_root, path.read_bytes())
+        return content_item(path, kind, project_root, read_plain(path, MAX_FILE_BYTES))
     except OSError:
         return None
 

@@ -6,15 +6,13 @@ Imports next to nothing: some of these files are read before the first frame.
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
+
+from permissions.plain_file import read_plain
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-MAX_BYTES: Final = 5_000_000
-"""A settings file larger than this is not read."""
 
 
 def read_text(path: Path | str) -> str | None:
@@ -25,22 +23,9 @@ def read_text(path: Path | str) -> str | None:
         UnicodeDecodeError: it is not UTF-8.
     """
     try:
-        # Non-blocking: a named pipe in place of a settings file must not hang the start.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+        return read_plain(path).decode("utf-8")
     except (FileNotFoundError, NotADirectoryError):
         return None
-    try:
-        # Before there is a stream, which a folder would refuse with less to say.
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise OSError(f"{path} is not a regular file")
-        if status.st_size > MAX_BYTES:
-            raise OSError(f"{path} is larger than {MAX_BYTES:,} bytes")
-    except OSError:
-        os.close(descriptor)
-        raise
-    with os.fdopen(descriptor, "rb") as stream:
-        return stream.read().decode("utf-8")
 
 
 def own_values(agent_home: Path | str) -> Mapping[str, Any]:

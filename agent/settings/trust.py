@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from agent.settings.private_file import exclusive, write_private
+from permissions.plain_file import read_plain
 
 ItemKind = Literal[
     "allow rule",
@@ -28,6 +29,7 @@ ItemKind = Literal[
 ]
 
 STORE_VERSION: Final = 1
+MAX_STORE_BYTES: Final = 50_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,8 +164,8 @@ class TrustStore:
 
     def _folders(self) -> dict[str, tuple[bool, frozenset[str]]]:
         try:
-            data = json.loads(self._path.read_bytes())
-        except (OSError, ValueError):
+            data = json.loads(read_plain(self._path, MAX_STORE_BYTES))
+        except (OSError, ValueError, RecursionError):
             return {}
         folders = data.get("folders") if isinstance(data, dict) else None
         if not isinstance(folders, dict):

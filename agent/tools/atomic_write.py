@@ -167,12 +167,21 @@ def _current_in(folder: int, target: Path) -> CurrentFile | None:
 def _read(file: BinaryIO, path: Path) -> CurrentFile:
     with file:
         status = os.fstat(file.fileno())
-        if status.st_size > MAX_EDIT_BYTES:
+        # The size is not the whole truth: a file may grow, and those of /proc say 0.
+        data = b"" if status.st_size > MAX_EDIT_BYTES else _bytes(file, path)
+        if status.st_size > MAX_EDIT_BYTES or len(data) > MAX_EDIT_BYTES:
             raise ToolError(
-                f"{_name(path)} is too large to edit ({status.st_size:,} bytes, "
+                f"{_name(path)} is too large to edit ({max(status.st_size, len(data)):,} bytes, "
                 f"at most {MAX_EDIT_BYTES:,}). Change it with a command instead."
             )
-        return CurrentFile(file.read(), status.st_mode, status.st_uid, status.st_gid)
+        return CurrentFile(data, status.st_mode, status.st_uid, status.st_gid)
+
+
+def _bytes(file: BinaryIO, path: Path) -> bytes:
+    try:
+        return file.read(MAX_EDIT_BYTES + 1)
+    except OSError as error:
+        raise ToolError(f"Cannot read {_name(path)}: {error.strerror}.") from error
 
 
 @contextlib.contextmanager

@@ -17,9 +17,12 @@ from typing import Final
 from agent.tools.base import ToolError
 
 TIMEOUT_S: Final = 30.0
+MAX_MEMORY_BYTES: Final = 4 * 1024**3
+"""What a search may allocate: an ignore file can be a link to a device that never ends."""
 MAX_OUTPUT_BYTES: Final = 20 * 1024 * 1024
 
 VCS_FOLDERS: Final = (".git", ".hg", ".svn", ".jj")
+_IGNORE_FILES: Final = (".gitignore", ".ignore", ".rgignore", ".git/info/exclude")
 _READ_BYTES: Final = 65_536
 
 
@@ -81,9 +84,12 @@ async def search(
         ToolError: the search could not run, for instance because of a malformed pattern.
     """
     kept_env = {name: env[name] for name in ("PATH", "HOME", "LANG", "LC_ALL") if name in env}
+    odd = await asyncio.to_thread(_odd_ignore_file, folder)
+    unignored = ["--no-ignore"] if odd is not None else []
+    told = f"{odd} is no regular file: no ignore file counts" if odd is not None else ""
     try:
         process = await asyncio.create_subprocess_exec(
-            *search_command(arguments),
+            *search_command([*unignored, *arguments]),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
@@ -94,6 +100,7 @@ async def search(
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise ToolError(f"The search could not be started: {reason}.") from error
+    _bound_memory(process.pid)
     assert process.stdout is not None
     assert process.stderr is not None
     output = bytearray()
@@ -125,7 +132,11 @@ async def search(
         await process.wait()
     if not note and process.returncode and not output and complaint.strip():
         raise ToolError(_explain(complaint))
-    return SearchResult(bytes(output), note)
+    if not note and process.returncode is not None and process.returncode < 0:
+        note = (
+            f"the search program ended early (signal {-process.returncode}); not all was searched"
+        )
+    return SearchResult(bytes(output), note or told)
 
 
 async def matching_lines(pattern: str, text: str, *, env: Mapping[str, str]) -> str:
@@ -163,6 +174,28 @@ async def _first_bytes(stream: asyncio.StreamReader) -> str:
     while data := await stream.read(_READ_BYTES):
         kept = (kept + data)[:4_000]
     return kept.decode("utf-8", "replace")
+
+
+def _odd_ignore_file(folder: Path) -> Path | None:
+    """Return an ignore file that would be waited for, such as a pipe; None where all are files.
+
+    Looks where most are: in the folder and above it. One further down costs the time limit.
+    """
+    for parent in (folder, *folder.parents):
+        for name in _IGNORE_FILES:
+            path = parent / name
+            # Not the methods of Path: they raise where a folder may not be entered.
+            if os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path)):
+                return path
+    return None
+
+
+def _bound_memory(pid: int) -> None:
+    import resource  # not on every system, and its call for others only on Linux
+
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError, ValueError):
+            resource.prlimit(pid, resource.RLIMIT_DATA, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
 
 
 def _explain(complaint: str) -> str:

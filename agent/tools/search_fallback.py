@@ -20,6 +20,7 @@ from pathspec import GitIgnoreSpec
 
 from agent.tools.glob_match import GlobMatcher
 from agent.tools.regular_file import NotRegular, open_regular
+from permissions.plain_file import read_plain
 
 MAX_FILE_BYTES: Final = 50 * 1024 * 1024
 _BINARY_SAMPLE: Final = 65_536
@@ -171,7 +172,7 @@ def _files(start: Path, options: argparse.Namespace) -> Iterator[Path]:
 def _ignore_files(folder: Path) -> Iterator[_Ignore]:
     for name in (".ignore", ".gitignore"):
         try:
-            lines = (folder / name).read_text("utf-8", "replace").splitlines()
+            lines = read_plain(folder / name).decode("utf-8", "replace").splitlines()
         except OSError:
             continue
         yield _Ignore(folder, GitIgnoreSpec.from_lines(lines))

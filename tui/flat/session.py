@@ -18,6 +18,7 @@ from agent.errors import AgentError
 from agent.exit_status import EXIT_ERROR, EXIT_HANGUP, EXIT_TERMINATED
 from agent.options import RunOptions
 from agent.user_prompt import Prompt
+from agent.workers import run_to_end
 from permissions.mode import named
 from permissions.telling import home_relative
 from tui.conversation_maker import ConversationMaker
@@ -49,7 +50,7 @@ WELCOME: Final = (
 
 def run_flat(options: RunOptions, launch_dir: Path, env: Mapping[str, str]) -> int:
     """Hold the conversation on the terminal and return the exit status."""
-    return asyncio.run(_FlatRun(options, launch_dir, env).run())
+    return run_to_end(_FlatRun(options, launch_dir, env).run())
 
 
 class _FlatRun:

@@ -32,6 +32,7 @@ from agent.settings.places import expand_home
 from agent.tools.rg import find_rg
 from hooks.health import check_health, check_round_trip, is_open_guard
 from permissions.lint import lint
+from permissions.plain_file import read_plain
 from permissions.rule_set import RuleSet
 from themes.registry import ENDINGS, load_theme
 from themes.theme import ThemeError
@@ -222,7 +223,7 @@ def _commands(settings: Settings) -> Iterator[Check]:
 def _keys(place: Here) -> Iterator[Check]:
     path = keys_path(place.agent_home, place.home)
     try:
-        text = path.read_text("utf-8", "replace")
+        text = read_plain(path).decode("utf-8", "replace")
     except FileNotFoundError:
         return
     except OSError as error:

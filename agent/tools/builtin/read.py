@@ -6,7 +6,7 @@ import asyncio
 import difflib
 import os
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, BinaryIO, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -22,7 +22,7 @@ from agent.tools.base import (
 )
 from agent.tools.builtin.read_image import image_outcome, image_type
 from agent.tools.builtin.read_notebook import notebook_outcome
-from agent.tools.builtin.read_pdf import MAX_PAGES, page_numbers, pdf_outcome
+from agent.tools.builtin.read_pdf import MAX_PAGES, MAX_PDF_BYTES, page_numbers, pdf_outcome
 from agent.tools.file_state import digest
 from agent.tools.paths import absolute, path_objection, shown, with_absolute
 from agent.tools.regular_file import NotRegular, open_regular
@@ -98,7 +98,8 @@ def _read(tool_input: ReadInput, context: ToolContext) -> ToolOutcome:
         raise ToolError(f"Cannot read {name}: {error.strerror}.") from error
     with file:
         status = os.fstat(file.fileno())
-        if status.st_size > MAX_EDIT_BYTES and path.suffix.lower() != ".pdf":
+        is_pdf = path.suffix.lower() == ".pdf"
+        if status.st_size > MAX_EDIT_BYTES and not is_pdf:
             start = file.read(8_192)
             file.seek(0)
             _refuse(start, name, status.st_size)
@@ -114,8 +115,19 @@ def _read(tool_input: ReadInput, context: ToolContext) -> ToolOutcome:
             )
             note = f"{status.st_size:,} bytes, too large for Edit"
             return _text_outcome(window, (note,), path, name)
-        data = file.read()
+        data = _all_of(file, MAX_PDF_BYTES if is_pdf else MAX_EDIT_BYTES, name)
     return _outcome_of(data, tool_input, path, name, context)
+
+
+def _all_of(file: BinaryIO, limit: int, name: str) -> bytes:
+    """Return the whole content, up to a limit that its stated size does not tell. ToolError."""
+    try:
+        data = file.read(limit + 1)
+    except OSError as error:
+        raise ToolError(f"Cannot read {name}: {error.strerror}.") from error
+    if len(data) > limit:
+        raise ToolError(f"{name} holds more than {limit:,} bytes: too large to read.")
+    return data
 
 
 def _outcome_of(

@@ -6,12 +6,15 @@ import base64
 import json
 import os
 import struct
+import sys
 import zlib
 from pathlib import Path
 
 import pytest
 
+from agent.tools import atomic_write
 from agent.tools.base import ToolError
+from agent.tools.builtin import read
 from agent.tools.builtin.read import read_tool
 from agent.tools.builtin.read_image import image_size
 from agent.tools.builtin.read_pdf import page_numbers
@@ -312,3 +315,15 @@ async def test_read_outside_the_home_folder_tree_keeps_links_working(
     (bench.root / "link.txt").symlink_to(target)
     assert await bench.text(READ, file_path="link.txt") == "     1\tx"
     assert bench.services.files.seen(target) == bench.services.files.seen(bench.root / "link.txt")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+async def test_a_file_that_states_no_size_is_bounded_all_the_same(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(atomic_write, "MAX_EDIT_BYTES", 10)
+    monkeypatch.setattr(read, "MAX_EDIT_BYTES", 10)
+    with pytest.raises(ToolError, match="too large to edit"):
+        atomic_write.read_current(Path("/proc/self/status"))
+    with pytest.raises(ToolError, match="more than 10 bytes"):
+        await bench.call(READ, file_path="/proc/self/status")

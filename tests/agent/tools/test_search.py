@@ -243,3 +243,15 @@ def test_identifiers(tmp_path: Path) -> None:
     parsed = GREP.parse({"pattern": "a\nb", "path": str(tmp_path / "x"), "glob": "*.py"})
     assert GREP.identifier(parsed, tmp_path) == "Grep a\\nb in x (*.py)"
     assert GLOB.identifier(GLOB.parse({"pattern": "*.py"}), tmp_path) == "Glob *.py"
+
+
+@pytest.mark.parametrize("name", [".gitignore", ".ignore", ".git/info/exclude"])
+async def test_a_pipe_as_ignore_file_is_not_waited_for(
+    bench: Bench, engine: str, name: str
+) -> None:
+    bench.file("a.py", "print(1)\n")
+    (bench.root / name).parent.mkdir(parents=True, exist_ok=True)
+    os.mkfifo(bench.root / name)
+    text = await bench.text(GREP, pattern="print")
+    assert "a.py" in text
+    assert "is no regular file: no ignore file counts" in text

@@ -1,0 +1,69 @@
+"""The threads that wait for files, and an end of the program that does not wait for them.
+
+A thread inside a call to a file system that no longer answers (a server that is gone, a device)
+cannot be ended from inside. Everything worth keeping is written by then, so the process leaves it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import sys
+import threading
+import time
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final
+
+PATIENCE_S: Final = 2.0
+"""How long the end waits for threads that still work: a write to a slow disk ends well within."""
+
+
+THREADS: Final = 32
+"""More than the library's six on a small machine: a few that hang must not stop the others."""
+_PREFIX: Final = "worker"
+
+
+class Workers(ThreadPoolExecutor):
+    """A pool whose end is waited for, but not for ever."""
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Take no more work; return when all is done, or after `PATIENCE_S`."""
+        super().shutdown(wait=False, cancel_futures=cancel_futures)
+        if wait:
+            _join(list(self._threads))
+
+
+def run_to_end(main: Coroutine[Any, Any, int]) -> int:
+    """Run the program's coroutine like `asyncio.run`, on `Workers`; return its exit status."""
+
+    async def run() -> int:
+        asyncio.get_running_loop().set_default_executor(
+            Workers(THREADS, thread_name_prefix=_PREFIX)
+        )
+        return await main
+
+    return asyncio.run(run())
+
+
+def leave_stuck_threads(status: int) -> None:
+    """End the process with this status now, where a thread would keep it; else just return.
+
+    To be called last: nothing of the interpreter's own end takes place.
+    """
+    stuck = [each for each in threading.enumerate() if each.name.startswith(_PREFIX)]
+    if not stuck or not _join(stuck):
+        return
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(status)
+
+
+def _join(threads: list[threading.Thread]) -> bool:
+    """Wait for threads; return whether some are still at work after `PATIENCE_S`."""
+    deadline = time.monotonic() + PATIENCE_S
+    for thread in threads:
+        thread.join(max(0.0, deadline - time.monotonic()))
+    return any(thread.is_alive() for thread in threads)
