@@ -125,7 +125,11 @@ async def _build(
     start.make_folders()
     options = start.options
     client = AnthropicClient(start.setup.endpoint)
-    used = await start.model_in_use(client)
+    try:
+        used = await start.model_in_use(client)
+    except BaseException:
+        await client.aclose()
+        raise
     queue: list[Prompt] = []
     side = SideEvents()
     background = BackgroundTasks()

@@ -16,6 +16,20 @@ if TYPE_CHECKING:
     from agent.model.anthropic import AnthropicClient
 
 
+class ModelNotNamed(ConfigError):
+    """The endpoint has models, and nothing says which one to use."""
+
+    def __init__(self, base_url: str, models: tuple[str, ...]) -> None:
+        """Take the endpoint and the models it lists; none where it does not say."""
+        known = f" It has: {', '.join(models[:10])}." if models else ""
+        super().__init__(
+            f"{base_url} is not Anthropic's API, so no model is assumed. "
+            f"Name one with --model or ANTHROPIC_MODEL.{known}"
+        )
+        self.base_url = base_url
+        self.models = models
+
+
 async def choose_model(
     client: AnthropicClient, setup: ModelSetup, *, asked: str | None, resumed: str | None
 ) -> str:
@@ -28,7 +42,7 @@ async def choose_model(
         resumed: the model of the session that goes on.
 
     Raises:
-        ConfigError: nothing names one.
+        ModelNotNamed: nothing names one.
     """
     model = (asked and setup.model) or resumed or setup.model
     if model:
@@ -36,11 +50,7 @@ async def choose_model(
     listed = await client.list_models()
     if len(listed) == 1:
         return listed[0]
-    known = f" It has: {', '.join(listed[:10])}." if listed else ""
-    raise ConfigError(
-        f"{setup.endpoint.base_url} is not Anthropic's API, so no model is assumed. "
-        f"Name one with --model or ANTHROPIC_MODEL.{known}"
-    )
+    raise ModelNotNamed(setup.endpoint.base_url, listed)
 
 
 class ModelInUse:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from agent.conversation import Conversation
     from agent.events import AgentEvent
     from agent.model.endpoint import ModelSetup
+    from agent.model_in_use import ModelNotNamed
     from agent.settings.load import Settings
     from permissions.decision import Decision
     from permissions.request import PermissionRequest
@@ -91,6 +92,8 @@ class ConversationMaker:
         await self._show_past()
         # In a thread: the import takes longer than a frame, and keys must echo meanwhile.
         assembly = await asyncio.to_thread(importlib.import_module, "agent.assemble")
+        from agent.model_in_use import ModelNotNamed  # loaded by now, with the line above
+
         sdk = importlib.import_module("agent.model.sdk")
         if sdk.loaded_sdk() is None:
             sdk.when_loaded(resume_collection)
@@ -103,10 +106,15 @@ class ConversationMaker:
             live=self._show_soon,
             terminal=self._front.pass_on,
         )
-        is_demo = setup.origin == "embedded demo"
-        self.assembled = await assembly.assemble(
-            self.options, around, settings, setup, person, is_demo=is_demo
-        )
+        try:
+            self.assembled = await assembly.assemble(
+                self.options, around, settings, setup, person, is_demo=self._is_demo(setup)
+            )
+        except ModelNotNamed as error:
+            settings, setup, around = await self._choose_model(error, ports, around)
+            self.assembled = await assembly.assemble(
+                self.options, around, settings, setup, person, is_demo=self._is_demo(setup)
+            )
         for notice in self.assembled.notices:
             self._front.notice(notice, "warning")
         resumed = self.assembled.resumed
@@ -122,6 +130,10 @@ class ConversationMaker:
         # A prompt that is there already leaves first, and brings the SDK itself.
         asyncio.get_running_loop().call_later(SDK_AFTER_S, sdk.preload)
         return conversation
+
+    @staticmethod
+    def _is_demo(setup: ModelSetup) -> bool:
+        return setup.origin == "embedded demo"
 
     async def release(self, session_id: str | None) -> None:
         """End the conversation; the next one made is this session, or a new one."""
@@ -210,7 +222,7 @@ class ConversationMaker:
     ) -> tuple[Settings, ModelSetup, Surroundings]:
         from agent.assemble import settings_for  # after the first frame, see above
         from tui.dialogs.onboarding import LocalModel, Onboarding
-        from tui.model_choice import NotConfigured, demo_model, real_model
+        from tui.model_choice import NotConfigured, real_model
 
         if not self.options.demo:
             settings = await asyncio.to_thread(settings_for, self.options, around)
@@ -225,6 +237,35 @@ class ConversationMaker:
                     return settings, await real_model(settings, around, self.options), around
                 if chosen is not Onboarding.DEMO:
                     raise error
+        return await self._begin_demo(around)
+
+    async def _choose_model(
+        self, error: ModelNotNamed, ports: ScreenPorts, around: Surroundings
+    ) -> tuple[Settings, ModelSetup, Surroundings]:
+        """Ask which of the endpoint's models to use, and keep the answer.
+
+        Raises:
+            ModelNotNamed: it lists none, or the person wants none of them.
+            ConfigError: the settings cannot be written.
+        """
+        from agent.model.local_servers import LocalServer
+        from tui.dialogs.onboarding import LocalModel, Onboarding
+        from tui.model_choice import real_model
+
+        if not error.models:
+            raise error
+        chosen = await ports.onboarding(LocalServer("", error.base_url, error.models))
+        if chosen is Onboarding.DEMO:
+            return await self._begin_demo(around)
+        if not isinstance(chosen, LocalModel):
+            raise error
+        settings = await self._keep_model(chosen, around, is_configured=True)
+        return settings, await real_model(settings, around, self.options), around
+
+    async def _begin_demo(self, around: Surroundings) -> tuple[Settings, ModelSetup, Surroundings]:
+        from agent.assemble import settings_for  # after the first frame, see above
+        from tui.model_choice import demo_model
+
         setup, around, closer = await demo_model(around)
         self._closers.append(closer)
         self._front.use_folder(around.launch_dir)
@@ -234,8 +275,12 @@ class ConversationMaker:
         settings = await asyncio.to_thread(settings_for, self.options, around)
         return settings, setup, around
 
-    async def _keep_model(self, chosen: LocalModel, around: Surroundings) -> Settings:
+    async def _keep_model(
+        self, chosen: LocalModel, around: Surroundings, *, is_configured: bool = False
+    ) -> Settings:
         """Write the chosen server and model into the person's settings, and read them again.
+
+        `is_configured` says that the server is named already.
 
         Raises:
             ConfigError: the settings cannot be written.
@@ -246,7 +291,8 @@ class ConversationMaker:
 
         file = around.agent_home / "settings.json"
         try:
-            await asyncio.to_thread(set_value, file, "baseUrl", chosen.base_url)
+            if not is_configured:
+                await asyncio.to_thread(set_value, file, "baseUrl", chosen.base_url)
             await asyncio.to_thread(set_value, file, "model", chosen.model)
         except OSError as error:
             raise ConfigError(f"{file} cannot be written: {error.strerror}.") from error

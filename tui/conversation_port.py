@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from agent.display import Display
     from agent.events import AgentEvent
     from agent.history_part import HistoryPart
+    from agent.model.local_servers import LocalServer
     from agent.session.checkpoint import Checkpoints, Preview, Restored
     from agent.session.rewind import RewindPoint
     from agent.tools.services import AskPerson
@@ -165,10 +166,10 @@ class AskTrust(Protocol):
 
 
 class AskOnboarding(Protocol):
-    """Asks what to do without credentials."""
+    """Asks what to do without credentials, or without a model."""
 
-    async def __call__(self) -> Onboarding | LocalModel:
-        """Return what the person chose."""
+    async def __call__(self, named: LocalServer | None = None) -> Onboarding | LocalModel:
+        """Return what the person chose; of the models of the server they named, if they did."""
         ...
 
 

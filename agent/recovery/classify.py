@@ -263,7 +263,7 @@ _HINTS: Final[Mapping[FailureKind, str]] = {
     FailureKind.AUTHENTICATION: "Check ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN).",
     FailureKind.PERMISSION: "Use a key that may, or another model.",
     FailureKind.BILLING: "Check the plan and spending limit of the account.",
-    FailureKind.MODEL_NOT_FOUND: "Choose another with --model or ANTHROPIC_MODEL.",
+    FailureKind.MODEL_NOT_FOUND: "Choose another with /model, --model or ANTHROPIC_MODEL.",
     FailureKind.NOT_FOUND: "Check ANTHROPIC_BASE_URL: it must not end in /v1.",
     FailureKind.REDIRECTED: "Set ANTHROPIC_BASE_URL to the address of the Messages API itself.",
     FailureKind.TOO_LARGE: "Shorten the conversation with /compact.",

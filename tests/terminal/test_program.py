@@ -3,6 +3,7 @@ found."""
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import termios
@@ -12,7 +13,14 @@ from pathlib import Path
 import pytest
 
 from agent.model.scripted.faults import Position, Stall
-from agent.model.scripted.scenario import FaultPlan, Scenario, Text, ToolCall, Turn
+from agent.model.scripted.scenario import (
+    FaultPlan,
+    ModelInfo,
+    Scenario,
+    Text,
+    ToolCall,
+    Turn,
+)
 from benchmarks.program import Program
 from tests.terminal.conftest import Screen, ThreadedServer, shows, written
 
@@ -173,6 +181,24 @@ def test_terminal_is_restored_when_the_program_is_terminated(screen: Screen, ser
     assert program.exit_status is not None
     assert not program.emulator.cursor_is_hidden
     assert "Ask for something" not in program.emulator.text()
+
+
+def test_an_endpoint_that_needs_a_model_offers_its_own(
+    screen: Screen, serve: Serve, fresh_home: Path
+) -> None:
+    models = (ModelInfo("glm-small"), ModelInfo("glm-large"))
+    server = serve(Scenario(turns=(Turn((Text("Hello there."),), times=0),), models=models))
+    program = screen(server=server, ANTHROPIC_MODEL="")
+    assert program.wait_until(shows("Use glm-large")), program.emulator.text()
+    program.listen(0.3)
+    program.type(b"fix it")
+    program.listen(0.3)
+    program.type(b"\x1b[B\r")
+    assert program.wait_until(shows("❯ fix it")), program.emulator.text()
+    program.type(b"\r")
+    assert program.wait_until(shows("Hello there.")), program.emulator.text()
+    assert server.server.requests[-1].body["model"] == "glm-large"
+    assert json.loads((fresh_home / ".agent/settings.json").read_text()) == {"model": "glm-large"}
 
 
 @pytest.mark.parametrize("term", ["dumb", ""])

@@ -1,4 +1,4 @@
-"""The first start without a model: a server found here, the demo, or how to connect one."""
+"""The start without a model: one that a server offers, the demo, or how to connect one."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _HOSTED: Final = "export ANTHROPIC_API_KEY=sk-ant-…"
 _OWN: Final = "export ANTHROPIC_BASE_URL=http://localhost:11434 ANTHROPIC_MODEL=…"
+_OWN_KEY: Final = "Where it wants a key of its own, that is ANTHROPIC_AUTH_TOKEN."
 KEYS: Final = (
     ("enter", "sends what you typed"),
     ("shift+tab", "changes how much it asks before it acts"),
@@ -55,12 +56,15 @@ class OnboardingDialog:
         highlighter: Highlighter,
         servers: Sequence[LocalServer] = (),
         *,
+        is_configured: bool = False,
         tells_keys: bool = True,
     ) -> None:
         """Open with the best answer selected: a server that was found, else the demo.
 
+        `is_configured` says that `servers` is the one that was named, without a model;
         `tells_keys` is False where the keys of the drawn screen do nothing.
         """
+        self._named = servers[0] if is_configured else None
         self._keys = KEYS if tells_keys else ()
         self._highlighter = highlighter
         self._answered: Answered[Onboarding | LocalModel] = Answered()
@@ -76,7 +80,10 @@ class OnboardingDialog:
         self._choices = ChoiceList(
             [
                 *(
-                    Choice(f"Use {offer.model}", f"{offer.server} at {offer.base_url}")
+                    Choice(
+                        f"Use {offer.model}",
+                        "" if is_configured else f"{offer.server} at {offer.base_url}",
+                    )
                     for offer in self._offers
                 ),
                 Choice("Look around with the demo", "a scripted model in a sample project"),
@@ -130,6 +137,10 @@ class OnboardingDialog:
         """Return the dialog at a width."""
         width = max(1, width_cells - 4)
         pad = (("   ", TEXT),)
+        title = (("Welcome", Ink(Role.ACCENT, bold=True)),)
+        footer = [FooterRow(BLANK, is_optional=True), *self._choices.rows(width_cells)]
+        if self._named is not None:
+            return DialogView(title, indented(_which_of(self._named, width), pad, pad), footer)
         found = "These are on this machine:" if self._offers else "No model is configured yet."
         rows: list[Row] = [
             *wrap([(found, Ink(bold=True))], width),
@@ -145,6 +156,7 @@ class OnboardingDialog:
                 width,
             ),
             *code_rows([self._highlighter.line(_OWN, "bash")], width),
+            *wrap([(_OWN_KEY, MUTED)], width),
             BLANK,
         ]
         if self._offers:
@@ -154,8 +166,6 @@ class OnboardingDialog:
             rows += wrap([("Four keys to begin with:", MUTED)], width)
         for key, does in self._keys:
             rows += wrap([(f"{key:<11}", TEXT), (does, MUTED)], width)
-        footer = [FooterRow(BLANK, is_optional=True), *self._choices.rows(width_cells)]
-        title = (("Welcome", Ink(Role.ACCENT, bold=True)),)
         return DialogView(title, indented(rows, pad, pad), footer)
 
     def _give(self, index: int) -> None:
@@ -168,6 +178,20 @@ def _kept(width: int) -> list[Row]:
         "For Anthropic's API set ANTHROPIC_API_KEY instead."
     )
     return wrap([(text, MUTED)], width)
+
+
+def _which_of(server: LocalServer, width: int) -> list[Row]:
+    left_out = len(server.models) - MAX_OFFERS
+    more = f" It has {left_out} more: /model lists them once it runs." if left_out > 0 else ""
+    kept = (
+        "Your choice is kept in ~/.agent/settings.json: /model changes it, "
+        "--model and ANTHROPIC_MODEL go before it."
+    )
+    return [
+        *wrap([(f"{server.base_url} has these models. Which one?", Ink(bold=True))], width),
+        BLANK,
+        *wrap([(kept + more, MUTED)], width),
+    ]
 
 
 def _offers(servers: Sequence[LocalServer]) -> list[LocalModel]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from agent.abort import Aborted, AbortSignal
 from agent.display import Display
-from agent.model.local_servers import find_local_servers
+from agent.model.local_servers import LocalServer, find_local_servers
 from agent.tools.services import AskPerson, PlanAnswer, Question
 from permissions.contender import Contender
 from permissions.decision import Decision, DecisionWarning
@@ -144,10 +144,11 @@ class ScreenPerson:
         """Return whether the person trusts a folder."""
         return await show(self._host, TrustDialog(request))
 
-    async def onboard(self) -> Onboarding | LocalModel:
-        """Return what to do without credentials."""
-        servers = await find_local_servers()
-        return await onboarded(self._host, OnboardingDialog(self._highlighter, servers))
+    async def onboard(self, named: LocalServer | None = None) -> Onboarding | LocalModel:
+        """Return what to do without credentials, or which model of the named server to use."""
+        servers = (named,) if named is not None else await find_local_servers()
+        dialog = OnboardingDialog(self._highlighter, servers, is_configured=named is not None)
+        return await onboarded(self._host, dialog)
 
 
 async def onboarded(host: DialogHost, dialog: OnboardingDialog) -> Onboarding | LocalModel:

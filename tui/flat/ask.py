@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from agent.abort import Aborted, AbortSignal
 from agent.display import Display
-from agent.model.local_servers import find_local_servers
+from agent.model.local_servers import LocalServer, find_local_servers
 from agent.tools.services import AskPerson, PlanAnswer, Question
 from permissions.contender import Contender
 from permissions.decision import Decision, DecisionWarning
@@ -204,10 +204,13 @@ class FlatPerson:
         """Return whether the person trusts a folder."""
         return await self._asker.ask(TrustDialog(request))
 
-    async def onboard(self) -> Onboarding | LocalModel:
-        """Return what to do without credentials."""
-        servers = await find_local_servers()
-        return await self._asker.ask(OnboardingDialog(Highlighter(), servers, tells_keys=False))
+    async def onboard(self, named: LocalServer | None = None) -> Onboarding | LocalModel:
+        """Return what to do without credentials, or which model of the named server to use."""
+        servers = (named,) if named is not None else await find_local_servers()
+        is_configured = named is not None
+        return await self._asker.ask(
+            OnboardingDialog(Highlighter(), servers, is_configured=is_configured, tells_keys=False)
+        )
 
 
 if TYPE_CHECKING:

@@ -283,6 +283,16 @@ async def test_a_server_that_was_found_is_the_first_answer() -> None:
     assert await dialog.wait() == LocalModel("vLLM", "http://localhost:8000", "glm")
 
 
+async def test_a_named_server_is_asked_about_its_models_alone() -> None:
+    server = LocalServer("", "http://gateway:4000", tuple(f"m{n}" for n in range(9)))
+    dialog = OnboardingDialog(Highlighter(), [server], is_configured=True)
+    text = drawn(dialog, 90)
+    assert "http://gateway:4000 has these models." in text
+    assert "2 more" in text
+    assert "1. Use m0\n" in text
+    assert "export" not in text
+
+
 async def test_escape_on_the_first_start_quits() -> None:
     dialog = OnboardingDialog(Highlighter(), [LocalServer("Ollama", "http://x", ("a",) * 20)])
     assert "8. Look around with the demo" in drawn(dialog)
@@ -293,6 +303,7 @@ async def test_escape_on_the_first_start_quits() -> None:
 async def test_onboarding() -> None:
     dialog = OnboardingDialog(Highlighter())
     assert "export ANTHROPIC_API_KEY" in drawn(dialog)
+    assert "ANTHROPIC_AUTH_TOKEN" in drawn(dialog)
     press(dialog, "enter")
     assert await dialog.wait() is Onboarding.DEMO
 
