@@ -17,40 +17,23 @@ from collections.abc import Sequence
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the program and return its exit status; never raises for bad usage."""
     arguments = list(sys.argv[1:] if argv is None else argv)
-    _open_closed_streams()
-    _want_exit_statuses()
     try:
-        if _is_plain(arguments):
-            return _start(arguments)
-        return _read(arguments)
+        from tui.standard_streams import cannot_write, finish, nobody_reads, prepare
+
+        prepare()
+        _want_exit_statuses()
+        try:
+            status = finish(_start(arguments) if _is_plain(arguments) else _read(arguments))
+        except BrokenPipeError:
+            return nobody_reads()
+        except OSError as error:
+            return cannot_write(error)
+        if (workers := sys.modules.get("agent.workers")) is not None:
+            # Only a run of the agent has any; all is said and written.
+            workers.leave_stuck_threads(status)
+        return status
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:
-        # Somebody closed the pipe (`| head`): nothing is left to say, and nobody to say it to.
-        sys.stderr.close()
-        return 141
-
-
-def _open_closed_streams() -> None:
-    """Lead standard streams that were closed (`2>&-`) nowhere.
-
-    Otherwise the next file that is opened becomes one of them, and to write to it fails.
-    """
-    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
-        if getattr(sys, f"__{name}__") is not None:
-            continue
-        try:
-            os.fstat(number)
-        except OSError:
-            nowhere = os.open(os.devnull, os.O_RDWR)
-            os.dup2(nowhere, number)
-            if nowhere == number:
-                os.set_inheritable(number, True)
-            else:
-                os.close(nowhere)
-        stream = open(number, mode, encoding="utf-8", closefd=False)  # noqa: SIM115 - to the end
-        setattr(sys, f"__{name}__", stream)
-        setattr(sys, name, stream)
 
 
 def _want_exit_statuses() -> None:
@@ -100,6 +83,7 @@ def _read(arguments: list[str]) -> int:
 
     from tui.subcommand_names import SUBCOMMANDS
 
+    streams = sys.stdout, sys.stderr
     try:
         if arguments[0] in SUBCOMMANDS:
             # Subcommands pull in the engines they front; a plain start must not pay for them.
@@ -122,6 +106,10 @@ def _read(arguments: list[str]) -> int:
         return error.exit_code
     except click.Abort:
         return 130
+    except SystemExit:
+        # That is what click makes of a pipe that nobody reads, with streams of its own.
+        sys.stdout, sys.stderr = streams
+        raise BrokenPipeError from None
     return result if isinstance(result, int) else 0
 
 
