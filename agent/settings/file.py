@@ -8,6 +8,7 @@ from typing import Literal
 
 from agent.errors import ConfigError
 from agent.settings.positions import JsonValue, Node, parse
+from agent.settings.salvage import salvage
 from agent.settings.schema import SettingsFile, check, unknown_keys
 from agent.settings.text import read_text
 from permissions.rule import RuleSource
@@ -71,12 +72,12 @@ def read_settings(
 def parse_settings(text: str, source: RuleSource, path: Path | None) -> LoadedFile:
     """Parse and validate one settings text. Raises nothing.
 
-    After a syntax error the part before it counts, except what widens access: the deny and ask
-    rules that might limit an allow rule may stand in the part that could not be read.
+    After a syntax error what can still be read counts (`agent.settings.salvage`), except what
+    widens access: a rule that might limit it may stand in the part that could not be read.
     """
     if not text.strip():
         return LoadedFile(source, path, SettingsFile(), Node({}, 1))
-    parsed = parse(text)
+    parsed = salvage(text, parse(text))
     warnings: list[SettingsWarning] = []
     if parsed.error is not None:
         warnings.append(

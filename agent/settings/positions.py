@@ -82,14 +82,19 @@ def parse(text: str) -> Parsed:
     return Parsed(root, scanner.error, tuple(scanner.notes))
 
 
+def parse_at(text: str, start: int) -> Node | None:
+    """Read the one value that begins at `start`, as far as it can be read. Raises nothing."""
+    return _Scanner(text, start).value()
+
+
 class _Stop(Exception):
     """Unwinds to the containers that are open; each keeps what it has so far."""
 
 
 class _Scanner:
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, start: int = 0) -> None:
         self._text = text
-        self._at = 0
+        self._at = start
         self._line = 1
         self._counted_to = 0
         self.error: Mistake | None = None
@@ -106,6 +111,12 @@ class _Scanner:
             if self._at < len(self._text):
                 self._record(f"expected the end of the file, found {self._seen()}")
         return root
+
+    def value(self) -> Node | None:
+        try:
+            return self._value(0)
+        except _Stop:
+            return None
 
     def _value(self, depth: int) -> Node:
         if depth > MAX_DEPTH:
@@ -158,7 +169,7 @@ class _Scanner:
             self.notes.append(
                 Mistake(line, f'key "{key}" appears twice (first on line {earlier.line})')
             )
-        node.members[key] = _joined(earlier, Node(part.value, line, part.members, part.items))
+        node.members[key] = joined(earlier, Node(part.value, line, part.members, part.items))
         if self.error is not None:
             raise _Stop
 
@@ -233,7 +244,7 @@ class _Scanner:
         return _Stop()
 
 
-def _joined(earlier: Node | None, later: Node) -> Node:
+def joined(earlier: Node | None, later: Node) -> Node:
     """Return the node for a repeated key.
 
     Lists and objects add up, so that a second `deny` list does not silently drop the first; of
@@ -246,7 +257,7 @@ def _joined(earlier: Node | None, later: Node) -> Node:
     if isinstance(earlier.value, dict) and isinstance(later.value, dict):
         members = dict(earlier.members)
         for key, part in later.members.items():
-            members[key] = _joined(members.get(key), part)
+            members[key] = joined(members.get(key), part)
         value = {key: member.value for key, member in members.items()}
         return Node(value, later.line, members)
     return later

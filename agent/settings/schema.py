@@ -7,6 +7,7 @@ are kept. Next: `agent.settings.file` (one file), `agent.settings.load` (all of 
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal
 
@@ -300,12 +301,17 @@ def unknown_keys(raw: Mapping[str, JsonValue]) -> tuple[tuple[str, str | None], 
     return tuple(found)
 
 
+_INSTANCE: Final = re.compile(r" or instance of \w+")
+"""What the validator says of classes that no file can name."""
+
+
 def _expected(message: str, path: tuple[str | int, ...]) -> str:
     text = message[0].lower() + message[1:] if message else "invalid"
     if path == ("permissions", "defaultMode"):
         return "expected the name of a mode"
     text = text.replace("input should be", "expected").replace("a valid integer", "a whole number")
-    return text.replace("a valid ", "a ")
+    text = _INSTANCE.sub("", text.replace("a valid dictionary", "an object"))
+    return text.replace("a valid boolean", "true or false").replace("a valid ", "a ")
 
 
 def _existing(raw: JsonValue, loc: tuple[str | int, ...]) -> tuple[str | int, ...]:

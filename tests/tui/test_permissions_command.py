@@ -123,7 +123,7 @@ def test_a_folder_that_is_gone_is_said_in_one_line(
     [
         ("[]", "expected a JSON object"),
         ("{", "not valid JSON"),
-        ('{"permissions": 3}', "permissions: expected a dictionary"),
+        ('{"permissions": 3}', "permissions: expected an object"),
         ('{"permissions": {"allow": 3}}', "permissions.allow: expected a list"),
     ],
 )
