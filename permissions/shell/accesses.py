@@ -15,6 +15,7 @@ from permissions.shell.containers import container
 from permissions.shell.git_command import git
 from permissions.shell.mentions import mentions
 from permissions.shell.outputs import output_accesses
+from permissions.shell.readers import READERS, read_operands
 from permissions.shell.syntax import Word
 from permissions.shell.text_accesses import (
     awk,
@@ -65,10 +66,8 @@ def _file_accesses(program: str, words: Sequence[Word]) -> list[Access]:
     reader = _SPECIAL.get(program)
     if reader is not None:
         return reader(words)
-    if program in _READERS:
-        valued, skip = _READERS[program]
-        operands = split_arguments(words, valued=valued).operands
-        return each(AccessKind.READ, operands[skip:])
+    if program in READERS:
+        return read_operands(program, words)
     if program in _WRITERS:
         valued, skip = _WRITERS[program]
         found = split_arguments(words, valued=valued, valued_long=_WRITER_LONG)
@@ -86,26 +85,6 @@ def _file_accesses(program: str, words: Sequence[Word]) -> list[Access]:
         return _interpreter(words)
     return []
 
-
-# Programs whose operands are all read: letters of options with values, operands to skip.
-_READERS = {
-    **dict.fromkeys("cat tac rev nl wc cksum sum md5sum sha1sum sha224sum".split(), ("", 0)),
-    **dict.fromkeys("sha256sum sha384sum sha512sum b2sum comm cmp".split(), ("in", 0)),
-    **dict.fromkeys("head tail".split(), ("ncs", 0)),
-    **dict.fromkeys("less more most bat batcat".split(), ("pPtTxyzl", 0)),
-    **dict.fromkeys("od hexdump hd strings".split(), ("AjNtwSnscelog", 0)),
-    **dict.fromkeys("base64 base32 fold fmt expand unexpand column pr".split(), ("wtsdlN", 0)),
-    **dict.fromkeys("cut paste join".split(), ("bcdfo12tjae", 0)),
-    **dict.fromkeys("ls dir vdir".split(), ("IwT", 0)),
-    **dict.fromkeys("stat readlink realpath".split(), ("cft", 0)),
-    **dict.fromkeys("du df".split(), ("dtXB", 0)),
-    **dict.fromkeys("file zcat bzcat xzcat zless".split(), ("FfmPe", 0)),
-    **dict.fromkeys("diff colordiff sdiff diff3".split(), ("UCIxXFSWD", 0)),
-    "getfacl": ("", 0),
-    "lsattr": ("", 0),
-    "source": ("", 0),
-    ".": ("", 0),
-}  # fmt: skip
 
 _WRITERS = {
     "mkdir": ("mZ", 0),

@@ -37,8 +37,8 @@ class Arguments:
         )
 
     def has(self, *names: str) -> bool:
-        """Was one of the options given?"""
-        return any(option.name in names for option in self.options)
+        """Was one of the options given, maybe shortened?"""
+        return any(option.name in names or _is_short(option.name, names) for option in self.options)
 
 
 def could_be_option(word: Word) -> bool:
@@ -51,6 +51,22 @@ def could_be_option(word: Word) -> bool:
     # `--$X`, `--out?ut=x`, `-$X`: a value behind `=` or a letter changes nothing.
     name = text.partition("=")[0] if text.startswith("--") else text[:2]
     return any(mark in name for mark in (UNKNOWN, *_GLOBS))
+
+
+def is_listed(name: str, short: str, long: frozenset[str], *, exact: bool) -> bool:
+    """Is an option one of these letters or long names? `exact`: no shortened names."""
+    if name in long:
+        return True
+    if len(name) == 2:
+        return name[1] in short
+    if exact or not name.startswith("--") or len(name) < 4 or name in _WHOLE:
+        return False
+    # GNU programs accept any unambiguous beginning of a long option.
+    return any(option.startswith(name) for option in long)
+
+
+_WHOLE = frozenset({"--text"})
+"""Options that also begin another one, and are meant as they stand."""
 
 
 def split_arguments(

@@ -6,6 +6,7 @@ network connection. An option that is not listed makes the answer no.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from permissions.shell.arguments import could_be_option, split_arguments
@@ -55,7 +56,7 @@ _TABLE: dict[str, tuple[str, str, frozenset[str]]] = {
     "type": ("afptP", "", frozenset()),
     "stat": ("Lt", "cf", _set("--format --printf --terse")),
     "file": ("bikLhzrs", "", _set("--brief --mime --mime-type")),
-    "du": ("abchHklLmPsSx0", "dB", _set("--max-depth --human-readable --summarize --total --si")),
+    "du": ("abchHklmPsSx0", "dB", _set("--max-depth --human-readable --summarize --total --si")),
     "df": ("ahHiklPT", "", frozenset()),
     "cut": ("sz", "bcdf", _set("--delimiter --fields --characters --output-delimiter")),
     "tr": ("cCdst", "", frozenset()),
@@ -83,7 +84,7 @@ _TABLE: dict[str, tuple[str, str, frozenset[str]]] = {
              "--version-sort --ignore-case --stable"),
     ),
     "grep": (
-        "EFGPivwxcLlqsobHhnTUzraR0123456789",
+        "EFGPivwxcLlqsobHhnTUzra0123456789",
         "efmABCdD",
         _set("--regexp --count --color --colour --include --exclude --exclude-dir --line-number "
              "--files-with-matches --files-without-match --ignore-case --invert-match "
@@ -92,14 +93,14 @@ _TABLE: dict[str, tuple[str, str, frozenset[str]]] = {
              "--quiet --silent --no-messages --perl-regexp --text --line-regexp"),
     ),
     "rg": (
-        "ivwxclLqsobHhnNSFUPu0a",
+        "ivwxclqsobHhnNSFUPu0a",
         "efgtTmABCjMrdE",
         _set("--regexp --count --color --colors --glob --type --type-not --ignore-case "
              "--line-number --no-line-number --files --files-with-matches --hidden --no-ignore "
              "--fixed-strings --max-count --context --after-context --before-context --json "
              "--only-matching --multiline --smart-case --heading --no-heading --with-filename "
              "--no-filename --stats --sort --sortr --max-depth --vimgrep --pretty --trim "
-             "--word-regexp --invert-match --replace --type-list --iglob --pcre2 --follow"),
+             "--word-regexp --invert-match --replace --type-list --iglob --pcre2"),
     ),
     "od": ("bcdfilosxv", "AjNtSw", frozenset()),
     "xxd": ("abeiEpu", "clsgo", frozenset()),
@@ -117,8 +118,8 @@ _TABLE: dict[str, tuple[str, str, frozenset[str]]] = {
         _set("--arg --argjson --raw-output --compact-output --slurp --null-input --exit-status "
              "--sort-keys --tab --indent --raw-input --join-output --slurpfile --rawfile"),
     ),
-    "tree": ("adfilpsughDFrtxNQACnJXS", "LPI", _set("--dirsfirst --du --gitignore --noreport")),
-    "ps": ("aAdefFjlLmTuvwxyHZ", "pCoGUt", frozenset()),
+    "tree": ("adfipsughDFrtxNQACnJXS", "LPI", _set("--dirsfirst --du --gitignore --noreport")),
+    "ps": ("aAdefFjlLmTuvwxyHZ", "pCoGUtq", _set("--forest --sort --no-headers --pid --ppid")),
     "test": ("*", "", frozenset()),
     "[": ("*", "", frozenset()),
     "[[": ("*", "", frozenset()),
@@ -131,10 +132,10 @@ _TABLE: dict[str, tuple[str, str, frozenset[str]]] = {
     "unzip": ("", "", frozenset()),
     "zipinfo": ("12slmvhtzT", "", frozenset()),
     "fd": (
-        "HIusiglpLa01",
+        "HIusiglpa01",
         "edtESc",
         _set("--hidden --no-ignore --unrestricted --extension --type --max-depth --exclude --glob "
-             "--full-path --absolute-path --ignore-case --case-sensitive --follow --size --color"),
+             "--full-path --absolute-path --ignore-case --case-sensitive --size --color"),
     ),
     "cd": ("LP", "", frozenset()),
     "command": ("vV", "", frozenset()),
@@ -154,7 +155,7 @@ _VERSION = (["--version"], ["-V"], ["-v"], ["-version"])
 _FIND_TESTS = _set(
     "-name -iname -path -ipath -wholename -regex -iregex -type -size -mtime -atime -ctime -mmin "
     "-amin -cmin -newer -empty -maxdepth -mindepth -print -print0 -prune -not -and -or -a -o -perm "
-    "-user -group -links -inum -printf -ls -xdev -mount -depth -follow -true -false -quit -H -L -P "
+    "-user -group -links -inum -printf -ls -xdev -mount -depth -true -false -quit -H -P "
     "-readable -writable -executable -xtype -lname -regextype -samefile -daystart -noleaf"
 )
 
@@ -187,7 +188,7 @@ _GIT: dict[str, frozenset[str] | None] = {
         "--sort --format --verbose --no-color --color"
     ),
     "tag": _set("-l --list -n --sort --contains --points-at --format"),
-    "remote": _set("-v --verbose show get-url"),
+    "remote": _set("-v --verbose get-url show -n"),
     "stash": _set("list show -p --stat"),
     "config": _set(
         "--get --get-all --list -l --get-regexp --show-origin --global --local get list"
@@ -220,7 +221,7 @@ def is_read_only(program: str, words: Sequence[Word]) -> bool:
         return bool(words) and words[0].plain in ("-v", "-V")
     if program == "printf" and words[:1] and not words[0].is_literal:
         return False
-    if program == "printf" and words[:1] and words[0].plain.startswith("-v"):
+    if program == "printf" and words[:1] and _SETS_VARIABLE.search(words[0].plain):
         return False
     if program in ("echo", "printf", ":", "true", "false"):
         return True
@@ -233,6 +234,15 @@ def is_read_only(program: str, words: Sequence[Word]) -> bool:
     if program == "hostname" and found.operands:
         # An operand sets the name.
         return False
+    if program == "ps" and any(_SHOWS_ENVIRONMENT.match(word.plain) for word in found.operands):
+        return False
+    if program == "jq" and not all(map(_is_plain_jq, found.operands)):
+        return False
+    if program in ("strings", "nm", "objdump", "size") and any(
+        word.plain.startswith("@") for word in found.operands
+    ):
+        # A file with options.
+        return False
     if program == "uniq" and len(found.operands) > 1:
         return False
     if program == "xxd" and len(found.operands) > 1:
@@ -244,6 +254,18 @@ def is_read_only(program: str, words: Sequence[Word]) -> bool:
         elif option.name[1:] not in letters + valued:
             return False
     return True
+
+
+_SHOWS_ENVIRONMENT = re.compile(r"[a-zA-Z]*[eE]")
+"""`ps auxe`, without a dash: with the environment of each process, and the secrets in it."""
+_SETS_VARIABLE = re.compile(r"-v|%[-+ #0-9.*]*n")
+"""`printf -v x` and `printf %n x`."""
+_JQ_READS = re.compile(r"\b(?:import|include|modulemeta)\b")
+
+
+def _is_plain_jq(word: Word) -> bool:
+    """Is it no jq program that could read other files?"""
+    return _JQ_READS.search(word.plain) is None
 
 
 def _tar(words: Sequence[Word]) -> bool:
@@ -290,10 +312,16 @@ def _git(words: Sequence[Word]) -> bool:
     plain = [word.plain for word in rest]
     if subcommand in ("remote", "stash", "worktree", "reflog") and plain:
         first = plain[0]
+        if subcommand == "remote" and first in ("-v", "--verbose"):
+            # A subcommand may still follow.
+            return len(plain) == 1
+        if subcommand == "remote" and first == "show" and len(plain) > 1 and "-n" not in plain:
+            # It asks the other side.
+            return False
         return (
             first in options
+            and (not first.startswith("-") or subcommand == "reflog")
             and all(not text.startswith("-") or text in options for text in plain)
-            and (subcommand != "remote" or first in ("-v", "--verbose", "show", "get-url"))
         )
     if subcommand in ("stash", "worktree"):
         return False

@@ -11,8 +11,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from permissions.shell.arguments import Arguments, Option, could_be_option, split_arguments
-from permissions.shell.git_command import git_parts
+from permissions.shell.arguments import Arguments, Option, is_listed, split_arguments
+from permissions.shell.database_shells import escapes
+from permissions.shell.git_risks import git_risk
 from permissions.shell.sed_script import sed_script_risk
 from permissions.shell.syntax import Word
 from permissions.shell.text_accesses import sed_arguments
@@ -120,51 +121,8 @@ _TABLES = {
 }
 _SAME_AS = {"gtar": "tar", "bsdtar": "tar", "gsed": "sed", "gawk": "awk", "mawk": "awk"}
 
-_GIT_OPTIONS = {
-    "": _set("-c --config-env --exec-path"),
-    "diff": _set("--output --ext-diff --textconv"),
-    "log": _set("--output --ext-diff --textconv"),
-    "show": _set("--output --ext-diff --textconv"),
-    "whatchanged": _set("--output --ext-diff"),
-    "format-patch": _set("--output --ext-diff -o --output-directory"),
-    "stash": _set("--output --ext-diff"),
-    "grep": _set("-O --open-files-in-pager --textconv"),
-    "blame": _set("--textconv"),
-    "cat-file": _set("--textconv --filters"),
-    "rebase": _set("-x --exec"),
-    "clone": _set("-u --upload-pack -c --config --template"),
-    "fetch": _set("--upload-pack"),
-    "pull": _set("--upload-pack"),
-    "push": _set("--receive-pack --exec"),
-    "ls-remote": _set("--upload-pack --exec"),
-    "fetch-pack": _set("--upload-pack --exec"),
-    "archive": _set("-o --output --exec"),
-    "init": _set("--template"),
-    "difftool": _set("-x --extcmd"),
-    "difftool--": frozenset(),
-    "filter-branch": _set(
-        "--env-filter --tree-filter --index-filter --msg-filter --commit-filter --parent-filter "
-        "--tag-name-filter --setup --subdirectory-filter"
-    ),
-    "bundle": frozenset(),
-    "commit": frozenset(),
-    "apply": _set("--unsafe-paths"),
-    "send-email": _set("--smtp-server --to-cmd --cc-cmd --sendmail-cmd"),
-    "worktree": frozenset(),
-}
-_GIT_HARMLESS_KEYS = (
-    *("user.name", "user.email", "color.", "advice.", "init.defaultbranch", "pull.rebase"),
-    *("push.default", "push.autosetupremote", "fetch.prune", "rebase.autostash", "core.autocrlf"),
-)
-_GIT_RUNS = {"bisect": _set("run"), "submodule": _set("foreach")}
-
-_GIT_VALUED = _set(
-    "-n -S -G -L --author --committer --grep --since --until --after --before --max-count --skip"
-)
-"""Options of `git log` and its like that take the next word as their value, whatever it is."""
-
 _AWK_RISK = re.compile(
-    r"system|getline|(?<!\|)\|(?!\|)|print.*>|>>|@\s*(?:load|include|namespace)|@[a-z]|/inet|close\s*\(|fflush",
+    r"system|getline|(?<!\|)\|(?!\|)|print.*>|>>|@\s*(?:load|include|namespace)|@[a-z]|/inet|close\s*\(|fflush|ARG[CV]\b",
     re.DOTALL,
 )
 
@@ -181,7 +139,7 @@ def risk_of(program: str, words: Sequence[Word]) -> str:
         case "awk":
             return _awk(words)
         case "git":
-            return _git(words)
+            return git_risk(words)
         case "curl":
             return _curl(words)
         case "tar":
@@ -190,7 +148,7 @@ def risk_of(program: str, words: Sequence[Word]) -> str:
             return ""
         case "make" | "gmake" if any(_MAKE_RISK.match(word.plain) for word in words):
             return "the variable decides what make runs"
-        case "psql" | "mysql" | "mariadb" | "sqlite3" if _escapes(words):
+        case "psql" | "mysql" | "mariadb" | "sqlite3" if escapes(program, words):
             return f"a command of {program} that runs a program or writes a file"
         case "less" if any(word.plain.startswith("+") for word in words):
             return "less + runs a command of its own"
@@ -199,18 +157,6 @@ def risk_of(program: str, words: Sequence[Word]) -> str:
         case _:
             table = _TABLES.get(program)
             return "" if table is None else _by_table(program, table, words)
-
-
-_ESCAPES = re.compile(
-    r"\\[!owg]|\\copy\b|\bprogram\b|(?:^|[\n;])\s*(?:\.(?:shell|system|once|output|excel|load|"
-    r"backup|save|dump|import|read|open|log|clone|archive)|system|source|tee|pager|edit)\b",
-    re.IGNORECASE,
-)
-"""Commands of database shells that leave the database."""
-
-
-def _escapes(words: Sequence[Word]) -> bool:
-    return any(_ESCAPES.search(word.plain) for word in words)
 
 
 def _by_table(
@@ -229,24 +175,13 @@ def _by_table(
     for option in found.options:
         if program == "wget" and option.name in ("-O", "--output-document") and _is_dash(option):
             continue
-        if _is_listed(option.name, table.short, table.long, exact=table.single_dash):
+        if is_listed(option.name, table.short, table.long, exact=table.single_dash):
             return f"{program} {option.name} runs a program or writes a file"
     return ""
 
 
 def _is_dash(option: Option) -> bool:
     return option.value is not None and option.value.text in ("-", "/dev/null", "/dev/stdout")
-
-
-def _is_listed(name: str, short: str, long: frozenset[str], *, exact: bool) -> bool:
-    if name in long:
-        return True
-    if len(name) == 2:
-        return name[1] in short
-    if exact or not name.startswith("--") or len(name) < 4:
-        return False
-    # GNU programs accept any unambiguous beginning of a long option.
-    return any(option.startswith(name) for option in long)
 
 
 def _sed(words: Sequence[Word]) -> str:
@@ -276,7 +211,7 @@ def _awk(words: Sequence[Word]) -> str:
         valued_long=_set("--file --assign --include --load --source --exec --field-separator"),
     )
     for option in found.options:
-        if _is_listed(option.name, "filEeodpDW", _AWK_LONG, exact=False):
+        if is_listed(option.name, "filEeodpDW", _AWK_LONG, exact=False):
             return f"awk {option.name} runs a program that is not shown, or writes a file"
     if found.injectable:
         return "a word that is not known could be an option of awk"
@@ -289,52 +224,6 @@ def _awk(words: Sequence[Word]) -> str:
 _AWK_LONG = _set(
     "--file --include --load --exec --source --dump-variables --pretty-print --profile --debug"
 )
-
-
-def _git(words: Sequence[Word]) -> str:
-    found, subcommand, rest = git_parts(words)
-    if found.injectable and not subcommand:
-        return "a word that is not known could be an option of git"
-    for option in found.options:
-        if option.name in _GIT_OPTIONS[""]:
-            return f"git {option.name} can run programs"
-    runs = _GIT_RUNS.get(subcommand, frozenset())
-    listed = _GIT_OPTIONS.get(subcommand, frozenset())
-    short = "".join(name[1] for name in listed if len(name) == 2)
-    # Elsewhere `-n` and `-S` are switches, and what follows them is a word of its own.
-    takes_values = subcommand in ("log", "show", "whatchanged")
-    before = ""
-    for word in rest:
-        text = word.plain
-        is_value = takes_values and before in _GIT_VALUED and not word.splits
-        before = text
-        if is_value and not text.startswith("-"):
-            continue
-        if text == "--":
-            break
-        if text in runs:
-            return f"git {subcommand} {text} runs a command"
-        if text.startswith("ext::"):
-            return "an ext:: address runs a command"
-        if listed and could_be_option(word):
-            return f"a word that is not known could be an option of git {subcommand}"
-        name = text.partition("=")[0]
-        if text.startswith("--") and _is_listed(name, "", listed, exact=False):
-            return f"git {subcommand} {name} runs a program or writes a file"
-        if short and re.match(r"-[A-Za-z]", text) and not text.startswith("--"):
-            letter = next((mark for mark in text[1:] if mark in short), "")
-            if letter:
-                return f"git {subcommand} -{letter} runs a program or writes a file"
-    if subcommand == "config" and any(word.text in ("-e", "--edit", "edit") for word in rest[:3]):
-        return "git config --edit starts an editor"
-    if subcommand == "config" and not any(
-        word.text in ("--get", "--get-all", "--list", "-l", "get", "list", "--get-regexp")
-        for word in rest
-    ):
-        operands = split_arguments(rest, valued="f").operands
-        if len(operands) > 1 and not operands[0].text.lower().startswith(_GIT_HARMLESS_KEYS):
-            return "git config can set programs that git runs"
-    return ""
 
 
 _CURL_RISKY = (

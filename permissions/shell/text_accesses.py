@@ -134,6 +134,9 @@ def _backups(suffix: str, files: Sequence[Word]) -> Iterator[str]:
         folder, slash, name = file.text.rpartition("/")
         place = suffix.replace("*", name) if "*" in suffix else f"{name}{suffix}"
         yield place if "/" in suffix and place.startswith("/") else f"{folder}{slash}{place}"
+        if "*" in suffix and folder:
+            # GNU sed puts the whole path there, seen from where it runs.
+            yield suffix.replace("*", file.text)
 
 
 def sed_arguments(words: Sequence[Word]) -> Arguments:

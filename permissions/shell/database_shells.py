@@ -1,0 +1,89 @@
+"""What the shells of databases are told to do beside SQL: run programs, read and write files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from permissions.shell.access import attached_values, names
+from permissions.shell.syntax import Word
+
+DATABASE_SHELLS = names("sqlite3 psql mysql mariadb")
+
+_SQLITE_HARMLESS = names(
+    "bail binary changes databases dbinfo dump echo eqp exit explain expert fullschema headers "
+    "help indexes limit lint mode nullvalue parameter print progress prompt quit schema separator "
+    "sha3sum show stats tables timeout timer version vfsinfo vfslist width"
+)
+_SQLITE_OTHERS = names(
+    "archive auth backup cd check clone connection crlf crnl dbconfig dbtotxt excel filectrl "
+    "import imposter indices intck iotrace load log nonce once open output read recover restore "
+    "save scanstats selecttest session shell system testcase testctrl trace unmodule vfsname www"
+)
+_SQLITE_COMMAND = re.compile(r"(?:^|\n)\s*\.\s*([A-Za-z0-9]+)")
+_SQLITE_SQL = re.compile(
+    r"\b(?:readfile|writefile|load_extension|edit|fts3_tokenizer|lsdir|fsdir)\s*\("
+    r"|\battach\b|\bvacuum\s+(?:\w+\s+)?into\b",
+    re.IGNORECASE,
+)
+_PSQL_COMMAND = re.compile(r"\\([A-Za-z_]+|!)\+?")
+_PSQL_HARMFUL = names(
+    "! o out w write copy i ir include include_relative e edit ef ev s lo_export lo_import setenv "
+    "cd gexec c connect"
+)
+_PSQL_SQL = re.compile(
+    r"\bprogram\b|\\g[x]?[ \t]+[^\s;]|\\(?:set|pset)\b[^\n]*(?:`|pager)|\bpg_read_\w*file\b"
+    r"|\blo_(?:im|ex)port\s*\(|\bcopy\b[^;]*\b(?:to|from)\s+'",
+    re.IGNORECASE,
+)
+_MYSQL = re.compile(
+    r"\\[!TPeN.]|(?:^|[\n;])\s*(?:system|source|tee|pager|edit)\b|\binto\s+(?:out|dump)file\b"
+    r"|\bload_file\s*\(|\binfile\b",
+    re.IGNORECASE,
+)
+_OPTIONS = {
+    "sqlite3": names("-A -archive"),
+    "mysql": names("--tee --pager --defaults-file --defaults-extra-file --plugin-dir"),
+}
+
+
+def escapes(program: str, words: Sequence[Word]) -> bool:
+    """Does an argument make the shell of a database do something else than SQL?"""
+    options = _OPTIONS.get("mysql" if program == "mariadb" else program, frozenset())
+    if any(word.plain.partition("=")[0] in options for word in words):
+        return True
+    if program == "psql":
+        return any(
+            input_escapes(program, value.plain)
+            if value.plain.lstrip().startswith("\\")
+            # What does not begin with a backslash goes to the server as it stands.
+            else _PSQL_SQL.search(value.plain) is not None
+            for value in attached_values(words, _PSQL_TEXTS)
+        )
+    return any(input_escapes(program, word.plain) for word in words)
+
+
+_PSQL_TEXTS = names("-c --command")
+
+
+def input_escapes(program: str, text: str) -> bool:
+    """Does a text that the shell of a database is given do something else than SQL?"""
+    match program:
+        case "sqlite3":
+            return _SQLITE_SQL.search(text) is not None or any(
+                not _is_harmless_dot(match[1].lower()) for match in _SQLITE_COMMAND.finditer(text)
+            )
+        case "psql":
+            return _PSQL_SQL.search(text) is not None or any(
+                match[1] in _PSQL_HARMFUL for match in _PSQL_COMMAND.finditer(text)
+            )
+        case _:
+            return _MYSQL.search(text) is not None
+
+
+def _is_harmless_dot(name: str) -> bool:
+    """Is it surely one of the harmless commands? Each may be shortened."""
+    if name in _SQLITE_HARMLESS:
+        return True
+    is_open = any(one.startswith(name) for one in _SQLITE_OTHERS)
+    return not is_open and any(one.startswith(name) for one in _SQLITE_HARMLESS)

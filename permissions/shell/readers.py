@@ -1,0 +1,63 @@
+"""Programs all of whose operands are files that they read, with the options that take a value.
+
+A letter that is wrongly listed as one with a value would hide the file behind it, so each program
+has its own, as GNU and BSD agree on them; where they differ it is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from permissions.shell.access import Access, AccessKind, each, names
+from permissions.shell.arguments import split_arguments
+from permissions.shell.syntax import Word
+
+
+def _letters(table: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for line in table.strip().splitlines():
+        programs, _, letters = line.partition(":")
+        found.update(dict.fromkeys(programs.split(), letters.strip()))
+    return found
+
+
+READERS = _letters(
+    """
+    cat rev wc sum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum comm:
+    nl: bdfhilnsvw
+    tac: s
+    cmp: in
+    head tail: ncs
+    less more most bat batcat: pPtxyz
+    od: AjNtSw
+    hexdump hd: nse
+    strings: neTsU
+    base64 base32 fold: w
+    fmt: wpg
+    expand unexpand: t
+    column: soc
+    pr: hlNoDW
+    cut: bcdf
+    paste: d
+    join: aejotv12
+    ls dir vdir: IwT
+    stat: c
+    readlink realpath getfacl lsattr source .:
+    du: dtB
+    df: xtB
+    file: FPe
+    zcat bzcat xzcat zless zipinfo gzcat zstdcat lz4cat xzless bzless zmore:
+    diff colordiff sdiff diff3: UCIxFSWD
+    vimdiff delta nm readelf size ldd shellcheck:
+    objdump: jMbm
+    """
+)
+"""Program: letters of its options that take the next word and are no file."""
+_NAMED = names("--files0-from --from-file --to-file --exclude-from --reference")
+"""Long options whose value is read."""
+
+
+def read_operands(program: str, words: Sequence[Word]) -> list[Access]:
+    """Return the files that one of READERS is given."""
+    found = split_arguments(words, valued=READERS[program], valued_long=_NAMED)
+    return each(AccessKind.READ, [*found.operands, *found.values(*_NAMED)])
