@@ -391,6 +391,8 @@ async def _build(
         reload_settings=live.reload,
         ask_aside=Aside(client, request, lambda: conversation.messages, accounting.add_quietly).ask,
     )
+    if options.name is not None:
+        await conversation.rename(options.name)
     return Assembled(
         conversation=conversation,
         settings=start.settings,

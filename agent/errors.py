@@ -3,8 +3,11 @@
     AgentError
     ├── UsageError          the command line or a setting asks for something impossible
     ├── ConfigError         a settings file that must count cannot be used
+    │   └── FlagError       it was named on the command line; a UsageError as well
     ├── SessionError        a transcript cannot be opened, read or appended to
-    │   └── SessionLocked   another process appends to this session
+    │   ├── SessionLocked   another process appends to this session
+    │   └── SeveralSessions the beginning of an id is that of several
+    ├── OutputError         the answer cannot be written to where it should go
     ├── SwitchRefused       a hook does not let another model be used
     └── ModelError          one model request failed (agent.model.client)
 
@@ -26,12 +29,24 @@ class ConfigError(AgentError):
     """A settings file that must not be skipped (policy, `--settings`) is unusable."""
 
 
+class FlagError(ConfigError, UsageError):
+    """Settings or servers that the command line names or holds cannot be used."""
+
+
 class SwitchRefused(AgentError):
     """A PreModelSwitch hook objects; the model stays."""
 
 
 class SessionError(AgentError):
     """A session's transcript cannot be opened, read or appended to."""
+
+
+class SeveralSessions(SessionError):
+    """The beginning of an id is that of several sessions."""
+
+
+class OutputError(AgentError):
+    """Standard output takes nothing more; the text says where the answer is."""
 
 
 class SessionLocked(SessionError):

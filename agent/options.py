@@ -21,22 +21,32 @@ class RunOptions:
     resume: str | None = None
     """A session id, or an empty string to pick from a list."""
     fork_session: bool = False
+    session_id: str | None = None
+    """The id of the session that is begun: a UUID."""
+    name: str | None = None
+    """What the session is called."""
     model: str | None = None
+    fallback_models: tuple[str, ...] = ()
+    """Take over, in this order, while the model is overloaded."""
     effort: str | None = None
     permission_mode: str | None = None
     allow: tuple[str, ...] = ()
     ask: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
     add_dirs: tuple[Path, ...] = ()
-    settings_file: Path | None = None
+    settings_file: str | None = None
+    """A file, or settings as JSON text; no `Path`, which would change `//` in the text."""
     plugin_dirs: tuple[Path, ...] = ()
     """Plugins whose hooks count in this run."""
-    mcp_config: Path | None = None
+    mcp_config: str | None = None
+    """A file, or servers as JSON text."""
     max_turns: int | None = None
     max_budget_usd: float | None = None
     output_format: OutputFormat = "text"
     input_format: InputFormat = "text"
     include_partial_messages: bool = False
+    asks_over_stdout: bool = False
+    """Whether the program at the other end of a stream-json run is asked for permission."""
     system_prompt: str | None = None
     append_system_prompt: str | None = None
     allow_bypass: bool = False

@@ -17,7 +17,8 @@ def open_session(
     """Open the session that the options name, or a new one; the last part is for the person.
 
     Raises:
-        SessionError: there is none of that id, or the home folder takes none.
+        SessionError: there is none of that id, the id of a new one is taken, or no folder takes
+            session files.
     """
     store = SessionStore(around.agent_home, version=around.version)
     found = None
@@ -25,17 +26,23 @@ def open_session(
         found = find_session(store, options.resume)
     elif options.continue_latest or options.resume == "":
         found = store.latest(settings.project_root)
-        if found is None and options.continue_latest:
+        if found is None and (options.continue_latest or options.headless):
             raise SessionError("There is no earlier session in this project to continue.")
+    if options.session_id is not None:
+        _refuse_taken(store, options.session_id)
     if found is None:
+        root, folder, new_id = settings.project_root, around.launch_dir, options.session_id
         try:
-            session = store.create(settings.project_root, launch_dir=around.launch_dir)
+            session = store.create(root, launch_dir=folder, session_id=new_id)
         except SessionError as error:
-            session = store.create_unsaved(settings.project_root, launch_dir=around.launch_dir)
+            if new_id is not None:
+                # Another start may have been faster.
+                _refuse_taken(store, new_id)
+            session = store.create_unsaved(root, launch_dir=folder, session_id=new_id)
             return session, None, (f"This conversation will not be kept. {error}",)
         return session, None, ()
     if options.fork_session:
-        session = store.fork(found.id)
+        session = store.fork(found.id, new_id=options.session_id)
         return session, load(session.path), (f"This is a copy of session {found.id}.",)
     try:
         session = store.open(found.id)
@@ -48,3 +55,11 @@ def open_session(
             "seen there.",
         )
     return session, load(session.path), notes
+
+
+def _refuse_taken(store: SessionStore, session_id: str) -> None:
+    if any(info.id == session_id for info in store.list()):
+        raise SessionError(
+            f"There is a session {session_id} already. To go on with it: "
+            f"agent-tui -r {session_id[:8]}"
+        )

@@ -5,12 +5,14 @@ Next: `tui.start` (what a run does), `tui.subcommands`.
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any, Final
 
 import click
 
 from agent.options import RunOptions
+from tui.contradictions import refuse_contradictions
 from tui.habits import INSTEAD, WANTS, WORDS, meant, spread
 from tui.subcommand_names import SUBCOMMANDS
 from tui.version import version
@@ -25,9 +27,12 @@ CONTEXT: Final[dict[str, Any]] = {
 SECTIONS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     (
         "Start",
-        ("headless", "continue_latest", "resume", "fork_session", "demo", "screen_reader"),
+        (
+            "headless", "continue_latest", "resume", "fork_session", "session_id", "name", "demo",
+            "screen_reader",
+        ),
     ),
-    ("Model", ("model", "effort", "max_turns", "max_budget_usd")),
+    ("Model", ("model", "fallback_models", "effort", "max_turns", "max_budget_usd")),
     (
         "What it may do",
         (
@@ -45,8 +50,8 @@ SECTIONS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     (
         "With -p",
         (
-            "output_format", "input_format", "include_partial_messages", "init", "maintenance",
-            "init_only",
+            "output_format", "input_format", "include_partial_messages", "permission_prompt_tool",
+            "init", "maintenance", "init_only",
         ),
     ),
 )  # fmt: skip
@@ -100,6 +105,36 @@ def split_rules(text: str) -> list[str]:
         else:
             current += character
     return [*rules, current] if current else rules
+
+
+def _something(
+    _context: click.Context, _parameter: click.Parameter, value: str | None
+) -> str | None:
+    """Refuse a value that is empty: a variable of a script was not set."""
+    if value is not None and not value.strip():
+        raise click.BadParameter("the value is empty")
+    return value
+
+
+def _amount(
+    _context: click.Context, _parameter: click.Parameter, value: float | None
+) -> float | None:
+    """Refuse what no amount is, and compares with none: `nan`."""
+    if value is not None and not math.isfinite(value):
+        raise click.BadParameter(f"{value} is no amount")
+    return value
+
+
+def _names(
+    _context: click.Context, _parameter: click.Parameter, value: str | None
+) -> tuple[str, ...]:
+    """Split a list of names at its commas."""
+    if value is None:
+        return ()
+    names = tuple(name.strip() for name in value.split(",") if name.strip())
+    if not names:
+        raise click.BadParameter("the value is empty")
+    return names
 
 
 _AS_PROMPT: Final = "As a prompt: agent-tui -- {}"
@@ -184,12 +219,23 @@ class _InSections(click.Command):
 @click.option(
     "--fork-session", is_flag=True, help="Continue in a copy, leave the session as it is."
 )
-@click.option("--model", metavar="NAME", help="Model to use.")
+@click.option(
+    "--session-id", type=click.UUID, metavar="UUID", help="The id of the session that is begun."
+)
+@click.option("-n", "--name", callback=_something, metavar="TEXT", help="A name for the session.")
+@click.option("--model", callback=_something, metavar="NAME", help="Model to use.")
+@click.option(
+    "--fallback-model", "fallback_models", callback=_names, metavar="NAME,…",
+    help="Take over, in this order, while the model is overloaded.",
+)  # fmt: skip
 @click.option(
     "--effort", type=click.Choice(EFFORTS), metavar="LEVEL",
     help=f"How hard the model thinks: {', '.join(EFFORTS)}.",
 )  # fmt: skip
-@click.option("--permission-mode", metavar="MODE", help=f"One of: {', '.join(MODES)}.")
+@click.option(
+    "--permission-mode", type=click.Choice(MODES), metavar="MODE",
+    help=f"One of: {', '.join(MODES)}.",
+)  # fmt: skip
 @click.option(
     "--allow", "--allowedTools", "--allowed-tools", multiple=True, callback=_rules, metavar="RULE",
     help="Allow without asking, e.g. 'Bash(git status)'. Repeatable.",
@@ -207,8 +253,8 @@ class _InSections(click.Command):
     help="A further folder to work in. Repeatable.",
 )  # fmt: skip
 @click.option(
-    "--settings", "settings_file", type=click.Path(path_type=Path), metavar="FILE",
-    help="Extra settings file.",
+    "--settings", "settings_file", callback=_something, metavar="FILE|JSON",
+    help="Extra settings: a file, or their text.",
 )  # fmt: skip
 @click.option(
     "--plugin-dir", "plugin_dirs", multiple=True, metavar="FOLDER",
@@ -216,15 +262,16 @@ class _InSections(click.Command):
     help="Use the hooks of a plugin. Repeatable.",
 )  # fmt: skip
 @click.option(
-    "--mcp-config", type=click.Path(path_type=Path), metavar="FILE",
-    help="MCP servers from a file; read and checked, not connected yet.",
+    "--mcp-config", callback=_something, metavar="FILE|JSON",
+    help="MCP servers; read and checked, not connected yet.",
 )  # fmt: skip
 @click.option(
     "--max-turns", type=click.IntRange(min=1), metavar="N", help="Stop after N model responses."
 )
 @click.option(
-    "--max-budget-usd", type=click.FloatRange(min=0), metavar="USD", help="Stop when this is spent."
-)
+    "--max-budget-usd", type=click.FloatRange(min=0), callback=_amount, metavar="USD",
+    help="Stop when this is spent.",
+)  # fmt: skip
 @click.option(
     "--output-format", type=click.Choice(("text", "json", "stream-json")), default="text",
     metavar="FORM", help="text (the default), json or stream-json.",
@@ -237,6 +284,11 @@ class _InSections(click.Command):
 @click.option("--maintenance", is_flag=True, help="Run the Setup hooks for maintenance first.")
 @click.option("--init-only", is_flag=True, help="Run the hooks of the start (--init), and end.")
 @click.option("--include-partial-messages", is_flag=True, help="Add stream_event lines.")
+@click.option(
+    "--permission-prompt-tool",
+    metavar="stdio",
+    help="stdio: ask for permission on standard output, read answers from standard input.",
+)
 @click.option("--system-prompt", metavar="TEXT", help="Replace the system prompt.")
 @click.option("--append-system-prompt", metavar="TEXT", help="Add to the system prompt.")
 @click.option(
@@ -265,6 +317,10 @@ class _InSections(click.Command):
 def run(**given: Any) -> int:
     """A coding agent in the terminal: say what you want, watch it work, approve what is risky."""
     given.pop("verbose")
+    refuse_contradictions(given)
+    given["asks_over_stdout"] = given.pop("permission_prompt_tool") is not None
+    # Other forms have no screen.
+    given["headless"] |= given["input_format"] != "text" or given["output_format"] != "text"
     for name in ("system_prompt", "append_system_prompt"):
         file = given.pop(f"{name}_file")
         if file is not None:
@@ -272,6 +328,8 @@ def run(**given: Any) -> int:
             if given[name] is not None:
                 raise click.UsageError(f"Give either {option} or {option}-file.")
             given[name] = _text_of(file, f"{option}-file")
+    if given["session_id"] is not None:
+        given["session_id"] = str(given["session_id"])
     if given.pop("dangerously_skip_permissions"):
         given["allow_bypass"] = True
         given["permission_mode"] = given["permission_mode"] or "bypassPermissions"

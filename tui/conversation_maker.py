@@ -118,8 +118,9 @@ class ConversationMaker:
         for notice in self.assembled.notices:
             self._front.notice(notice, "warning")
         resumed = self.assembled.resumed
-        if resumed is not None and resumed.title:
-            self._front.name_window(resumed.title)
+        title = self.options.name or (resumed.title if resumed is not None else None)
+        if title:
+            self._front.name_window(title)
         conversation = self.assembled.conversation
         if resumed is not None and self._restore(resumed.draft, resumed.queued):
             # They are in the prompt now: the next resume must not bring them once more.

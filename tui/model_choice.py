@@ -46,7 +46,8 @@ async def real_model(settings: Settings, around: Surroundings, options: RunOptio
             base_url=values.baseUrl,
             model=values.model,
             small_model=values.smallFastModel,
-            fallback_models=(fallback,) if isinstance(fallback, str) else tuple(fallback),
+            fallback_models=options.fallback_models
+            or ((fallback,) if isinstance(fallback, str) else tuple(fallback)),
         ),
         flag_model=_flag_model(settings, options),
         helper_key=helper_key,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from agent.errors import SessionError
+from agent.errors import SessionError, SeveralSessions
 from agent.session.store import SessionInfo, SessionStore
 from agent.session.summaries import summarise
 
@@ -36,6 +36,8 @@ def find_session(store: SessionStore, text: str) -> SessionInfo:
             raise SessionError(
                 f"Several sessions begin with {text!r}: {ids}. Type more of the name, or an id."
             ) from error
+        if isinstance(error, SeveralSessions):
+            raise
         raise SessionError(
             f"{text!r} is no session id here, and no session's name. "
             "`agent-tui sessions list` shows them."

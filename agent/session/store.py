@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from agent.errors import SessionError
+from agent.errors import SessionError, SeveralSessions
 from agent.session.blobs import copy_snapshots
 from agent.session.lines import BadLine, Line, read_forwards
 from agent.session.records import GrantsRecord, SessionHeader, TitleRecord, to_json
@@ -97,7 +97,9 @@ class SessionStore:
             transcript.append(to_json(header), sync=True)
         return Session(new_id, transcript)
 
-    def create_unsaved(self, project_dir: Path, *, launch_dir: Path | None = None) -> Session:
+    def create_unsaved(
+        self, project_dir: Path, *, launch_dir: Path | None = None, session_id: str | None = None
+    ) -> Session:
         """Start a session where nothing is kept: for a home folder that takes no files.
 
         It lies in a private temporary folder, so that everything else works as usual.
@@ -109,7 +111,7 @@ class SessionStore:
             folder = Path(tempfile.mkdtemp(prefix="agent-tui-"))
         except OSError as error:
             raise SessionError(f"No folder takes session files: {error.strerror}.") from error
-        new_id = str(uuid.uuid4())
+        new_id = valid_id(session_id) if session_id else str(uuid.uuid4())
         elsewhere = SessionStore(folder).folder(project_dir)
         transcript = Transcript.create(elsewhere / f"{new_id}{_SUFFIX}")
         header = SessionHeader(
@@ -125,16 +127,19 @@ class SessionStore:
         info = self.get(session_id)
         return Session(info.id, Transcript.open(info.path))
 
-    def fork(self, session_id: str, *, project_dir: Path | None = None) -> Session:
+    def fork(
+        self, session_id: str, *, project_dir: Path | None = None, new_id: str | None = None
+    ) -> Session:
         """Copy a session, also one that is open elsewhere, and open the copy.
 
-        Grants stay behind: they were given for the other conversation.
+        `new_id` is the copy's; None makes one. Grants stay behind: they were given for the other
+        conversation.
 
         Raises:
             SessionError: there is none, or the copy cannot be written.
         """
         info = self.get(session_id)
-        new_id = str(uuid.uuid4())
+        new_id = valid_id(new_id) if new_id else str(uuid.uuid4())
         folder = self.folder(project_dir) if project_dir else info.path.parent
         transcript = Transcript.create(folder / f"{new_id}{_SUFFIX}")
         with _removed_on_failure(transcript):
@@ -159,7 +164,8 @@ class SessionStore:
         """Find a session by its id, or by the start of one (4 characters at least).
 
         Raises:
-            SessionError: the text is no id, or none or several sessions match.
+            SeveralSessions: it is the start of several ids.
+            SessionError: the text is no id, or no session matches.
         """
         text = session_id.strip().lower()
         if not _ID_START.fullmatch(text):
@@ -173,7 +179,9 @@ class SessionStore:
             )
         if len(matching) > 1:
             ids = ", ".join(info.id for info in matching[:5])
-            raise SessionError(f"Several sessions begin with {session_id}: {ids}. Type more of it.")
+            raise SeveralSessions(
+                f"Several sessions begin with {session_id}: {ids}. Type more of it."
+            )
         return matching[0]
 
     def latest(self, project_dir: Path) -> SessionInfo | None:

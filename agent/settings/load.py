@@ -12,7 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from agent.errors import ConfigError
+from agent.errors import ConfigError, FlagError
 from agent.settings.file import (
     LoadedFile,
     SettingsWarning,
@@ -21,7 +21,7 @@ from agent.settings.file import (
     read_settings,
 )
 from agent.settings.git_config import git_items
-from agent.settings.mcp_file import McpServerText, read_mcp_file, servers_of
+from agent.settings.mcp_file import McpServerText, read_mcp_file, read_mcp_text, servers_of
 from agent.settings.merge import Merged, Origin, by_precedence, merge
 from agent.settings.places import (
     POLICY_DIR,
@@ -217,11 +217,12 @@ def _from_flag(argument: str, home: Path) -> LoadedFile:
         found, warnings = read_settings(path, RuleSource.CLI)
         if found is None:
             reason = warnings[0].message if warnings else "there is no such file"
-            raise ConfigError(f"--settings {argument}: {reason}.")
+            raise FlagError(f"--settings {argument}: {reason}.")
         loaded = found
-    for warning in warnings:
-        if warning.level == "error":
-            raise ConfigError(f"--settings: {warning}")
+    for warning in (*warnings, *rules_of(loaded)[1]):
+        # Whoever names settings for one run relies on all of them.
+        if warning.level != "info":
+            raise FlagError(f"--settings: {warning}")
     return loaded
 
 
@@ -279,11 +280,15 @@ def _servers(
 ) -> tuple[McpServerText, ...]:
     found: list[McpServerText] = []
     for config in flags.mcp_configs:
-        path = expand_home(config, home).absolute()
-        servers, warnings = read_mcp_file(path, RuleSource.CLI)
-        if warnings or not path.exists():
-            reason = str(warnings[0]) if warnings else "there is no such file"
-            raise ConfigError(f"--mcp-config {config}: {reason}.")
+        if config.lstrip().startswith("{"):
+            servers, warnings = read_mcp_text(config, None, RuleSource.CLI)
+        else:
+            path = expand_home(config, home).absolute()
+            servers, warnings = read_mcp_file(path, RuleSource.CLI)
+            if not warnings and not path.exists():
+                raise FlagError(f"--mcp-config {config}: there is no such file.")
+        if warnings:
+            raise FlagError(f"--mcp-config: {warnings[0]}.")
         found.extend(servers)
     settings_servers = [s for loaded in by_precedence(files) for s in servers_of(loaded)]
     for server in (*settings_servers, *project_servers):

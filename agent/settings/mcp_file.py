@@ -50,9 +50,15 @@ def read_mcp_file(
     try:
         text = read_text(path)
     except (OSError, UnicodeDecodeError) as error:
-        return (), (SettingsWarning(f"cannot be read: {error}", path, level="error"),)
-    if text is None:
-        return (), ()
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        return (), (SettingsWarning(f"cannot be read: {reason}", path, level="error"),)
+    return read_mcp_text(text, path, source) if text is not None else ((), ())
+
+
+def read_mcp_text(
+    text: str, path: Path | None, source: RuleSource
+) -> tuple[tuple[McpServerText, ...], tuple[SettingsWarning, ...]]:
+    """Read the text of a `.mcp.json`; `path` is None for one on the command line."""
     parsed = parse(text)
     if parsed.error is not None:
         message = f"not valid JSON: {parsed.error.message}; its servers do not count"

@@ -9,11 +9,14 @@ from typing import Any
 
 import pytest
 
+from agent.model.scripted.faults import Status
+from agent.model.scripted.record import RecordedRequest
 from agent.model.scripted.scenario import Scenario, Text, ToolCall, Turn
 from agent.model.scripted.server import ScriptedServer
 from tests.journeys.program import environment, run
 
 HELLO = Turn((Text("Hello."),), times=0)
+BUSY = Status(529, headers={"retry-after": "0"})
 
 
 @pytest.fixture
@@ -106,11 +109,53 @@ async def test_settings_file_and_unknown_mode(
     extra.write_text(json.dumps({"model": "claude-haiku-5-5"}))
     env = environment(fresh_home, hello.base_url)
     env.pop("ANTHROPIC_MODEL")
-    flags = ["--settings", str(extra), "--permission-mode", "yolo"]
-    status, _, err = await run("-p", "hi", *flags, cwd=project, env=env)
-    assert status == 0
+    status, _, err = await run("-p", "hi", "--settings", str(extra), cwd=project, env=env)
+    assert (status, err) == (0, "")
     assert hello.requests[-1].body["model"] == "claude-haiku-5-5"
-    assert "yolo" in err
+    # A plan that is misspelt must not become a run that changes things.
+    status, _, err = await run("-p", "hi", "--permission-mode", "paln", cwd=project, env=env)
+    assert (status, len(hello.requests)) == (2, 1)
+    assert "'plan'" in err
+
+
+async def test_a_session_that_is_named_beforehand(
+    hello: ScriptedServer, project: Path, fresh_home: Path
+) -> None:
+    env = environment(fresh_home, hello.base_url)
+    own = "0a1b2c3d-0000-4000-8000-00000000beef"
+    first = ["-p", "hi", "--session-id", own, "--name", "The  plan"]
+    assert (await run(*first, cwd=project, env=env))[0] == 0
+    status, _, err = await run(*first, cwd=project, env=env)
+    assert status == 1
+    assert "agent-tui -r 0a1b2c3d" in err
+    json_form = ["--output-format", "json"]
+    _, out, _ = await run("-p", "on", "-r", "the plan", *json_form, cwd=project, env=env)
+    assert json.loads(out)["session_id"] == own
+    other = own.replace("0a", "0b")
+    copy = ["-c", "--fork-session", "--session-id", other, *json_form]
+    _, out, _ = await run("-p", "on", *copy, cwd=project, env=env)
+    assert json.loads(out)["session_id"] == other
+    status, _, err = await run("-p", "on", "-r", "0", cwd=project, env=env)
+    assert "no session" in err
+    for twin in ("11111111-2222-4000-8000-000000000001", "11111111-2222-4000-8000-000000000002"):
+        await run("-p", "hi", "--session-id", twin, cwd=project, env=env)
+    status, _, err = await run("-p", "on", "-r", "11111111", cwd=project, env=env)
+    assert status == 1
+    assert "Several sessions begin with 11111111" in err
+
+
+async def test_another_model_takes_over_where_a_flag_says_so(
+    project: Path, fresh_home: Path
+) -> None:
+    def respond(request: RecordedRequest) -> Turn | None:
+        is_first = request.body["model"] == "claude-opus-5-5"
+        return Turn((Text("x"),), fault=BUSY) if is_first else HELLO
+
+    async with ScriptedServer(Scenario(), respond=respond) as server:
+        env = environment(fresh_home, server.base_url)
+        status, out, err = await run("-p", "hi", "--fallback-model", "haiku", cwd=project, env=env)
+    assert (status, out) == (0, "Hello.\n")
+    assert "switched from claude-opus-5-5 to claude-haiku-5-5" in err
 
 
 async def test_bypass_needs_its_gate(project: Path, fresh_home: Path) -> None:

@@ -231,7 +231,7 @@ async def test_a_killed_run_resumes_and_does_not_run_its_tool_again(
         (["-p", "x", "--effort", "huge"], 2, "effort"),
         (["-p", "x", "-r", "zzz"], 1, "no session id"),
         (["-p", "x", "-c"], 1, "no earlier session"),
-        (["-p", "x", "--settings", "missing.json"], 1, "missing.json"),
+        (["-p", "x", "--settings", "missing.json"], 2, "missing.json"),
         (["hello"], 2, "no terminal"),
         (["--nonsense"], 2, "nonsense"),
     ],

@@ -13,6 +13,8 @@ from tui import cli
 from tui.command_line import run
 from tui.habits import INSTEAD, WORDS, spread
 
+UUID = "0a1b2c3d-0000-4000-8000-00000000beef"
+
 
 @pytest.mark.parametrize(
     ("typed", "understood"),
@@ -84,6 +86,51 @@ def test_what_is_not_here_says_what_to_do(
 ) -> None:
     assert cli.main(arguments) == 2
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["-c", "-r"], "give one of them"),
+        (["-c", "-r", "abcd", "-p", "x"], "give one of them"),
+        (["--fork-session", "-p", "x"], "goes with -c or -r"),
+        (["-c", "--session-id", UUID], "goes with --fork-session"),
+        (["--session-id", "abcd"], "not a valid UUID"),
+        (["--dangerously-skip-permissions", "--permission-mode", "plan"], "opposite things"),
+        (["-p", "x", "--include-partial-messages"], "needs --output-format stream-json"),
+        (["-p", "--input-format", "stream-json"], "needs --output-format stream-json"),
+        (["--permission-prompt-tool", "mcp__a__b", "-p", "x"], "PermissionRequest"),
+        (["--permission-prompt-tool", "stdio", "-p", "x"], "needs --input-format stream-json"),
+        (["--permission-mode", "Plan", "-p", "x"], "'plan', 'auto', 'dontAsk'"),
+        (["--max-budget-usd", "nan", "-p", "x"], "no amount"),
+        *((["-p", "x", flag, " "], "empty") for flag in
+          ("--model", "--settings", "--mcp-config", "--name", "--fallback-model")),
+    ],
+)  # fmt: skip
+def test_what_cannot_go_together_is_refused(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(arguments) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_session_has_an_id_and_a_name_from_the_command_line() -> None:
+    options = options_of("--session-id", UUID.upper(), "-n", "a b", "-p", "x")
+    assert (options.session_id, options.name) == (UUID, "a b")
+
+
+def test_models_that_take_over_are_a_list() -> None:
+    assert options_of("--fallback-model", "sonnet, haiku").fallback_models == ("sonnet", "haiku")
+
+
+def test_settings_that_are_text_stay_as_they_are() -> None:
+    text = '{"permissions": {"deny": ["Read(//etc/**)"]}}'
+    assert options_of("--settings", text, "--mcp-config", "{ }//").settings_file == text
+
+
+@pytest.mark.parametrize("form", ["json", "stream-json"])
+def test_forms_for_programs_have_no_screen(form: str) -> None:
+    assert options_of("--output-format", form, "x").headless
 
 
 @pytest.mark.parametrize("word", ["help", "version"])

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from agent.errors import ConfigError
+from agent.errors import ConfigError, FlagError
 from agent.settings.load import CliSettings, Settings, load_settings
 from agent.settings.trust import TrustStore
 from permissions.rule import RuleBehavior, RuleExamples, RuleSource
@@ -353,9 +353,21 @@ def test_settings_on_the_command_line_are_a_file_or_json(world: World) -> None:
     path = world.write("extra.json", {"permissions": {"deny": ["Bash(x)"]}})
     assert rules(world.load(settings=str(path))) == ["deny Bash(x) cliArg"]
     assert world.load(settings='{"theme": "light"}').values.theme == "light"
-    for bad in (str(world.root / "none.json"), '{"a"'):
-        with pytest.raises(ConfigError, match="--settings"):
-            world.load(settings=bad)
+    world.write("bad.json", {"permissions": {"deny": [7]}})
+    for bad in ("none.json", '{"a"', '{"model": 5}', '{"modle": "x"}', "bad.json"):
+        with pytest.raises(FlagError, match="--settings"):
+            world.load(settings=bad if bad[0] == "{" else str(world.root / bad))
+
+
+def test_servers_on_the_command_line_are_a_file_or_json(world: World) -> None:
+    text = '{"mcpServers": {"a": {"url": "http://localhost//x"}}}'
+    path = world.write("servers.json", text)
+    for given in (str(path), text):
+        (server,) = world.load(mcp_configs=(given,)).mcp_servers
+        assert (server.name, server.raw["url"]) == ("a", "http://localhost//x")
+    for bad in ("none.json", '{"mcpServers": 3}', "{"):
+        with pytest.raises(FlagError, match="--mcp-config"):
+            world.load(mcp_configs=(bad,))
 
 
 def test_in_the_home_folder_the_own_file_is_not_a_project_s(world: World) -> None:
