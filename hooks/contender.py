@@ -67,9 +67,7 @@ class HookContender:
         )
         decision = decision_of(outcome, pending)
         if decision is not None and decision.behavior is Behavior.ALLOW:
-            grant, left = grant_of(outcome.permission_updates)
-            decision = replace(decision, grant=grant)
-            outcome = replace(outcome, notices=(*outcome.notices, *left))
+            decision = replace(decision, grant=grant_of(outcome.permission_updates)[0])
         if self._on_outcome is not None:
             self._on_outcome(outcome)
         return decision

@@ -57,8 +57,10 @@ def hook_environment(
             own[f"PLUGIN_OPTION_{re.sub(r'[^A-Za-z0-9]', '_', name).upper()}"] = value
     if env_file is not None:
         own["ENV_FILE"] = str(env_file)
-    if session.effort is not None:
-        own["EFFORT"] = session.effort
+    effort = payload.get("effort")
+    level = effort.get("level") if isinstance(effort, Mapping) else session.effort
+    if isinstance(level, str) and "\0" not in level:
+        own["EFFORT"] = level.encode("utf-8", "replace").decode()
     if session.pid is not None:
         own["PID"] = str(session.pid)
     for name, value in own.items():

@@ -17,8 +17,9 @@ from typing import Final
 
 from hooks.environment import fill_placeholders
 from hooks.modes.command import shell_argv
+from hooks.modes.mcp_tool import NO_MCP
 from hooks.process import CannotStart, Program, run_program
-from hooks.spec import CommandHandler, HandlerSpec, HttpHandler, is_background
+from hooks.spec import CommandHandler, HandlerSpec, HttpHandler, McpToolHandler, is_background
 
 INTERPRETERS: Final = frozenset({"python", "python3", "node", "bash", "sh", "zsh", "ruby", "perl"})
 SHELL_WORDS: Final = frozenset(
@@ -92,6 +93,8 @@ def _check(spec: HandlerSpec, *, env: Mapping[str, str], cwd: Path) -> Iterator[
                 )
                 if used and not env.get(name):
                     yield f"the variable {name} of its headers is not set"
+        case McpToolHandler(server=server):
+            yield NO_MCP.format(server=server)
         case _:
             return
 

@@ -35,6 +35,7 @@ KNOWN_TOOLS: Final = (
     "Write",
 )
 PERMISSION_RULE: Final = re.compile(rf"^(?:{'|'.join(KNOWN_TOOLS)}|mcp__\w+)\(.*\)$", re.DOTALL)
+RULE_TOOL: Final = re.compile(rf"(?:^|\|)\s*({'|'.join(KNOWN_TOOLS)}|mcp__\w+)\(")
 UNQUOTED_PLACEHOLDER: Final = re.compile(
     r"(?<![\"'\w])\$\{?(CLAUDE|AGENT_TUI)_(PROJECT_DIR|PLUGIN_ROOT|PLUGIN_DATA)\}?"
 )
@@ -58,10 +59,12 @@ def lint_matcher(event: str, matcher: str | None) -> Iterator[str]:
         yield f"{event} has no matcher: `{matcher}` is not looked at, the hooks always run"
         return
     if rules.is_tool_event and PERMISSION_RULE.match(matcher):
-        tool = matcher.partition("(")[0]
+        tools = RULE_TOOL.findall(matcher)
+        rules_fit = matcher if len(tools) == 1 else f"{tools[0]}(…)"
+        each = "in the handler" if len(tools) == 1 else "in one handler for each rule"
         yield (
             f"matcher `{matcher}` is a permission rule and matches no tool: "
-            f'use "matcher": "{tool}" and, in the handler, "if": "{matcher}"'
+            f'use "matcher": "{"|".join(dict.fromkeys(tools))}" and, {each}, "if": "{rules_fit}"'
         )
         return
     parsed = parse_matcher(matcher, strict_exact=rules.strict_exact_matcher)

@@ -6,7 +6,10 @@ import re
 import warnings
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from hooks.bounded_regex import BoundedRegex
 
 EXACT: Final = re.compile(r"[A-Za-z0-9_\- ,|]*")
 STRICT_EXACT: Final = re.compile(r"[A-Za-z0-9_|]*")
@@ -35,9 +38,9 @@ class MatchNames:
 
 @dataclass(frozen=True, slots=True)
 class MatchPattern:
-    """An unanchored regular expression."""
+    """An unanchored regular expression, searched for in bounded time."""
 
-    pattern: re.Pattern[str]
+    pattern: BoundedRegex
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +66,20 @@ def parse_matcher(text: str | None, *, strict_exact: bool = False) -> Matcher:
         with warnings.catch_warnings():
             # What Python may read otherwise one day would be written over the screen.
             warnings.simplefilter("ignore")
-            return MatchPattern(re.compile(JS_NAMED_GROUP.sub("(?P<", text)))
+            return _pattern(JS_NAMED_GROUP.sub("(?P<", text))
     except (re.error, OverflowError, RecursionError) as error:
         return MatchNothing(f"not a regular expression: {error}")
+
+
+def _pattern(text: str) -> MatchPattern | MatchNothing:
+    # Most sessions have names for matchers and start without the expressions that read patterns.
+    from hooks.bounded_regex import BoundedRegex, UnboundedPattern
+
+    re.compile(text)
+    try:
+        return MatchPattern(BoundedRegex(text))
+    except UnboundedPattern as error:
+        return MatchNothing(f"a pattern that could take for ever: it {error}")
 
 
 def covers(matcher: Matcher, value: str) -> bool:
@@ -77,6 +91,12 @@ def covers(matcher: Matcher, value: str) -> bool:
         case MatchNames(names=names):
             return any(candidate in names for candidate in candidates)
         case MatchPattern(pattern=pattern):
-            return any(pattern.search(candidate) for candidate in candidates)
+            return any(_is_found(pattern, candidate) for candidate in candidates)
         case MatchNothing():
             return False
+
+
+@lru_cache(maxsize=4096)
+def _is_found(pattern: BoundedRegex, value: str) -> bool:
+    """Search once for each name: the same few tools come again and again."""
+    return pattern.search(value)

@@ -10,6 +10,7 @@ from typing import Final, Literal, TypeVar
 
 from hooks.answer import Answer
 from hooks.effects import EFFECTS, Audience, Effects, ExitTwo
+from hooks.permission_updates import grant_of
 from hooks.response import HandlerOutcome, HandlerResult, ReasonSource, first_line
 
 T = TypeVar("T")
@@ -165,6 +166,8 @@ def aggregate(event: str, results: Sequence[HandlerResult]) -> EventOutcome:
         decision, reason = "block", "no hook printed the path of the new worktree"
         reason_source = ReasonSource.GENERATED.value
         notices.append(f"{event}: {reason}")
+    updates = [u for r in deciding if decision == "allow" for u in r.answer.permission_updates]
+    notices.extend(grant_of(updates)[1])
     updated_input = _rewritten(event, decision, results, notices)
     action = _action(event, decision, answers)
     return EventOutcome(
@@ -179,12 +182,7 @@ def aggregate(event: str, results: Sequence[HandlerResult]) -> EventOutcome:
         feedback_to=_audience(event, rules, decision, reason, bool(contexts)),
         updated_input=updated_input,
         updated_tool_output=_last([answer.updated_tool_output for answer in answers]),
-        permission_updates=tuple(
-            update
-            for result in deciding
-            if decision == "allow"
-            for update in result.answer.permission_updates
-        ),
+        permission_updates=tuple(updates),
         interrupt=decision == "deny" and any(answer.interrupt for answer in answers),
         retry=any(answer.retry for answer in answers),
         additional_context=_joined(contexts, "\n\n"),

@@ -24,7 +24,7 @@ from hooks.given import GivenPayload, PayloadError, read_payload
 from hooks.outcome import EventOutcome
 from hooks.ports import HookPorts, HookSession
 from hooks.runner import HookRunner
-from hooks.sources import SourceError, read_plugin, read_settings_file
+from hooks.sources import SourceError, read_plugin, read_plugin_file, read_settings_file
 from hooks.spec import HookSource
 
 BACKGROUND_WAIT_S: Final = 5.0
@@ -70,8 +70,7 @@ def load_config(options: HookOptions, world: HookWorld) -> HookConfig:
     for text in options.settings:
         source, path = _named_source(text)
         if source is HookSource.PLUGIN:
-            root = path if path.is_dir() else path.parent.parent
-            layers.extend(read_plugin(world.cwd / root, data_home=_plugin_data(world)))
+            layers.extend(read_plugin_file(world.cwd / path, data_home=_plugin_data(world)))
         else:
             layers.append(read_settings_file(world.cwd / path, source))
     if not options.settings:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
 from hooks.config import HookLayer
 from hooks.effects import EFFECTS
 from hooks.spec import HookSource, PluginRoot
 from permissions.plain_file import read_plain
+
+USUAL_FILES: Final = frozenset({("hooks", "hooks.json"), (".claude-plugin", "plugin.json")})
+"""Folder and name of the files that a plugin's hooks are looked for in."""
 
 
 class SourceError(ValueError):
@@ -19,13 +23,29 @@ class SourceError(ValueError):
 def read_settings_file(path: Path, source: HookSource) -> HookLayer:
     """Read one file as a trusted layer: JSON, or Markdown with front matter. Raises SourceError."""
     text = _text_of(path)
-    settings = _front_matter(path, text) if path.suffix == ".md" else _json(path, text)
-    if "hooks" not in settings and any(name in EFFECTS for name in settings):
-        settings = {"hooks": settings}
+    settings = _front_matter(path, text) if path.suffix == ".md" else _hooks_json(path, text)
     owner = None
     if source in (HookSource.SKILL, HookSource.AGENT):
         owner = f"{source.value}:{settings.get('name', path.stem)}"
     return HookLayer(source=source, settings=settings, file=str(path), owner=owner)
+
+
+def read_plugin_file(path: Path, *, data_home: Path) -> tuple[HookLayer, ...]:
+    """Read the plugin that a file belongs to, or the file alone where it is no plugin's usual one.
+
+    Raises:
+        SourceError: a file of it cannot be read.
+    """
+    path = path.resolve()
+    if path.is_dir():
+        return read_plugin(path, data_home=data_home)
+    folder = path.parent
+    if (folder.name, path.name) in USUAL_FILES:
+        return read_plugin(folder.parent, data_home=data_home)
+    root = folder.parent if folder.name == "hooks" else folder
+    plugin = PluginRoot(name=path.stem, root=root, data=data_home / path.stem)
+    settings = _hooks_json(path, _text_of(path))
+    return (HookLayer(HookSource.PLUGIN, settings, str(path), plugin=plugin),)
 
 
 def read_plugin(root: Path, *, data_home: Path) -> tuple[HookLayer, ...]:
@@ -53,7 +73,7 @@ def read_plugin(root: Path, *, data_home: Path) -> tuple[HookLayer, ...]:
             layers.append(HookLayer(HookSource.PLUGIN, inline, str(manifest_path), plugin=plugin))
     for path in dict.fromkeys(file.resolve() for file in files):
         if path.is_file():
-            settings = _json(path, _text_of(path))
+            settings = _hooks_json(path, _text_of(path))
             layers.append(HookLayer(HookSource.PLUGIN, settings, str(path), plugin=plugin))
         elif path != root / "hooks" / "hooks.json":
             raise SourceError(f"{manifest_path}: names {path}, which is not there")
@@ -67,6 +87,14 @@ def _text_of(path: Path) -> str:
         raise SourceError(f"{path}: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
         raise SourceError(f"{path}: not UTF-8 ({error.reason})") from error
+
+
+def _hooks_json(path: Path, text: str) -> Mapping[str, object]:
+    """Return settings, also where a file has the events without the `hooks` around them."""
+    settings = _json(path, text)
+    if "hooks" not in settings and any(name in EFFECTS for name in settings):
+        return {"hooks": settings}
+    return settings
 
 
 def _json(path: Path, text: str) -> Mapping[str, object]:

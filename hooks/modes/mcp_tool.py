@@ -12,6 +12,10 @@ from hooks.modes.base import HookCall
 from hooks.response import HandlerOutcome, HandlerResult, Printed, judge_printed
 from hooks.spec import McpToolHandler
 
+NO_MCP: Final = (
+    "the MCP server {server!r} cannot be reached: agent-tui connects to no MCP servers yet, so "
+    "`mcp_tool` hooks do nothing (a `command` or `http` hook works)"
+)
 REFERENCE: Final = re.compile(r"\$\{([A-Za-z_][\w.]*)\}")
 
 
@@ -24,7 +28,7 @@ class McpToolMode:
         assert isinstance(handler, McpToolHandler)
         failed = HandlerResult(call.spec, HandlerOutcome.NON_BLOCKING_ERROR)
         if call.ports.call_mcp_tool is None:
-            return replace(failed, error=f"MCP server {handler.server!r} is not connected")
+            return replace(failed, error=NO_MCP.format(server=handler.server))
         filled = {name: fill(value, call.payload) for name, value in handler.input.items()}
         text = await call.ports.call_mcp_tool(handler.server, handler.tool, filled)
         judged = judge_printed(call.spec, Printed(0, text.encode(), b"", asked=call.payload))

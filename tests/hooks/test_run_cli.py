@@ -74,6 +74,13 @@ class Cli:
         return status, [json.loads(line) for line in out.getvalue().splitlines()]
 
 
+def _printed(line: dict[str, object]) -> list[tuple[str, str]]:
+    """Return the source and standard output of every handler."""
+    results = line["results"]
+    assert isinstance(results, list)
+    return [(result["source"], result["stdout"]) for result in results]
+
+
 @pytest.fixture
 def cli(place: Place) -> Cli:
     return Cli(place)
@@ -253,6 +260,49 @@ async def test_a_plugin_brings_its_hooks_and_variables(cli: Cli) -> None:
     data = cli.place.home / ".agent" / "plugins" / "data" / "guard"
     assert line["additional_context"] == f"{root}|{data}"
     assert line["results"][0]["source"] == "plugin"  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("name", "root"),
+    [
+        ("plugin/hooks/hooks.json", "plugin"),
+        ("plugin/.claude-plugin/plugin.json", "plugin"),
+        ("plugin", "plugin"),
+        ("alone/some.json", "alone"),
+        ("alone/hooks/other.json", "alone"),
+    ],
+)
+@pytest.mark.parametrize("is_bare", [False, True])
+async def test_a_file_named_as_a_plugin_is_read(
+    cli: Cli, name: str, root: str, is_bare: bool
+) -> None:
+    command = 'echo "$CLAUDE_PLUGIN_ROOT"'
+    section = {"Stop": [{"hooks": [{"type": "command", "command": command}]}]}
+    text = json.dumps(section if is_bare else {"hooks": section})
+    for path in ("plugin/hooks/hooks.json", "alone/some.json", "alone/hooks/other.json"):
+        (cli.place.project / path).parent.mkdir(parents=True, exist_ok=True)
+        (cli.place.project / path).write_text(text)
+    (cli.place.project / "plugin" / ".claude-plugin").mkdir()
+    (cli.place.project / "plugin" / ".claude-plugin" / "plugin.json").write_text("{}")
+    cli.options = HookOptions(settings=(f"plugin={name}",))
+    _, (line,) = await cli.run("Stop")
+    assert _printed(line) == [("plugin", f"{(cli.place.project / root).resolve()}\n")]
+
+
+async def test_the_effort_of_a_payload_is_in_the_environment(cli: Cli) -> None:
+    cli.settings("Stop", 'echo "$CLAUDE_EFFORT,$AGENT_TUI_EFFORT"')
+    _, (line,) = await cli.run("Stop", {"effort": {"level": "high"}})
+    assert _printed(line) == [("project", "high,high\n")]
+
+
+async def test_an_update_that_hooks_may_not_make_is_told(cli: Cli) -> None:
+    update = {"type": "setMode", "mode": "bypassPermissions", "destination": "session"}
+    decision = {"behavior": "allow", "updatedPermissions": [update]}
+    answer = {"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": decision}}
+    cli.settings("PermissionRequest", f"echo '{json.dumps(answer)}'")
+    _, (line,) = await cli.run("PermissionRequest", BASH)
+    assert line["decision"] == "allow"
+    assert line["notices"] == ["updatedPermissions: 'setMode' is not done for hooks"]
 
 
 async def test_front_matter_of_a_skill_is_read(cli: Cli) -> None:
