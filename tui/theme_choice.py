@@ -46,6 +46,10 @@ class ThemeChoice:
 
     def choose(self, name: str) -> None:
         """Use the named theme from now on, or `auto`."""
+        if name == self.wanted:
+            # Looked at others and came back: what is to be said of it was said.
+            self._use(self._theme)
+            return
         self.wanted = name
         self.reload(is_new=True)
 

@@ -236,6 +236,21 @@ async def test_names_that_begin_with_the_word_come_first() -> None:
     assert panel._found == [2, 1, 0]
 
 
+async def test_a_setting_that_nobody_set_says_what_counts(tmp_path: Path) -> None:
+    conversation = played()
+    conversation.commands = center_for(conversation, tmp_path)
+    app = make_app(conversation)
+    async with app.run_test(size=(90, 30)) as pilot:
+        await settled(pilot)
+        await opened(pilot, "/config")
+        await pilot.press(*"maxturns")
+        assert "default: 200" in text_of(app.dialogs)
+        await pilot.press("ctrl+u", *"verbose")
+        assert "no effect here" in text_of(app.dialogs)
+        await pilot.press("escape", "escape")
+        await settled(pilot)
+
+
 async def test_a_setting_with_few_values_is_chosen_in_place(tmp_path: Path) -> None:
     conversation = played()
     conversation.commands = center_for(conversation, tmp_path)
@@ -245,7 +260,7 @@ async def test_a_setting_with_few_values_is_chosen_in_place(tmp_path: Path) -> N
         await opened(pilot, "/config")
         await pilot.press(*"editormode", "enter")
         await settled(pilot)
-        assert "❯ ● not set" in text_of(app.dialogs)
+        assert "❯ ● not set  normal" in text_of(app.dialogs)
         await pilot.press(*"vim", "enter")
         await settled(pilot)
         file = tmp_path / ".agent" / "settings.json"

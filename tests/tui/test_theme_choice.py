@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.tui.recorded import make_app
-from tests.tui.test_app_keys import settled
+from tests.tui.recorded import RecordedConversation, make_app
+from tests.tui.test_app_keys import send, settled, transcript_of
 from tests.tui.test_panels import opened
 from themes.registry import load_theme
 from themes.theme import Role, Theme
@@ -97,6 +97,33 @@ def test_a_theme_that_breaks_leaves_the_last_one(tmp_path: Path) -> None:
     assert len(told) == 2
     assert "mine.toml" in told[0]
     assert "no_such_role" in told[1]
+
+
+def test_what_a_theme_warns_of_is_told_when_it_is_chosen_and_not_again(tmp_path: Path) -> None:
+    (tmp_path / "odd.toml").write_text('[roles]\nno_such_role = "#fff"\n')
+    themes, used, told = choice("dark", (tmp_path,))
+    themes.choose("odd")
+    themes.choose("odd")
+    assert [theme.name for theme in used] == ["odd", "odd"]
+    assert len(told) == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [('[roles]\nno_such_role = "#fff"\n', "no_such_role"), ("[roles\n", "odd.toml")],
+)
+async def test_the_theme_panel_tells_what_is_wrong_once(
+    tmp_path: Path, content: str, said: str
+) -> None:
+    (tmp_path / "odd.toml").write_text(content)
+    app = make_app(RecordedConversation([]))
+    app.options = replace(app.options, themes_dir=(tmp_path,))
+    app.themes._themes_dir = (tmp_path,)
+    async with app.run_test(size=(90, 40)) as pilot:
+        await settled(pilot)
+        await send(pilot, "/theme odd")
+        await settled(pilot)
+        assert transcript_of(app).count(said) == 1
 
 
 async def test_a_saved_theme_and_a_changed_setting_are_noticed(tmp_path: Path) -> None:

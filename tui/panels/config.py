@@ -13,7 +13,7 @@ from typing import Literal, get_args, get_origin
 
 from agent.errors import AgentError
 from agent.settings.change import parse_value, set_value
-from agent.settings.describe import DESCRIPTIONS
+from agent.settings.describe import DESCRIPTIONS, UNSET, WITHOUT_EFFECT
 from agent.settings.schema import SettingsFile
 from themes.registry import load_theme
 from themes.theme import ThemeError
@@ -83,7 +83,11 @@ async def _choose(screen: CommandScreen, file: Path, key: str, choices: Sequence
     assert screen.commands is not None
     now = getattr(screen.commands.context.settings().values, key, None)
     items = [
-        Item(_shown(choice), is_current=choice == now and type(choice) is type(now))
+        Item(
+            _shown(choice),
+            UNSET.get(key, "") if choice is None else "",
+            is_current=choice == now and type(choice) is type(now),
+        )
         for choice in choices
     ]
     current = next((i for i, item in enumerate(items) if item.is_current), 0)
@@ -137,13 +141,20 @@ def _items(screen: CommandScreen) -> Sequence[Item]:
         value = getattr(settings.values, key, None)
         origin = settings.merged.origins.get(key)
         if value is None or origin is None:
-            items.append(Item(key, "not set", keywords=about))
+            items.append(Item(key, _unset(key), keywords=about))
             continue
         shown = json.dumps(value, default=_plain, ensure_ascii=False)
         place = f"{origin.source} {screen.display_path(origin.file) if origin.file else ''}"
         detail = f"{shown[:60]} · {place.strip()}"
         items.append(Item(key, detail, is_current=True, keywords=about))
     return sorted(items, key=_order)
+
+
+def _unset(key: str) -> str:
+    """Say what counts where nobody set a setting."""
+    if key in WITHOUT_EFFECT:
+        return "no effect here"
+    return f"default: {UNSET[key]}" if key in UNSET else "none"
 
 
 def _order(item: Item) -> tuple[bool, bool, str]:

@@ -59,10 +59,9 @@ def _detail(theme: Theme | None) -> str:
 
 def _load(screen: CommandScreen, name: str) -> Theme | None:
     try:
-        theme, warnings = load_theme(name, user_dir=screen.themes_dir)
+        # What it warns of is told once it is chosen.
+        theme, _warnings = load_theme(name, user_dir=screen.themes_dir)
     except ThemeError as error:
         screen.notice(str(error), "warning")
         return None
-    for warning in warnings:
-        screen.notice(warning, "warning")
     return theme
