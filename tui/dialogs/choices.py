@@ -109,9 +109,10 @@ class ChoiceList:
             is_selected = index == self.selected
             if choice.detail_with_comment and self.comment(index):
                 choice = replace(choice, detail=choice.detail_with_comment)
+            lines, label_rows = _label_rows(index, choice, is_selected, width)
             rows.extend(
-                FooterRow(line, index, is_selected)
-                for line in _label_rows(index, choice, is_selected, width)
+                FooterRow(line, index, is_selected, is_detail=not is_selected and at >= label_rows)
+                for at, line in enumerate(lines)
             )
             buffer = self._comments.get(index)
             is_open = is_selected and self.is_commenting
@@ -120,7 +121,8 @@ class ChoiceList:
         return rows
 
 
-def _label_rows(index: int, choice: Choice, is_selected: bool, width: int) -> list[Row]:
+def _label_rows(index: int, choice: Choice, is_selected: bool, width: int) -> tuple[list[Row], int]:
+    """Return the rows of an answer, and how many of them hold its label."""
     sign: Run = (" ❯ ", Ink(Role.ACCENT, bold=True)) if is_selected else ("   ", TEXT)
     number: Run = (f"{index + 1}. ", Ink(Role.ACCENT) if is_selected else MUTED)
     label = Ink(Role.ACCENT, bold=True) if is_selected else TEXT
@@ -131,12 +133,14 @@ def _label_rows(index: int, choice: Choice, is_selected: bool, width: int) -> li
     runs.append((choice.label, label))
     if choice.detail and runs_width(runs) + text_width(choice.detail) + 2 <= width:
         rows = wrap([*runs, ("  " + choice.detail, MUTED)], width)
+        label_rows = len(rows)
     else:
         rows = wrap(runs, width)
+        label_rows = len(rows)
         if choice.detail:
             rows.extend(wrap([(choice.detail, MUTED)], width))
     pad: Run = (" " * _INDENT, TEXT)
-    return indented(rows, (sign, number), (pad,))
+    return indented(rows, (sign, number), (pad,)), label_rows
 
 
 def _comment_row(

@@ -29,6 +29,8 @@ class FooterRow:
     """Column of the text cursor, where this row is a field being edited."""
     is_optional: bool = False
     """Left out where the screen is too low for everything."""
+    is_detail: bool = False
+    """More about an answer that is not the selected one: left out where the rest would scroll."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -311,15 +311,18 @@ def _pinned(view: DialogView, room: int) -> list[Row]:
 def _spared(footer: Sequence[FooterRow], above: int, limit: int) -> list[FooterRow]:
     """Return the footer without what it can do without: blank rows, then the hint of its keys.
 
-    They go before anything of the body does. Where that scrolls all the same, the hint stays,
-    unless the window is so low that answers would crowd out what they are about.
+    They go before anything of the body does, and so does what is told of answers that are not
+    selected. Where that scrolls all the same, the hint stays, unless the window is so low that
+    answers would crowd out what they are about.
     """
     tight = [part for part in footer if not (part.is_optional and part.row == BLANK)]
     bare = [part for part in footer if not part.is_optional]
-    for candidate in (list(footer), tight, bare):
+    short = [part for part in tight if not part.is_detail]
+    for candidate in (list(footer), tight, bare, short):
         if above + len(candidate) <= limit:
             return candidate
-    return tight if limit >= _LOW_ROWS or above > 2 * limit else bare
+    is_hinted = limit >= _LOW_ROWS or above > 2 * limit
+    return short if is_hinted else [part for part in bare if not part.is_detail]
 
 
 def _fitting(footer: Sequence[FooterRow], room: int) -> list[FooterRow]:

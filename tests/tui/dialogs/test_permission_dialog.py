@@ -285,3 +285,27 @@ async def test_keys_typed_on_after_an_edit_do_not_answer_it() -> None:
         found = answers["make a"]
         assert found is not None
         assert found.updated_input == {"command": "make ax"}
+
+
+@pytest.mark.parametrize(("height", "are_told"), [(30, True), (18, False)], ids=str)
+async def test_what_an_answer_stores_gives_way_until_it_is_selected(
+    height: int, are_told: bool
+) -> None:
+    offer = GrantOffer(
+        "any git command in this project", GrantChoice(("Bash(x)",), "localSettings")
+    )
+    pending = replace(PENDING, effects=("throws work away: git push",))
+    conversation, _ = await asked((call("x\n" * 6), pending))
+    app = make_app(conversation, suggest_grants=lambda _request, _decision: (offer, offer))
+    async with app.run_test(size=(80, height)) as pilot:
+        await send(pilot, "go")
+        disarm(app)
+        shown = text_of(app.dialogs)
+        assert ("stores Bash(x)" in shown) is are_told
+        assert "throws work away" in shown
+        assert "4. No" in shown
+        await pilot.press("down")
+        await settled(pilot)
+        assert "stores Bash(x)" in text_of(app.dialogs)
+        await pilot.press("escape")
+        await settled(pilot)
