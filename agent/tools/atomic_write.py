@@ -27,6 +27,8 @@ MAX_EDIT_BYTES: Final = 20 * 1024 * 1024
 _DIRECTORY: Final = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # Passing through a folder needs no permission to list it; only Linux has a flag for that.
 _PASS: Final = _DIRECTORY | getattr(os, "O_PATH", os.O_RDONLY)
+_NOT_KEPT: Final = frozenset({"security.capability"})
+"""Rights that a program was given for what it was; every write takes them away."""
 _NO_LINKS: Final = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK})
 
 
@@ -38,11 +40,22 @@ class CurrentFile:
     mode: int
     uid: int
     gid: int
+    links: int = 1
+    """How many names it has; those that are not written through keep the old content."""
 
     @property
     def digest(self) -> str:
         """The content hash."""
         return digest(self.data)
+
+
+def link_notes(current: CurrentFile | None) -> tuple[str, ...]:
+    """Return what is to be said of a file's other names once it was replaced; mostly nothing."""
+    others = current.links - 1 if current is not None else 0
+    if others < 1:
+        return ()
+    what = "1 hard link keeps" if others == 1 else f"{others} hard links keep"
+    return (f"its {what} the old content",)
 
 
 def read_current(path: Path) -> CurrentFile | None:
@@ -106,24 +119,24 @@ def _replace_in(folder: int, target: Path, data: bytes, expected_digest: str | N
     name = os.fsencode(target.name)
     temporary = b"." + name[:200] + b"." + secrets.token_hex(6).encode() + b".tmp"
     # A new file gets its mode from the umask; a replacement is private until it has the old one.
-    descriptor = os.open(
-        temporary,
-        os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC,
-        0o666 if current is None else 0o600,
-        dir_fd=folder,
-    )
+    mode = 0o666 if current is None else 0o600
+    descriptor, is_named = _open_temporary(folder, temporary, mode)
     try:
         try:
             _write_all(descriptor, data)
             if current is not None:
-                _keep_attributes(descriptor, current)
+                _keep_attributes(descriptor, current, name, folder)
             os.fsync(descriptor)
+            if not is_named:
+                # Only now does it get a name, so that a kill until here leaves nothing behind.
+                finished = name if current is None else temporary
+                os.link(f"/proc/self/fd/{descriptor}", finished, dst_dir_fd=folder)
         finally:
             os.close(descriptor)
-        if current is None:
-            _create(folder, temporary, name)
-        else:
+        if current is not None:
             os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+        elif is_named:
+            _create(folder, temporary, name)
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(temporary, dir_fd=folder)
@@ -131,6 +144,16 @@ def _replace_in(folder: int, target: Path, data: bytes, expected_digest: str | N
     # The rename itself becomes durable; some file systems have no such call for folders.
     with contextlib.suppress(OSError):
         os.fsync(folder)
+
+
+def _open_temporary(folder: int, name: bytes, mode: int) -> tuple[int, bool]:
+    """Open a new file and tell whether it has the name; without one where the system can."""
+    nameless = getattr(os, "O_TMPFILE", 0)
+    if nameless and os.path.isdir("/proc/self/fd"):
+        with contextlib.suppress(OSError):
+            return os.open(".", os.O_WRONLY | nameless | os.O_CLOEXEC, mode, dir_fd=folder), False
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    return os.open(name, flags, mode, dir_fd=folder), True
 
 
 def _create(folder: int, temporary: bytes, name: bytes) -> None:
@@ -145,13 +168,27 @@ def _create(folder: int, temporary: bytes, name: bytes) -> None:
         os.unlink(temporary, dir_fd=folder)
 
 
-def _keep_attributes(descriptor: int, current: CurrentFile) -> None:
+def _keep_attributes(descriptor: int, current: CurrentFile, name: bytes, folder: int) -> None:
     made = os.fstat(descriptor)
     if (made.st_uid, made.st_gid) != (current.uid, current.gid):
         # Only root may give files away; a shared project still works with the writer as owner.
         with contextlib.suppress(OSError):
             os.fchown(descriptor, current.uid, current.gid)
     os.fchmod(descriptor, stat.S_IMODE(current.mode))
+    if hasattr(os, "listxattr"):
+        _keep_extended(descriptor, name, folder)
+
+
+def _keep_extended(descriptor: int, name: bytes, folder: int) -> None:
+    """Copy what else belongs to a file: its access list, its labels. What is refused is left."""
+    with contextlib.suppress(OSError):
+        old = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
+        try:
+            for attribute in set(os.listxattr(old)) - _NOT_KEPT:
+                with contextlib.suppress(OSError):
+                    os.setxattr(descriptor, attribute, os.getxattr(old, attribute))
+        finally:
+            os.close(old)
 
 
 def _current_in(folder: int, target: Path) -> CurrentFile | None:
@@ -174,7 +211,7 @@ def _read(file: BinaryIO, path: Path) -> CurrentFile:
                 f"{_name(path)} is too large to edit ({max(status.st_size, len(data)):,} bytes, "
                 f"at most {MAX_EDIT_BYTES:,}). Change it with a command instead."
             )
-        return CurrentFile(data, status.st_mode, status.st_uid, status.st_gid)
+        return CurrentFile(data, status.st_mode, status.st_uid, status.st_gid, status.st_nlink)
 
 
 def _bytes(file: BinaryIO, path: Path) -> bytes:
@@ -230,8 +267,10 @@ def _explain(error: OSError, path: Path) -> str:
             why = "the file would be larger than this process may write"
         case errno.EROFS:
             why = "the file system is read-only"
-        case errno.EACCES | errno.EPERM:
+        case errno.EACCES:
             why = "permission denied for its folder"
+        case errno.EPERM:
+            why = "the system does not permit it (the file or its folder may be immutable)"
         case errno.ELOOP | errno.ENOTDIR:
             why = "a folder on the way is a file, or became a link meanwhile"
         case errno.ENAMETOOLONG:

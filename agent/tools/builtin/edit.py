@@ -10,7 +10,13 @@ from typing import Annotated, Final
 from pydantic import BaseModel, ConfigDict, Field
 
 from agent.display import Display
-from agent.tools.atomic_write import MAX_EDIT_BYTES, CurrentFile, read_current, replace_file
+from agent.tools.atomic_write import (
+    MAX_EDIT_BYTES,
+    CurrentFile,
+    link_notes,
+    read_current,
+    replace_file,
+)
 from agent.tools.base import Concurrency, Tool, ToolContext, ToolError, ToolOutcome, build_tool
 from agent.tools.builtin.write import unread_objection
 from agent.tools.file_diff import file_diff
@@ -55,8 +61,13 @@ class _Edited:
     data: bytes
     count: int
     first_line: int
-    digest_before: str | None
-    """None for a file that does not exist yet."""
+    current: CurrentFile | None
+    """The file as it was; None where there is none yet."""
+
+    @property
+    def digest_before(self) -> str | None:
+        """The content hash the change is based on."""
+        return None if self.current is None else self.current.digest
 
 
 async def _validate(tool_input: EditInput, context: ToolContext) -> str | None:
@@ -97,7 +108,7 @@ def _edit(tool_input: EditInput, context: ToolContext) -> _Edited:
     except NoSuchText as error:
         raise ToolError(f"{name}: {error}") from error
     data = _encode(before, change.text, name)
-    return _Edited(before, change.text, data, change.count, change.first_line, current.digest)
+    return _Edited(before, change.text, data, change.count, change.first_line, current)
 
 
 def _fill(content: str, current: CurrentFile | None, name: str) -> _Edited:
@@ -106,7 +117,7 @@ def _fill(content: str, current: CurrentFile | None, name: str) -> _Edited:
             f"{name} is not empty. old_string may only be empty for a new or an empty file."
         )
     data = _encode(TextFile(""), content, name)
-    return _Edited(TextFile(""), content, data, 1, 1, current.digest if current else None)
+    return _Edited(TextFile(""), content, data, 1, 1, current)
 
 
 def _encode(form: TextFile, text: str, name: str) -> bytes:
@@ -137,9 +148,10 @@ async def _run(tool_input: EditInput, context: ToolContext) -> ToolOutcome:
     services.files.record(path, digest(edited.data))
     times = "" if edited.count == 1 else f" in {edited.count} places"
     notes = "; ".join(edited.before.notes())
+    links = "".join(f" ({note})" for note in link_notes(edited.current))
     return ToolOutcome(
         content=(
-            f"Changed {name}{times}{f' ({notes}; kept)' if notes else ''}. "
+            f"Changed {name}{times}{f' ({notes}; kept)' if notes else ''}{links}. "
             f"Around the {'first ' * (edited.count > 1)}change it now reads:\n"
             f"{_snippet(edited, tool_input.new_string)}"
         ),

@@ -9,7 +9,13 @@ from typing import Annotated, Final
 from pydantic import BaseModel, ConfigDict, Field
 
 from agent.display import Display
-from agent.tools.atomic_write import MAX_EDIT_BYTES, CurrentFile, read_current, replace_file
+from agent.tools.atomic_write import (
+    MAX_EDIT_BYTES,
+    CurrentFile,
+    link_notes,
+    read_current,
+    replace_file,
+)
 from agent.tools.base import Concurrency, Tool, ToolContext, ToolError, ToolOutcome, build_tool
 from agent.tools.file_diff import file_diff
 from agent.tools.file_state import digest
@@ -85,6 +91,7 @@ async def _run(tool_input: WriteInput, context: ToolContext) -> ToolOutcome:
     services.files.record(path, digest(data))
     verb = "Wrote" if current else "Created"
     lines = len(tool_input.content.splitlines())
+    notes += link_notes(current)
     note = f" ({'; '.join(notes)})" if notes else ""
     return ToolOutcome(
         content=f"{verb} {name}: {lines} line{'s' * (lines != 1)}, {len(data):,} bytes{note}.",

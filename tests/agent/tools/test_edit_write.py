@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import os
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from agent.display import DiffDisplay, TextDisplay
 from agent.tools.atomic_write import replace_file
-from agent.tools.base import ToolError
+from agent.tools.base import Tool, ToolError
 from agent.tools.builtin.edit import edit_tool
 from agent.tools.builtin.read import read_tool
 from agent.tools.builtin.write import write_tool
 from agent.tools.file_state import digest
 from tests.agent.tools.conftest import Bench
 
+ROOT = Path(__file__).parents[3]
 READ, EDIT, WRITE = read_tool(), edit_tool(), write_tool()
 
 
@@ -363,3 +366,60 @@ async def test_binary_file_is_not_edited(bench: Bench) -> None:
     bench.services.files.record(path, digest(b"\0\1\2"))
     objection = await bench.objection(EDIT, file_path="a", old_string="x", new_string="y")
     assert objection == "a is not a text file: it contains NUL bytes."
+
+
+@pytest.mark.skipif(not hasattr(os, "setxattr"), reason="the system has no extended attributes")
+async def test_what_else_belongs_to_a_file_stays(bench: Bench) -> None:
+    path = bench.file("a.txt", "one\n")
+    try:
+        os.setxattr(path, "user.note", b"keep")
+    except OSError:
+        pytest.skip("this file system keeps none")
+    await bench.call(READ, file_path=str(path))
+    await bench.call(EDIT, file_path=str(path), old_string="one", new_string="two")
+    assert os.getxattr(path, "user.note") == b"keep"
+
+
+@pytest.mark.parametrize("tool", [EDIT, WRITE], ids=["edit", "write"])
+async def test_other_names_of_a_file_are_told_of(bench: Bench, tool: Tool[Any]) -> None:
+    path = bench.file("a.txt", "one\n")
+    os.link(path, bench.root / "b.txt")
+    await bench.call(READ, file_path=str(path))
+    change = {"old_string": "one", "new_string": "two"} if tool is EDIT else {"content": "two\n"}
+    outcome = await bench.call(tool, file_path=str(path), **change)
+    assert "its 1 hard link keeps the old content" in str(outcome.content)
+    assert (bench.root / "b.txt").read_text() == "one\n"
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from agent.tools import atomic_write as a
+step = sys.argv[2]
+real = getattr(os, step)
+def die(*given, **named):
+    os.kill(os.getpid(), signal.SIGKILL)
+setattr(os, step, die)
+path = Path(sys.argv[1])
+current = a.read_current(path)
+a.replace_file(path, b"new" * 9999, expected_digest=current.digest, may_write=lambda _: True)
+"""
+
+
+@pytest.mark.parametrize("step", ["write", "fchmod", "fsync", "replace"])
+def test_a_kill_leaves_the_old_file_whole(step: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+    done = subprocess.run([sys.executable, "-c", KILLED, str(path), step], cwd=ROOT)
+    assert done.returncode == -signal.SIGKILL
+    assert path.read_text() == "old"
+    if step != "replace" and _takes_nameless_files(tmp_path):
+        assert os.listdir(tmp_path) == ["a.txt"]
+
+
+def _takes_nameless_files(folder: Path) -> bool:
+    try:
+        os.close(os.open(folder, os.O_WRONLY | os.O_TMPFILE, 0o600))
+    except (OSError, AttributeError):
+        return False
+    return True
