@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
@@ -11,6 +12,7 @@ from permissions.record import record
 from permissions.shell.access import Access, AccessKind
 from permissions.shell.accesses import GIT_PLACES, accesses
 from permissions.shell.assignments import is_safe_assignment
+from permissions.shell.database_shells import input_risk
 from permissions.shell.flow import UNKNOWN_FOLDER, Folders, Placed, place
 from permissions.shell.forms import EXPANDED, Form, allow_forms, deny_forms, form_of
 from permissions.shell.inert import is_inert, sets_plain_name
@@ -141,8 +143,9 @@ def _facts(placed: Placed, around: Surroundings, home: str, depth: int) -> Comma
     script = around.script
     simple, folders = placed.simple, placed.folders
     is_alone = placed.piped is None and not simple.redirects
-    # What xargs runs depends on its input.
-    is_kept = len(simple.raw) <= _KEPT_CHARACTERS and (is_alone or "xargs" not in simple.raw)
+    is_kept = len(simple.raw) <= _KEPT_CHARACTERS and (
+        is_alone or not _HEEDS_INPUT.search(simple.raw)
+    )
     if simple.is_plain and not script.hides and is_kept:
         known = _plain_facts(simple.raw)
         if known is not None:
@@ -186,7 +189,14 @@ def _facts(placed: Placed, around: Surroundings, home: str, depth: int) -> Comma
     if depth < _MAX_NESTING:
         inner.extend(_started(simple, unwrapped, folders, home, depth + 1))
     facts = _facts_of_words(simple, unwrapped, hidden, tuple(inner))
+    if not is_alone and _HEEDS_INPUT.search(simple.raw):
+        told = input_risk(unwrapped.layers[-1].words, input_text(simple.redirects, placed.piped))
+        facts = replace(facts, risk=told or facts.risk)
     return _placed(facts, placed, script, home)
+
+
+_HEEDS_INPUT = re.compile(r"xargs|sqlite3|psql|mysql|mariadb")
+"""Programs whose input says what they run."""
 
 
 def _started(

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from permissions.shell.access import attached_values, names
 from permissions.shell.syntax import Word
 
-DATABASE_SHELLS = names("sqlite3 psql mysql mariadb")
+_PROGRAMS = names("sqlite3 psql mysql mariadb")
 
 _SQLITE_HARMLESS = names(
     "bail binary changes databases dbinfo dump echo eqp exit explain expert fullschema headers "
@@ -54,19 +54,19 @@ def escapes(program: str, words: Sequence[Word]) -> bool:
         return True
     if program == "psql":
         return any(
-            input_escapes(program, value.plain)
+            _input_escapes(program, value.plain)
             if value.plain.lstrip().startswith("\\")
             # What does not begin with a backslash goes to the server as it stands.
             else _PSQL_SQL.search(value.plain) is not None
             for value in attached_values(words, _PSQL_TEXTS)
         )
-    return any(input_escapes(program, word.plain) for word in words)
+    return any(_input_escapes(program, word.plain) for word in words)
 
 
 _PSQL_TEXTS = names("-c --command")
 
 
-def input_escapes(program: str, text: str) -> bool:
+def _input_escapes(program: str, text: str) -> bool:
     """Does a text that the shell of a database is given do something else than SQL?"""
     match program:
         case "sqlite3":
@@ -79,6 +79,14 @@ def input_escapes(program: str, text: str) -> bool:
             )
         case _:
             return _MYSQL.search(text) is not None
+
+
+def input_risk(words: Sequence[Word], text: str | None) -> str:
+    """Return what a database's shell is told on its input beside SQL; "" when it is none."""
+    program = words[0].plain.rpartition("/")[2] if words else ""
+    if text is None or program not in _PROGRAMS or not _input_escapes(program, text):
+        return ""
+    return f"a command of {program} that runs a program or writes a file"
 
 
 def _is_harmless_dot(name: str) -> bool:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from permissions.shell.access import attached_values
 from permissions.shell.arguments import Arguments, Option, is_listed, split_arguments
 from permissions.shell.database_shells import escapes
 from permissions.shell.git_risks import git_risk
@@ -55,7 +56,7 @@ _TABLES = {
     "rg": _Table("z", _set("--pre --hostname-bin --search-zip"), "efgtTmABCjMrdE"),
     "ag": _Table("z", _set("--pager --search-zip"), "ABCGgm"),
     "ack": _Table("", _set("--pager"), "ABCm"),
-    "man": _Table("PH", _set("--pager --html --preprocessor"), "CRLmMSseEpT"),
+    "man": _Table("PHC", _set("--pager --html --preprocessor --config-file"), "RLmMSseEpT"),
     "ssh": _Table("oFEJI", frozenset(), "BbcDeiLlmOpQRSWw"),
     "scp": _Table("oFSJD", frozenset(), "cilPX"),
     "sftp": _Table("oFSbD", frozenset(), "BcilPRs"),
@@ -70,10 +71,13 @@ _TABLES = {
     "ssh-keygen": _Table("D", frozenset(), "aAbCEFfGgIJKLlMmNnOPRrSsTtUVvWwYZz"),
     "ssh-add": _Table("sS", frozenset(), "tE"),
     "npm": _Table(
-        "", _set("--script-shell --node-options --shell --git"), "wC", takes_unknown=True
+        "",
+        _set("--script-shell --node-options --shell --git --editor --viewer --browser"),
+        "wC",
+        takes_unknown=True,
     ),
-    "make": _Table("", _set("--eval"), "CfIjlo", takes_unknown=True),
-    "gmake": _Table("", _set("--eval"), "CfIjlo", takes_unknown=True),
+    "make": _Table("E", _set("--eval"), "CfIjlo", takes_unknown=True),
+    "gmake": _Table("E", _set("--eval"), "CfIjlo", takes_unknown=True),
     "cargo": _Table("", _set("--config"), "CZFpj", takes_unknown=True),
     "fd": _Table("xX", _set("--exec --exec-batch"), "edtESojc"),
     "fdfind": _Table("xX", _set("--exec --exec-batch"), "edtESojc"),
@@ -101,13 +105,43 @@ _TABLES = {
     "zip": _Table("T", _set("--test --unzip-command"), "xibtn"),
     "strace": _Table("o", _set("--output"), "eps"),
     "file": _Table("C", _set("--compile"), "FfmPe"),
-    "pandoc": _Table("oF", _set("--output --filter --lua-filter --pdf-engine"), "frtVM"),
+    "pandoc": _Table(
+        "oFd", _set("--output --filter --lua-filter --pdf-engine --defaults"), "frtwVMTHBAcm"
+    ),
     "uniq": _Table(valued="fsw"),
     "env": _Table("S", _set("--split-string"), "uC"),
     "go": _Table(long=_set("-exec -toolexec -vettool --exec --toolexec"), single_dash=True),
     "ctags": _Table("", _set("--options"), "f"),
     "journalctl": _Table("", _set("--vacuum-size --vacuum-time --vacuum-files --rotate"), "unpo"),
-    "gdb": _Table("x", _set("-ex --ex --eval-command --command"), "p"),
+    "gdb": _Table(
+        long=_set(
+            "-x -ex --ex -ix -iex --iex --eval-command --command --init-command --init-eval-command"
+        ),
+        single_dash=True,
+    ),
+    "lldb": _Table("osSOQ", _set("--one-line --source --one-line-before-file"), "pnafc"),
+    **dict.fromkeys(
+        ("bat", "batcat"), _Table("", _set("--pager --config-file --lessopen"), "lrmHp")
+    ),
+    "delta": _Table("", _set("--pager")),
+    "split": _Table("", _set("--filter"), "abClnt", valued_long=_set("--additional-suffix")),
+    "install": _Table("", _set("--strip-program"), "mogtS"),
+    "cpio": _Table("", _set("--rsh-command"), "DOFHIRMEC"),
+    "tcpdump": _Table("zw", frozenset(), "cCFGijrsTWy"),
+    "fzf": _Table("", _set("--preview --bind --with-shell --listen --listen-unsafe"), "qfdn"),
+    "gpg": _Table("o", _set("--output --photo-viewer --exec-path --agent-program --options"), "ru"),
+    "openssl": _Table(
+        long=_set("-out -keyout -config -engine -provider -writerand"), single_dash=True
+    ),
+    **dict.fromkeys(
+        ("gcc", "cc", "g++", "c++", "clang", "clang++"),
+        _Table(
+            long=_set("-wrapper -fplugin -specs --specs -load -fpass-plugin -B"),
+            single_dash=True,
+            takes_unknown=True,
+        ),
+    ),
+    "ld": _Table(long=_set("-plugin --plugin"), single_dash=True, takes_unknown=True),
     "expect": _Table("c", frozenset(), "f"),
     "psql": _Table("oL", _set("--output --log-file"), "cdhpUvfF"),
     "sqlite3": _Table("", _set("-cmd -init --cmd --init"), single_dash=True),
@@ -127,7 +161,12 @@ _AWK_RISK = re.compile(
 )
 
 
-_MAKE_RISK = re.compile(r"(?:MAKEFLAGS|GNUMAKEFLAGS|SHELL|\.SHELLFLAGS|MAKEFILES)\s*[:+?!]*=")
+_MAKE_RISK = re.compile(
+    r"^(?:MAKEFLAGS|GNUMAKEFLAGS|SHELL|\.SHELLFLAGS|MAKEFILES)\s*[:+?!]*=|\$[({](?:shell|eval|file|guile)\b"
+)
+_MAKEFILE = _set("-f --file --makefile")
+_YQ_READS = re.compile(r"\bload(?:_\w+)?\s*\(|^-s|^--split-exp|^--from-file")
+_LINKER = re.compile(r"-extld\b|\blinker=|\brustc-wrapper\b")
 
 
 def risk_of(program: str, words: Sequence[Word]) -> str:
@@ -146,8 +185,20 @@ def risk_of(program: str, words: Sequence[Word]) -> str:
             return _by_table(program, _TABLES["tar"], words, tar_arguments(words))
         case "xargs":
             return ""
-        case "make" | "gmake" if any(_MAKE_RISK.match(word.plain) for word in words):
-            return "the variable decides what make runs"
+        case "make" | "gmake" if any(_MAKE_RISK.search(word.plain) for word in words):
+            return "the words decide what make runs"
+        case "make" | "gmake" if "-" in [one.plain for one in attached_values(words, _MAKEFILE)]:
+            return "make -f - runs what it is given on its input"
+        case "vi" | "vim" | "nvim" | "ex" | "view" | "vimdiff" | "gvim":
+            return _editor(program, words)
+        case "gh":
+            return _github(words)
+        case "yq" if any(_YQ_READS.search(word.plain) for word in words):
+            return "the yq expression reads or writes other files"
+        case "go" | "rustc" | "cargo" if any(_LINKER.search(word.plain) for word in words):
+            return f"{program} runs the linker that it is given"
+        case "pandoc" if any(word.plain.endswith(".lua") for word in words):
+            return "pandoc runs a script in Lua"
         case "psql" | "mysql" | "mariadb" | "sqlite3" if escapes(program, words):
             return f"a command of {program} that runs a program or writes a file"
         case "less" if any(word.plain.startswith("+") for word in words):
@@ -226,6 +277,39 @@ _AWK_LONG = _set(
 )
 
 
+def _editor(program: str, words: Sequence[Word]) -> str:
+    for word in words:
+        text = word.plain
+        if text == "--":
+            break
+        if text.startswith("+") and not re.fullmatch(r"\+(?:\d*|/.*)", text):
+            return f"{program} + runs a command of its own"
+        if text.startswith("--") and text.partition("=")[0] in _EDITOR_LONG:
+            return f"{program} {text.partition('=')[0]} runs a command of its own"
+        letter = re.match(r"-[A-Za-z]*?([cSsuUwWVlq])", text)
+        if letter:
+            return f"{program} -{letter[1]} runs commands or writes a file"
+    return ""
+
+
+_EDITOR_LONG = _set("--cmd --remote-expr --remote-send --startuptime --listen --servername")
+
+
+def _github(words: Sequence[Word]) -> str:
+    operands = [word.plain for word in words if not word.plain.startswith("-")]
+    if operands[:2] in _GITHUB_RUNS:
+        return f"gh {' '.join(operands[:2])} decides what gh runs"
+    if operands[:2] == ["repo", "clone"]:
+        position = next((i for i, word in enumerate(words) if word.plain == "--"), len(words))
+        return git_risk([Word("clone", "clone"), *words[position + 1 :]])
+    return ""
+
+
+_GITHUB_RUNS = (
+    *(["alias", "set"], ["alias", "import"], ["config", "set"]),
+    *(["extension", "install"], ["extension", "exec"], ["extension", "upgrade"]),
+)
+
 _CURL_RISKY = (
     *("-o", "--output", "-O", "--remote-name", "--remote-name-all", "-J", "-K", "--config"),
     *("-D", "--dump-header", "-c", "--cookie-jar", "--trace", "--trace-ascii", "--stderr"),
@@ -239,7 +323,7 @@ _CURL_RISKY = (
         "-T",
         "--upload-file",
     ),
-    *("--remote-header-name", "--engine", "-E"),
+    *("--remote-header-name", "--engine", "-E", "--unix-socket", "--abstract-unix-socket"),
 )
 
 
