@@ -67,9 +67,28 @@ def git(words: Sequence[Word]) -> list[Access]:
     if subcommand == "worktree" and rest[:1] and rest[0].text == "add":
         operands = split_arguments(rest[1:], valued="bB").operands
         result.extend(each(AccessKind.WRITE, operands[:1]))
+    result.extend(_in_the_work_tree(subcommand, rest, is_moved=bool(places)))
     if subcommand in ("rm", "mv") and not places:
         result.extend(each(AccessKind.REMOVE, split_arguments(rest).operands))
     return result
+
+
+def _in_the_work_tree(subcommand: str, rest: Sequence[Word], *, is_moved: bool) -> list[Access]:
+    """Return the files that git changes where its work tree is larger than the scope."""
+    found: list[Access] = []
+    operands = split_arguments(rest).operands
+    if subcommand in ("checkout", "restore", "clean", "stash", "reset") and not is_moved:
+        found.extend(each(AccessKind.WRITE, [word for word in operands if _leaves(word.text)]))
+    elif subcommand == "worktree" and operands[:1] and operands[0].text in ("move", "remove"):
+        found.extend(each(AccessKind.REMOVE, operands[1:2]))
+        found.extend(each(AccessKind.WRITE, operands[2:3]))
+    elif subcommand == "interpret-trailers" and any(word.text == "--in-place" for word in rest):
+        found.extend(each(AccessKind.WRITE, operands))
+    elif subcommand == "merge-file":
+        found.extend(each(AccessKind.WRITE, operands[:1]))
+    elif subcommand == "mailinfo":
+        found.extend(each(AccessKind.WRITE, operands[:2]))
+    return found
 
 
 def _cloned(address: Word) -> Word:

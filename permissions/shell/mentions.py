@@ -42,13 +42,21 @@ _VALUES = _options(
     conda mamba: -f --file
     ansible-playbook ansible: -i --inventory --vault-password-file
     gpg gpg2: --passphrase-file --import
-    gh: -F --body-file --notes-file
+    gh: -F --body-file --notes-file --input
+    wget: --load-cookies --certificate --private-key --ca-certificate
+    curl: --cert --key --cacert --netrc-file -b --cookie --etag-compare
+    journalctl: --file
+    dig: -f
+    rsync: --files-from --exclude-from --include-from --password-file --early-input
+    yq: --from-file
+    pandoc: -H -B -A --include-in-header --include-before-body --include-after-body --metadata-file
+    tcpdump: -r
     """
 )
 """Options whose value is a file that is read."""
 _READERS = names(
     "csplit shuf look m4 cpp bc dc pandoc iconv gpg gpg2 vimdiff column colrm convert magick gcc "
-    "cc g++ clang enscript lpr lp mail mutt"
+    "cc g++ clang enscript lpr lp mail mutt openssl"
 )
 """Programs all of whose operands are read."""
 _SENDERS = {

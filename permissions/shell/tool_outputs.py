@@ -31,14 +31,17 @@ def _options(table: str) -> dict[str, frozenset[str]]:
     found: dict[str, frozenset[str]] = {}
     for line in table.strip().splitlines():
         programs, _, options = line.partition(":")
-        found.update(dict.fromkeys(programs.split(), names(options)))
+        for program in programs.split():
+            found[program] = found.get(program, _NONE) | names(options)
     return found
 
 
 _FILES = _options(
     """
     openssl: -out -keyout -writerand
-    gcc g++ cc c++ clang clang++: -MF
+    gcc g++ cc c++ clang clang++: -MF --output --serialize-diagnostics
+    strip objcopy: --output-file
+    ld: -Map
     ltrace perf tcpdump flex bison yacc strip nasm yasm swiftc zig nvcc gfortran: -o -w
     time: -o --output
     ssh: -E
@@ -64,6 +67,26 @@ _FILES = _options(
     pip pip3: --report
     poetry: -o --output
     sips screencapture wkhtmltopdf inkscape: -o --out --export-filename
+    rspec rubocop: -o --out
+    phpunit: --log-junit --coverage-clover --coverage-xml --coverage-text
+    cmake: --graphviz --trace-redirect
+    mvn: -l --log-file
+    ant: -l -logfile
+    gpg gpg2: --log-file --status-file --logger-file --attribute-file
+    objcopy: --dump-section
+    pylint: --output
+    nmap: -oN -oX -oG -oA
+    mysql: --tee
+    gem: -o --output
+    gunicorn: --log-file --access-logfile --error-logfile --pid --pidfile
+    valgrind: --log-file --xml-file
+    parallel: --joblog
+    node: --redirect-warnings --test-reporter-destination --tls-keylog
+    cProfile profile: -o --outfile
+    history: -w -a
+    exiftool: -o
+    screen: -Logfile
+    pandoc: --log
     """
 )
 _FOLDERS = _options(
@@ -97,6 +120,21 @@ _FOLDERS = _options(
     ng: --directory
     rsync: --backup-dir --temp-dir --partial-dir -T
     cookiecutter: -o --output-dir
+    mysqldump: --tab -T
+    pandoc: --extract-media
+    kubectl: --output-directory --cache-dir
+    jest: --cacheDirectory --cache-directory
+    conda mamba: -p --prefix
+    jupyter: --output-dir
+    tox: --workdir --work-dir
+    gradle: --project-cache-dir
+    meson: --destdir
+    node: --cpu-prof-dir --diagnostic-dir --report-dir --report-directory
+    ar: --output
+    parallel: --results
+    tsc: --generateTrace --generateCpuProfile
+    trace: --coverdir
+    nano: --backupdir -C
     """
 )
 _EITHER = _FILES.keys() | _FOLDERS.keys()
@@ -119,7 +157,7 @@ _OPERANDS: dict[str, dict[str, int]] = {
     "pnpm": {"create": 1},
     "yarn": {"create": 1},
     "bun": {"create": 1, "init": 0},
-    "aws": {"s3 cp": -1, "s3 sync": -1, "s3 mv": -1},
+    "aws": {"s3 cp": -1, "s3 sync": -1, "s3 mv": -1, "lambda invoke": -1},
     "gsutil": {"cp": -1, "rsync": -1, "mv": -1},
     "gcloud": {"storage cp": -1, "storage rsync": -1},
     "rclone": {"copy": -1, "copyto": -1, "sync": -1, "move": -1, "moveto": -1},
@@ -134,6 +172,7 @@ _OPERANDS: dict[str, dict[str, int]] = {
     "ar": {"": 1},
     "objcopy": {"": -1},
     "json.tool": {"": 1},
+    "pdftotext": {"": 1},
 }
 
 _CHECKING = names("--check --diff -l --list -c")
@@ -160,6 +199,13 @@ def tool_accesses(program: str, words: Sequence[Word]) -> list[Access]:
     table = _OPERANDS.get(program)
     if table is not None:
         found.extend(each(AccessKind.WRITE, _operand(table, words)))
+    if program in ("pytest", "py.test"):
+        found.extend(each(AccessKind.WRITE, _reports(words)))
+    if program in ("zipfile", "tarfile") and words[:1] and words[0].plain in _UNPACKS:
+        found.extend(each(AccessKind.WRITE, words[2:3]))
+    if program == "strip" and not attached_values(words, _STRIPPED):
+        operands = [word for word in words if not word.plain.startswith("-")]
+        found.extend(each(AccessKind.WRITE, operands))
     formatter = _FORMATTERS.get(program)
     if program == "ruff" and words:
         fixes = words[0].text == "format" or any(word.text == "--fix" for word in words)
@@ -171,6 +217,23 @@ def tool_accesses(program: str, words: Sequence[Word]) -> list[Access]:
         found.extend(each(AccessKind.WRITE, given))
     return [
         access for access in found if access.path.is_literal and not _is_elsewhere(access.path.text)
+    ]
+
+
+_UNPACKS = names("-e --extract")
+_STRIPPED = names("-o --output-file")
+
+
+def _reports(words: Sequence[Word]) -> list[Word]:
+    """Return where pytest puts reports and its cache: `--cov-report=html:dir`, `-o cache_dir=x`."""
+    given = [
+        *((word, ":") for word in attached_values(words, names("--cov-report"))),
+        *((word, "=") for word in attached_values(words, names("-o --override-ini"))),
+    ]
+    return [
+        Word(word.raw, word.text.partition(mark)[2])
+        for word, mark in given
+        if mark == ":" or word.text.startswith("cache_dir=")
     ]
 
 
