@@ -207,6 +207,18 @@ async def test_the_terminal_cursor_is_at_the_caret() -> None:
         assert app.shows_caret
 
 
+async def test_the_caret_moves_with_the_prompt_that_a_menu_pushes_up() -> None:
+    app = make_app()
+    async with app.run_test(size=(50, 20)) as pilot:
+        await settled(pilot)
+        before = app.composer.content_region
+        await pilot.press("slash")
+        await settled(pilot)
+        region = app.composer.content_region
+        assert region.y < before.y
+        assert app.cursor_position == (region.x + 3 + 1, region.y + 1)
+
+
 async def test_notices_of_the_start_are_shown() -> None:
     app = make_app()
     app.options = replace(app.options, notices=("settings.json: unknown key",))
@@ -472,3 +484,15 @@ async def test_escape_ends_what_runs_before_it_leaves_the_shells_mode() -> None:
         await settled(pilot)
         assert not app.document.activity.is_working
         assert app.composer.buffer.text == "!ls"
+
+
+async def test_the_folder_of_a_demo_is_shown_once_it_is_there() -> None:
+    app = make_app(played([]))
+    app.options = replace(app.options, awaits_demo=True)
+    async with app.run_test(size=(80, 20)) as pilot:
+        app.show_header(is_demo=True)
+        await settled(pilot)
+        assert "slugs" not in transcript_of(app)
+        app.use_folder(Path("/tmp/copy"))
+        await settled(pilot)
+        assert "/tmp/copy" in transcript_of(app)

@@ -363,11 +363,7 @@ class Composer(Listens, RowsWidget):
         if not self.is_mounted or not self.size or not self.has_focus:
             return
         number, column = place_of(self._edit_rows(), self.buffer.cursor)
-        region = self.content_region
-        self.app.cursor_position = Offset(
-            region.x + SIGN_CELLS + column,
-            region.y + self._rule_rows + number - self._first_shown,
-        )
+        self.place_caret(Offset(SIGN_CELLS + column, self._rule_rows + number - self._first_shown))
 
     def _on_focus(self, event: events.Focus) -> None:
         self._place_cursor()

@@ -290,9 +290,7 @@ class DialogHost(Listens, RowsWidget):
 
     def _place_caret(self) -> None:
         if self._caret is not None and self.size:
-            x, y = self._caret
-            region = self.content_region
-            self.app.cursor_position = Offset(region.x + x, region.y + y)
+            self.place_caret(Offset(*self._caret))
 
     @property
     def has_caret(self) -> bool:

@@ -66,6 +66,14 @@ class DrawsRows(LaidOutOnce):
         """Return some rows before the filters; to be replaced where many at once are cheaper."""
         return [self.render_line(y) for y in rows]
 
+    def place_caret(self, position: Offset) -> None:
+        """Put the caret at a place within this widget; it stays there when the widget moves."""
+        app: Any = self.app
+        if isinstance(app, DirectOutput):
+            app.place_caret(self, position)
+        else:
+            app.cursor_position = self.content_region.offset + position
+
     def repaint_rows(self, rows: Collection[int]) -> None:
         """Show rows as `render_line` gives them now."""
         if not rows:
@@ -89,6 +97,7 @@ class DirectOutput(CellOutput[ReturnType], Generic[ReturnType]):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self._caret_position = Offset(0, 0)
+        self._caret_widget: Widget | None = None
         self.frame_is_planned = False
         """Whether something was painted that is not written yet."""
         self._visible: dict[Widget, tuple[Region, Region]] | None = None
@@ -98,12 +107,18 @@ class DirectOutput(CellOutput[ReturnType], Generic[ReturnType]):
     @property
     def cursor_position(self) -> Offset:
         """Where the caret is; setting it moves the terminal's cursor there with the next frame."""
-        return self._caret_position
+        if self._caret_widget is None:
+            return self._caret_position
+        return self._caret_widget.content_region.offset + self._caret_position
 
     @cursor_position.setter
     def cursor_position(self, position: Offset) -> None:
-        if position != self._caret_position:
-            self._caret_position = position
+        self.place_caret(None, position)
+
+    def place_caret(self, widget: Widget | None, position: Offset) -> None:
+        """Put the caret at a place within a widget, which may move; within the screen for None."""
+        if widget is not self._caret_widget or position != self._caret_position:
+            self._caret_widget, self._caret_position = widget, position
             if self._running:
                 self._plan_frame()
 
