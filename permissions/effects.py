@@ -6,6 +6,7 @@ Said beside the question, never a ground for an answer: what is not recognised i
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -22,6 +23,8 @@ from permissions.tools import EDIT_TOOLS, canonical_tool, is_mcp_name
 from permissions.touch import touch_of
 
 _MAX_NAMES = 3
+_URL = re.compile(r"""[a-z][a-z0-9+.-]*://(?:[^/@\s]*@)?([^\s/:?#"'@]+)""", re.IGNORECASE)
+_LOGIN = re.compile(r"[\w.-]+@([A-Za-z][\w.-]*)(?::|$)")
 
 
 def _set(text: str) -> frozenset[str]:
@@ -32,6 +35,7 @@ _NETWORK = _set(
     "curl wget ssh scp sftp rsync nc ncat netcat socat telnet ftp ping dig nslookup host aws "
     "gcloud az gh glab http https httpie rclone lftp mosh kubectl helm terraform"
 )
+_LOGGING_IN = _set("git mosh rsync scp sftp ssh")
 _NETWORK_COMMANDS = {
     "git": _set("push pull fetch clone ls-remote remote submodule"),
     "npm": _set("install i ci add publish update audit view login"),
@@ -83,7 +87,8 @@ def effects_of(
             return ()
         return (f"writes outside git: {os.path.basename(target.real)}",)
     if tool in ("WebFetch", "WebSearch"):
-        return ("reaches the network",)
+        url = request.tool_input.get("url")
+        return (f"network: {_reached('', [url])}",) if isinstance(url, str) else ("network",)
     if is_mcp_name(tool):
         return (f"asks the server {tool.split('__')[1]}",)
     return ()
@@ -101,7 +106,7 @@ def _of_commands(facts: Iterable[CommandFacts], scope: Scope) -> tuple[str, ...]
         for program, words in programs:
             verb = words[1] if len(words) > 1 else ""
             if program in _NETWORK or verb in _NETWORK_COMMANDS.get(program, ()):
-                network.append(program)
+                network.append(_reached(program, words))
             if program in _ROOT:
                 roots.append(program)
             options = _LOSING.get(f"{program} {verb}")
@@ -166,6 +171,22 @@ def _is_kept(path: str, scope: Scope) -> bool:
 def _has_git(files: FileView, folder: str) -> bool:
     # A work tree of its own has a file of that name instead of a folder.
     return files.is_dir(f"{folder}/.git") or ".git" in (files.entries(folder) or ())
+
+
+def _reached(program: str, words: Sequence[str]) -> str:
+    """Return a program with the hosts that its words name, as they are looked up."""
+    forms = (_URL, _LOGIN) if program in _LOGGING_IN else (_URL,)
+    found = [match[1] for word in words for form in forms if (match := form.match(word))]
+    hosts = ", ".join(dict.fromkeys(_looked_up(host) for host in found))
+    return f"{program} to {hosts}".strip() if program and hosts else hosts or program
+
+
+def _looked_up(host: str) -> str:
+    """Return a host; where letters of other scripts could look like one, its real name too."""
+    try:
+        return host if host.isascii() else f"{host} ({host.encode('idna').decode()})"
+    except UnicodeError:
+        return host
 
 
 def _named(names: Sequence[str]) -> str:

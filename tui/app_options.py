@@ -24,6 +24,8 @@ class AppOptions:
     """Tells which terminal this is."""
     version: str = ""
     folder: Path = field(default_factory=Path)
+    awaits_demo: bool = False
+    """Whether the folder gives way to the demo's, which is not there yet: it is not shown."""
     home: Path = field(default_factory=Path)
     no_color: bool = False
     keymap: Keymap = field(default_factory=default_keymap)

@@ -205,12 +205,15 @@ class CommandFacade(App[ExitReport]):
 
     def use_folder(self, folder: Path) -> None:
         """Work in another folder than the one the program was started in: the demo's copy."""
-        self.options = replace(self.options, folder=folder)
+        self.options = replace(self.options, folder=folder, awaits_demo=False)
         self.show_header(is_demo=True)
         self.lines.show()
 
     def show_header(self, *, is_demo: bool = False) -> None:
         """Show the first lines of the transcript: what this is, and where."""
+        if self.options.awaits_demo:
+            self.transcript.set_header(welcome_rows(self.options.version, "", is_demo=True))
+            return
         folder = self.display_path(self.options.folder)
         self.window.name(self.options.folder.name or folder)
         self.transcript.set_header(welcome_rows(self.options.version, folder, is_demo=is_demo))

@@ -174,7 +174,8 @@ class Lines:
         conversation = host.conversation
         home = host.options.home
         if conversation is None:
-            folder = from_home(host.options.folder, home)
+            awaits_demo = host.options.awaits_demo
+            folder = "" if awaits_demo else from_home(host.options.folder, home)
             return Status(folder=folder, hint=host.hint_text.text)
         figures = host.document.figures
         center = host.commands

@@ -105,6 +105,7 @@ class _ScreenRun:
                 env=env,
                 version=version(),
                 folder=launch_dir,
+                awaits_demo=options.demo,
                 home=home,
                 no_color=bool(env.get("NO_COLOR")),
                 initial_prompt=options.prompt or "",

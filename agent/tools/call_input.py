@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from agent.sanitize import sanitize
+from agent.sanitize import reveal
 from agent.tools.base import Tool, ToolError
 from agent.tools.call import Call, Ready, Refused
 
@@ -54,7 +54,8 @@ def _identify(call: Call, tool: Tool[Any], parsed: BaseModel) -> str:
         line = tool.identifier(parsed, call.ports.services.launch_dir)
     except (ValueError, OSError, AttributeError):
         line = tool.name
-    return sanitize(line).replace("\n", "⏎")[:500]
+    # Nothing is dropped: beside the question, the card must not tell another command.
+    return reveal(line.replace("\n", "⏎"))[:500]
 
 
 async def _guard(validation: Any, name: str) -> str | None:

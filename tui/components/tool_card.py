@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Final, Literal, assert_never
+from typing import TYPE_CHECKING, Final, Literal, assert_never
 
 from agent.display import (
     CommandDisplay,
@@ -23,6 +23,9 @@ from tui.text.highlight import Highlighter
 from tui.text.ink import FAINT, MUTED, TEXT, Ink, Row, Run, indented, row
 from tui.text.wrap import chop, clip, runs_width, spread, wrap
 from tui.view import ToolCard, ToolState
+
+if TYPE_CHECKING:
+    from permissions.decision import Reason
 
 ToolLevel = Literal["line", "short", "full"]
 """How much of a call is shown while the transcript is folded: its line alone, the start of its
@@ -203,7 +206,14 @@ def _denied(card: ToolCard, width: int, is_detailed: bool) -> list[Row]:
     runs: list[Run] = [(said, Ink(Role.WARNING))]
     if feedback:
         runs.append((f" “{feedback}”", TEXT))
-    return _nested(wrap(runs, width)[: None if is_detailed else 4])
+    rows = wrap(runs, width)[: None if is_detailed else 4]
+    if decision is not None and _is_write_outside(decision.reason, decision.message):
+        rows += wrap([("/add-dir lets it work in another folder as well", MUTED)], width)
+    return _nested(rows)
+
+
+def _is_write_outside(reason: Reason, message: str) -> bool:
+    return reason == "scope_bounds_violation" and "writes " in message
 
 
 def _said(card: ToolCard, width: int) -> list[Row]:

@@ -39,6 +39,7 @@ _ANSWERING: Final = {
     "test": "the condition is false",
     "[": "the condition is false",
 }
+_BLANKS: Final = re.compile(r"[ \t]{8,}")
 _COMPOUND: Final = re.compile(r"[;&|\n`(){}<>]")
 
 DESCRIPTION: Final = f"""Runs a command in bash and returns what it printed (standard output and \
@@ -275,7 +276,9 @@ def _is_harmless(tool_input: BashInput) -> bool:
 
 
 def _identifier(tool_input: BashInput, _root: Path) -> str:
-    return f"Bash {' ↵ '.join(tool_input.command.strip().splitlines())}"
+    line = " ↵ ".join(tool_input.command.strip().splitlines())
+    # Many blanks would push what comes after them out of the line.
+    return f"Bash {_BLANKS.sub(' ⋯ ', line)}"
 
 
 async def _preview(tool_input: BashInput, _context: ToolContext) -> Display:

@@ -308,6 +308,11 @@ def test_only_provably_reading_commands_run_beside_others(command: str, is_harml
     assert BASH.is_destructive(parsed) is not is_harmless
 
 
+def test_blanks_push_nothing_out_of_the_line(tmp_path: Path) -> None:
+    parsed = BASH.parse({"command": "git status" + " " * 300 + "; touch x"})
+    assert BASH.identifier(parsed, tmp_path) == "Bash git status ⋯ ; touch x"
+
+
 def test_identifier_is_one_line(tmp_path: Path) -> None:
     parsed = BASH.parse({"command": "echo a\necho b\n"})
     assert BASH.identifier(parsed, tmp_path) == "Bash echo a ↵ echo b"

@@ -68,6 +68,17 @@ BLOCKS: dict[str, Block] = {
     ),
     "tool_failed": replace(CARD, state="failed", result="E  assert 1 == 2", elapsed_s=75),
     "tool_denied": replace(CARD, state="denied", decision=DENIED),
+    "tool_outside": replace(
+        CARD,
+        state="denied",
+        decision=Decision(
+            Behavior.DENY,
+            DecisionSource.SCOPE_CHECK,
+            ReasonType.SAFETY_CHECK,
+            Reason.SCOPE_BOUNDS_VIOLATION,
+            "writes /x, outside the working directories",
+        ),
+    ),
     "tool_allowed_with_a_word": replace(
         CARD, state="ok", result="done", decision=replace(DENIED, behavior=Behavior.ALLOW)
     ),

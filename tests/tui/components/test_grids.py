@@ -69,6 +69,12 @@ GRIDS = {
     "tool_denied": """\
  ⊘ Bash pytest -q
  └ Denied by you “use uv”""",
+    "tool_outside": """\
+ ⊘ Bash pytest -q
+ └ Denied: writes /x, outside the working
+   directories
+   /add-dir lets it work in another folder as
+   well""",
     "tool_allowed_with_a_word": """\
  ● Bash pytest -q
  ❯ use uv
