@@ -100,6 +100,8 @@ class Answer:
     suppress_original_prompt: bool = False
     notes: tuple[str, ...] = ()
     """What was in the answer and is not obeyed, for people."""
+    unknown_fields: tuple[str, ...] = ()
+    """Names that no answer has, in order."""
 
 
 def read_answer(
@@ -144,6 +146,7 @@ class _Reader:
         self._rules = rules
         self._raw = raw
         self._notes: list[str] = []
+        self._unknown_fields: list[str] = []
 
     def read(self) -> Answer:
         """Return the answer."""
@@ -185,6 +188,7 @@ class _Reader:
             reload_skills=self._flag(specific, "reloadSkills"),
             suppress_original_prompt=self._suppress(specific),
             notes=tuple(self._notes),
+            unknown_fields=tuple(self._unknown_fields),
         )
 
     def _specific(self) -> Mapping[str, object]:
@@ -213,7 +217,7 @@ class _Reader:
                     f"{name} belongs into hookSpecificOutput; at the top it is ignored"
                 )
             elif not name.startswith("_"):
-                self._notes.append(f"{name} is not part of an answer; ignored")
+                self._unknown_fields.append(name)
         for name in specific:
             if name == "hookEventName" or name in self._rules.honours:
                 continue

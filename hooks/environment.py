@@ -26,7 +26,7 @@ SECRETS: Final = frozenset(
 )
 LONGEST_ID_CHARS: Final = 1_000
 PLACEHOLDER: Final = re.compile(
-    r"\$\{((?:CLAUDE|AGENT_TUI)_(?:PROJECT_DIR|PLUGIN_ROOT|PLUGIN_DATA))\}"
+    r"\$\{((?:CLAUDE|AGENT_TUI)_(?:PROJECT_DIR|PLUGIN_ROOT|PLUGIN_DATA|SKILL_DIR))\}"
 )
 SINGLE_QUOTED: Final = re.compile(r"'[^']*'")
 DOUBLE_QUOTED_OR_ESCAPED: Final = re.compile(r"\"(?:\\.|[^\"\\])*\"|\\.|'[^']*'", re.DOTALL)
@@ -38,6 +38,7 @@ def hook_environment(
     payload: Mapping[str, object],
     *,
     plugin: PluginRoot | None,
+    skill_dir: Path | None = None,
     env_file: Path | None,
 ) -> dict[str, str]:
     """Return the variables a program gets, under our names and those hooks are written for."""
@@ -55,6 +56,8 @@ def hook_environment(
             own["PLUGIN_DATA"] = str(plugin.data)
         for name, value in (plugin.options or {}).items():
             own[f"PLUGIN_OPTION_{re.sub(r'[^A-Za-z0-9]', '_', name).upper()}"] = value
+    if skill_dir is not None:
+        own["SKILL_DIR"] = str(skill_dir)
     if env_file is not None:
         own["ENV_FILE"] = str(env_file)
     effort = payload.get("effort")

@@ -45,8 +45,8 @@ RELATIVE_SCRIPT: Final = re.compile(
 )
 PLUGIN_FOLDER: Final = re.compile(r"\$\{?(?:CLAUDE|AGENT_TUI)_PLUGIN_(?:ROOT|DATA)\b\}?")
 UNSET_VARIABLES: Final = re.compile(
-    r"\$\{?(CLAUDE_TOOL_FILE_PATH|CLAUDE_TOOL_NAME|CLAUDE_TOOL_INPUT|CLAUDE_FILE_PATHS?|"
-    r"TOOL_INPUT|TOOL_NAME|tool_input_path|session_id|timestamp)\b"
+    r"\$\{?(CLAUDE_(?:TOOL|FILE|HOOK|EVENT|NOTIFICATION|USER_PROMPT|SESSION_ID)\w*|"
+    r"TOOL_INPUT|TOOL_OUTPUT|TOOL_NAME|tool_input_path|session_id|timestamp)\b"
 )
 
 

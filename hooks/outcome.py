@@ -211,6 +211,10 @@ def notices_of(result: HandlerResult) -> list[str]:
     """Return the lines people read about one handler's run: its failure, what was not obeyed."""
     name = f"{result.spec.event} hook {first_line(result.spec.label)[:120]!r} ({result.spec.where})"
     lines = [f"{name}: {note}" for note in result.answer.notes]
+    lines += [
+        f"{name}: {field} is not part of an answer; ignored"
+        for field in result.answer.unknown_fields
+    ]
     if result.error is not None:
         lines.insert(0, f"{name}: {result.error}")
     return lines

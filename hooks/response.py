@@ -18,6 +18,9 @@ from hooks.strict_json import load_json
 ANSI: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 MISSING_SCRIPT: Final = "can't open file"
 """Python's words for a script that is not there; its exit status is 2, which blocks."""
+NO_MESSAGE: Final = re.compile(r"Traceback \(most recent call last\)|(?:node:|file:|/)\S*:\d+$")
+"""Where Python and Node.js begin to say what went wrong: with a place."""
+NAMED_ERROR: Final = re.compile(r"[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit)\b")
 SHOWN_LIMIT_CHARS: Final = 10_000
 """How much of a stream a result keeps for people."""
 
@@ -208,6 +211,15 @@ def first_line(text: str) -> str:
     return ""
 
 
+def telling_line(stderr: str) -> str:
+    """Return the first line, and after one that only says where, the line that says what."""
+    first = first_line(stderr)
+    if not NO_MESSAGE.match(first):
+        return first
+    named = [line for line in stderr.splitlines() if NAMED_ERROR.match(line)]
+    return f"{first} … {first_line(named[-1])}" if named else first
+
+
 def _exit_two(
     run: HandlerResult,
     rules: Effects,
@@ -316,7 +328,7 @@ def _json_problem(text: str, error: ValueError, truncated_bytes: int) -> str:
 
 
 def _exit_text(printed: Printed, stderr: str) -> str:
-    said = first_line(stderr)
+    said = telling_line(stderr)
     code = printed.exit_code
     ended = f"ended by signal {-code}" if code < 0 else f"exit status {code}"
     cause = printed.suspicion or _likely_cause(code, stderr, printed.path)

@@ -65,6 +65,7 @@ class HookRunner:
         self._ports = ports
         self._finished_once: set[tuple[object, ...]] = set()
         self._stats: dict[tuple[object, ...], HandlerStats] = {}
+        self._told_fields: set[tuple[tuple[object, ...], str]] = set()
         self._stops = StopCap(ports.env)
         self._overflow = Overflow(session.state_dir / "hook-output")
         self._env_files = EnvFiles(session.state_dir / "hook-env")
@@ -217,7 +218,12 @@ class HookRunner:
             session=self._session,
             ports=self._ports,
             env=hook_environment(
-                self._ports.env, self._session, payload, plugin=spec.plugin, env_file=env_file
+                self._ports.env,
+                self._session,
+                payload,
+                plugin=spec.plugin,
+                skill_dir=spec.skill_dir,
+                env_file=env_file,
             ),
             cwd=working_folder(payload, self._session),
             timeout_s=self._timeout_s(spec),
@@ -289,11 +295,20 @@ class HookRunner:
         except Exception as error:  # noqa: BLE001 - a handler must not reach the loop
             run = replace(run, error=f"{type(error).__name__}: {error}")
         run = replace(run, duration_ms=(self._ports.clock() - started) * 1000)
+        if run.answer.unknown_fields:
+            run = self._without_told_fields(run)
         failed = run.outcome in (HandlerOutcome.NON_BLOCKING_ERROR, HandlerOutcome.CANCELLED)
         vetoes = call.spec.blocks_on_failure or (
             EFFECTS[call.spec.event].timeout_blocks and run.outcome is HandlerOutcome.CANCELLED
         )
         return block_on_failure(run) if failed and vetoes else run
+
+    def _without_told_fields(self, run: HandlerResult) -> HandlerResult:
+        """Leave out unknown fields that were reported before: some hooks send them every time."""
+        keys = [(run.spec.key, name) for name in run.answer.unknown_fields]
+        news = tuple(key[1] for key in keys if key not in self._told_fields)
+        self._told_fields.update(keys)
+        return replace(run, answer=replace(run.answer, unknown_fields=news))
 
     def _note_start(self, spec: HandlerSpec) -> None:
         before = self.stats(spec)

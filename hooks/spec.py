@@ -154,6 +154,13 @@ class HandlerSpec:
         return f"{self.source.value} {self.file}" if self.file else self.source.value
 
     @property
+    def skill_dir(self) -> Path | None:
+        """The folder of the skill whose front matter this is."""
+        if self.source is not HookSource.SKILL or self.file is None:
+            return None
+        return Path(self.file).parent
+
+    @property
     def key(self) -> tuple[object, ...]:
         """Name of this handler that survives a reload of unchanged settings."""
         return (self.event, self.matcher, self.identity, self.source, self.file, self.owner)

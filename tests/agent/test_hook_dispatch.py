@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
 from agent.abort import AbortController
@@ -151,19 +151,36 @@ async def test_a_stop_hook_hears_of_what_still_runs(tmp_path: Path) -> None:
 
 
 async def test_what_goes_wrong_again_and_again_is_told_in_full_once_a_turn(tmp_path: Path) -> None:
-    dispatch, _ = dispatch_for(tmp_path, {"PostToolUse": {"nonsense": 1}})
-    use = ToolUse("t", "Bash", {"command": "true"})
-
-    async def told() -> str:
-        await dispatch.post_tool_use(use, use.input, "", 1, AbortController().signal)
-        (event,) = (e for e in dispatch.notices() if isinstance(e, HookFinished))
-        return event.notices[0]
+    dispatch, _ = dispatch_for(tmp_path, {"PostToolUse": {"additionalContext": "x"}})
+    told = _told_after_tools(dispatch)
 
     dispatch.begin_turn("t1", "p1")
-    assert "nonsense is not part of an answer" in await told()
-    assert await told() == "PostToolUse hook 'PostToolUse' (code): the same again"
+    assert "additionalContext belongs into hookSpecificOutput" in (await told())[0]
+    assert await told() == ("PostToolUse hook 'PostToolUse' (code): the same again",)
     dispatch.begin_turn("t2", "p2")
-    assert "nonsense is not part of an answer" in await told()
+    assert "additionalContext belongs into hookSpecificOutput" in (await told())[0]
+
+
+async def test_fields_that_no_answer_has_are_told_once_a_session(tmp_path: Path) -> None:
+    dispatch, _ = dispatch_for(tmp_path, {"PostToolUse": {"metrics": {"ms": 1}}})
+    told = _told_after_tools(dispatch)
+
+    dispatch.begin_turn("t1", "p1")
+    assert "metrics is not part of an answer" in (await told())[0]
+    dispatch.begin_turn("t2", "p2")
+    assert await told() == ()
+
+
+def _told_after_tools(dispatch: HookDispatch) -> Callable[[], Awaitable[tuple[str, ...]]]:
+    """Return a function that fires PostToolUse and returns what people are told."""
+    use = ToolUse("t", "Bash", {"command": "true"})
+
+    async def told() -> tuple[str, ...]:
+        await dispatch.post_tool_use(use, use.input, "", 1, AbortController().signal)
+        (event,) = (e for e in dispatch.notices() if isinstance(e, HookFinished))
+        return event.notices
+
+    return told
 
 
 async def test_nobody_waits_for_hooks_that_hear_of_instructions(tmp_path: Path) -> None:

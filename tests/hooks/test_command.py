@@ -284,6 +284,17 @@ async def test_ten_thousand_characters_are_kept_as_they_are(place: Place) -> Non
         ({"command": "/nowhere/at/all", "args": []}, "cannot start: /nowhere/at/all: not found"),
         ({"command": "x", "shell": "powershell"}, "pwsh is not on this PATH"),
         ({"command": "echo 'boom: it broke' >&2; exit 1"}, "exit status 1: boom: it broke"),
+        (
+            {"command": "python3 -c 'import json; json.loads(str())'"},
+            "Traceback (most recent call last): … json.decoder.JSONDecodeError: Expecting value",
+        ),
+        (
+            {
+                "command": "printf '/x/a.js:3\\n  throw 1\\n\\nTypeError: x is 1\\n    at y\\n' "
+                ">&2; exit 1"
+            },
+            "exit status 1: /x/a.js:3 … TypeError: x is 1",
+        ),
     ],
 )
 async def test_a_failure_says_what_and_why(

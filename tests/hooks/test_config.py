@@ -56,6 +56,12 @@ def test_an_unusable_entry_is_reported_and_the_rest_counts(section: object, said
     ("group", "handler", "said"),
     [
         ({"matcher": "Bash(git *)"}, GOOD, "is a permission rule"),
+        (
+            {"matcher": "Edit(*.py)|Write(*.py)"},
+            GOOD,
+            '"matcher": "Edit|Write" and, in one handler',
+        ),
+        ({"matcher": r"(B)\1"}, GOOD, "could take for ever: it refers back to a group"),
         ({}, {**GOOD, "command": 'bash "${CLAUDE_PLUGIN_ROOT}"/x.sh'}, "hooks of plugins only"),
         ({"matcher": "bash"}, GOOD, "case-sensitive, use `Bash`"),
         ({"matcher": "mcp__memory"}, GOOD, "use `mcp__memory__.*`"),
@@ -74,6 +80,8 @@ def test_an_unusable_entry_is_reported_and_the_rest_counts(section: object, said
         ({}, {**GOOD, "command": "$CLAUDE_PROJECT_DIR/a.sh"}, "is not quoted"),
         ({}, {**GOOD, "command": "python3 hooks/check.py"}, "relative to the current directory"),
         ({}, {**GOOD, "command": 'echo "$CLAUDE_TOOL_NAME"'}, "is not set by anybody"),
+        ({}, {**GOOD, "command": 'x "${CLAUDE_TOOL_INPUT_FILE_PATH}"'}, "is not set by anybody"),
+        ({}, {**GOOD, "command": 'x "$CLAUDE_SESSION_ID"'}, "is not set by anybody"),
     ],
 )
 def test_what_looks_wrong_still_counts_and_is_reported(

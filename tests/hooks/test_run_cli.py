@@ -309,11 +309,12 @@ async def test_front_matter_of_a_skill_is_read(cli: Cli) -> None:
     skill = cli.place.project / "SKILL.md"
     skill.write_text(
         "---\nname: deploy\nhooks:\n  Stop:\n    - hooks:\n"
-        "        - type: command\n          command: exit 2\n---\nText.\n"
+        "        - type: command\n          command: echo $CLAUDE_SKILL_DIR; exit 2\n---\nText.\n"
     )
     cli.options = HookOptions(("skill=SKILL.md",))
     _, (line,) = await cli.run("Stop")
     assert line["decision"] == "block"
+    assert _printed(line) == [("skill", f"{cli.place.project}\n")]
 
 
 @pytest.mark.parametrize("named", ["missing.json", "broken.json", "list.json", "deep.json"])
