@@ -19,7 +19,7 @@ from permissions.match_bash import (
     possible_restriction,
 )
 from permissions.match_domain import host_of
-from permissions.match_raw import first_raw_match
+from permissions.match_raw import first_raw_match, raw_redirections
 from permissions.match_tool import Anchors, Call, first_match
 from permissions.merged_trees import MERGERS, merge_floor
 from permissions.mode import Mode
@@ -37,6 +37,7 @@ from permissions.shell.syntax import (
 )
 from permissions.shell.unwrap import SUPPLIED
 from permissions.touch import Touch, touch_of
+from permissions.tree_reads import tree_floor
 
 
 @dataclass(frozen=True)
@@ -133,8 +134,10 @@ def _not_understood(bash: Bash, command: str, why: str) -> Part:
         if behavior is RuleBehavior.ALLOW:
             return None
         call = Call("Bash", bash.tool_input)
-        return first_match(bash.rules, behavior, call, bash.anchors) or first_raw_match(
-            bash.rules, behavior, command
+        return (
+            first_match(bash.rules, behavior, call, bash.anchors)
+            or first_raw_match(bash.rules, behavior, command)
+            or _raw_file_match(bash, behavior, command)
         )
 
     return Part(
@@ -144,6 +147,18 @@ def _not_understood(bash: Bash, command: str, why: str) -> Part:
         floor=strictest((bash.budget, floor)),
         is_read_only=False,
     )
+
+
+def _raw_file_match(bash: Bash, behavior: RuleBehavior, command: str) -> Rule | None:
+    """Return the first rule about a file that the text surely reads from or writes to."""
+    if not bash.guards_files:
+        return None
+    for tool, path in raw_redirections(command):
+        call = Call(tool, {}, bash.scope.resolve(path, bash.base))
+        rule = first_match(bash.rules, behavior, call, bash.anchors)
+        if rule is not None and isinstance(rule.specifier, PathPattern):
+            return rule
+    return None
 
 
 def _empty(bash: Bash, command: str) -> Part:
@@ -208,6 +223,9 @@ def _floors(
     yield through_made_link(touches, facts, made)
     if bash.is_restricted:
         yield _possible_command_rule(bash, facts)
+    if bash.guards_files:
+        for one in (facts, *_inner(facts)):
+            yield tree_floor(bash.scope, bash.rules, bash.anchors, one)
     if facts.accesses or facts.inner:
         yield _possible_path_rule(bash, facts)
         for one in (facts, *_inner(facts)):

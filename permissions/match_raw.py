@@ -7,6 +7,7 @@ is compared with the rules. That finds too much rather than too little; the answ
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from permissions.bash_pattern import BashPattern
 from permissions.grammar import RuleBehavior
@@ -43,6 +44,19 @@ def first_raw_match(rules: RuleSet, behavior: RuleBehavior, command: str) -> Rul
                 ):
                     best = (place, rule)
     return None if best is None else best[1]
+
+
+def raw_redirections(command: str) -> list[tuple[str, str]]:
+    """Return the files behind `<` and `>` with the tool whose rules are about them."""
+    found = [
+        ("Read" if match[1] == "<" else "Edit", match[2].translate(_QUOTES))
+        for match in islice(_REDIRECTION.finditer(command), _MAX_REDIRECTIONS)
+    ]
+    return [(tool, path) for tool, path in found if path.isprintable() and path]
+
+
+_REDIRECTION = re.compile(r"(?<![<>])([<>])[>|]?(?![<>&(])[ \t]*([^\s<>|&;()`]{1,400})")
+_MAX_REDIRECTIONS = 50
 
 
 def _without_prefix(spaced: str) -> str:

@@ -65,7 +65,7 @@ def is_listed(name: str, short: str, long: frozenset[str], *, exact: bool) -> bo
     return any(option.startswith(name) for option in long)
 
 
-_WHOLE = frozenset({"--text"})
+_WHOLE = frozenset({"--text", "--exclude", "--file", "--include", "--output", "--link"})
 """Options that also begin another one, and are meant as they stand."""
 
 
@@ -135,7 +135,12 @@ def split_arguments(
 
 def _is_short(name: str, names: Iterable[str]) -> bool:
     """Is it the beginning of a long option, as GNU programs accept it?"""
-    return len(name) > 3 and name.startswith("--") and any(one.startswith(name) for one in names)
+    return (
+        len(name) > 3
+        and name.startswith("--")
+        and name not in _WHOLE
+        and any(one.startswith(name) for one in names)
+    )
 
 
 def _shortened(name: str, valued_long: frozenset[str], rest: Sequence[Word]) -> Word | None:

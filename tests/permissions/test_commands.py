@@ -87,7 +87,7 @@ def test_what_reads_or_sends_a_denied_file_is_not_allowed(
 
 
 READS_NOTHING_DENIED = [
-    "git diff main -- src", "git log --oneline main", "git show HEAD:src/a.py", "grep -rn TODO .",
+    "git diff main -- src", "git log --oneline main", "git show HEAD:src/a.py", "grep -rn TODO src",
     "git add .env.example", "docker run -v .:/app x", "docker run --env-file .env.dev x",
     "kubectl apply -f k8s/", "aws s3 cp src/a.py s3://x", "curl -d @src/a.py x", "ls -la",
     "perl -ne print src/a.py", "echo src/a.py | xargs cat", "cat .env.example", "test -f .env",
@@ -98,6 +98,18 @@ READS_NOTHING_DENIED = [
 def test_a_read_deny_leaves_the_rest_alone(engine: Engine, command: str) -> None:
     found = engine.bash(command, allow=["Bash"], deny=["Read(.env)"])
     assert found.behavior is Behavior.ALLOW, found.message
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["cat 0<.env", "cat 0< '.env'", "time { cat < .env; }", "cat < .env 'open", "x 0>src/../.env"],
+)
+def test_a_file_rule_counts_where_the_command_is_not_understood(
+    engine: Engine, command: str
+) -> None:
+    found = engine.bash(command, allow=["Bash"], deny=["Read(.env)"])
+    assert found.behavior is Behavior.DENY, found.message
+    assert engine.bash(command, allow=["Bash"]).behavior is Behavior.ASK
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,121 @@
+"""Whole folders that a command reads, held against the rules about single files in them.
+
+`grep -r x .` reads `.env`, too. Only what is plain to see is looked at: files that a rule names and
+that are there, and the names in the folder itself. What lies deeper below a bare name is not found;
+isolating a program is the sandbox's business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
+from posixpath import normpath
+
+from permissions.bash_pattern import WORD_END
+from permissions.decision import Behavior, Reason
+from permissions.match_tool import Anchors
+from permissions.path_pattern import PathPattern
+from permissions.paths import is_below, relative_to
+from permissions.rule_set import Rule, RuleBehavior, RuleSet
+from permissions.scope import Floor, Scope
+from permissions.shell.access import HERE, AccessKind
+from permissions.shell.analyse import CommandFacts
+from permissions.shell.tree_readers import PROGRAMS, TreeReading, tree_reading
+from permissions.touch import touch_of
+
+MAX_RULES = 100
+"""Rules about files that are held against a folder."""
+
+_WILD = frozenset("*?[")
+
+
+def tree_floor(scope: Scope, rules: RuleSet, anchors: Anchors, facts: CommandFacts) -> Floor | None:
+    """Ask when a folder that is read as a whole holds a file that a rule is about."""
+    reading = _reading(facts)
+    if reading is None:
+        return None
+    folders = [folder for folder in _folders(scope, facts) if scope.files.is_dir(folder)]
+    for behavior in (RuleBehavior.DENY, RuleBehavior.ASK):
+        for rule in rules.index(behavior).file_rules[:MAX_RULES]:
+            pattern = rule.specifier
+            if rule.tool.text != "Read" or not isinstance(pattern, PathPattern):
+                continue
+            for folder in folders:
+                held = _held(scope, pattern, folder, _places(anchors, rule, behavior), reading)
+                if held:
+                    return Floor(
+                        Behavior.ASK,
+                        Reason.UNPARSABLE,
+                        f"reads all of {folder}, where {held} is, which {rule.text} is about; leave it out, "
+                        "or name the folders to be read",
+                    )
+    return None
+
+
+def _reading(facts: CommandFacts) -> TreeReading | None:
+    for form in facts.deny_forms:
+        if form.head in PROGRAMS and form.joined:
+            # The spellings that follow leave words out.
+            return tree_reading(form.head, form.joined.split(WORD_END)[1:])
+    return None
+
+
+def _folders(scope: Scope, facts: CommandFacts) -> Iterator[str]:
+    read = [one.path for one in facts.accesses if one.kind is AccessKind.READ] or [HERE]
+    for path in read:
+        touch = touch_of(scope, AccessKind.READ, path, facts.folders)
+        for target in touch.targets if touch else ():
+            yield target.real
+
+
+def _places(anchors: Anchors, rule: Rule, behavior: RuleBehavior) -> Iterable[str]:
+    if not isinstance(rule.specifier, PathPattern):
+        return ()
+    return anchors.places(rule.specifier.anchor, rule.source, behavior)
+
+
+def _held(
+    scope: Scope, pattern: PathPattern, folder: str, places: Iterable[str], reading: TreeReading
+) -> str:
+    """Return a file or folder below `folder` that the pattern is about; "" when none is seen."""
+    names = scope.files.entries(folder) or ()
+    if pattern.floats_for_restrictions:
+        last = pattern.last_component
+        for name in names:
+            if fnmatchcase(name, last) and _reads(scope, f"{folder}/{name}", reading):
+                return name
+        return ""
+    for place in places:
+        full = normpath(f"{place}/{pattern.literal_base}")
+        below = relative_to(full, folder) if is_below(full, folder) else None
+        if below and _is_there(scope, full) and _is_taken(scope, full, below, pattern, reading):
+            return below
+    return ""
+
+
+def _is_there(scope: Scope, path: str) -> bool:
+    folder, _, name = path.rpartition("/")
+    return name in (scope.files.entries(folder or "/") or ())
+
+
+def _is_taken(
+    scope: Scope, full: str, below: str, pattern: PathPattern, reading: TreeReading
+) -> bool:
+    parents = below.split("/")[:-1]
+    if not all(reading.takes(one, is_folder=True) for one in parents):
+        return False
+    last = pattern.last_component
+    return _reads(scope, full, reading, last if _WILD.intersection(last) else "*")
+
+
+def _reads(scope: Scope, path: str, reading: TreeReading, wanted: str = "*") -> bool:
+    """Is the file read, or in the folder one whose name fits what is `wanted`?"""
+    is_folder = scope.files.is_dir(path)
+    if not reading.takes(path.rpartition("/")[2], is_folder=is_folder):
+        return False
+    if not is_folder or (wanted == "*" and not reading.included):
+        return True
+    return any(
+        fnmatchcase(name, wanted) and reading.takes(name, is_folder=False)
+        for name in scope.files.entries(path) or ()
+    )

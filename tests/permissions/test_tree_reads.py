@@ -1,0 +1,68 @@
+"""Whole folders that a command reads, held against rules about single files in them."""
+
+from __future__ import annotations
+
+import pytest
+
+from permissions.decision import Behavior
+from permissions.mode import Mode
+from tests.permissions.engine import Engine
+
+RULES = ["Read(.env)", "Read(keys/**)", "Read(./docs/private.md)", "Read(*.pem)"]
+
+
+@pytest.fixture
+def project(engine: Engine) -> Engine:
+    for name in ("keys/a.pem", "docs/private.md", "docs/open.md", "src/b.py"):
+        path = engine.root / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("x\n")
+    return engine
+
+
+READ_ALL = [
+    "grep -r x .", "grep -rn x", "grep -Rn x .", "grep --recursive x .", "grep -d recurse x .",
+    "tar c .", "tar czf x.tgz .", "tar --create -f x.tar .", "cp -r . ../project/x", "cp -a . x",
+    "zip -r x.zip .", "rsync -a . host:", "scp -r . host:", "diff -r . src", "rg -uu x",
+    "rg --hidden x", "rg x", "find . -type f -exec cat {} +",
+    'find . -name ".e*" -exec cat {} +', "cd sub && grep -r x ..", "time grep -r x .",
+    'sh -c "grep -r x ."', "grep -r x docs", 'grep -rn --include=".*" x .', 'grep -r x "$PWD"',
+    "echo x | xargs grep -r x .", "grep -r x src .",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("command", READ_ALL)
+def test_a_folder_with_a_denied_file_is_asked_about(project: Engine, command: str) -> None:
+    found = project.bash(command, allow=["Bash", "Edit"], deny=RULES, mode=Mode.BYPASS)
+    assert found.behavior is not Behavior.ALLOW
+    as_ask = project.bash(command, allow=["Bash", "Edit"], ask=RULES)
+    assert as_ask.behavior is not Behavior.ALLOW
+
+
+LEFT_OUT = [
+    "grep -rn x src", "grep -n x src/a.py", "grep -rn --include=*.py x src sub", "rg x src",
+    "tar czf x.tgz src", "cp -r src x", "rsync -a src host:", 'find . -name "*.py" -exec cat {} +',
+    'find . -name "*.py"', "ls -R .", "git grep x", "rg --files", "tar tf x.tgz", "tar xzf x.tgz",
+    'grep -rn --include="*.py" x .', "rg -t py x", "rg -g '*.py' x",
+    "grep -rn --exclude=.env --exclude=*.pem --exclude-dir=keys --exclude=private.md x .",
+    "tar czf x.tgz --exclude=.env --exclude=keys --exclude=*.md .", "cp .env.example x",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("command", LEFT_OUT)
+def test_what_is_left_out_is_not_asked_about(project: Engine, command: str) -> None:
+    found = project.bash(command, allow=["Bash", "Edit"], deny=RULES)
+    assert found.behavior is Behavior.ALLOW, found.message
+
+
+def test_only_what_is_there_counts(project: Engine) -> None:
+    rules = ["Read(.env.local)", "Read(./missing/**)", "Read(~/.ssh/**)", "Edit(.env)"]
+    found = project.bash("grep -r x .", allow=["Bash"], deny=rules)
+    assert found.behavior is Behavior.ALLOW, found.message
+
+
+def test_the_reason_names_file_and_rule(project: Engine) -> None:
+    found = project.bash("grep -r x .", allow=["Bash"], deny=["Read(.env)"])
+    assert found.behavior is Behavior.ASK
+    assert "where .env is" in found.message
+    assert "Read(.env)" in found.message
