@@ -28,6 +28,8 @@ SEQUENCE_LIMIT: Final = 64
 PASTE_TIMEOUT_S: Final = 10.0
 """How long an unfinished paste waits for its end; the line may stall, but not for ever."""
 STRING_TIMEOUT_S: Final = 1.0
+INTRODUCER_TIMEOUT_S: Final = 0.5
+"""How long the first two bytes of a sequence wait: they are a key, such as Alt+[, that is rare."""
 
 _PASTE_START: Final = "\x1b[200~"
 _PASTE_END: Final = "\x1b[201~"
@@ -96,7 +98,9 @@ class ByteFilter:
             return PASTE_TIMEOUT_S
         if not self._pending:
             return None
-        return ESCAPE_DELAY if len(self._pending) <= 2 else STRING_TIMEOUT_S
+        if len(self._pending) <= 2:
+            return ESCAPE_DELAY if self._pending == "\x1b" else INTRODUCER_TIMEOUT_S
+        return STRING_TIMEOUT_S
 
     @property
     def holds_escape(self) -> bool:

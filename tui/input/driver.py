@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import re
 import select
 import signal
 import termios
@@ -27,6 +28,7 @@ from textual.message import Message
 from tui.input.bus import InputBus
 from tui.input.byte_filter import ByteFilter, ForParser, InputItem, PastedText, Reply, TypedKey
 from tui.input.reply import ASKED_FOR, TerminalReply
+from tui.input.typed_ahead import take_typed_ahead
 from tui.screen.output import TerminalOutput
 from tui.screen.stream import screen_fileno
 
@@ -127,6 +129,9 @@ class InputDriver(LinuxDriver):
         if self._early is not None:
             attributes = self._early.attributes
             self._typed_early += self._early.hand_over()
+        elif not self._is_active:
+            attributes, typed = take_typed_ahead(self.fileno)
+            self._typed_early += typed
         if self._is_active:
             # Stopped and continued from outside, without a chance to give the terminal back: the
             # old reader must go before a second one starts, and the old key codes with it.
@@ -271,6 +276,14 @@ class InputDriver(LinuxDriver):
 ESCAPE_ALONE_S: Final = 0.02
 """After this long a letter behind an ESC is a key of its own: terminals write both of Alt+X at
 once, and whoever leaves vim's insert mode types on within a tenth of a second."""
+_ESCAPE_LATE_S: Final = 1.0
+"""So much later the rest of a sequence is still known for one, though its ESC was taken for a key:
+a line with lag may cut between the two."""
+
+_CONTINUES: Final = re.compile(r"[\[O]|\]\d+;|P[\d>!+$|]")
+"""What goes on after an ESC however late it comes."""
+_LATE_REST: Final = re.compile(r"\[(<\d+;|200~|\?\d[\d;]*[$a-z])|\]\d+;|P[\d>!+$|]")
+"""What nobody types: reports of the mouse, the start of a paste, answers of the terminal."""
 
 
 class _Reader:
@@ -279,6 +292,8 @@ class _Reader:
     def __init__(self, *, debug: bool, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._read_at_s = clock()
+        self._escaped_at_s = float("-inf")
+        """When an ESC was last taken for a key."""
         self._debug = debug
         self._parser = XTermParser(debug)
         self._filter = ByteFilter()
@@ -292,12 +307,21 @@ class _Reader:
     def feed(self, data: bytes) -> list[Message]:
         """Return what the next bytes complete."""
         before_s, self._read_at_s = self._read_at_s, self._clock()
-        is_alone = self._filter.holds_escape and self._read_at_s - before_s > ESCAPE_ALONE_S
-        first = self.expire() if is_alone and data[:1] not in (b"[", b"O") else []
-        return [*first, *self._messages(self._filter.feed(self._decode(data)))]
+        text = self._decode(data)
+        first: list[Message] = []
+        if self._filter.holds_escape:
+            is_alone = self._read_at_s - before_s > ESCAPE_ALONE_S
+            if is_alone and not _CONTINUES.match(text):
+                first = self.expire()
+        elif self._read_at_s - self._escaped_at_s < _ESCAPE_LATE_S and _LATE_REST.match(text):
+            text = "\x1b" + text
+        self._escaped_at_s = float("-inf")
+        return [*first, *self._messages(self._filter.feed(text))]
 
     def expire(self) -> list[Message]:
         """Return what was open, now that nothing has followed."""
+        if self._filter.holds_escape:
+            self._escaped_at_s = self._clock()
         return self._messages(self._filter.expire())
 
     def _messages(self, items: Iterable[InputItem]) -> list[Message]:

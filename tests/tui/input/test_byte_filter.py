@@ -9,8 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from textual import events
 from textual._xterm_parser import XTermParser
+from textual.constants import ESCAPE_DELAY
 
-from tui.input.byte_filter import ByteFilter, ForParser, InputItem, PastedText, Reply, TypedKey
+from tui.input.byte_filter import (
+    INTRODUCER_TIMEOUT_S,
+    ByteFilter,
+    ForParser,
+    InputItem,
+    PastedText,
+    Reply,
+    TypedKey,
+)
 
 SEQUENCES = (
     "a", "hé", "\r", "\x03", "\x1b[A", "\x1b[1;5C", "\x1b[97;1:3u", "\x1b[97;5:1u", "\x1b[97:65;2u",
@@ -141,7 +150,8 @@ def test_waiting_is_for_what_is_open_only() -> None:
         reader.feed(chunk)
         waits.append(reader.timeout_s)
     assert [wait is None for wait in waits] == [True, False, False, False, True, False, True]
-    assert waits[1] == waits[2]
+    # Esc is pressed often, Alt+[ hardly ever; a line with lag may cut a sequence behind either.
+    assert waits[1:3] == [ESCAPE_DELAY, INTRODUCER_TIMEOUT_S]
     assert waits[5] == 10.0
 
 

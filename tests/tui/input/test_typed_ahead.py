@@ -1,0 +1,44 @@
+"""What was typed before the terminal was taken means what its keys mean."""
+
+from __future__ import annotations
+
+import os
+import termios
+
+import pytest
+
+from tui.input.typed_ahead import take_typed_ahead
+
+
+@pytest.mark.parametrize(
+    ("typed", "keys"),
+    [
+        (b"hello\r", b"hello\r"),
+        (b"hello\rand on", b"hello\rand on"),
+        (b"no line yet", b"no line yet"),
+        # As much a paste as a person: nothing is sent that nobody meant to send.
+        (b"one\rtwo\r", b"one\ntwo\n"),
+        (b"", b""),
+    ],
+)
+def test_enter_is_enter_though_the_terminal_had_made_a_line_end_of_it(
+    typed: bytes, keys: bytes
+) -> None:
+    master, slave = os.openpty()
+    try:
+        before = termios.tcgetattr(slave)
+        os.write(master, typed)
+        assert take_typed_ahead(slave) == (before, keys)
+        assert not termios.tcgetattr(slave)[3] & termios.ICANON
+        # Out of line mode nothing was changed on the way.
+        assert take_typed_ahead(slave) == (None, b"")
+    finally:
+        os.close(master)
+        os.close(slave)
+
+
+def test_what_is_no_terminal_is_left_alone() -> None:
+    read_end, write_end = os.pipe()
+    assert take_typed_ahead(read_end) == (None, b"")
+    os.close(read_end)
+    os.close(write_end)
