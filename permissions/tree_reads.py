@@ -46,8 +46,8 @@ def tree_floor(scope: Scope, rules: RuleSet, anchors: Anchors, facts: CommandFac
                     return Floor(
                         Behavior.ASK,
                         Reason.UNPARSABLE,
-                        f"reads all of {folder}, where {held} is, which {rule.text} is about; leave it out, "
-                        "or name the folders to be read",
+                        f"reads all of {folder}, where {held} is, which {rule.text} is about; "
+                        "leave it out, or name the folders to be read",
                     )
     return None
 

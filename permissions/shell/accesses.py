@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from permissions.shell.access import HERE, Access, AccessKind, each, names
 from permissions.shell.arguments import split_arguments
 from permissions.shell.containers import container
+from permissions.shell.find_command import find
 from permissions.shell.git_command import git
 from permissions.shell.mentions import mentions
 from permissions.shell.outputs import output_accesses
@@ -20,7 +21,6 @@ from permissions.shell.syntax import Word
 from permissions.shell.text_accesses import (
     awk,
     fd,
-    find,
     grep,
     input_output,
     json_query,

@@ -13,6 +13,8 @@ from permissions.shell.access import Access, AccessKind
 from permissions.shell.accesses import GIT_PLACES, accesses
 from permissions.shell.assignments import is_safe_assignment
 from permissions.shell.database_shells import input_risk
+from permissions.shell.edits import is_edit
+from permissions.shell.find_command import FOUND
 from permissions.shell.flow import UNKNOWN_FOLDER, Folders, Placed, place
 from permissions.shell.forms import EXPANDED, Form, allow_forms, deny_forms, form_of
 from permissions.shell.inert import is_inert, sets_plain_name
@@ -22,7 +24,6 @@ from permissions.shell.plain_command import plain_words
 from permissions.shell.read_only import is_read_only
 from permissions.shell.redefinitions import Surroundings
 from permissions.shell.risky_options import risk_of
-from permissions.shell.sed_script import sed_script_risk
 from permissions.shell.shell_texts import all_texts, input_text, is_printed
 from permissions.shell.syntax import (
     GLOB_MARKS,
@@ -34,7 +35,6 @@ from permissions.shell.syntax import (
     Unparsable,
     Word,
 )
-from permissions.shell.text_accesses import sed_arguments
 from permissions.shell.unwrap import Layer, Unwrapped, program_of, supplied_texts, unwrap
 
 MAX_PARTS = 2_000
@@ -43,10 +43,6 @@ _MAX_NESTING = 6
 
 
 _GLOBS = tuple(GLOB_MARKS.values())
-
-
-EDIT_PROGRAMS = frozenset({"mkdir", "touch", "rm", "rmdir", "mv", "cp", "sed"})
-"""File commands that acceptEdits allows on operands inside scope."""
 
 
 @record(frozen=True, slots=True)
@@ -245,7 +241,10 @@ def _facts_of_words(
     ]
     layers = [layer for layer in unwrapped.layers if layer.words]
     forms = [form_of(layer.words) for layer in layers]
-    is_plain = len(layers) == 1 or all(layer.is_open_to_allow for layer in layers)
+    # What find runs is looked at with it.
+    is_plain = (
+        len(layers) == 1 or _is_search(layers) or all(layer.is_open_to_allow for layer in layers)
+    )
     clean = is_plain and not unsafe and not hidden and not inner and bool(layers)
     last_words = layers[-1].words if layers else ()
     program = last_words[0].text if last_words and last_words[0].is_literal else ""
@@ -288,10 +287,15 @@ def _own_facts(layers: list[Layer], *, clean: bool) -> Plain:
     risk = ""
     for layer in layers:
         risk = risk or risk_of(program_of(layer.words[0]), layer.words[1:])
-    if not clean or not layers[-1].words[0].is_literal:
+    last = layers[0] if _is_search(layers) else layers[-1] if layers else None
+    if not clean or last is None or not last.words[0].is_literal:
         return Plain(risk, is_read_only=False, is_edit=False)
-    program, arguments = layers[-1].words[0].text, layers[-1].words[1:]
-    return Plain(risk, is_read_only(program, arguments), _is_edit(program, arguments, risk))
+    program, arguments = last.words[0].text, last.words[1:]
+    return Plain(risk, is_read_only(program, arguments), is_edit(program, arguments, risk))
+
+
+def _is_search(layers: list[Layer]) -> bool:
+    return bool(layers) and layers[0].words[0].text == "find"
 
 
 def _begins_open(word: Word) -> bool:
@@ -394,6 +398,7 @@ def _accesses(layers: list[Layer]) -> tuple[Access, ...]:
         found.extend(
             replace(access, path=_moved(access.path, layer.folder)) if layer.folder else access
             for access in accesses(program_of(layer.words[0]), layer.words[1:])
+            if access.path is not FOUND
         )
     return tuple(found)
 
@@ -424,18 +429,6 @@ def _likely(words: tuple[Word, ...]) -> tuple[Word, ...]:
         return ()
     first = words[0]
     return (Word(first.raw, first.text.strip(EXPANDED + "".join(GLOB_MARKS.values()))), *words[1:])
-
-
-def _is_edit(program: str, arguments: tuple[Word, ...], risk: str) -> bool:
-    if program not in EDIT_PROGRAMS:
-        return False
-    if program != "sed":
-        return not risk
-    found = sed_arguments(arguments)
-    if found.has("-f", "--file") or found.injectable:
-        return False
-    scripts = found.values("-e", "--expression") or found.operands[:1]
-    return all(word.is_literal and not sed_script_risk(word.text) for word in scripts)
 
 
 def _looked_through(layers: list[Layer], simple: Simple) -> str:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 
 from permissions.shell.arguments import could_be_option, split_arguments
+from permissions.shell.find_command import exec_commands, finds_files_only, is_below_roots
 from permissions.shell.git_command import git_parts
 from permissions.shell.risky_options import risk_of
 from permissions.shell.syntax import Word
@@ -202,11 +203,11 @@ def is_read_only(program: str, words: Sequence[Word]) -> bool:
     """Does the command provably only read? Where it reads is judged elsewhere."""
     if program in _TELLING_VERSION and [word.text for word in words] in _VERSION:
         return True
+    if program == "find":
+        return _find(words)
     entry = _TABLE.get(program)
     if (entry is None and program != "git") or risk_of(program, words):
         return False
-    if program == "find":
-        return _find(words)
     if program == "tar":
         return _tar(words)
     if program == "unzip":
@@ -287,14 +288,31 @@ _TAR_LISTS = _set(
 
 
 def _find(words: Sequence[Word]) -> bool:
+    """Does it only look, and run only what reads the files that it finds?"""
+    is_command = False
     for word in words:
         text = word.plain
+        if is_command:
+            is_command = text not in (";", "+")
+            continue
         # A number after -mtime and its like also starts with a dash.
         is_number = text[1:].rstrip("cwbkMGd").isdigit()
         is_test = text in _FIND_TESTS or text.startswith("-newer") or is_number
-        if word.splits or (text.startswith("-") and not is_test):
+        is_command = text == "-exec"
+        if word.splits or (text.startswith("-") and not is_test and not is_command):
             return False
-    return True
+    commands = list(exec_commands(words))
+    if not commands:
+        return True
+    return not is_command and all(
+        is_below_roots(words, command)
+        and finds_files_only(words)
+        and is_read_only(
+            command[0].text,
+            [Word("{}", "./x") if word.text == "{}" else word for word in command[1:]],
+        )
+        for command in commands
+    )
 
 
 def _git(words: Sequence[Word]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from permissions.shell.access import HERE, Access, AccessKind, each, names
+from permissions.shell.access import Access, AccessKind, each, names
 from permissions.shell.arguments import Arguments, split_arguments
 from permissions.shell.sed_script import sed_script_writes
 from permissions.shell.syntax import Word
@@ -170,28 +170,6 @@ def awk(words: Sequence[Word]) -> list[Access]:
 
 _AWK_OUTPUT = re.compile(r'>>?\s*"([^"]+)"')
 """`print > "file"`"""
-
-
-def find(words: Sequence[Word]) -> list[Access]:
-    """Return where find looks, and what it writes or deletes."""
-    roots: list[Word] = []
-    for word in words:
-        text = word.plain
-        if text in ("-H", "-L", "-P") or text.startswith("-O"):
-            continue
-        if text.startswith(("-", "(", "!", ",")):
-            break
-        roots.append(word)
-    texts = [word.plain for word in words]
-    # Tests choose what is deleted below the roots; the roots themselves are only a place.
-    kind = AccessKind.WRITE if "-delete" in texts else AccessKind.READ
-    found = each(kind, roots or [HERE])
-    for position, text in enumerate(texts):
-        if text in ("-fprint", "-fprint0", "-fprintf", "-fls"):
-            found.extend(each(AccessKind.WRITE, words[position + 1 : position + 2]))
-        elif text in ("-newer", "-samefile", "-files0-from") or text.startswith("-newer"):
-            found.extend(each(AccessKind.READ, words[position + 1 : position + 2]))
-    return found
 
 
 def fd(words: Sequence[Word]) -> list[Access]:

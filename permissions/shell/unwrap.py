@@ -13,6 +13,7 @@ from shlex import quote
 from permissions.glob_text import UNKNOWN
 from permissions.record import record
 from permissions.shell.arguments import Arguments, split_arguments
+from permissions.shell.find_command import FOUND, exec_commands, is_below_roots
 from permissions.shell.shell_texts import (
     Texts,
     joined,
@@ -294,20 +295,13 @@ def _is_one_of(name: str, names: frozenset[str]) -> bool:
 def _find(layer: Layer, rest: tuple[Word, ...]) -> list[Layer]:
     """Return the commands of `-exec` and its like."""
     found: list[Layer] = []
-    position = 0
-    while position < len(rest):
-        if rest[position].text not in ("-exec", "-execdir", "-ok", "-okdir"):
-            position += 1
-            continue
-        end = position + 1
-        while end < len(rest) and rest[end].text not in (";", "+"):
-            end += 1
-        command = tuple(
-            SUPPLIED if "{}" in word.text else word for word in rest[position + 1 : end]
+    for command in exec_commands(rest):
+        known = FOUND if is_below_roots(rest, command) else SUPPLIED
+        words = tuple(
+            word if "{}" not in word.text else known if word.text == "{}" else SUPPLIED
+            for word in command
         )
-        if command:
-            found.extend(_closed(layer, command))
-        position = end + 1
+        found.extend(_closed(layer, words))
     return found
 
 

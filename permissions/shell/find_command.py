@@ -1,0 +1,116 @@
+"""`find`: where it looks, what it deletes, and the commands that `-exec` runs on what it finds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from permissions.shell.access import HERE, Access, AccessKind, each, names
+from permissions.shell.syntax import GLOB_MARKS, PIPE_MARK, Word
+from permissions.shell.text_accesses import sed_arguments
+
+FOUND = Word("{}", PIPE_MARK, splits=False)
+"""Stands for what find finds, where that is known well enough: below its roots, no way out."""
+
+_EXEC = names("-exec -execdir -ok -okdir")
+_REMOVERS = names("rm rmdir unlink")
+"""They remove a link, not what it leads to."""
+_READERS = names(
+    "cat head tail wc grep egrep fgrep ls stat file md5sum sha1sum sha256sum awk sed echo basename "
+    "dirname"
+)
+_OR = names("-o -or ,")
+_NOT = names("! -not")
+_FIND_MARKS = str.maketrans(GLOB_MARKS)
+
+
+def exec_commands(words: Sequence[Word]) -> Iterator[tuple[Word, ...]]:
+    """Yield the commands of `-exec` and its like, `{}` as it is written."""
+    position = 0
+    while position < len(words):
+        if words[position].text not in _EXEC:
+            position += 1
+            continue
+        end = position + 1
+        while end < len(words) and words[end].text not in (";", "+"):
+            end += 1
+        if words[position + 1 : end]:
+            yield tuple(words[position + 1 : end])
+        position = end + 1
+
+
+def is_below_roots(words: Sequence[Word], command: Sequence[Word]) -> bool:
+    """Does what find puts for `{}` stay below its roots, whatever the command does with it?"""
+    if follows_links(words) or not command[0].is_literal:
+        return False
+    program = command[0].text
+    if program in _REMOVERS or _edits_in_place(command):
+        return True
+    return program in _READERS and finds_files_only(words)
+
+
+def follows_links(words: Sequence[Word]) -> bool:
+    """Does find go, or look, through links?"""
+    return any(word.plain in ("-L", "-follow") for word in words)
+
+
+def finds_files_only(words: Sequence[Word]) -> bool:
+    """Is `-type f` a condition of everything that is found?"""
+    depth = 0
+    has_type = False
+    for position, word in enumerate(words):
+        text = word.plain
+        if text in ("(", ")"):
+            depth += 1 if text == "(" else -1
+        elif depth == 0 and text in _OR:
+            return False
+        elif depth == 0 and text == "-type" and words[position + 1 : position + 2]:
+            is_not = position > 0 and words[position - 1].plain in _NOT
+            has_type = has_type or (words[position + 1].text == "f" and not is_not)
+    return has_type
+
+
+def find(words: Sequence[Word]) -> list[Access]:
+    """Return where find looks, and what it writes or deletes."""
+    roots: list[Word] = []
+    for word in words:
+        text = word.plain
+        if text in ("-H", "-L", "-P") or text.startswith("-O"):
+            continue
+        if text.startswith(("-", "(", "!", ",")):
+            break
+        roots.append(word)
+    texts = [word.plain for word in words]
+    commands = [one for one in exec_commands(words) if is_below_roots(words, one)]
+    changes = "-delete" in texts or any(
+        one[0].text in _REMOVERS or _edits_in_place(one) for one in commands
+    )
+    # Tests choose what is changed below the roots; the roots themselves are only a place.
+    found = each(AccessKind.WRITE if changes else AccessKind.READ, roots or [HERE])
+    acts = changes or not _EXEC.isdisjoint(texts)
+    for position, text in enumerate(texts):
+        value = words[position + 1 : position + 2]
+        if text in ("-fprint", "-fprint0", "-fprintf", "-fls"):
+            found.extend(each(AccessKind.WRITE, value))
+        elif text in ("-newer", "-samefile", "-files0-from") or text.startswith("-newer"):
+            found.extend(each(AccessKind.READ, value))
+        elif acts and text in ("-name", "-iname") and texts[position - 1] not in _NOT:
+            found.extend(_named(roots or [HERE], value, changes=changes))
+    return found
+
+
+def _named(roots: Sequence[Word], value: Sequence[Word], *, changes: bool) -> Iterator[Access]:
+    """Yield the files of a name, to be held against the rules about it."""
+    for name in value:
+        if not name.is_literal or "/" in name.text:
+            continue
+        pattern = name.text.translate(_FIND_MARKS)
+        kind = AccessKind.WRITE if changes and pattern == name.text else AccessKind.MENTIONED
+        for root in roots:
+            yield Access(kind, Word(name.raw, f"{root.text}/{pattern}", root.splits))
+
+
+def _edits_in_place(command: Sequence[Word]) -> bool:
+    if command[0].text not in ("sed", "gsed"):
+        return False
+    found = sed_arguments(command[1:])
+    return found.has("-i", "--in-place") and not found.has("--follow-symlinks")
