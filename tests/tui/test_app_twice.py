@@ -116,8 +116,12 @@ async def act(app: TwinAgentApp, pilot: Pilot[ExitReport], dice: random.Random, 
             is_covered = len(app.screen_stack) > 1
             await pilot.press(dice.choice(("a", "down", "backspace") if is_covered else KEYS))
         case 7:
-            # Above the rows, for a moment or until it is closed.
-            app.notify("a toast 好", timeout=dice.choice([0.01, 60]))
+            # Above the rows until it is closed. Not for a moment: the timer of a toast that is
+            # mounted after its time never ends.
+            app.notify("a toast 好", timeout=600)
+            if dice.random() < 0.5:
+                await pilot.pause()
+                app.clear_notifications()
         case 8:
             await pilot.press("escape" if len(app.screen_stack) > 1 else "ctrl+p")
         case _:

@@ -97,8 +97,9 @@ class RendersTwice(CellOutput[ReturnType], Generic[ReturnType]):
     def _show_whole(self, stock: pyte.Screen) -> None:
         """Show everything as Textual would: rows painted past it are in none of its updates."""
         screen = self.screen
-        is_asking = any(
-            w._layout_required or w._repaint_required for w in screen.walk_children(Widget)
+        is_asking = screen._scroll_required or any(
+            widget._layout_required or widget._repaint_required
+            for widget in (screen, *screen.walk_children(Widget))
         )
         if screen.size != self.size or is_asking or is_settling(screen):
             self._is_comparable = False
