@@ -15,7 +15,8 @@ def start_notices(settings: Settings, *parts: Sequence[object]) -> tuple[str, ..
     """Return the lines to show, each once: those of the settings, then `parts` in order."""
     short = place_relative(str(settings.project_root), str(settings.home))
     notes = [told(w, short) for w in settings.warnings if w.level != "info"]
-    notes.extend(str(line) for part in parts for line in part)
+    home = f"{settings.home}/"
+    notes.extend(str(line).replace(home, "~/") for part in parts for line in part)
     waiting = len(settings.waiting_rules)
     if settings.trust.must_ask and (waiting or settings.trust.new):
         notes.append(

@@ -79,6 +79,11 @@ def source_name(source: str) -> str:
     return _SOURCES.get(source, source)
 
 
+def decider_name(source: str) -> str:
+    """Return who or what decided, as people call it."""
+    return _DECIDERS.get(source) or source_name(source)
+
+
 def place_of(rule: RuleRef, short: Shorten = str) -> str:
     """Return where a rule is written: its source, with file and line where there are any."""
     line = f":{rule.line}" if rule.line else ""
@@ -371,6 +376,15 @@ _NAMES: Final = {
     TraceStep.CHANNEL: "Channel",
 }
 _VERBS: Final = {"allow": "allows", "ask": "asks", "deny": "denies", "none": "no opinion"}
+_DECIDERS: Final = {
+    "scope_check": "the scope",
+    "mode": "the mode",
+    "hook": "a hook",
+    "classifier": "the classifier",
+    "user": "you",
+    "bridge": "the bridge",
+    "channel": "the channel",
+}
 _SOURCES: Final = {
     "policySettings": "managed settings",
     "projectSettings": "project settings",

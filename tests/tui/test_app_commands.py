@@ -17,7 +17,7 @@ from agent.events import (
     ToolResult,
 )
 from agent.messages import Message, user_message
-from permissions.decision import DecisionSource
+from permissions.decision import Behavior, DecisionSource
 from tests.tui.components.samples import DENIED
 from tests.tui.recorded import RecordedConversation, center_for, make_app, until_interrupted
 from tests.tui.test_app_keys import T, keys, played, send, settled, text_of, transcript_of
@@ -254,7 +254,29 @@ async def test_it_says_who_decided_when_it_was_not_the_person() -> None:
     )
     async with app.run_test(size=(80, 20)) as pilot:
         await send(pilot, "go")
-        assert "denied by hook: policy" in text_of(app.status_line)
+        assert "denied by a hook: policy" in text_of(app.status_line)
+
+
+async def test_a_table_that_decided_is_not_named() -> None:
+    by_table = replace(
+        DENIED,
+        behavior=Behavior.ALLOW,
+        source=DecisionSource.CLASSIFIER,
+        message="only reads",
+        feedback=None,
+    )
+    app = make_app(
+        played(
+            [
+                ToolDispatch(T, "u1", "Bash", {}, "Bash ls"),
+                PermissionRequested(T, "r1", "u1", "Bash", {}, DENIED),
+                PermissionResolved(T, "r1", "u1", by_table),
+            ]
+        )
+    )
+    async with app.run_test(size=(80, 20)) as pilot:
+        await send(pilot, "go")
+        assert "allowed without asking: only reads" in text_of(app.status_line)
 
 
 def with_shell(conversation: RecordedConversation, folder: Path) -> AgentApp:

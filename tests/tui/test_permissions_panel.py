@@ -176,13 +176,13 @@ async def test_a_rule_is_added_after_what_was_typed_is_one() -> None:
     async with app.run_test(size=(100, 30)) as pilot:
         await settled(pilot)
         assert "a add" in await opened(pilot, "/permissions")
-        for keys in (["a"], ["enter"], [*"Bash(ls", "enter"]):
+        for keys in (["a"], [*"Bash(ls", "enter"]):
             await pilot.press(*keys)
             await settled(pilot)
         # It is no rule: what was typed is still there to be mended.
         assert "❯ Bash(ls\n" in text_of(app.dialogs)
         assert rules_of(conversation) == []
-        for keys in ([")", "enter"], ["enter"]):
+        for keys in ([")", "enter"], ["enter"], ["enter"]):
             await pilot.press(*keys)
             await settled(pilot)
         assert rules_of(conversation) == ["Bash(ls)"]
@@ -201,7 +201,7 @@ async def test_what_lint_has_to_say_comes_before_a_rule_is_stored() -> None:
         await settled(pilot)
         await opened(pilot, "/permissions")
         for expected, answer in (([], []), (["Bash(curl x)"], ["down"])):
-            for keys in (["a"], ["enter"], [*"Bash(curl x)", "enter"], ["enter"]):
+            for keys in (["a"], [*"Bash(curl x)", "enter"], ["enter"], ["enter"]):
                 await pilot.press(*keys)
                 await settled(pilot)
             assert "Add Bash(curl x)?" in text_of(app.dialogs)

@@ -29,7 +29,7 @@ from agent.events import (
     ToolResult,
 )
 from agent.sanitize import Sanitizer, sanitize
-from permissions.telling import because, source_name
+from permissions.telling import because, decider_name
 from tui.components.diff_view import diff_texts
 from tui.result_size import is_sized, result_size
 from tui.shown import shown_display, shown_line
@@ -86,7 +86,7 @@ class Narrator:
                 decision = event.decision
                 if decision.source != "user":
                     verb = "allowed" if decision.behavior == "allow" else "denied"
-                    who = source_name(str(decision.source))
+                    who = decider_name(str(decision.source))
                     yield f"permission: {verb} by {who}, {shown_line(because(decision))}"
             case Notice():
                 yield f"{'notice' if event.level == 'info' else event.level}: {_text(event.text)}"

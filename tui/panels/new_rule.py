@@ -1,4 +1,4 @@
-"""A new rule, typed by the person: what it does, what it says, where it is kept. It is
+"""A new rule, typed by the person: what it says, what it does, where it is kept. It is
 linted before it is stored."""
 
 from __future__ import annotations
@@ -36,12 +36,10 @@ async def add_rule(screen: CommandScreen, editor: RuleEditor) -> str | None:
         RuleChangeError: it is there already; nothing is stored.
         OSError: the settings file cannot be changed.
     """
-    behavior = await _behavior(screen)
-    if behavior is None:
+    typed = await _rule(screen)
+    if typed is None:
         return None
-    text = await _text(screen, behavior)
-    if text is None:
-        return None
+    text, behavior = typed
     source = await place_of(screen, text, MOVABLE)
     if source is None:
         return None
@@ -60,28 +58,42 @@ async def place_of(
     return places[picked.index] if picked is not None else None
 
 
-async def _behavior(screen: CommandScreen) -> RuleBehavior | None:
-    choices = list(_BEHAVIORS)
-    items = [Item(str(choice), _BEHAVIORS[choice]) for choice in choices]
-    picked = await screen.show_dialog(ListPanel("Add a rule: what it does", items, hint=_HINT))
-    return choices[picked.index] if picked is not None else None
-
-
-async def _text(screen: CommandScreen, behavior: RuleBehavior) -> str | None:
-    """Ask until it is a rule; what was typed stays to be mended."""
+async def _rule(screen: CommandScreen) -> tuple[str, RuleBehavior] | None:
+    """Ask until it is a rule; what was typed stays to be mended. The rule comes first: it is what
+    people have in mind, and in their fingers."""
     question, typed = _EXAMPLES, ""
     while True:
-        entry = LineEntry(f"Add {behavior} rule", question, "enter goes on · esc goes back")
+        entry = LineEntry("Add a rule", question, "enter goes on · esc goes back")
         entry.paste(typed)
         text = await screen.show_dialog(entry)
         if text is None:
             return None
-        try:
-            check_rule(text, behavior)
-        except RuleChangeError as error:
-            question, typed = shown_line(str(error)), text
-        else:
-            return text
+        question, typed = _EXAMPLES, text
+        problems = {each: _problem(text, each) for each in _BEHAVIORS}
+        if all(problems.values()):
+            question = problems[RuleBehavior.ALLOW]
+            continue
+        behavior = await _behavior(screen, text)
+        if behavior is not None and not problems[behavior]:
+            return text, behavior
+        if behavior is not None:
+            question = problems[behavior]
+
+
+async def _behavior(screen: CommandScreen, text: str) -> RuleBehavior | None:
+    choices = list(_BEHAVIORS)
+    items = [Item(str(choice), _BEHAVIORS[choice]) for choice in choices]
+    picked = await screen.show_dialog(ListPanel(f"What {text} does", items, hint=_HINT))
+    return choices[picked.index] if picked is not None else None
+
+
+def _problem(text: str, behavior: RuleBehavior) -> str:
+    """Return why a text is no such rule; empty where it is one."""
+    try:
+        check_rule(text, behavior)
+    except RuleChangeError as error:
+        return shown_line(str(error))
+    return ""
 
 
 async def _is_meant(screen: CommandScreen, text: str, findings: Sequence[LintWarning]) -> bool:

@@ -9,7 +9,7 @@ from typing import Final
 from permissions.decision import Behavior, Decision
 from permissions.gate import PermissionGate
 from permissions.history import RecentCall
-from permissions.telling import Shorten, because, source_name, with_rules
+from permissions.telling import Shorten, because, decider_name, source_name, with_rules
 from tui.command_screen import CommandScreen
 from tui.dialogs.permission_rows import trace_rows
 from tui.panels.list_panel import Item, ListPanel
@@ -20,15 +20,6 @@ from tui.text.wrap import wrap
 
 _DENIED_HINT: Final = "enter or r lets it through once · tab all decisions · esc close"
 _DECIDED_HINT: Final = "enter shows why, step by step · tab rules · / find · esc close"
-_WHO: Final = {
-    "scope_check": "the scope",
-    "mode": "the mode",
-    "hook": "a hook",
-    "classifier": "the classifier",
-    "user": "you",
-    "bridge": "the bridge",
-    "channel": "the channel",
-}
 
 
 async def show_recent(screen: CommandScreen, gate: PermissionGate, short: Shorten) -> bool:
@@ -135,7 +126,7 @@ def _by(decision: Decision, short: Shorten) -> str:
         line = f":{rule.line}" if rule.line else ""
         place = f"{short(rule.file)}{line}" if rule.file else source_name(rule.source)
         return f"{rule.text}, {place}"
-    return _WHO.get(str(decision.source), source_name(str(decision.source)))
+    return decider_name(str(decision.source))
 
 
 def _reasons(calls: Sequence[RecentCall], short: Shorten) -> Callable[[int, int], list[Row]]:

@@ -104,7 +104,7 @@ def test_who_decided_is_said_when_nobody_was_needed() -> None:
     by_hook = replace(DENIED, source=DecisionSource.HOOK)
     resolved = PermissionResolved(T, "r", "u", by_hook)
     assert said(resolved) == []
-    assert said(asked, resolved)[0].startswith("permission: denied by hook, ")
+    assert said(asked, resolved)[0].startswith("permission: denied by a hook, ")
 
 
 def test_ends() -> None:
