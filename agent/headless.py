@@ -1,22 +1,25 @@
 """Run prompts without a screen: text, JSON or streamed JSON out, an exit status for scripts.
 
-Data goes to standard output, everything else to standard error. Line shapes follow what users of
-`-p --output-format stream-json` know. Next: `agent.conversation`.
+Data goes to standard output, everything else to standard error. Next: `agent.headless_lines` (the
+shapes), `agent.headless_input` (prompts as lines), `agent.conversation`.
 """
 
 from __future__ import annotations
 
 import json
 import time
+import uuid
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, TextIO
+from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from agent.answer import AnswerText
-from agent.commands.spec import SKILLS
 from agent.conversation import Conversation
+from agent.errors import OutputError
 from agent.events import (
     AgentEvent,
+    Compacted,
+    Complete,
     ErrorEvent,
     HookFinished,
     MessageCommitted,
@@ -24,6 +27,7 @@ from agent.events import (
     Notice,
     PermissionRequested,
     PermissionResolved,
+    RequestStart,
     RetryScheduled,
     Terminal,
     TextDelta,
@@ -39,11 +43,22 @@ from agent.exit_status import (
     EXIT_LIMIT,
     EXIT_REFUSAL,
 )
+from agent.headless_lines import (
+    Delta,
+    PartialLines,
+    init_line,
+    message_line,
+    models_json,
+    notice_line,
+    usage_json,
+)
 from agent.options import OutputFormat
 from agent.sanitize import sanitize
 from agent.user_prompt import Prompt
-from hooks.strict_json import load_json
 from permissions.decision import Behavior, DecisionSource
+
+if TYPE_CHECKING:
+    from agent.headless_control import Control
 
 _STATUS: Final = {
     "completed": EXIT_COMPLETED,
@@ -74,6 +89,14 @@ class _Run:
     asked: set[str] = field(default_factory=set)
     error: str = ""
     notices: list[str] = field(default_factory=list)
+    asked_at: float | None = None
+    """When the request that is under way left."""
+    api_s: float = 0.0
+    """Spent on waiting for the model."""
+    usages: dict[str, Usage] = field(default_factory=dict)
+    """Of responses whose message is not there yet, by its uid."""
+    stop_reason: str | None = None
+    """The model's, of its last response."""
     terminal: Terminal | None = None
 
 
@@ -110,32 +133,13 @@ class HeadlessOutput:
         self._format = output_format
         self._out = out
         self._err = err
-        self._partial = partial_messages
-        self._usage_before = Usage()
+        self._partial = PartialLines(conversation.session_id) if partial_messages else None
         self._inputs: dict[str, tuple[str, Mapping[str, Any]]] = {}
 
     def begin(self) -> None:
         """Write the `system`/`init` line of stream-json; other formats write nothing yet."""
-        if self._format != "stream-json":
-            return
-        conversation = self._conversation
-        center = conversation.commands
-        commands = center.registry.listed() if center is not None else ()
-        self._line(
-            {
-                "type": "system",
-                "subtype": "init",
-                "session_id": conversation.session_id,
-                "cwd": str(conversation.launch_dir),
-                "model": conversation.model,
-                "permissionMode": str(conversation.mode),
-                "tools": list(conversation.tool_names),
-                "mcp_servers": [],
-                "slash_commands": [command.meta.name for command in commands],
-                "skills": [c.meta.name for c in commands if c.meta.source in SKILLS],
-                "demo": conversation.is_demo,
-            }
-        )
+        if self._format == "stream-json":
+            self._line(init_line(self._conversation))
 
     async def run(self, prompt: Prompt) -> int:
         """Run one prompt to its end, write what belongs to it, return its exit status."""
@@ -152,33 +156,59 @@ class HeadlessOutput:
         return self._end(run)
 
     def _see(self, event: AgentEvent, run: _Run) -> None:
-        if isinstance(event, MessageCommitted):
-            self._message(event, run)
-        elif isinstance(event, PermissionRequested):
-            run.asked.add(event.request_id)
-            # A command inside a prompt is asked about without any message of the model.
-            self._inputs.setdefault(event.tool_use_id, (event.tool, event.input))
-        elif isinstance(event, PermissionResolved):
-            self._resolved(event, run)
-        elif isinstance(event, Terminal) and event.agent_id is None:
-            run.terminal = event
-        elif isinstance(event, ErrorEvent):
-            run.error = event.message
-            self._say(f"error: {event.message}")
-        elif isinstance(event, Notice):
-            self._say(f"{event.level}: {event.text}")
-            run.notices.append(event.text)
-        elif isinstance(event, RetryScheduled):
+        self._see_request(event, run)
+        match event:
+            case MessageCommitted():
+                self._message(event, run)
+            case PermissionRequested():
+                run.asked.add(event.request_id)
+                # A command inside a prompt is asked about without any message of the model.
+                self._inputs.setdefault(event.tool_use_id, (event.tool, event.input))
+            case PermissionResolved():
+                self._resolved(event, run)
+            case Terminal(agent_id=None):
+                run.terminal = event
+            case ErrorEvent():
+                run.error = event.message
+                self._say(f"error: {event.message}")
+            case Notice():
+                self._say(f"{event.level}: {event.text}")
+                run.notices.append(event.text)
+            case HookFinished():
+                for notice in event.notices:
+                    self._say(f"hook: {notice}")
+            case RetryScheduled() | ModelFallback() | Compacted():
+                self._between(event)
+            case TextDelta() | ThinkingDelta() | ToolInputDelta():
+                self._partial_lines(event)
+            case _:
+                pass
+
+    def _see_request(self, event: AgentEvent, run: _Run) -> None:
+        """Keep what one request took and brought."""
+        if isinstance(event, RequestStart) and event.agent_id is None:
+            run.asked_at = time.monotonic()
+        elif isinstance(event, Complete | RetryScheduled | ErrorEvent | Terminal):
+            if run.asked_at is not None and event.agent_id is None:
+                run.api_s += time.monotonic() - run.asked_at
+                run.asked_at = None
+            if isinstance(event, Complete):
+                run.usages[event.message_uid] = event.usage
+                if event.agent_id is None:
+                    run.stop_reason = event.stop_reason
+                if self._partial is not None and self._format == "stream-json":
+                    for line in self._partial.complete(event):
+                        self._line(line)
+
+    def _between(self, event: RetryScheduled | ModelFallback | Compacted) -> None:
+        if self._format == "stream-json":
+            self._line(notice_line(event, self._conversation.session_id))
+        if isinstance(event, RetryScheduled):
             self._say(
                 f"waiting {event.delay_s:.1f} s, then attempt {event.attempt}: {event.reason}"
             )
         elif isinstance(event, ModelFallback):
             self._say(f"switched from {event.from_model} to {event.to_model}: {event.reason}")
-        elif isinstance(event, HookFinished):
-            for notice in event.notices:
-                self._say(f"hook: {notice}")
-        elif self._partial and isinstance(event, TextDelta | ThinkingDelta | ToolInputDelta):
-            self._partial_line(event)
 
     def _message(self, event: MessageCommitted, run: _Run) -> None:
         message = event.message
@@ -189,23 +219,8 @@ class HeadlessOutput:
                 self._inputs[use.id] = (use.name, use.input)
         if self._format != "stream-json" or message.origin not in {"model", "tool"}:
             return
-        wire: dict[str, Any] = dict(message.to_wire())
-        if message.role == "assistant":
-            wire |= {
-                "id": message.api_id or message.uid,
-                "type": "message",
-                "model": message.model,
-                "stop_reason": message.stop_reason,
-            }
-        self._line(
-            {
-                "type": message.role,
-                "message": wire,
-                "parent_tool_use_id": event.agent_id,
-                "session_id": self._conversation.session_id,
-                "uuid": message.uid,
-            }
-        )
+        usage = run.usages.pop(message.uid, None)
+        self._line(message_line(event, self._conversation.session_id, usage))
 
     def _resolved(self, event: PermissionResolved, run: _Run) -> None:
         decision = event.decision
@@ -230,25 +245,10 @@ class HeadlessOutput:
         }:
             run.denied_for_want = True
 
-    def _partial_line(self, event: TextDelta | ThinkingDelta | ToolInputDelta) -> None:
-        delta: dict[str, Any]
-        if isinstance(event, TextDelta):
-            delta = {"type": "text_delta", "text": event.text}
-            index = event.block_index
-        elif isinstance(event, ThinkingDelta):
-            delta = {"type": "thinking_delta", "thinking": event.text}
-            index = event.block_index
-        else:
-            delta = {"type": "input_json_delta", "partial_json": event.partial_json}
-            index = 0
-        self._line(
-            {
-                "type": "stream_event",
-                "event": {"type": "content_block_delta", "index": index, "delta": delta},
-                "parent_tool_use_id": event.agent_id,
-                "session_id": self._conversation.session_id,
-            }
-        )
+    def _partial_lines(self, event: Delta) -> None:
+        if self._partial is not None and self._format == "stream-json":
+            for line in self._partial.delta(event, self._conversation.model):
+                self._line(line)
 
     def _end(self, run: _Run) -> int:
         terminal = run.terminal
@@ -261,13 +261,12 @@ class HeadlessOutput:
             if run.answer.text:
                 # A file or a pipe gets the answer as it is; a terminal would obey it.
                 answer = sanitize(run.answer.text) if self._out.isatty() else run.answer.text
-                self._out.write(answer.rstrip("\n") + "\n")
-                self._out.flush()
+                self._write(answer.rstrip("\n"))
             self._explain(run, terminal, status)
             return status
         result = self._result(
             run, _SUBTYPE.get(terminal.reason, "error_during_execution"), failed=failed
-        ) | {"num_turns": terminal.turns, "stop_reason": terminal.reason}
+        ) | {"num_turns": terminal.turns, "terminal_reason": terminal.reason}
         if terminal.detail:
             result["detail"] = terminal.detail
         self._line(result)
@@ -282,30 +281,26 @@ class HeadlessOutput:
         elif failed:
             self._say(text)
         else:
-            self._out.write(sanitize(text) + "\n")
-            self._out.flush()
+            self._write(sanitize(text))
         return EXIT_ERROR if failed else EXIT_COMPLETED
 
     def _result(self, run: _Run, subtype: str, *, failed: bool) -> dict[str, Any]:
         conversation = self._conversation
-        usage = conversation.usage
         return {
             "type": "result",
             "subtype": subtype,
             "is_error": failed,
             "duration_ms": int((time.monotonic() - run.started) * 1000),
+            "duration_api_ms": int(run.api_s * 1000),
             "num_turns": 0,
+            "stop_reason": run.stop_reason,
             "result": run.answer.text if not run.error else run.error,
             "session_id": conversation.session_id,
             "total_cost_usd": round(conversation.cost_usd, 6),
-            "usage": {
-                "input_tokens": usage.input_tokens,
-                "output_tokens": usage.output_tokens,
-                "cache_read_input_tokens": usage.cache_read_tokens,
-                "cache_creation_input_tokens": usage.cache_write_5m_tokens
-                + usage.cache_write_1h_tokens,
-            },
+            "usage": usage_json(conversation.usage),
+            "modelUsage": models_json(conversation),
             "permission_denials": run.denials,
+            "uuid": str(uuid.uuid4()),
         }
 
     def _explain(self, run: _Run, terminal: Terminal, status: int) -> None:
@@ -324,8 +319,20 @@ class HeadlessOutput:
             self._say(f"interrupted; continue with: agent-tui -r {self._conversation.session_id}")
 
     def _line(self, value: Mapping[str, Any]) -> None:
-        self._out.write(json.dumps(value, ensure_ascii=False, default=str) + "\n")
-        self._out.flush()
+        self._write(_json(value))
+
+    def _write(self, text: str) -> None:
+        try:
+            self._out.write(text + "\n")
+            self._out.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            session_id = self._conversation.session_id
+            raise OutputError(
+                f"The output cannot be written: {error.strerror}. What was said is kept: "
+                f"agent-tui sessions show {session_id[:8]}"
+            ) from error
 
     def _say(self, text: str) -> None:
         self._err.write(f"agent-tui: {sanitize(text)}\n")
@@ -341,10 +348,12 @@ async def run_headless(
     err: TextIO,
     partial_messages: bool = False,
     interrupted: Callable[[], int | None] = lambda: None,
+    control: Control | None = None,
 ) -> int:
     """Run the prompts one after the other; return the first status that is not 0, else 0.
 
-    `interrupted` returns the exit status of a signal that arrived, or None.
+    `interrupted` returns the exit status of a signal that arrived, or None. With `control`, who
+    sends the prompts hears how each ended, and says whether more come: a failure ends none of them.
     """
     output = HeadlessOutput(
         conversation, output_format, out=out, err=err, partial_messages=partial_messages
@@ -359,31 +368,23 @@ async def run_headless(
         by_signal = interrupted()
         if by_signal is not None:
             return by_signal
+        if control is not None and control.interrupted:
+            # As it was asked to.
+            control.interrupted, one = False, EXIT_COMPLETED
+        if control is not None and control.is_introduced and one == EXIT_DENIED:
+            # Its library would take the status for a crash; the result names what was denied.
+            one = EXIT_COMPLETED
         status = status or one
-        if one in {EXIT_ERROR, EXIT_INTERRUPTED}:
+        if control is None and one in {EXIT_ERROR, EXIT_INTERRUPTED}:
             break
-    return status
+    return interrupted() or status
 
 
-def prompt_from_json_line(line: str) -> Prompt:
-    """Return the prompt of one stream-json input line.
+def write_line(out: TextIO, value: Mapping[str, Any]) -> None:
+    """Write one line of a stream."""
+    out.write(_json(value) + "\n")
+    out.flush()
 
-    Raises:
-        ValueError: the line is not a user message; the text says what is expected.
-    """
-    expected = 'expected {"type": "user", "message": {"role": "user", "content": …}}'
-    try:
-        value = load_json(line)
-    except ValueError as error:
-        raise ValueError(f"not JSON ({error}); {expected}") from error
-    message = value.get("message") if isinstance(value, dict) else None
-    if not isinstance(message, dict) or value.get("type") != "user":
-        raise ValueError(f"not a user message; {expected}")
-    content = message.get("content")
-    if isinstance(content, str):
-        return Prompt(content)
-    if isinstance(content, list) and all(isinstance(block, dict) for block in content):
-        text = "".join(str(b.get("text", "")) for b in content if b.get("type") == "text")
-        rest = tuple(b for b in content if b.get("type") in {"image", "document"})
-        return Prompt(text, blocks=rest)
-    raise ValueError(f"its content is neither text nor blocks; {expected}")
+
+def _json(value: Mapping[str, Any]) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)

@@ -133,6 +133,9 @@ def finish(status: int) -> int:
     except BrokenPipeError:
         return nobody_reads()
     except OSError as error:
+        if status == EXIT_CANNOT_WRITE:
+            _let_go()  # it was said already, with what can be done
+            return status
         return cannot_write(error)
     return status
 

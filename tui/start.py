@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import asyncio
 import os
+import select
 import signal
 import sys
 from collections.abc import AsyncIterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TextIO
 
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
 MAX_STDIN_BYTES: Final = 10_000_000
 """Standard input taken as context; more is an error that says so."""
+SILENCE_S: Final = 3.0
+"""After how long somebody may wonder what is waited for."""
 
 
 def start(options: RunOptions, early: EarlyPrompt | None = None) -> int:
@@ -103,11 +107,10 @@ def _headless(options: RunOptions, launch_dir: Path) -> int:
 def _prompts(options: RunOptions, stdin: TextIO | None) -> list[str] | None:
     """Return the prompts of a text run; None when they come as JSON lines."""
     if options.input_format == "stream-json":
-        if options.output_format != "stream-json":
-            raise UsageError("--input-format stream-json needs --output-format stream-json")
         return None
     piped = ""
     if stdin is not None and not stdin.isatty():
+        _say_what_is_waited_for(stdin)
         data = stdin.buffer.read(MAX_STDIN_BYTES + 1)
         if len(data) > MAX_STDIN_BYTES:
             raise UsageError(
@@ -123,6 +126,14 @@ def _prompts(options: RunOptions, stdin: TextIO | None) -> list[str] | None:
     return [text]
 
 
+def _say_what_is_waited_for(stdin: TextIO) -> None:
+    """Tell of a standard input that says nothing and does not end: a script may have left it so."""
+    if not select.select([stdin], [], [], SILENCE_S)[0]:
+        sys.stderr.write(
+            "agent-tui: waiting for standard input to end. To run without it: </dev/null\n"
+        )
+
+
 async def _run_headless(options: RunOptions, launch_dir: Path, texts: list[str] | None) -> int:
     # Everything that runs a model comes after the command line was understood; the first request
     # brings the SDK, which takes longest, when it is on its way.
@@ -130,12 +141,16 @@ async def _run_headless(options: RunOptions, launch_dir: Path, texts: list[str] 
 
     when_loaded(resume_collection)
     from agent.assemble import PersonPorts, assemble, settings_for, surroundings_from
-    from agent.headless import prompt_from_json_line, run_headless, run_start, say_hooks
+    from agent.headless import run_headless, run_start, say_hooks, write_line
+    from agent.headless_control import Control
+    from agent.headless_input import StreamInput
     from agent.user_prompt import Prompt
     from tui.model_choice import Closer, close_all, demo_model, real_model
 
     around = surroundings_from(os.environ, launch_dir, version=version())
     closers: list[Closer] = []
+    control = Control(partial(write_line, sys.stdout)) if texts is None else None
+    person = PersonPorts(dialog=control if options.asks_over_stdout else None)
     try:
         if options.demo:
             setup, around, closer = await demo_model(around)
@@ -144,9 +159,7 @@ async def _run_headless(options: RunOptions, launch_dir: Path, texts: list[str] 
         else:
             settings = settings_for(options, around)
             setup = await real_model(settings, around, options)
-        assembled = await assemble(
-            options, around, settings, setup, PersonPorts(), is_demo=options.demo
-        )
+        assembled = await assemble(options, around, settings, setup, person, is_demo=options.demo)
     except BaseException:
         await close_all(closers)
         raise
@@ -154,10 +167,13 @@ async def _run_headless(options: RunOptions, launch_dir: Path, texts: list[str] 
         sys.stderr.write(f"agent-tui: {sanitize(notice)}\n")
     conversation = assembled.conversation
     by_signal: list[int] = []
+    lines = StreamInput(sys.stdin.fileno(), control) if control is not None else None
 
     def on_signal(status: int) -> None:
         by_signal.append(status)
         conversation.interrupt()
+        if lines is not None:
+            lines.stop()
 
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGINT, on_signal, EXIT_INTERRUPTED)
@@ -165,17 +181,12 @@ async def _run_headless(options: RunOptions, launch_dir: Path, texts: list[str] 
     loop.add_signal_handler(signal.SIGHUP, on_signal, EXIT_TERMINATED)
 
     async def prompts() -> AsyncIterator[Prompt]:
-        if texts is not None:
-            for text in texts:
+        for text in texts if texts is not None else [options.prompt]:
+            if text:
                 yield Prompt(text)
-            return
-        async for line in _stdin_lines():
-            if by_signal:
-                return
-            try:
-                yield prompt_from_json_line(line)
-            except ValueError as error:
-                raise UsageError(f"input line: {error}") from error
+        if lines is not None:
+            async for prompt in lines.prompts(conversation):
+                yield prompt
 
     try:
         if options.setup_only:
@@ -188,19 +199,9 @@ async def _run_headless(options: RunOptions, launch_dir: Path, texts: list[str] 
             err=sys.stderr,
             partial_messages=options.include_partial_messages,
             interrupted=lambda: by_signal[0] if by_signal else None,
+            control=control,
         )
     finally:
         await conversation.aclose()
         say_hooks(conversation.hooks.notices(), sys.stderr)
         await close_all(closers)
-
-
-async def _stdin_lines() -> AsyncIterator[str]:
-    reader = asyncio.StreamReader(limit=MAX_STDIN_BYTES)
-    await asyncio.get_running_loop().connect_read_pipe(
-        lambda: asyncio.StreamReaderProtocol(reader), sys.stdin
-    )
-    while line := await reader.readline():
-        text = line.decode("utf-8", "replace").strip()
-        if text:
-            yield text

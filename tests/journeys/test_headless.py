@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,9 @@ async def test_json_is_one_result_object(
     assert result["num_turns"] == 1
     assert result["total_cost_usd"] > 0
     assert result["permission_denials"] == []
+    assert result["duration_ms"] >= result["duration_api_ms"] >= 0
+    assert (result["stop_reason"], result["terminal_reason"]) == ("end_turn", "completed")
+    assert result["modelUsage"]["claude-opus-5-5"]["outputTokens"] > 0
 
 
 async def test_an_answer_that_was_cut_and_continued_is_printed_whole(
@@ -93,12 +97,14 @@ async def test_partial_messages_are_stream_events(
     env = environment(fresh_home, hello.base_url)
     arguments = ["-p", "hi", "--output-format", "stream-json", "--include-partial-messages"]
     _, out, _ = await run(*arguments, cwd=project, env=env)
-    deltas = [
-        line["event"]["delta"]["text"]
+    events = [
+        line["event"]
         for line in map(json.loads, out.splitlines())
         if line["type"] == "stream_event"
     ]
+    deltas = [e["delta"]["text"] for e in events if e["type"] == "content_block_delta"]
     assert "".join(deltas) == "Hello there."
+    assert (events[0]["type"], events[-1]["type"]) == ("message_start", "message_stop")
 
 
 async def test_stream_json_input_runs_each_line_as_a_prompt(
@@ -125,6 +131,26 @@ async def test_standard_input_is_the_prompt_or_its_context(
     text = str(hello.requests[-1].body["messages"])
     assert "explain" in text
     assert "some log" in text
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device here")
+async def test_an_answer_that_cannot_be_written_is_kept_and_said_where(
+    hello: ScriptedServer, project: Path, fresh_home: Path
+) -> None:
+    with open("/dev/full", "w") as full:  # noqa: ASYNC230 - a device opens at once
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "tui.cli", "-p", "hi",
+            cwd=project,
+            env=environment(fresh_home, hello.base_url),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=full,
+            stderr=asyncio.subprocess.PIPE,
+        )  # fmt: skip
+        _, err = await process.communicate()
+    (session,) = fresh_home.glob(".agent/sessions/*/*.jsonl")
+    assert process.returncode == 1
+    assert err.decode().endswith(f"agent-tui sessions show {session.stem[:8]}\n")
+    assert "Hello there." in session.read_text()
 
 
 async def test_nobody_to_ask_is_a_denial_with_status_3(project: Path, fresh_home: Path) -> None:

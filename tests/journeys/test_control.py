@@ -1,0 +1,218 @@
+"""A program at the other end of a stream-json run: it introduces itself, is asked, interrupts."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.model.scripted.faults import Stall
+from agent.model.scripted.scenario import FaultPlan, Scenario, Text, ToolCall, Turn
+from agent.model.scripted.server import ScriptedServer
+from tests.journeys.program import environment, start
+
+STREAM = ("--input-format", "stream-json", "--output-format", "stream-json")
+HELLO = Turn((Text("Hello."),), times=0)
+TOUCH = Turn((ToolCall("Bash", {"command": "touch made"}),))
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    return folder
+
+
+class Program:
+    """The calling program's side."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        self.process, self._in, self._out = process, process.stdin, process.stdout
+
+    def say(self, line: object) -> None:
+        self._in.write(json.dumps(line).encode() + b"\n")
+
+    def prompt(self, text: str) -> None:
+        self.say({"type": "user", "message": {"role": "user", "content": text}})
+
+    def request(self, request_id: str, **request: Any) -> None:
+        self.say({"type": "control_request", "request_id": request_id, "request": request})
+
+    def answer(self, asked: dict[str, Any], response: object) -> None:
+        inner = {"subtype": "success", "request_id": asked["request_id"], "response": response}
+        self.say({"type": "control_response", "response": inner})
+
+    async def until(self, kind: str) -> dict[str, Any]:
+        """Read on to the next line of a type."""
+        async for raw in self._out:
+            line: dict[str, Any] = json.loads(raw)
+            if line["type"] == kind:
+                return line
+        raise AssertionError(f"no {kind} line came")
+
+    async def end(self) -> int:
+        self._in.close()
+        return await self.process.wait()
+
+
+@asynccontextmanager
+async def program(
+    server: ScriptedServer, project: Path, home: Path, *flags: str
+) -> AsyncIterator[Program]:
+    env = environment(home, server.base_url)
+    process = await start(*STREAM, *flags, cwd=project, env=env, stdin=True)
+    try:
+        yield Program(process)
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+
+
+async def test_it_answers_for_the_person_and_changes_the_call(
+    project: Path, fresh_home: Path
+) -> None:
+    async with (
+        ScriptedServer(Scenario(turns=(TOUCH, HELLO))) as server,
+        program(server, project, fresh_home, "--permission-prompt-tool", "stdio") as caller,
+    ):
+        caller.request("1", subtype="initialize", hooks=None)
+        caller.request("2", subtype="make_coffee")
+        introduced = (await caller.until("control_response"))["response"]
+        assert (introduced["request_id"], introduced["subtype"]) == ("1", "success")
+        assert {"name", "description"} <= set(introduced["response"]["commands"][0])
+        refused = (await caller.until("control_response"))["response"]
+        assert (refused["request_id"], refused["subtype"]) == ("2", "error")
+        assert "make_coffee" in refused["error"]
+        caller.prompt("make it")
+        asked = await caller.until("control_request")
+        assert asked["request"]["subtype"] == "can_use_tool"
+        assert asked["request"]["tool_name"] == "Bash"
+        assert asked["request"]["input"] == {"command": "touch made"}
+        caller.answer(asked, {"behavior": "allow", "updatedInput": {"command": "touch other"}})
+        result = await caller.until("result")
+        assert (result["subtype"], result["permission_denials"]) == ("success", [])
+        assert await caller.end() == 0
+    assert [path.name for path in project.iterdir()] == ["other"]
+
+
+async def test_its_no_is_told_to_the_model(project: Path, fresh_home: Path) -> None:
+    async with (
+        ScriptedServer(Scenario(turns=(TOUCH, HELLO))) as server,
+        program(server, project, fresh_home, "--permission-prompt-tool", "stdio") as caller,
+    ):
+        caller.prompt("make it")
+        asked = await caller.until("control_request")
+        caller.answer(asked, {"behavior": "deny", "message": "not on Fridays"})
+        assert (await caller.until("result"))["result"] == "Hello."
+        assert await caller.end() == 0
+    assert "not on Fridays" in str(server.requests[-1].body["messages"][-1])
+
+
+async def test_a_caller_that_goes_leaves_the_call_denied(project: Path, fresh_home: Path) -> None:
+    async with (
+        ScriptedServer(Scenario(turns=(TOUCH, HELLO))) as server,
+        program(server, project, fresh_home, "--permission-prompt-tool", "stdio") as caller,
+    ):
+        caller.prompt("make it")
+        await caller.until("control_request")
+        assert await caller.end() == 3
+    assert not (project / "made").exists()
+
+
+async def test_its_hooks_are_asked(project: Path, fresh_home: Path) -> None:
+    async with (
+        ScriptedServer(Scenario(turns=(TOUCH, HELLO))) as server,
+        program(server, project, fresh_home, "--allow", "Bash") as caller,
+    ):
+        hooks = {"PreToolUse": [{"matcher": "Bash", "hookCallbackIds": ["h1"]}]}
+        caller.request("0", subtype="initialize", hooks={"Nonsense": []})
+        assert (await caller.until("control_response"))["response"]["subtype"] == "error"
+        caller.request("1", subtype="initialize", hooks=hooks)
+        assert (await caller.until("control_response"))["response"]["subtype"] == "success"
+        caller.prompt("make it")
+        asked = await caller.until("control_request")
+        assert asked["request"]["callback_id"] == "h1"
+        assert asked["request"]["input"]["tool_input"] == {"command": "touch made"}
+        decision = {"permissionDecision": "deny", "permissionDecisionReason": "no way"}
+        answer = {"hookSpecificOutput": {"hookEventName": "PreToolUse", **decision}}
+        caller.answer(asked, answer)
+        await caller.until("result")
+        assert await caller.end() == 0
+    assert "no way" in str(server.requests[-1].body["messages"][-1])
+    assert not (project / "made").exists()
+
+
+async def test_it_interrupts_and_goes_on(project: Path, fresh_home: Path) -> None:
+    stall = FaultPlan(Stall(), request=1)
+    async with (
+        ScriptedServer(Scenario(turns=(HELLO,), faults=(stall,))) as server,
+        program(server, project, fresh_home) as caller,
+    ):
+        caller.prompt("one")
+        await server.wait_for_request()
+        caller.request("1", subtype="interrupt")
+        assert (await caller.until("result"))["subtype"] == "error_during_execution"
+        caller.request("2", subtype="set_permission_mode", mode="plan")
+        assert (await caller.until("control_response"))["response"]["response"]["mode"] == "plan"
+        caller.prompt("two")
+        assert (await caller.until("result"))["result"] == "Hello."
+        assert await caller.end() == 0
+
+
+@pytest.mark.parametrize(
+    ("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["int", "term"]
+)
+async def test_a_signal_ends_a_run_that_waits_for_prompts(
+    project: Path, fresh_home: Path, number: signal.Signals, status: int
+) -> None:
+    async with (
+        ScriptedServer(Scenario(turns=(HELLO,))) as server,
+        program(server, project, fresh_home) as caller,
+    ):
+        caller.prompt("one")
+        await caller.until("result")
+        caller.process.send_signal(number)
+        assert await caller.process.wait() == status
+
+
+@pytest.mark.parametrize(
+    ("content", "status", "results", "says"),
+    [
+        ([json.dumps({"type": "user", "message": {"content": "x"}})], 0, 2, ""),
+        ([], 0, 1, ""),
+        (["nonsense"], 2, 1, "input line: not JSON"),
+        (["[]"], 2, 1, "not a user message"),
+        ([json.dumps({"type": "user", "message": {"content": " "}})], 2, 1, "empty"),
+    ],
+    ids=["prompt", "nothing", "no-json", "no-object", "blank"],
+)
+async def test_lines_come_from_a_file_as_well_after_a_prompt_of_the_command_line(
+    project: Path, fresh_home: Path, content: list[str], status: int, results: int, says: str
+) -> None:
+    lines = project / "lines.jsonl"
+    lines.write_text("".join(f"{line}\n" for line in content))
+    async with ScriptedServer(Scenario(turns=(HELLO,))) as server:
+        with lines.open() as file:
+            process = await asyncio.create_subprocess_exec(
+                sys.executable, "-m", "tui.cli", *STREAM, "the first",
+                cwd=project,
+                env=environment(fresh_home, server.base_url),
+                stdin=file,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            )  # fmt: skip
+            out, err = await process.communicate()
+    kinds = [json.loads(line)["type"] for line in out.splitlines()]
+    assert (process.returncode, kinds.count("result")) == (status, results), err
+    assert says in err.decode()
