@@ -76,12 +76,10 @@ class HookContender:
 def decision_of(outcome: EventOutcome, pending: Decision) -> Decision | None:
     """Return the decision that a PermissionRequest outcome is, or None for no opinion."""
     if outcome.decision == "deny" or not outcome.continue_:
-        message = outcome.reason or outcome.stop_reason or "Denied by a hook."
-        return _decided(Behavior.DENY, outcome, pending, message, None)
+        reason = outcome.reason or outcome.stop_reason or "no reason given"
+        return _decided(Behavior.DENY, outcome, pending, reason, None)
     if outcome.decision == "allow" and pending.reason in LIFTABLE:
-        return _decided(
-            Behavior.ALLOW, outcome, pending, "Allowed by a hook.", outcome.updated_input
-        )
+        return _decided(Behavior.ALLOW, outcome, pending, "allowed", outcome.updated_input)
     return None
 
 
@@ -89,7 +87,7 @@ def _decided(
     behavior: Behavior,
     outcome: EventOutcome,
     pending: Decision,
-    message: str,
+    reason: str,
     updated_input: Mapping[str, object] | None,
 ) -> Decision:
     verdict = outcome.decision if outcome.decision != "none" else "deny"
@@ -106,11 +104,10 @@ def _decided(
         source=DecisionSource.HOOK,
         reason_type=ReasonType.HOOK,
         reason=Reason.HOOK,
-        message=message,
+        message=f"{outcome.decided_by or 'a hook'}: {reason}",
         rule=None,
         trace=(*pending.trace, entry),
         updated_input=updated_input,
-        feedback=message if behavior is Behavior.DENY else None,
         interrupt=outcome.interrupt or not outcome.continue_,
     )
 

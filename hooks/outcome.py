@@ -93,10 +93,14 @@ class EventOutcome:
     @property
     def decided_by(self) -> str:
         """Name the first handler that gave the decision, for people; empty when none did."""
-        deciding = next((r for r in self.results if r.answer.verdict == self.decision), None)
-        if deciding is None:
-            return ""
-        return f"hook {first_line(deciding.spec.label)[:80]!r} ({deciding.spec.source.value})"
+        deciding = [r for r in self.results if r.answer.verdict == self.decision]
+        return _named(deciding[0]) if deciding else ""
+
+    @property
+    def rewritten_by(self) -> str:
+        """Name the handler whose input counts, for people; empty when none rewrote it."""
+        rewriting = [r for r in self.results if r.answer.updated_input is not None]
+        return _named(rewriting[-1]) if rewriting else ""
 
     def to_json(self) -> dict[str, object]:
         """Return the line that `hooks run` writes."""
@@ -131,6 +135,10 @@ class EventOutcome:
             "spawned": self.spawned,
             "results": [result_json(result) for result in self.results],
         }
+
+
+def _named(result: HandlerResult) -> str:
+    return f"hook {first_line(result.spec.label)[:80]!r} ({result.spec.source.value})"
 
 
 def result_json(result: HandlerResult) -> dict[str, object]:

@@ -19,7 +19,8 @@ def after_hooks(decision: Decision, hook: str, reason: str, hook_name: str) -> D
     """Return the decision after PreToolUse hooks (step 4): they tighten, or lift a mode's
     ask."""
     who = hook_name or "a PreToolUse hook"
-    entry = TraceEntry(TraceStep.HOOK, hook, source=who)
+    says = f"{who} asks: {reason}" if reason and hook in ("ask", "defer") else who
+    entry = TraceEntry(TraceStep.HOOK, hook, source=says)
     if decision.behavior is Behavior.DENY or hook == "none":
         return decision
     by_hook = replace(
@@ -44,5 +45,19 @@ def after_hooks(decision: Decision, hook: str, reason: str, hook_name: str) -> D
             return replace(
                 by_hook, behavior=Behavior.ALLOW, message=f"{who}: {reason or 'allowed'}"
             )
+        case "ask" | "defer" if reason:
+            # It asks anyway, but what the hook wants a person to look at is theirs to know.
+            message = f"{decision.message.rstrip('.')}; {says}"
+            return replace(decision, message=message, trace=(*decision.trace, entry))
         case _:
             return replace(decision, trace=(*decision.trace, entry))
+
+
+def after_rewrite(decision: Decision, hook_name: str) -> Decision:
+    """Return the decision about an input that a hook has put in the place of the model's."""
+    who = hook_name or "a hook"
+    entry = TraceEntry(TraceStep.HOOK, "none", source=f"{who}: changed the input")
+    message = decision.message
+    if decision.behavior is Behavior.ASK:
+        message = f"{message.rstrip('.')}; {who} changed the input"
+    return replace(decision, message=message, trace=(*decision.trace, entry))

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import logging
 import uuid
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from agent.display import Display
-from agent.events import PermissionRequested, PermissionResolved
+from agent.events import Notice, PermissionRequested, PermissionResolved
 from agent.tools.call import SIBLING_FAILED, Call, Ready, Refused, interrupted_text
 from agent.tools.call_input import read_input
 from agent.tools.edited_input import change_note
 from hooks.outcome import EventOutcome
 from permissions.decision import Behavior, Decision, DecisionSource, Reason, ReasonType
+from permissions.hook_step import after_rewrite
 from permissions.race import RaceAborted
 from permissions.request import PermissionRequest
 
@@ -25,6 +27,8 @@ _LOG: Final = logging.getLogger(__name__)
 
 MAX_REWRITES: Final = 5
 """How often one call's input may be changed and decided again before it is denied."""
+TOLD_CHARS: Final = 120
+"""How much of a field's old text is told after a hook changed it."""
 RETRY: Final = "\n\nA hook says that you may try this call again."
 _PERSON: Final = frozenset({DecisionSource.USER, DecisionSource.BRIDGE, DecisionSource.CHANNEL})
 """Whoever answered from there has seen the input and answers for the person."""
@@ -50,6 +54,8 @@ async def permit(call: Call, ready: Ready) -> Ready:
                 ready = await read_input(call, decision.updated_input)
                 if answered.source in _PERSON:
                     call.person_change = change_note(proposed, ready.seen)
+                else:
+                    _tell_rewrite(call, answered.message, proposed, ready)
                 decision = _stands(answered, _evaluate(call, ready))
                 if decision.behavior is not Behavior.ASK:
                     # The line about the answer holds the input as it was; this one as it runs.
@@ -114,11 +120,35 @@ async def _apply_pre_hook(
             stop_reason=hook.stop_reason or "a PreToolUse hook stopped the turn",
         )
     if hook.updated_input is not None and hook.decision not in {"deny", "block"}:
+        proposed = ready.seen
         ready = await read_input(call, hook.updated_input)
         decision = _evaluate(call, ready)
+        if ready.seen != proposed:
+            decision = after_rewrite(decision, hook.rewritten_by)
+            _tell_rewrite(call, hook.rewritten_by, proposed, ready)
     return ready, call.ports.gate.after_pre_tool_use(
         decision, hook.decision, hook.reason or "", hook.decided_by
     )
+
+
+def _tell_rewrite(call: Call, who: str, proposed: Mapping[str, Any], ready: Ready) -> None:
+    """Tell the person that something else runs than what the model asked for."""
+    fields = [key for key in proposed if proposed[key] != ready.seen.get(key)]
+    was = "; ".join(f"{key} was {_short(str(proposed[key]))}" for key in fields)
+    call.emitter.emit(
+        Notice(
+            call.emitter.turn_id,
+            "info",
+            f"{who or 'A hook'} changed the input of {ready.tool.name}"
+            + (f": {was}" if was else ""),
+            agent_id=call.emitter.agent_id,
+        )
+    )
+
+
+def _short(text: str) -> str:
+    first = text.strip().partition("\n")[0][:TOLD_CHARS]
+    return first if first == text.strip() else f"{first} …"
 
 
 async def _ask(call: Call, ready: Ready, pending: Decision) -> Decision:

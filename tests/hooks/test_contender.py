@@ -67,8 +67,10 @@ async def test_a_deny_always_counts(place: Place, reason: Reason) -> None:
     contender = HookContender(place.runner("PermissionRequest", ALLOW, DENY))
     decision = await contender.decide(REQUEST, pending(reason))
     assert decision is not None
-    assert (decision.behavior, decision.message) == (Behavior.DENY, "not here")
-    assert (decision.interrupt, decision.updated_input) == (True, None)
+    assert decision.behavior is Behavior.DENY
+    assert decision.message.startswith("hook 'echo ")
+    assert decision.message.endswith("(project): not here")
+    assert (decision.interrupt, decision.updated_input, decision.feedback) == (True, None, None)
 
 
 async def test_no_opinion_and_the_payload_of_a_sub_agent(place: Place) -> None:

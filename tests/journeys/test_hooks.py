@@ -128,12 +128,15 @@ async def test_a_rewritten_command_is_what_is_decided_and_run(
     configure(fresh_home, "PreToolUse", f"echo '{json.dumps(rewrite)}'", matcher="Bash")
     journey = await begin([bash("touch original"), DONE])
 
-    await journey.send("go")
+    events = await journey.send("go")
 
     assert (journey.project / "rewritten").exists()
     assert not (journey.project / "original").exists()
-    ((request, _),) = journey.person.asked
+    ((request, pending),) = journey.person.asked
     assert request.tool_input["command"] == "touch rewritten"
+    assert pending.message.endswith("(user) changed the input")
+    (told,) = (event.text for event in events if event.type == "notice")
+    assert told.endswith("(user) changed the input of Bash: command was touch original")
 
 
 async def test_a_hook_answers_a_permission_before_the_person_does(

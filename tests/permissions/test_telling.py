@@ -10,7 +10,7 @@ import pytest
 
 from permissions.classifier_local import decide_with_classifier
 from permissions.decision import Behavior, Decision, DecisionSource, Reason, TraceEntry, TraceStep
-from permissions.hook_step import after_hooks
+from permissions.hook_step import after_hooks, after_rewrite
 from permissions.mode import Mode
 from permissions.request import PermissionRequest
 from permissions.rule import RuleBehavior, RuleSource, RuleText
@@ -162,6 +162,23 @@ def test_a_hook_s_yes_that_does_not_count_says_so(engine: Engine) -> None:
     (told,) = tell(after_hooks(pending, "allow", "fine", "my hook"))
     assert told.steps[5].words == "allows (my hook), which does not lift this"
     assert [step.name for step in told.steps if step.decides] == ["Ask rules"]
+
+
+def test_what_a_hook_wants_looked_at_is_told_where_rules_ask_anyway(engine: Engine) -> None:
+    pending = after_hooks(
+        decision_on(engine, "Bash", "git push", Mode.DEFAULT), "ask", "sure?", "g"
+    )
+    assert because(pending).endswith("; g asks: sure?")
+    (told,) = tell(pending)
+    assert told.steps[5].words == "g asks: sure?"
+    assert [step.name for step in told.steps if step.decides] == ["Ask rules"]
+
+
+def test_a_changed_input_is_told(engine: Engine) -> None:
+    pending = after_rewrite(decision_on(engine, "Bash", "git push", Mode.DEFAULT), "my hook")
+    assert because(pending).endswith("; my hook changed the input")
+    (told,) = tell(pending)
+    assert told.steps[5].words == "my hook: changed the input"
 
 
 @pytest.mark.parametrize(
