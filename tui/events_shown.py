@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _TEXT: Final = frozenset({"text_delta", "thinking_delta", "tool_input_delta"})
 """Events that change little around the transcript, and are most of all."""
+_SEEN_S: Final = 0.3
+"""How long a question stands before somebody can have begun to read it."""
 
 
 class EventsHost(Protocol):
@@ -45,6 +47,7 @@ class EventsShown:
         self._clock = clock
         self._only_text_came = True
         self._only_text_grew = False
+        self._asked_at_s: dict[str, float] = {}
         self.bridge = EventBridge(self._fold, self._paint, lambda: host.output_is_slow)
         self._highlight_clock = FrameClock(self._show_highlights)
 
@@ -82,8 +85,14 @@ class EventsShown:
     def _fold(self, event: AgentEvent) -> None:
         self._only_text_came = self._only_text_came and event.type in _TEXT
         document = self._host.document
-        if event.type == "permission_resolved" and document.is_asking(event.tool_use_id):
-            self._say_who_decided(event.decision)
+        if event.type == "permission_requested":
+            self._asked_at_s[event.tool_use_id] = self._clock()
+        elif event.type == "permission_resolved":
+            asked_s = self._clock() - self._asked_at_s.pop(event.tool_use_id, 0.0)
+            # What was allowed before anybody could read the question needs no words.
+            is_seen = event.decision.behavior != "allow" or asked_s >= _SEEN_S
+            if is_seen and document.is_asking(event.tool_use_id):
+                self._say_who_decided(event.decision)
         self._host.own_status.observe(event)
         document.apply(event, at_s=self._clock())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -257,7 +258,15 @@ async def test_it_says_who_decided_when_it_was_not_the_person() -> None:
         assert "denied by a hook: policy" in text_of(app.status_line)
 
 
-async def test_a_table_that_decided_is_not_named() -> None:
+@pytest.mark.parametrize(("stood_s", "said"), [(0.01, False), (1.0, True)])
+async def test_a_table_that_decided_is_not_named(stood_s: float, said: bool) -> None:
+    now = [0.0]
+
+    async def wait(_conversation: RecordedConversation) -> None:
+        while not app.document.is_asking("u1"):  # noqa: ASYNC110 - until the frame has folded it
+            await asyncio.sleep(0)
+        now[0] += stood_s
+
     by_table = replace(
         DENIED,
         behavior=Behavior.ALLOW,
@@ -270,13 +279,15 @@ async def test_a_table_that_decided_is_not_named() -> None:
             [
                 ToolDispatch(T, "u1", "Bash", {}, "Bash ls"),
                 PermissionRequested(T, "r1", "u1", "Bash", {}, DENIED),
+                wait,
                 PermissionResolved(T, "r1", "u1", by_table),
             ]
-        )
+        ),
+        clock=lambda: now[0],
     )
     async with app.run_test(size=(80, 20)) as pilot:
         await send(pilot, "go")
-        assert "allowed without asking: only reads" in text_of(app.status_line)
+        assert ("allowed without asking: only reads" in text_of(app.status_line)) is said
 
 
 def with_shell(conversation: RecordedConversation, folder: Path) -> AgentApp:
