@@ -13,57 +13,14 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
+from permissions.addresses import address_kind, is_plain_loopback, literal_address, literal_kind
+
 Resolve = Callable[[str], Sequence[str]]
 
-BLOCKED_V4: Final = tuple(
-    (IPv4Network(network), kind)
-    for network, kind in (
-        ("0.0.0.0/8", "unspecified"),
-        ("10.0.0.0/8", "private"),
-        ("100.64.0.0/10", "shared (carrier-grade NAT)"),
-        ("169.254.0.0/16", "link-local"),
-        ("172.16.0.0/12", "private"),
-        ("192.0.0.0/24", "reserved"),
-        ("192.0.2.0/24", "reserved (documentation)"),
-        ("192.88.99.0/24", "reserved (6to4 relay)"),
-        ("192.168.0.0/16", "private"),
-        ("198.18.0.0/15", "reserved (benchmarking)"),
-        ("198.51.100.0/24", "reserved (documentation)"),
-        ("203.0.113.0/24", "reserved (documentation)"),
-        ("224.0.0.0/4", "multicast"),
-        ("240.0.0.0/4", "reserved"),
-    )
-)
-BLOCKED_V6: Final = tuple(
-    (IPv6Network(network), kind)
-    for network, kind in (
-        ("::/128", "unspecified"),
-        ("::/96", "reserved (IPv4-compatible)"),
-        ("64:ff9b:1::/48", "private (local NAT64)"),
-        ("100::/64", "reserved (discard)"),
-        ("2001::/23", "reserved"),
-        ("2001:db8::/32", "reserved (documentation)"),
-        ("3fff::/20", "reserved (documentation)"),
-        ("5f00::/16", "reserved (segment routing)"),
-        ("fc00::/7", "unique-local"),
-        ("fe80::/10", "link-local"),
-        ("fec0::/10", "private (site-local)"),
-        ("ff00::/8", "multicast"),
-    )
-)
-LOOPBACK_V4: Final = IPv4Network("127.0.0.0/8")
-LOOPBACK_V6: Final = IPv6Address("::1")
-NAT64: Final = IPv6Network("64:ff9b::/96")
-SIX_TO_FOUR: Final = IPv6Network("2002::/16")
-TRANSLATED: Final = IPv6Network("::ffff:0:0:0/96")
-ISATAP: Final = 0x00005EFE
-"""The upper half of the interface part; one bit of it may differ."""
-GLOBAL_V6: Final = IPv6Network("2000::/3")
-"""All there is that may be reached; the rest is not given out."""
 NUMBER: Final = re.compile(r"[0-9]+|0x[0-9a-f]*")
 """A last label like this makes a host an address, or nothing (URL standard)."""
 BRACKETED: Final = re.compile(r"\[[^\[\]]*\](?::[0-9]*)?")
@@ -91,7 +48,7 @@ def check_url(url: str, resolve: Resolve) -> Verdict:
     if isinstance(named, Verdict):
         return named
     host = named.name
-    literal = _literal(host)
+    literal = literal_address(host)
     if literal is not None:
         return _judge_literal(named, literal)
     if named.is_bracketed or NUMBER.fullmatch(host.rpartition(".")[2]):
@@ -110,15 +67,10 @@ def check_url(url: str, resolve: Resolve) -> Verdict:
             address = ip_address(text.partition("%")[0])
         except ValueError:
             return Verdict(False, f"{host} resolves to {text!r}, which is no address", found)
-        kind = _blocked_kind(address)
+        kind = address_kind(address)
         if kind is not None:
             return Verdict(False, f"{host} resolves to {text}, which is {kind}", found)
     return Verdict(True, f"{host} resolves to public addresses only", found)
-
-
-def address_kind(address: IPv4Address | IPv6Address) -> str | None:
-    """Return why an address is refused, `loopback` included, or None when it is public."""
-    return _blocked_kind(address)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,103 +109,14 @@ def _host_of(url: str) -> _Host | Verdict:
     return _Host(plain, is_plain, bracket.startswith("["))
 
 
-def _literal(host: str) -> IPv4Address | IPv6Address | None:
-    """Return the address a host is the spelling of, in every form that resolvers accept."""
-    if ":" in host:
-        try:
-            return IPv6Address(host.partition("%")[0])
-        except ValueError:
-            return None
-    return _inet_aton(host)
-
-
-def _inet_aton(host: str) -> IPv4Address | None:
-    """Read an IPv4 address of one to four decimal, octal or hexadecimal parts."""
-    parts = host.split(".")
-    if len(parts) > 4:
-        return None
-    numbers: list[int] = []
-    for part in parts:
-        number = _c_number(part)
-        if number is None:
-            return None
-        numbers.append(number)
-    *leading, last = numbers
-    if any(number > 255 for number in leading) or last >= 256 ** (4 - len(leading)):
-        return None
-    value = last
-    for index, number in enumerate(leading):
-        value += number << (8 * (3 - index))
-    return IPv4Address(value)
-
-
-def _c_number(text: str) -> int | None:
-    if not text or not text.isascii():
-        return None
-    try:
-        if text.startswith("0x"):
-            return int(text[2:] or "0", 16) if "_" not in text else None
-        if text.startswith("0") and len(text) > 1:
-            return int(text, 8) if text.isdigit() else None
-        return int(text) if text.isdigit() else None
-    except ValueError:
-        return None
-
-
 def _judge_literal(named: _Host, address: IPv4Address | IPv6Address) -> Verdict:
     host = named.name
     if "%" in host:
         return Verdict(False, f"{host!r} names a network interface")
-    kind = _blocked_kind(address) or _blocked_as_decimal(host)
+    kind = literal_kind(host, address)
     if kind is None:
         return Verdict(True, f"{address} is a public address", (str(address),))
-    if kind == "loopback" and named.is_plain and _is_plain_loopback(host, address):
+    if kind == "loopback" and named.is_plain and is_plain_loopback(host, address):
         return Verdict(True, f"{address} is loopback", (str(address),))
     spelled = "" if str(address) == host else f" (spelled {host!r})"
     return Verdict(False, f"{address} is {kind}{spelled}", (str(address),))
-
-
-def _blocked_as_decimal(host: str) -> str | None:
-    """Judge `010.0.0.1` as 10.0.0.1 too: not every resolver takes leading zeros for octal."""
-    parts = host.split(".")
-    if len(parts) != 4 or not all(part.isdigit() and int(part) < 256 for part in parts):
-        return None
-    return _blocked_kind(IPv4Address(".".join(str(int(part)) for part in parts)))
-
-
-def _is_plain_loopback(host: str, address: IPv4Address | IPv6Address) -> bool:
-    match address:
-        case IPv4Address():
-            return host == str(address)
-        case IPv6Address():
-            mapped = address.ipv4_mapped
-            return address == LOOPBACK_V6 or (mapped is not None and mapped in LOOPBACK_V4)
-
-
-def _blocked_kind(address: IPv4Address | IPv6Address) -> str | None:
-    match address:
-        case IPv4Address():
-            if address in LOOPBACK_V4:
-                return "loopback"
-            return next((kind for network, kind in BLOCKED_V4 if address in network), None)
-        case IPv6Address():
-            if address == LOOPBACK_V6:
-                return "loopback"
-            inner = _inner_v4(address)
-            if inner is not None:
-                return _blocked_kind(inner)
-            blocked = next((kind for network, kind in BLOCKED_V6 if address in network), None)
-            return blocked or (None if address in GLOBAL_V6 else "reserved")
-
-
-def _inner_v4(address: IPv6Address) -> IPv4Address | None:
-    """Return the IPv4 address that a mapped, translated, 6to4, NAT64 or ISATAP address stands
-    for."""
-    if address.ipv4_mapped is not None:
-        return address.ipv4_mapped
-    if address in SIX_TO_FOUR:
-        return address.sixtofour
-    is_isatap = (int(address) >> 32) & 0xFDFFFFFF == ISATAP
-    if address in NAT64 or address in TRANSLATED or is_isatap:
-        return IPv4Address(int(address) & 0xFFFFFFFF)
-    return None

@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from permissions.addresses import inside_kind
 from permissions.context import PermissionContext
 from permissions.decision import Behavior, Reason
 from permissions.files import FileView, for_one_decision
@@ -182,6 +183,14 @@ def check_host(blocked_hosts: frozenset[str], host: str | None) -> Floor | None:
         if host == blocked or host.endswith("." + blocked):
             return Floor(Behavior.DENY, Reason.BLOCKED_HOST, f"{host} is a blocked host")
     return None
+
+
+def check_address(host: str | None) -> Floor | None:
+    """Deny a host that spells out an address on the inside of a network."""
+    kind = None if host is None else inside_kind(host)
+    if kind is None:
+        return None
+    return Floor(Behavior.DENY, Reason.BLOCKED_HOST, f"{host} is a blocked host: {kind}")
 
 
 def strictest(floors: Iterable[Floor | None]) -> Floor | None:

@@ -14,7 +14,7 @@ from permissions.mode import Mode
 from permissions.paths import Target
 from permissions.request import PermissionRequest
 from permissions.rule_set import Rule, RuleBehavior, RuleSet
-from permissions.scope import Floor, Scope, check_budget, check_host, strictest
+from permissions.scope import Floor, Scope, check_address, check_budget, check_host, strictest
 from permissions.tools import EDIT_TOOLS, FREE_TOOLS, READ_TOOLS, is_known_tool
 
 
@@ -43,7 +43,7 @@ def tool_part(
         floors.append(unclear or scope.check_read(target, str(written)))
     elif tool == "WebFetch":
         host = host_of(request.tool_input.get("url"))
-        floors.append(check_host(context.blocked_hosts, host))
+        floors.extend((check_host(context.blocked_hosts, host), check_address(host)))
         if host is None:
             floors.append(
                 Floor(Behavior.ASK, Reason.UNPARSABLE, "the address has no host that can be read")

@@ -18,7 +18,8 @@ from urllib.parse import urljoin, urlsplit
 
 from agent.tools.base import ToolError
 from hooks.modes.http import proxy_for
-from hooks.ssrf import Verdict, address_kind, check_url
+from hooks.ssrf import Verdict, check_url
+from permissions.addresses import address_kind
 
 if TYPE_CHECKING:
     import httpx2
