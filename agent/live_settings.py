@@ -57,6 +57,11 @@ class LiveSettings:
         self._stamps = _stamps(settings.watched)
         self._problem = ""
         """Why the files as they are now do not count; empty while they do."""
+        self._refused: Settings | None = None
+        """What the files say now, where a hook objects to it."""
+        self._one_at_a_time = asyncio.Lock()
+        """Held while the files are read and what they say is made to count: whoever comes meanwhile
+        waits, and finds it done. Nobody counts an older state after a newer one."""
         self._stop = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
@@ -76,41 +81,55 @@ class LiveSettings:
 
     async def reload(self) -> None:
         """Read everything again; what differs counts at once, and who asked for it says so."""
-        fresh = await asyncio.to_thread(self._load)
-        if fresh != self._settings:
-            self.apply(Reloaded(self._settings, fresh, ()))
+        async with self._one_at_a_time:
+            fresh = await asyncio.to_thread(self._load)
+            if fresh != self._settings:
+                self.apply(Reloaded(self._settings, fresh, ()))
 
     async def catch_up(self) -> None:
         """Take over what changed on disk and was not noticed yet; raises nothing.
 
         The watcher looks once a second. A person's yes must not outrun a deny that is written.
         """
-        stamps = _stamps(self._settings.watched)
-        changed = [path for path, stamp in stamps.items() if self._stamps.get(path) != stamp]
-        if not changed:
-            return
-        self._stamps = stamps
-        try:
-            change = await asyncio.to_thread(reload, self._settings, self._load, changed)
-            if not self._is_known(change) and await self._is_approved(change):
-                self.apply(change)
-        except Exception as error:  # noqa: BLE001 - isolation boundary: what is in force stays
-            self._tell(f"Settings cannot be read again: {error}", "warning")
+        async with self._one_at_a_time:
+            stamps = _stamps(self._settings.watched)
+            changed = [path for path, stamp in stamps.items() if self._stamps.get(path) != stamp]
+            if not changed:
+                return
+            try:
+                await self._take(changed)
+            except Exception as error:  # noqa: BLE001 - isolation boundary: what is in force stays
+                self._tell(f"Settings cannot be read again: {error}", "warning")
 
-    def _is_known(self, change: SettingsChange) -> bool:
+    async def changed(self, files: Iterable[Path]) -> None:
+        """Take over what files say that the watcher names; nothing where that was noticed."""
+        async with self._one_at_a_time:
+            await self._take(files)
+
+    async def _take(self, files: Iterable[Path]) -> None:
+        """Read everything as it is now; make it count, once, unless a hook objects."""
+        # Looked at before it is read: what changes while it is read is seen the next time.
+        self._stamps = _stamps(self._settings.watched)
+        change = await asyncio.to_thread(reload, self._settings, self._load, tuple(files))
         match change:
             case KeptLastGood(_, problem):
-                return problem == self._problem
+                is_known = problem == self._problem
             case Reloaded(_, current, _):
-                return current == self._settings and not self._problem
+                is_known = current == self._refused or (
+                    current == self._settings and not self._problem
+                )
+        if is_known:
+            return
+        self._refused = None
+        if await self._is_approved(change):
+            self.apply(change)
+        else:
+            self._refused = change.current
 
     async def _follow(self) -> None:
         try:
             async for change in watch_settings(self._settings, self._load, self._stop):
-                if self._is_known(change):
-                    continue
-                if await self._is_approved(change):
-                    self.apply(change)
+                await self.changed(change.files)
         except Exception as error:  # noqa: BLE001 - isolation boundary: the conversation goes on
             self._tell(f"Settings are not watched any longer: {error}", "warning")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 from dataclasses import replace
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 
 from agent.hook_setup import hook_config
-from agent.live_settings import LiveSettings
+from agent.live_settings import Approve, LiveSettings
 from agent.permission_contenders import PermissionContenders, is_auto_available
 from agent.permission_setup import Grants, permission_setup
 from agent.settings.load import Settings, load_settings
@@ -55,7 +56,7 @@ class Place:
             policy_dir=self.managed,
         )
 
-    def start(self) -> None:
+    def start(self, approve: Approve | None = None) -> None:
         self.settings = self.load()
         setup = permission_setup(
             self.settings,
@@ -79,6 +80,7 @@ class Place:
             runner=self.runner,
             in_force=lambda settings: setattr(self, "settings", settings),
             tell=lambda text, level: self.told.append((level, text)),
+            approve=approve,
         )
 
     def change(self, settings: object, *, folder: Path | None = None) -> None:
@@ -291,6 +293,65 @@ async def test_a_file_that_is_broken_when_a_yes_comes_is_told_once(place: Place)
     place.write({"permissions": {"deny": ["Bash(a)"]}})
     await place.live.catch_up()
     assert place.answer("a") is Behavior.DENY
+
+
+class Hook:
+    """A hook on changed settings that takes its time."""
+
+    def __init__(self, answer: bool) -> None:
+        self.answer, self.asked = answer, 0
+        self.was_asked, self.may_answer = asyncio.Event(), asyncio.Event()
+
+    async def approve(self, _source: str, _path: Path) -> bool:
+        self.asked += 1
+        self.was_asked.set()
+        await self.may_answer.wait()
+        return self.answer
+
+
+@pytest.mark.parametrize(
+    ("answer", "says", "comes_to"),
+    [
+        (True, "Settings loaded again (settings.json).", Behavior.DENY),
+        (False, "A hook refused the change of", Behavior.ALLOW),
+    ],
+    ids=["approved", "refused"],
+)
+async def test_one_change_that_several_notice_is_asked_about_and_told_once(
+    place: Place, answer: bool, says: str, comes_to: Behavior
+) -> None:
+    hook = Hook(answer)
+    place.write(allow("Bash(a)"))
+    place.start(hook.approve)
+    path = place.write({"permissions": {"deny": ["Bash(a)"]}})
+    first = asyncio.ensure_future(place.live.catch_up())
+    await hook.was_asked.wait()
+    # Two more yes of the person, and the watcher: none of them goes on before it is decided.
+    others = [asyncio.ensure_future(place.live.catch_up()) for _ in range(2)]
+    others.append(asyncio.ensure_future(place.live.changed([path])))
+    await asyncio.sleep(0)
+    assert not any(each.done() for each in others)
+    hook.may_answer.set()
+    await asyncio.gather(first, *others)
+    assert place.answer("a") is comes_to
+    assert hook.asked == 1
+    assert [text[: len(says)] for _, text in place.told] == [says]
+
+
+async def test_what_was_refused_is_asked_about_again_once_the_file_said_something_else(
+    place: Place,
+) -> None:
+    hook = Hook(False)
+    hook.may_answer.set()
+    before = allow("Bash(a)")
+    place.write(before)
+    place.start(hook.approve)
+    for settings, asked in ((allow("Bash(b)"), 1), (allow("Bash(c)"), 2), (allow("Bash(b)"), 3)):
+        await place.live.changed([place.write(settings)])
+        assert hook.asked == asked
+    # Back to what is in force: nothing to ask.
+    await place.live.changed([place.write(before)])
+    assert hook.asked == 3
 
 
 def test_a_start_says_what_is_wrong_with_rules(place: Place) -> None:
