@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from permissions.bash_parts import Bash, bash_parts
+from permissions.bash_answers import bash_answers
+from permissions.bash_call import Bash
 from permissions.context import PermissionContext
 from permissions.decision import Behavior, Decision, DecisionWarning, PartVerdict, TraceEntry
 from permissions.effective import effective
 from permissions.judge import Part, judge, strictest_first
+from permissions.kept_answers import Answer
 from permissions.mode import Mode
+from permissions.paths import absolute
 from permissions.request import PermissionRequest
 from permissions.rule_set import RuleSet
 from permissions.scope import check_budget
@@ -48,16 +50,15 @@ def judged(
 ) -> Judged:
     """Judge every part of a call. Pure; raises nothing."""
     in_force = effective(context)
-    base = os.path.abspath(str(cwd or context.launch_dir))
-    parts = _parts(request, context, in_force.mode, in_force.rules, base)
-    verdicts: list[PartVerdict] = []
-    trace: list[TraceEntry] = []
-    for part in parts:
-        verdict, entries = judge(part, in_force.mode)
-        verdicts.append(verdict)
-        trace.extend(entries)
-    warnings = (*context.rules.warnings, *in_force.warnings)
-    return Judged(in_force.mode, tuple(parts), tuple(verdicts), tuple(trace), warnings)
+    base = absolute(cwd or context.launch_dir)
+    answers = _answers(request, context, in_force.mode, in_force.rules, base)
+    return Judged(
+        in_force.mode,
+        tuple([one.part for one in answers]),
+        tuple([one.verdict for one in answers]),
+        tuple([entry for one in answers for entry in one.trace]),
+        (*context.rules.warnings, *in_force.warnings),
+    )
 
 
 def decided(found: Judged) -> Decision:
@@ -83,15 +84,16 @@ def decided(found: Judged) -> Decision:
     )
 
 
-def _parts(
+def _answers(
     request: PermissionRequest,
     context: PermissionContext,
     mode: Mode,
     rules: RuleSet,
     base: str,
-) -> Sequence[Part]:
+) -> Sequence[Answer]:
     tool = canonical_tool(request.tool)
     if tool != "Bash":
-        return [tool_part(request, tool, context, mode, rules, base)]
+        part, find = tool_part(request, tool, context, mode, rules, base)
+        return [Answer(part, *judge(part, find, mode))]
     bash = Bash(context, mode, rules, base, request.tool_input, check_budget(context))
-    return bash_parts(bash)
+    return bash_answers(bash)

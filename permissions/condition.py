@@ -18,7 +18,8 @@ from permissions.match_tool import Anchors, Call, rule_matches
 from permissions.mode import Mode
 from permissions.paths import resolve
 from permissions.rule_set import Rule, RuleSet, RuleSource
-from permissions.shell.analyse import CommandFacts, analyse
+from permissions.shell.analyse import analyse
+from permissions.shell.facts import CommandFacts
 from permissions.shell.syntax import Unparsable
 from permissions.tools import EDIT_TOOLS, READ_TOOLS, canonical_tool
 

@@ -16,7 +16,8 @@ from permissions.paths import is_below
 from permissions.request import PermissionRequest
 from permissions.scope import Scope
 from permissions.shell.access import AccessKind
-from permissions.shell.analyse import CommandFacts, analyse
+from permissions.shell.analyse import analyse
+from permissions.shell.facts import CommandFacts
 from permissions.shell.flow import UNKNOWN_FOLDER, Folders
 from permissions.shell.syntax import RedirectKind, Unparsable, Word
 from permissions.tools import EDIT_TOOLS, canonical_tool, is_mcp_name

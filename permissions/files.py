@@ -7,6 +7,7 @@ of its arguments and tests can pass a made-up tree.
 from __future__ import annotations
 
 import os
+import re
 import stat
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, Self
@@ -99,12 +100,10 @@ class RealFiles:
         """Do what `os.path.realpath` does, with at most one look at each name."""
         if not path.startswith("/"):
             return os.path.realpath(path)
-        settled = set() if self._known is None else self._known.settled
-        folder, _, last = path.rpartition("/")
-        is_name = folder in settled and last not in ("", ".", "..")
-        if is_name and not stat.S_ISLNK(self._mode(path)):
-            settled.add(path)
+        known = self._known
+        if known is not None and _is_plain(path) and self._has_no_link(path, known):
             return path
+        settled = set() if known is None else known.settled
         done: list[str] = []
         alive = _MAX_DEPTH
         """Below a name that is missing there is nothing to look at."""
@@ -142,6 +141,31 @@ class RealFiles:
                 rest.extend(reversed(link.split("/")))
         return "/" + "/".join(done)
 
+    def _has_no_link(self, path: str, known: _Known) -> bool:
+        """Look at each name below the nearest one that was looked at before."""
+        settled, modes = known.settled, known.modes
+        ends: list[int] = []
+        end = len(path)
+        while end > 0 and path[:end] not in settled:
+            ends.append(end)
+            end = path.rfind("/", 0, end)
+        is_missing = end > 0 and modes[path[:end]] == _MISSING
+        while ends:
+            here = path[: ends.pop()]
+            if is_missing:
+                # Below a name that is missing there is nothing to look at.
+                modes[here] = _MISSING
+            else:
+                mode = self._mode(here)
+                if stat.S_ISLNK(mode):
+                    return False
+                if mode == _ODD:
+                    settled.add(here)
+                    return True
+                is_missing = mode == _MISSING
+            settled.add(here)
+        return True
+
     def _mode(self, path: str) -> int:
         """Return the mode of the name itself, `_MISSING`, or `_ODD` for another error."""
         known = self._known
@@ -160,7 +184,8 @@ class RealFiles:
     def is_dir(self, path: str) -> bool:
         """Follow links."""
         try:
-            return os.path.isdir(path)
+            mode = self._mode(path)
+            return stat.S_ISDIR(mode) or (stat.S_ISLNK(mode) and os.path.isdir(path))
         except ValueError:
             return False
 
@@ -203,6 +228,15 @@ class RealFiles:
         except (OSError, ValueError):
             return False
         return True
+
+
+_ODD_NAME = re.compile(r"/(?:\.{0,2}/|\.{0,2}\Z)|\x00")
+_LONG = 1_000
+
+
+def _is_plain(path: str) -> bool:
+    """Has an absolute path nothing but names in it, and is it short enough for every system?"""
+    return len(path) < _LONG and _ODD_NAME.search(path) is None
 
 
 def for_one_decision(files: FileView) -> FileView:

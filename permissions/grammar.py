@@ -172,7 +172,7 @@ def _parse_scoped(
         return MalformedRule(
             f"'{parameter[1]}' is matched by the tool's own specifier, not as a parameter", meant
         )
-    if parameter and _is_parameter_rule(tool, parameter[1]):
+    if parameter and _is_parameter_rule(tool, parameter[1], parameter[2]):
         if behavior is RuleBehavior.ALLOW:
             return MalformedRule("parameters can be matched in deny and ask rules only", meant)
         value = star_pattern(parameter[2].strip())
@@ -192,8 +192,11 @@ def _is_known(tool: str) -> bool:
     return tool in KNOWN_TOOLS or is_mcp_name(tool)
 
 
-def _is_parameter_rule(tool: str, parameter: str) -> bool:
+def _is_parameter_rule(tool: str, parameter: str, value: str) -> bool:
     if tool in ("WebFetch",) and parameter == "domain":
+        return False
+    if tool == "Bash" and parameter == "timeout" and value.strip() == "*":
+        # `timeout:*` is the command of that name, as `time:*` is.
         return False
     if tool in SCALAR_PARAMETERS:
         return parameter in SCALAR_PARAMETERS[tool]

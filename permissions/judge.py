@@ -20,6 +20,9 @@ from permissions.record import record
 from permissions.rule_set import Rule, RuleBehavior
 from permissions.scope import Floor
 
+Find = Callable[[RuleBehavior], Rule | None]
+"""Returns the first rule of a behaviour that is about a part."""
+
 
 @record(frozen=True, slots=True)
 class Part:
@@ -28,8 +31,6 @@ class Part:
     text: str
     kind: str
     """`tool`, `command`, `write` or `read`."""
-    find: Callable[[RuleBehavior], Rule | None]
-    """Returns the first rule of a behaviour that is about this part."""
     floor: Floor | None = None
     is_write: bool = False
     """Is it proven to write? Plan mode denies it then, whatever rules say."""
@@ -46,33 +47,33 @@ class Part:
     """Says, for people, what would allow it; may be empty."""
 
 
-def judge(part: Part, mode: Mode) -> tuple[PartVerdict, list[TraceEntry]]:
+def judge(part: Part, find: Find, mode: Mode) -> tuple[PartVerdict, list[TraceEntry]]:
     """Return the verdict on one part and what each step answered. Pure."""
     floor = part.floor
     # The one part of another tool is the whole call.
     name = None if part.kind == "tool" else part.text
     trace = [
-        TraceEntry(TraceStep.SCOPE, "none", None, None, name)
+        TraceEntry(_SCOPE_STEP, "none", None, None, name)
         if floor is None
-        else TraceEntry(TraceStep.SCOPE, floor.behavior, _SCOPE_CHECK, None, name)
+        else TraceEntry(_SCOPE_STEP, floor.behavior, _SCOPE_CHECK, None, name)
     ]
-    if floor is not None and floor.behavior is Behavior.DENY:
+    if floor is not None and floor.behavior is _DENY:
         return _from_floor(part, floor), trace
-    verdict = _cascade(part, name, trace)
-    if verdict is not None and verdict.behavior is Behavior.DENY:
+    verdict = _cascade(part, find, name, trace)
+    if verdict is not None and verdict.behavior is _DENY:
         return verdict, trace
     if verdict is None:
         verdict = _mode_default(part, mode)
     lifted = floor is not None and floor.lifted_by_allow and verdict.reason is Reason.ALLOW_RULE
-    if floor is not None and not lifted and verdict.behavior is not Behavior.DENY:
+    if floor is not None and not lifted and verdict.behavior is not _DENY:
         verdict = _from_floor(part, floor)
-    elif floor is not None and verdict.source is DecisionSource.MODE:
+    elif floor is not None and verdict.source is _BY_MODE:
         # The mode's own denial would hide that nobody could have been asked to begin with.
         verdict = replace(_from_floor(part, floor), behavior=verdict.behavior)
     final = _capped(part, verdict, mode)
-    by_mode = final.source is DecisionSource.MODE or final.behavior is not verdict.behavior
+    by_mode = final.source is _BY_MODE or final.behavior is not verdict.behavior
     answer = final.behavior if by_mode else "none"
-    trace.append(TraceEntry(TraceStep.MODE, answer, _MODE, None, name))
+    trace.append(TraceEntry(_MODE_STEP, answer, _MODE, None, name))
     return final, trace
 
 
@@ -85,9 +86,11 @@ def strictest_first(verdicts: list[PartVerdict]) -> PartVerdict:
     return best
 
 
-def _cascade(part: Part, name: str | None, trace: list[TraceEntry]) -> PartVerdict | None:
+def _cascade(
+    part: Part, find: Find, name: str | None, trace: list[TraceEntry]
+) -> PartVerdict | None:
     for behavior, step in _STEPS:
-        rule = part.find(behavior)
+        rule = find(behavior)
         if rule is None:
             trace.append(TraceEntry(step, "none", None, None, name))
             continue
@@ -97,6 +100,13 @@ def _cascade(part: Part, name: str | None, trace: list[TraceEntry]) -> PartVerdi
     return None
 
 
+# Named once: to name a member through its class takes ten times as long.
+_ALLOW, _ASK, _DENY = Behavior.ALLOW, Behavior.ASK, Behavior.DENY
+_BY_MODE = DecisionSource.MODE
+_SCOPE_STEP, _MODE_STEP = TraceStep.SCOPE, TraceStep.MODE
+_MODE_TYPE, _MODE_DEFAULT = ReasonType.MODE, Reason.MODE_DEFAULT
+_PLAN, _DONT_ASK, _BYPASS = Mode.PLAN, Mode.DONT_ASK, Mode.BYPASS
+_ACCEPT_EDITS, _AUTO = Mode.ACCEPT_EDITS, Mode.AUTO
 _SCOPE_CHECK = str(DecisionSource.SCOPE_CHECK)
 _MODE = str(DecisionSource.MODE)
 
@@ -156,9 +166,9 @@ def _by_mode(part: Part, behavior: Behavior, message: str) -> PartVerdict:
     return PartVerdict(
         part.text,
         behavior,
-        DecisionSource.MODE,
-        ReasonType.MODE,
-        Reason.MODE_DEFAULT,
+        _BY_MODE,
+        _MODE_TYPE,
+        _MODE_DEFAULT,
         message,
         None,
         part.detail,
@@ -168,32 +178,28 @@ def _by_mode(part: Part, behavior: Behavior, message: str) -> PartVerdict:
 
 def _mode_default(part: Part, mode: Mode) -> PartVerdict:
     if part.is_free:
-        return _by_mode(part, Behavior.ALLOW, "needs no permission inside the working directories")
-    match mode:
-        case Mode.BYPASS:
-            return _by_mode(part, Behavior.ALLOW, f"{named(mode)} allows it")
-        case Mode.ACCEPT_EDITS if part.is_edit:
-            return _by_mode(part, Behavior.ALLOW, f"{named(mode)} allows file edits")
-        case Mode.DONT_ASK:
-            return _by_mode(part, Behavior.DENY, f"{named(mode)} denies what no rule allows")
-        case Mode.PLAN if not part.is_read_only and not part.is_write:
-            return _by_mode(
-                part, Behavior.DENY, "plan mode denies commands that are not provably read-only"
-            )
-        case Mode.DEFAULT | Mode.ACCEPT_EDITS | Mode.PLAN | Mode.AUTO:
-            hint = f"; {part.needs}" if part.needs else ""
-            asks = "asks its classifier, then you" if mode is Mode.AUTO else "asks"
-            return _by_mode(part, Behavior.ASK, f"no rule matches, {named(mode)} {asks}{hint}")
+        return _by_mode(part, _ALLOW, "needs no permission inside the working directories")
+    if mode is _BYPASS:
+        return _by_mode(part, _ALLOW, f"{named(mode)} allows it")
+    if mode is _ACCEPT_EDITS and part.is_edit:
+        return _by_mode(part, _ALLOW, f"{named(mode)} allows file edits")
+    if mode is _DONT_ASK:
+        return _by_mode(part, _DENY, f"{named(mode)} denies what no rule allows")
+    if mode is _PLAN and not part.is_read_only and not part.is_write:
+        return _by_mode(part, _DENY, "plan mode denies commands that are not provably read-only")
+    hint = f"; {part.needs}" if part.needs else ""
+    asks = "asks its classifier, then you" if mode is _AUTO else "asks"
+    return _by_mode(part, _ASK, f"no rule matches, {named(mode)} {asks}{hint}")
 
 
 def _capped(part: Part, verdict: PartVerdict, mode: Mode) -> PartVerdict:
-    if mode is Mode.DONT_ASK and verdict.behavior is Behavior.ASK:
+    if mode is _DONT_ASK and verdict.behavior is _ASK:
         return replace(
             verdict,
             behavior=Behavior.DENY,
             message=f"{verdict.message}; {named(mode)} denies instead of asking",
         )
-    if mode is not Mode.PLAN or verdict.behavior is Behavior.DENY:
+    if mode is not _PLAN or verdict.behavior is _DENY:
         return verdict
     if part.is_write:
         if verdict.reason is Reason.ASK_RULE:

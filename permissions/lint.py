@@ -101,7 +101,8 @@ def lint(rules: RuleSet, *, sandbox_auto_allow: bool = False) -> tuple[LintWarni
         if rule.is_cap:
             continue
         found.extend(_about_one(rule))
-        if (rule.text, str(rule.source)) not in hidden:
+        # Only an allow rule is told to be one too many: a second deny or ask does no harm.
+        if rule.behavior is RuleBehavior.ALLOW and (rule.text, str(rule.source)) not in hidden:
             found.extend(_duplicates(rule, seen))
             seen.append(rule)
     return tuple(found)

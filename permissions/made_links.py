@@ -16,7 +16,7 @@ from permissions.files import FileView
 from permissions.paths import Target, is_below, with_parents
 from permissions.scope import Floor, Scope
 from permissions.shell.access import HERE, Access, AccessKind
-from permissions.shell.analyse import CommandFacts
+from permissions.shell.facts import CommandFacts
 from permissions.shell.link_makers import MAKERS, Making, making_of
 from permissions.shell.syntax import Word
 from permissions.touch import Touch, touch_of
@@ -83,18 +83,18 @@ class Places:
         )
 
 
-def places_made(scoped: Scoped, facts: Sequence[CommandFacts]) -> Places:
-    """Return the places of all commands and those inside them; usually none."""
-    found = Places()
-    for outer in facts:
-        for one in _with_inner(outer):
-            for form in one.deny_forms:
-                making = making_of(form.head, form.joined) if form.head in MAKERS else None
-                if making is not None:
-                    for place in list(_places(scoped.scope, one, outer.stage, making, found)):
-                        found.add(place)
-                    break
-    return found
+def places_made(scoped: Scoped, outer: CommandFacts, before: Places) -> bool:
+    """Add the places of a command and those inside it; says whether there were any."""
+    has_made = False
+    for one in outer.with_inner():
+        for form in one.deny_forms:
+            making = making_of(form.head, form.joined) if form.head in MAKERS else None
+            if making is not None:
+                for place in list(_places(scoped.scope, one, outer.stage, making, before)):
+                    before.add(place)
+                    has_made = True
+                break
+    return has_made
 
 
 def through_made_link(
@@ -107,7 +107,7 @@ def through_made_link(
     """
     if not places:
         return None
-    heads = {form.head for one in _with_inner(outer) for form in one.deny_forms}
+    heads = {form.head for one in outer.with_inner() for form in one.deny_forms}
     last = None if outer.is_late or heads & _LATE else outer.stage
     for one, touch in touches:
         for place in _passed(touch, one, places):
@@ -121,12 +121,6 @@ def through_made_link(
                     f"{touch.written} may lead through a link that the command makes itself",
                 )
     return None
-
-
-def _with_inner(facts: CommandFacts) -> Iterator[CommandFacts]:
-    yield facts
-    for inner in facts.inner:
-        yield from _with_inner(inner)
 
 
 def _passed(touch: Touch, one: CommandFacts, places: Places) -> Iterator[Place]:

@@ -7,8 +7,8 @@ editing; a path rule on Write, MultiEdit, NotebookEdit, Glob or Grep governs tha
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 
 from permissions.bash_pattern import BashPattern
@@ -29,7 +29,7 @@ from permissions.match_path import (
     matches_any,
 )
 from permissions.path_pattern import Anchor, PathPattern
-from permissions.paths import Target, is_below, relative_to
+from permissions.paths import Target, absolute, is_below, relative_to
 from permissions.record import record
 from permissions.rule_set import (
     SOURCE_ORDER,
@@ -113,10 +113,10 @@ class Anchors:
     def _spellings(self, folder: Path | str) -> tuple[str, ...]:
         text = str(folder)
         if text not in self._spelled:
-            absolute = os.path.abspath(text)
-            real = self._files.realpath(absolute)
-            alone = real is None or real == absolute
-            self._spelled[text] = (absolute,) if alone else (absolute, real or absolute)
+            whole = absolute(text)
+            real = self._files.realpath(whole)
+            alone = real is None or real == whole
+            self._spelled[text] = (whole,) if alone else (whole, real or whole)
         return self._spelled[text]
 
 
@@ -127,6 +127,8 @@ def first_match(
     index = rules.index(behavior)
     best: Rule | None = None
     for governor in _governors(behavior, call.tool):
+        if not index.by_glob and governor not in index.paths:
+            continue
         for rule in _candidates(index, behavior, governor, call, anchors):
             if best is not None and SOURCE_ORDER[rule.source] >= SOURCE_ORDER[best.source]:
                 break
@@ -153,9 +155,10 @@ def _candidates(
                     placed.extend(by_path.by_name.get(name, ()))
             for group in by_path.groups:
                 _add_group(placed, group, behavior, call, anchors)
-            placed.sort(key=_place)
-        found = [rule for _, rule in placed]
-    globs = index.globs_for(governor)
+            if len(placed) > 1:
+                placed.sort(key=_place)
+        found = [rule for _, rule in placed] if placed else []
+    globs = index.globs_for(governor) if index.by_glob else ()
     return sorted([*found, *globs], key=_rank) if globs else found
 
 
@@ -180,9 +183,9 @@ def _add_group(
         for spelling in spellings:
             way = anchors.way(spelling, place)
             if way is not None:
-                for prefix in way:
-                    if prefix in by_prefix:
-                        placed.extend(by_prefix[prefix])
+                if not by_prefix.keys().isdisjoint(way):
+                    for prefix in way:
+                        placed.extend(by_prefix.get(prefix, ()))
                 if call.takes_tree:
                     placed.extend(group.inside(way[0] if way else ""))
             elif call.takes_tree and is_below(place, spelling):
@@ -251,6 +254,7 @@ def _matches_path(rule: Rule, pattern: PathPattern, call: Call, anchors: Anchors
     return call.takes_tree and covers_something_below(pattern, call.target, places)
 
 
+@lru_cache(maxsize=256)
 def _governors(behavior: RuleBehavior, tool: str) -> tuple[str, ...]:
     if tool in EDIT_TOOLS:
         governors = (tool,) if tool == "Edit" else (tool, "Edit")

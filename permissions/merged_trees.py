@@ -9,7 +9,7 @@ from permissions.decision import Behavior, Reason
 from permissions.paths import Target, resolve_literal
 from permissions.scope import Floor, Scope, strictest
 from permissions.shell.access import AccessKind
-from permissions.shell.analyse import CommandFacts
+from permissions.shell.facts import CommandFacts
 from permissions.shell.link_makers import MAKERS, Making, making_of
 from permissions.shell.syntax import Word
 from permissions.touch import touch_of

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import lru_cache
 
 from permissions.files import FileView
 from permissions.record import record
@@ -58,6 +59,15 @@ def resolve_literal(written: str, path: str, *, base: str, files: FileView) -> T
     if lexical.startswith("//"):
         lexical = lexical[1:]
     return Target(written, lexical, real)
+
+
+def absolute(path: object) -> str:
+    """Do what `os.path.abspath` does; the folders of a session are asked for again and again."""
+    text = str(path)
+    return _normal(text) if text.startswith("/") else os.path.abspath(text)
+
+
+_normal = lru_cache(maxsize=256)(os.path.normpath)
 
 
 def is_below(path: str, folder: str) -> bool:

@@ -7,6 +7,7 @@ case-insensitive disk would open the protected file for the other spelling.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from enum import Enum
 
@@ -104,6 +105,16 @@ def protection_of(path: str) -> Protection:
 
 ALL_NAMES = tuple(sorted(PROTECTED_DIRS | PROTECTED_FILES))
 """Every protected last component, for patterns that could produce one."""
+
+
+_UNDOTTED = sorted(name for name in ALL_NAMES if not name.startswith("."))
+_SUSPECT = re.compile("/(?:\\.|" + "|".join(map(re.escape, _UNDOTTED)) + ")", re.IGNORECASE)
+"""Stands in every absolute path with a protected name in it, if the path is ASCII."""
+
+
+def may_be_protected(path: str) -> bool:
+    """Could an absolute path, or what of it is below some folder, be protected?"""
+    return not path.isascii() or _SUSPECT.search(path) is not None
 
 
 def _folded(name: str) -> str:

@@ -15,8 +15,8 @@ from permissions.context import PermissionContext
 from permissions.decision import Behavior, Reason
 from permissions.files import FileView, for_one_decision
 from permissions.mode import Mode
-from permissions.paths import Target, is_below, relative_to, resolve
-from permissions.protected import Protection, protection_of
+from permissions.paths import Target, absolute, is_below, relative_to, resolve
+from permissions.protected import Protection, may_be_protected, protection_of
 
 _OWN = (".agent", ".claude")
 
@@ -48,22 +48,23 @@ class Scope:
     files: FileView
 
     @classmethod
-    def of(cls, context: PermissionContext, mode: Mode) -> Scope:
-        """Resolve the folders of `context`."""
-        files = for_one_decision(context.files)
+    def of(cls, context: PermissionContext, mode: Mode, view: FileView | None = None) -> Scope:
+        """Resolve the folders of `context`; `view` is what the decision looks through already."""
+        files = for_one_decision(context.files) if view is None else view
 
         def canonical(folders: Iterable[object]) -> tuple[str, ...]:
-            found = (files.realpath(os.path.abspath(str(folder))) for folder in folders)
-            return tuple(path for path in found if path is not None)
+            found = [files.realpath(absolute(folder)) for folder in folders]
+            return tuple([path for path in found if path is not None])
 
         home = str(context.home)
+        own = [os.path.join(home, name) for name in _OWN]
         scratch = () if context.scratch_dir is None else (context.scratch_dir,)
         return cls(
             roots=canonical((context.launch_dir, *context.additional_dirs, *scratch)),
             readable=canonical(context.readable_dirs),
-            own=canonical((*(os.path.join(home, name) for name in _OWN), *context.own_dirs)),
+            own=canonical((*own, *context.own_dirs)),
             home=home,
-            launch=os.path.abspath(str(context.launch_dir)),
+            launch=absolute(context.launch_dir),
             mode=mode,
             files=files,
         )
@@ -74,13 +75,13 @@ class Scope:
 
     def contains(self, target: Target) -> bool:
         """Is the file, links resolved, inside a working directory?"""
-        return any(is_below(target.real, root) for root in self.roots)
+        return _is_below_one(target.real, self.roots)
 
     def check_read(self, target: Target | None, written: str) -> Floor | None:
         """Judge a read: free inside, asked about outside."""
         if target is None:
             return _unresolved(written, "read")
-        if self.contains(target) or any(is_below(target.real, root) for root in self.readable):
+        if self.contains(target) or _is_below_one(target.real, self.readable):
             return None
         return Floor(
             Behavior.ASK,
@@ -127,10 +128,13 @@ class Scope:
     def _protected(self, target: Target) -> Floor | None:
         found = Protection.NONE
         for spelling in target.spellings:
-            inside_own = [own for own in self.own if is_below(spelling, own)]
-            if inside_own and not self._is_scratch(spelling, inside_own):
-                found = Protection.OWN
-                break
+            if _is_below_one(spelling, self.own):
+                inside_own = [own for own in self.own if is_below(spelling, own)]
+                if not self._is_scratch(spelling, inside_own):
+                    found = Protection.OWN
+                    break
+            if not may_be_protected(spelling):
+                continue
             judged = self._protection(spelling)
             if judged is Protection.OWN:
                 found = judged
@@ -200,6 +204,10 @@ def strictest(floors: Iterable[Floor | None]) -> Floor | None:
         if floor is not None and (best is None or _weight(floor) > _weight(best)):
             best = floor
     return best
+
+
+def _is_below_one(path: str, folders: tuple[str, ...]) -> bool:
+    return any(is_below(path, folder) for folder in folders)
 
 
 def _weight(floor: Floor) -> int:

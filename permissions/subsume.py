@@ -16,6 +16,8 @@ from permissions.grammar import (
 )
 from permissions.path_pattern import Anchor, PathPattern, compiled_pattern, floats
 from permissions.rule_set import Rule, RuleSource
+from permissions.shell.analyse import analyse
+from permissions.shell.syntax import Unparsable
 from permissions.shell.wrappers import LOOKED_THROUGH
 from permissions.tools import EDIT_TOOLS, READ_TOOLS
 
@@ -49,7 +51,17 @@ def _command(wider: Rule, whole: BashPattern, part: BashPattern) -> bool:
     if wider.behavior is RuleBehavior.ALLOW and whole.head in LOOKED_THROUGH:
         # `timeout *` allows no program behind it; how much another pattern names is not looked at.
         return whole == part or (whole.is_exact and whole.subsumes(part))
-    return whole.subsumes(part)
+    if whole.subsumes(part):
+        return True
+    return wider.behavior is not RuleBehavior.ALLOW and part.is_exact and _finds(whole, part.text)
+
+
+def _finds(whole: BashPattern, command: str) -> bool:
+    """Does a deny or ask pattern find the one command that a rule allows, as in `sudo x`?"""
+    facts = analyse(command, "/", "/")
+    if isinstance(facts, Unparsable):
+        return False
+    return any(whole.matches(form.joined) for one in facts for form in one.deny_forms)
 
 
 def _covers_tool(wider: Rule, narrower: Rule) -> bool:

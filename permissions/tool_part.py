@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from permissions.context import PermissionContext
 from permissions.decision import Behavior, Reason
-from permissions.judge import Part
+from permissions.judge import Find, Part
 from permissions.match_domain import host_of
 from permissions.match_tool import Anchors, Call, first_match
 from permissions.mode import Mode
@@ -25,8 +25,8 @@ def tool_part(
     mode: Mode,
     rules: RuleSet,
     base: str,
-) -> Part:
-    """Return the one part of such a call; `tool` is the canonical name."""
+) -> tuple[Part, Find]:
+    """Return the one part of such a call, and what finds rules; `tool` is the canonical name."""
     scope = Scope.of(context, mode)
     target: Target | None = None
     host: str | None = None
@@ -58,15 +58,15 @@ def tool_part(
     def find(behavior: RuleBehavior) -> Rule | None:
         return first_match(rules, behavior, call, anchors)
 
-    return Part(
+    part = Part(
         text=describe(request),
         kind="tool",
-        find=find,
         floor=strictest(floors),
         is_write=tool in EDIT_TOOLS,
         is_free=tool in READ_TOOLS or tool in FREE_TOOLS,
         is_edit=tool in EDIT_TOOLS,
     )
+    return part, find
 
 
 def describe(request: PermissionRequest) -> str:

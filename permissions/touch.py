@@ -40,27 +40,30 @@ class Touch:
 
         One without a target where that is not known: rules about a whole tool are about it still.
         """
-        targets = self.targets or (None,)
-        match self.kind:
-            case AccessKind.READ:
-                return [Call("Read", {}, target) for target in targets]
-            case AccessKind.MENTIONED:
-                return [Call("Read", {}, target) for target in self.targets]
-            case AccessKind.CHANGE_DIR:
-                return [Call("Cd", {}, target) for target in targets]
-            case AccessKind.WRITE:
-                return [Call("Edit", {}, target) for target in targets]
-            case AccessKind.REMOVE:
-                return [Call("Edit", {}, target, takes_tree=True) for target in targets]
-            case AccessKind.LENT:
-                return [Call("Edit", {}, target) for target in self.targets]
-            case AccessKind.PLACE | AccessKind.INTO:
-                return []
+        tool = _TOOLS.get(self.kind)
+        if tool is None:
+            return []
+        targets = self.targets if self.kind in _WITH_TARGET else self.targets or (None,)
+        takes_tree = self.kind is _REMOVE
+        return [Call(tool, {}, target, takes_tree=takes_tree) for target in targets]
+
+
+_REMOVE = AccessKind.REMOVE
+_TOOLS = {
+    AccessKind.READ: "Read",
+    AccessKind.MENTIONED: "Read",
+    AccessKind.CHANGE_DIR: "Cd",
+    AccessKind.WRITE: "Edit",
+    AccessKind.REMOVE: "Edit",
+    AccessKind.LENT: "Edit",
+}
+_WITH_TARGET = frozenset({AccessKind.MENTIONED, AccessKind.LENT})
+"""Rules are about these only where it is known which file is meant."""
 
 
 def touch_of(scope: Scope, kind: AccessKind, word: Word, folders: Folders) -> Touch | None:
     """Resolve one access; None when there is nothing to judge (devices, pipes)."""
-    if kind is AccessKind.INTO:
+    if kind is _INTO:
         return _into(scope, word, folders)
     text = word.plain
     is_read = kind in _READING
@@ -75,11 +78,11 @@ def touch_of(scope: Scope, kind: AccessKind, word: Word, folders: Folders) -> To
         # A likely place may make the answer stricter than an unknown one, never looser.
         likely = Word(word.raw, word.guess) if word.guess else word
         guessed = _targets(scope, likely, known, is_read=is_read)
-    check = _check(scope, kind)
+    check = _CHECKS[kind]
     if targets is None:
-        floors = [check(None, word.raw), *(check(one, word.raw) for one in guessed or ())]
+        floors = [check(scope, one, word.raw) for one in (None, *(guessed or ()))]
         return Touch(kind, guessed or (), strictest(floors), word.raw, word.text)
-    floor = strictest(check(target, word.raw) for target in targets)
+    floor = strictest([check(scope, target, word.raw) for target in targets])
     return Touch(kind, targets, floor, word.raw, word.text)
 
 
@@ -92,28 +95,22 @@ def _into(scope: Scope, word: Word, folders: Folders) -> Touch | None:
     return touch_of(scope, AccessKind.WRITE, word, folders)
 
 
-_READING = (AccessKind.READ, AccessKind.CHANGE_DIR, AccessKind.MENTIONED)
-
-
-def _free(target: Target | None, written: str) -> Floor | None:
-    del target, written
+def _free(_scope: Scope, _target: Target | None, _written: str) -> Floor | None:
     return None
 
 
-def _check(scope: Scope, kind: AccessKind) -> Callable[[Target | None, str], Floor | None]:
-    match kind:
-        case AccessKind.READ | AccessKind.CHANGE_DIR:
-            return scope.check_read
-        case AccessKind.MENTIONED:
-            return _free
-        case AccessKind.WRITE | AccessKind.INTO:
-            return scope.check_write
-        case AccessKind.PLACE:
-            return scope.check_place
-        case AccessKind.LENT:
-            return scope.check_lent
-        case AccessKind.REMOVE:
-            return scope.check_remove
+_INTO = AccessKind.INTO
+_READING = frozenset({AccessKind.READ, AccessKind.CHANGE_DIR, AccessKind.MENTIONED})
+_CHECKS: dict[AccessKind, Callable[[Scope, Target | None, str], Floor | None]] = {
+    AccessKind.READ: Scope.check_read,
+    AccessKind.CHANGE_DIR: Scope.check_read,
+    AccessKind.MENTIONED: _free,
+    AccessKind.WRITE: Scope.check_write,
+    AccessKind.INTO: Scope.check_write,
+    AccessKind.PLACE: Scope.check_place,
+    AccessKind.LENT: Scope.check_lent,
+    AccessKind.REMOVE: Scope.check_remove,
+}
 
 
 def _targets(

@@ -19,7 +19,7 @@ from permissions.paths import is_below, relative_to
 from permissions.rule_set import Rule, RuleBehavior, RuleSet
 from permissions.scope import Floor, Scope
 from permissions.shell.access import HERE, AccessKind
-from permissions.shell.analyse import CommandFacts
+from permissions.shell.facts import CommandFacts
 from permissions.shell.tree_readers import PROGRAMS, TreeReading, tree_reading
 from permissions.touch import touch_of
 
@@ -27,6 +27,11 @@ MAX_RULES = 100
 """Rules about files that are held against a folder."""
 
 _WILD = frozenset("*?[")
+
+
+def may_read_tree(facts: CommandFacts) -> bool:
+    """Is it one of the programs that read whole folders? Answered without a look at the disk."""
+    return any(form.head in PROGRAMS for form in facts.deny_forms)
 
 
 def tree_floor(scope: Scope, rules: RuleSet, anchors: Anchors, facts: CommandFacts) -> Floor | None:

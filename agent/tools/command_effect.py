@@ -10,7 +10,8 @@ from functools import lru_cache
 from typing import Final
 
 from permissions.shell.access import AccessKind
-from permissions.shell.analyse import CommandFacts, analyse
+from permissions.shell.analyse import analyse
+from permissions.shell.facts import CommandFacts
 from permissions.shell.syntax import Redirect, RedirectKind, Unparsable
 
 _MAX_CHARS: Final = 10_000

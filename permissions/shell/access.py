@@ -26,6 +26,8 @@ class AccessKind(Enum):
     LENT = "lend"
     """A folder that a container may change."""
 
+    __hash__ = object.__hash__
+
 
 @record(frozen=True, slots=True)
 class Access:

@@ -40,6 +40,8 @@ _ASKING = names("-v -R")
 _DECLARING = names("declare typeset local export readonly")
 _NAMING = names("read mapfile readarray getopts unset wait")
 _RUNNING = names("eval source .")
+EVALUATING = _DECLARING | _NAMING | _RUNNING | names("[ test [[ let printf")
+"""Programs whose arguments are looked at here."""
 
 
 class Evaluation:

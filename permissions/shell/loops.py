@@ -16,7 +16,7 @@ _NAME = re.compile(r"[a-z][A-Za-z0-9_]*")
 _OPEN = (UNKNOWN, PIPE_MARK, PWD_MARK, HOME_MARK)
 _TRIMMING = re.compile(r"\$\{[A-Za-z_]\w*(?:%%?|##?)[\w.*/-]*\}", re.ASCII)
 """`${x%.py}`: cuts a value and evaluates nothing."""
-_CHANGING = frozenset(
+CHANGING = frozenset(
     """
     read export declare typeset local readonly unset mapfile readarray getopts let wait set shift
     eval source . trap alias unalias shopt enable command builtin select coproc time exec bind fc
@@ -67,7 +67,7 @@ class LoopVariables:
         base = name.text.rpartition("/")[2]
         if (
             not name.is_literal
-            or base in _CHANGING
+            or base in CHANGING
             or (
                 base == "printf"
                 and (

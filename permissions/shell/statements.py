@@ -108,7 +108,7 @@ class StatementReader:
     def _statement(self, node: TreeNode) -> Node:
         match node.type:
             case "command":
-                return self._timed(node) or self._command(node, ())
+                return self._plain(node) or self._timed(node) or self._command(node)
             case "redirected_statement":
                 return self._redirections.redirected(node)
             case "list":
@@ -279,11 +279,15 @@ class StatementReader:
 
     # Simple commands.
 
-    def _command(self, node: TreeNode, extra: tuple[Redirect, ...]) -> Simple:
-        if is_plain(self._source, node.start_byte, node.end_byte):
-            raw = self._raw(node)
-            words = plain_words(raw)
-            return self._simple(raw, (), words, extra, is_plain=True)
+    def _plain(self, node: TreeNode) -> Simple | None:
+        """Read a command whose text says it all; nothing below its node is looked at."""
+        start, end = node.start_byte, node.end_byte
+        if not is_plain(self._source, start, end):
+            return None
+        raw = self._source[start:end].decode("utf-8", "replace")
+        return self._simple(raw, (), plain_words(raw), (), is_plain=True)
+
+    def _command(self, node: TreeNode) -> Simple:
         assignments: list[Assignment] = []
         pieces: list[list[TreeNode]] = []
         redirects: list[Redirect] = []
@@ -316,7 +320,7 @@ class StatementReader:
             self._without_redirects(node) if redirects else self._raw(node).strip(),
             tuple(assignments),
             read,
-            (*redirects, *extra),
+            tuple(redirects),
         )
 
     def _simple(

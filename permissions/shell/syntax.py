@@ -72,6 +72,8 @@ class RedirectKind(Enum):
     TEXT = "text"
     """Here-document or here-string."""
 
+    __hash__ = object.__hash__
+
 
 @record(frozen=True, slots=True)
 class Redirect:

@@ -18,8 +18,8 @@ from permissions.shell.braces import (
     UNBRACE,
     braced,
 )
-from permissions.shell.evaluation import Evaluation
-from permissions.shell.loops import LoopVariables
+from permissions.shell.evaluation import EVALUATING, Evaluation
+from permissions.shell.loops import CHANGING, LoopVariables
 from permissions.shell.syntax import (
     GLOB_MARKS,
     HOME_MARK,
@@ -175,8 +175,10 @@ class WordReader:
         """Remember what a command's name and arguments do to variables."""
         if not words:
             return
-        self._loops.note_command(words)
         name = words[0].text.rpartition("/")[2]
+        if words[0].is_literal and name not in _NOTED:
+            return
+        self._loops.note_command(words)
         # Only these builtins set variables that an argument names.
         if name in _RUNNING_BUILTINS or (
             name in _SETTING_BUILTINS and any(_mentions_tracked(word) for word in words[1:])
@@ -322,6 +324,8 @@ _SETTING_BUILTINS = frozenset(
     }
 )
 _RUNNING_BUILTINS = frozenset({"eval", "source", "."})
+_NOTED = _SETTING_BUILTINS | _RUNNING_BUILTINS | CHANGING | EVALUATING
+"""Every program that does something to variables, if its name is known."""
 
 
 def join_words(raw: str, pieces: Sequence[Word]) -> Word:
