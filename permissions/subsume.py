@@ -59,9 +59,9 @@ def _command(wider: Rule, whole: BashPattern, part: BashPattern) -> bool:
 def _finds(whole: BashPattern, command: str) -> bool:
     """Does a deny or ask pattern find the one command that a rule allows, as in `sudo x`?"""
     facts = analyse(command, "/", "/")
-    if isinstance(facts, Unparsable):
+    if isinstance(facts, Unparsable) or len(facts) != 1:
         return False
-    return any(whole.matches(form.joined) for one in facts for form in one.deny_forms)
+    return any(whole.matches(form.joined) for form in facts[0].deny_forms)
 
 
 def _covers_tool(wider: Rule, narrower: Rule) -> bool:

@@ -426,6 +426,13 @@ SHADOWS = [
     (["Bash(bash -n x.sh)"], [], [], []),
     (["Bash(git *)", "Bash(git push *)"], [], [], ["duplicate"]),
     (["Bash(git *)", "Bash(git push)"], ["Bash"], [], ["deny_shadow", "deny_shadow"]),
+    (["Bash(sudo git push)"], ["Bash(git push *)"], [], ["deny_shadow"]),
+    (["Bash(/usr/bin/git -C x push)"], ["Bash(git push)"], [], ["deny_shadow"]),
+    (["Bash(sudo git *)"], ["Bash(git push *)"], [], []),
+    (["Bash(git push && ls)"], ["Bash(git push)"], [], ["unreachable"]),
+    (["Bash(ls)"], ["Bash(git *)", "Bash(git push *)"], [], []),
+    (["Bash(timeout:*)"], [], [], ["unreachable"]),
+    (["Bash(timeout:5)"], [], [], ["malformed_rule"]),
 ]  # fmt: skip
 
 
