@@ -16,6 +16,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import quote
 
+from agent.model.bounds import BoundedEvents
 from agent.model.capabilities import known_capabilities, read_capabilities
 from agent.model.client import (
     MessageStop,
@@ -298,7 +299,8 @@ async def _events(
         return
     from anthropic import AsyncStream  # loaded by now
 
-    records = AsyncStream.raw_events(response)
+    # Its parser asks the response for nothing but its bytes.
+    records = AsyncStream.raw_events(cast("httpx2.Response", BoundedEvents(response)))
     progress_at = time.monotonic()
     async for record in _readable(records):
         if not record.data or record.event == "ping":

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 from urllib.request import getproxies
 
+from agent.model.bounds import bound_body
 from agent.model.client import ModelError
 from agent.model.server import Endpoint
 
@@ -132,7 +133,12 @@ def _http_client(endpoint: Endpoint) -> httpx2.AsyncClient:
         )
     elif not getproxies():
         transport = httpx2.AsyncHTTPTransport(socket_options=_keep_alive())
-    return httpx2.AsyncClient(timeout=timeout, follow_redirects=False, transport=transport)
+    return httpx2.AsyncClient(
+        timeout=timeout,
+        follow_redirects=False,
+        transport=transport,
+        event_hooks={"response": [bound_body]},
+    )
 
 
 def _keep_alive() -> list[tuple[int, int, int]]:
