@@ -8,6 +8,7 @@ themselves: `agent.hook_dispatch`.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
@@ -19,8 +20,10 @@ from agent.events import AgentEvent, HookFinished, HookStarted, Notice
 from hooks.events import HookEventPayload
 from hooks.outcome import EventOutcome
 from hooks.ports import HookSession
+from hooks.response import first_line
 from hooks.runner import HookRunner
 from hooks.spec import HandlerSpec
+from permissions.telling import place_relative
 
 CLASSIFIER_NOTES: Final = 10
 """How many of the latest notes for the classifier are kept."""
@@ -39,6 +42,9 @@ BESIDE_TURNS: Final = frozenset(
 
 OFTEN: Final = frozenset({"MessageDisplay"})
 """Events that fire many times a second: what goes wrong each time is said once a turn."""
+AFTER_TOOLS: Final = frozenset({"PostToolUse", "PostToolUseFailure"})
+PLACE: Final = re.compile(r"(?<= \()[a-z]+ (?P<file>/[^\n]*?)(?=\): )")
+"""Where a notice says which file a hook is from."""
 
 
 @dataclass(slots=True)
@@ -235,13 +241,19 @@ class HookFiring:
                 agent_id=self._agent_id,
             )
         )
-        for text in outcome.system_messages:
+        said = list(outcome.system_messages)
+        if outcome.event in AFTER_TOOLS and outcome.decision == "block" and outcome.reason:
+            # The model answers to it, so whoever reads along has to know of it, too.
+            first = first_line(outcome.reason)
+            more = "" if first == outcome.reason.strip() else " …"
+            said.append(f"{outcome.decided_by or 'A hook'} told the model: {first}{more}")
+        for text in said:
             self._show(Notice(self._turn_id, "info", text, agent_id=self._agent_id))
 
     def _news(self, notices: Sequence[str], event: str) -> tuple[str, ...]:
         """Return notices as they are told: what was told in this turn already, shortened."""
         told: list[str] = []
-        for text in notices:
+        for text in map(self._nearer, notices):
             if text not in self._said:
                 self._said.add(text)
                 told.append(text)
@@ -249,6 +261,14 @@ class HookFiring:
                 name, parenthesis, _ = text.partition("): ")
                 told.append(f"{name}{parenthesis}the same again" if parenthesis else text)
         return tuple(told)
+
+    def _nearer(self, text: str) -> str:
+        """Name the file of a notice as seen from the project, or from home."""
+        found = PLACE.search(text)
+        if found is None:
+            return text
+        short = place_relative(str(self._session.project_dir), str(self._session.home))
+        return f"{text[: found.start('file')]}{short(found['file'])}{text[found.end() :]}"
 
     def _carry_out(self, outcome: EventOutcome) -> None:
         if outcome.env_file is not None:

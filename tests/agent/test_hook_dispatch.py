@@ -26,6 +26,7 @@ def dispatch_for(
     answers: Mapping[str, Mapping[str, object] | None],
     listeners: HookListeners | None = None,
     on_call: Callable[[], None] = lambda: None,
+    file: str | None = None,
 ) -> tuple[HookDispatch, Heard]:
     """A dispatch whose hooks are functions: one per event, with a fixed answer."""
     heard: Heard = []
@@ -37,13 +38,13 @@ def dispatch_for(
             return answer
 
         handler = CallbackHandler(event, function)
-        return HandlerSpec(event, None, handler, HookSource.CODE, position)
+        return HandlerSpec(event, None, handler, HookSource.CODE, position, file=file)
 
     session = HookSession(
         session_id="s",
         transcript_path=tmp_path / "t",
         project_dir=tmp_path,
-        home=tmp_path,
+        home=tmp_path / "home",
         state_dir=tmp_path / "state",
         cwd=tmp_path,
     )
@@ -159,6 +160,22 @@ async def test_what_goes_wrong_again_and_again_is_told_in_full_once_a_turn(tmp_p
     assert await told() == ("PostToolUse hook 'PostToolUse' (code): the same again",)
     dispatch.begin_turn("t2", "p2")
     assert "additionalContext belongs into hookSpecificOutput" in (await told())[0]
+
+
+async def test_what_a_hook_tells_the_model_about_a_result_is_shown(tmp_path: Path) -> None:
+    block = {"decision": "block", "reason": "lint: line 3 is too long\nlint: line 4, too"}
+    dispatch, _ = dispatch_for(tmp_path, {"PostToolUse": block})
+    use = ToolUse("t", "Bash", {"command": "true"})
+    await dispatch.post_tool_use(use, use.input, "", 1, AbortController().signal)
+    (said,) = (event.text for event in dispatch.notices() if isinstance(event, Notice))
+    assert said == "hook 'PostToolUse' (code) told the model: lint: line 3 is too long …"
+
+
+async def test_a_notice_names_its_file_as_seen_from_the_project(tmp_path: Path) -> None:
+    file = str(tmp_path / ".agent" / "settings.json")
+    dispatch, _ = dispatch_for(tmp_path, {"PostToolUse": {"metrics": 1}}, file=file)
+    (said,) = await _told_after_tools(dispatch)()
+    assert "(code .agent/settings.json): metrics is not" in said
 
 
 async def test_fields_that_no_answer_has_are_told_once_a_session(tmp_path: Path) -> None:
