@@ -9,6 +9,7 @@ import click
 from agent.errors import AgentError
 from agent.sanitize import reveal
 from agent.settings.change import parse_value, set_value
+from permissions.mode import Mode, parse_mode
 from tui.subcommands.places import here, settings_here
 from tui.subcommands.whole_texts import WholeTexts
 
@@ -32,6 +33,7 @@ def command(context: click.Context, as_json: bool) -> None:
             json.dumps(
                 {
                     "values": values,
+                    "mode": settings.mode.text if settings.mode is not None else None,
                     "origins": {key: str(o.source) for key, o in settings.merged.origins.items()},
                     "rules": [
                         {
@@ -58,6 +60,10 @@ def command(context: click.Context, as_json: bool) -> None:
         where = f"  ({origin.file or origin.source})" if origin is not None else ""
         text = json.dumps(value, ensure_ascii=False, default=str)
         click.echo(reveal(f"{key} = {text}{where}"))
+    if settings.mode is not None:
+        said_by = settings.mode.origin.file or settings.mode.origin.source
+        mode = json.dumps(settings.mode.text)
+        click.echo(reveal(f"permissions.defaultMode = {mode}  ({said_by})"))
     for rule in settings.rules:
         place = f"{rule.file}:{rule.line}" if rule.file else str(rule.source)
         click.echo(reveal(f"{rule.behavior} {rule.text}  ({place})"))
@@ -65,7 +71,9 @@ def command(context: click.Context, as_json: bool) -> None:
         click.echo(reveal(f"waits for trust: {item.kind} {item.label}  ({item.file})"))
     for warning in settings.warnings:
         click.echo(reveal(f"! {warning}"))
-    if not values and not settings.rules and not settings.warnings:
+    if settings.mode is not None and parse_mode(settings.mode.text) is None:
+        click.echo(f"! permissions.defaultMode: no such mode, default is used: {', '.join(Mode)}")
+    if not (values or settings.mode or settings.rules or settings.warnings):
         click.echo("no settings; all defaults")
 
 

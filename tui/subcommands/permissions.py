@@ -226,10 +226,9 @@ class _lines:
 
 
 def _home() -> Path:
-    home = os.environ.get("HOME", "").strip()
-    if not home:
-        raise click.ClickException("HOME is not set. Set it, or name a file.")
-    return Path(home)
+    from tui.subcommands.places import home_folder  # not for lines that bring their own rules
+
+    return home_folder()
 
 
 def _cwd() -> Path:

@@ -22,7 +22,7 @@ class Here:
 
 
 def here() -> Here:
-    """Return the folders of this process; a missing HOME is an error that says what to do."""
+    """Return the folders of this process; none at all is an error that says what to do."""
     try:
         cwd = Path.cwd()
     except OSError as error:
@@ -30,9 +30,20 @@ def here() -> Here:
     named = os.environ.get("AGENT_TUI_HOME", "").strip()
     home_text = os.environ.get("HOME", "").strip()
     if not home_text and not named:
-        raise click.ClickException("HOME is not set. Set it, or AGENT_TUI_HOME to a folder.")
-    home = Path(home_text or named)
+        home = home_folder()
+    else:
+        home = Path(home_text or named)
     return Here(cwd, home, Path(named) if named else home / ".agent")
+
+
+def home_folder() -> Path:
+    """Return the home folder as a run finds it: HOME, or what the system has for the user."""
+    text = os.environ.get("HOME", "").strip()
+    try:
+        return Path(text) if text else Path.home()
+    except RuntimeError as error:
+        reason = "HOME is not set. Set it, or AGENT_TUI_HOME to a folder."
+        raise click.ClickException(reason) from error
 
 
 def settings_here(place: Here, *, trust: bool = False) -> Settings:

@@ -145,8 +145,8 @@ def delete(session_id: str, yes: bool) -> None:
     store = _store()
     try:
         info = store.get(session_id)
-        if not yes:
-            click.confirm(f"Delete session {info.id} for good?", abort=True, err=True)
+        if not yes and not _is_meant(f"Delete session {info.id} for good?"):
+            raise click.ClickException("Nothing was deleted. --yes deletes without asking.")
         store.delete(info.id)
     except SessionError as error:
         raise click.ClickException(str(error)) from error
@@ -175,6 +175,16 @@ def trace(session_id: str, last: int | None, as_json: bool) -> None:
         click.echo(sanitize(line))
     if not spans:
         click.echo("no spans: nothing was asked in this session yet")
+
+
+def _is_meant(question: str) -> bool:
+    try:
+        return click.confirm(question, err=True)
+    except click.Abort as error:
+        if isinstance(error.__context__, KeyboardInterrupt):
+            raise
+        click.echo(err=True)  # behind the question: nobody was there to answer
+        return False
 
 
 def _described(report: RepairReport) -> str:
