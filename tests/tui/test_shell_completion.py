@@ -96,3 +96,12 @@ def test_every_option_of_the_command_line_is_known() -> None:
         if name.startswith("-")
     }
     assert given <= shown
+
+
+def test_values_that_may_be_files_or_text_are_completed_as_files() -> None:
+    takes = {name: flag.takes for flag in command_tree().flags for name in flag.names}
+    assert {takes[name] for name in ("--settings", "--mcp-config", "--system-prompt-file")} == {
+        Takes.FILE
+    }
+    assert takes["--permission-mode"] is Takes.WORD
+    assert takes["--session-id"] is Takes.TEXT

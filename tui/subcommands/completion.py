@@ -73,14 +73,12 @@ def _flag(option: click.Option) -> Flag:
     names = (*option.opts, *option.secondary_opts)
     if option.is_flag or option.count:
         return Flag(names, text)
-    if option.name == "permission_mode":
-        from tui.command_line import MODES
-
-        return Flag(names, text, Takes.WORD, MODES)
     kind = option.type
     if isinstance(kind, click.Choice):
         return Flag(names, text, Takes.WORD, tuple(str(choice) for choice in kind.choices))
     if isinstance(kind, click.Path):
         return Flag(names, text, Takes.FILE if kind.file_okay else Takes.FOLDER)
+    if (option.metavar or "").startswith("FILE"):
+        return Flag(names, text, Takes.FILE)
     # A value that may be left out, as of `--resume`, is not waited for.
     return Flag(names, text, Takes.NOTHING if option.flag_value == "" else Takes.TEXT)
