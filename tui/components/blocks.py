@@ -6,6 +6,7 @@ All share one gutter of three cells: the sign of the block, or nothing. Next: `t
 
 from __future__ import annotations
 
+import re
 from typing import Final, assert_never
 
 from themes.theme import Role
@@ -138,11 +139,17 @@ def _thinking(block: ThinkingText, width: int, is_detailed: bool) -> list[Row]:
     if not is_detailed:
         # The newest line while it streams, the first one afterwards.
         lines = [line for line in block.text.splitlines() if line.strip()]
-        preview = (lines[-1] if block.is_streaming else lines[0]).strip("* ") if lines else ""
+        preview = (lines[-1] if block.is_streaming else lines[0]).strip() if lines else ""
+        # One line of Markdown, without the marks that are for laying it out.
+        preview = _MARKS.sub(r"\1", preview.lstrip("# "))
         runs = clip([(head, sign_ink), ("  ", FAINT), (preview, MUTED)], width)
         return _signed("✻", MUTED, [row(*runs)])
     body = wrap([(block.text.strip(), sign_ink)], width)
     return _signed("✻", MUTED, [row((head, sign_ink)), *body])
+
+
+_MARKS: Final = re.compile(r"(?:\*\*|`)(\S|\S.*?\S)(?:\*\*|`)")
+"""Bold text and code."""
 
 
 def _error(block: ErrorBlock, width: int) -> list[Row]:

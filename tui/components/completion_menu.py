@@ -13,7 +13,10 @@ from tui.screen.width import text_width
 from tui.text.ink import MUTED, TEXT, Ink, Row, Run, row
 from tui.text.wrap import clip, spread
 
-_SHOWN_ROWS: Final = 6
+_SHOWN_ROWS: Final = 12
+_FEW_ROWS: Final = 5
+_ROWS_BESIDE: Final = 9
+"""What the prompt, the status line and the end of the conversation keep in a low screen."""
 _SIGNS: Final = {"command": "/", "file": "@", "shell": "!"}
 
 
@@ -57,7 +60,8 @@ class CompletionMenu(RowsWidget):
         if self.completion is None:
             return ()
         candidates = self.completion.candidates
-        room = max(1, min(_SHOWN_ROWS, self.app.size.height // 4))
+        height = self.app.size.height
+        room = min(_SHOWN_ROWS, max(1, height // 4, min(_FEW_ROWS, height - _ROWS_BESIDE)))
         first = max(0, min((self.selected or 0) - room // 2, len(candidates) - room))
         labels = [reveal(c.label).replace("\n", "⏎") for c in candidates]
         column = max(map(text_width, labels)) + 2

@@ -8,6 +8,7 @@ Next: `viewport` (what is visible), `selection` (what is marked).
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import zip_longest
 from typing import Final, cast
 
@@ -353,7 +354,7 @@ class Transcript(Listens, DrawsRows):
             if gap >= 0:
                 filler = (" " * gap, Ink(ground=line.fill))
                 thumb = ("▐", FAINT)
-                rows[y] = (place, Row((*line.runs, filler, thumb), line.gutter_chars, line.joint))
+                rows[y] = (place, replace(line, runs=(*line.runs, filler, thumb)))
         hint = self._hint()
         if hint is not None:
             place, _ = rows[-1]

@@ -128,6 +128,16 @@ def ignored_by(dialog: Dialog) -> int:
     return found if isinstance(found, int) else 0
 
 
+def give_height(dialog: Dialog, height_rows: int) -> None:
+    """Tell a dialog how many rows it may fill, if it wants to know: lists show more in high ones.
+
+    One that does has a method `take_height`.
+    """
+    take = getattr(dialog, "take_height", None)
+    if take is not None:
+        take(height_rows)
+
+
 class Answered(Generic[AnswerT]):
     """The answer of a dialog: set once, awaited by whoever opened it."""
 

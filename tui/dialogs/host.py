@@ -13,7 +13,15 @@ from textual.geometry import Offset, Size
 
 from themes.theme import Role
 from tui.components.rows_widget import RowsWidget
-from tui.dialogs.dialog import Dialog, DialogView, FooterRow, ignored_by, manners_of, question_of
+from tui.dialogs.dialog import (
+    Dialog,
+    DialogView,
+    FooterRow,
+    give_height,
+    ignored_by,
+    manners_of,
+    question_of,
+)
 from tui.input.actions import Context
 from tui.input.dispatch import Handler, Release
 from tui.input.event import Phase, RoutedEvent
@@ -227,6 +235,7 @@ class DialogHost(Listens, RowsWidget):
         dialog = self.current
         if dialog is None:
             return ()
+        give_height(dialog, self._limit)
         view = dialog.view(width_cells)
         is_new = view.body_id != self._body_id
         if is_new:

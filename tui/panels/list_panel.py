@@ -16,6 +16,9 @@ from tui.text.ink import BLANK, MUTED, TEXT, Ink, Row, Run, row
 from tui.text.wrap import clip, runs_width, wrap
 
 SHOWN_ITEMS: Final = 10
+"""How many are shown where nothing is known of the height, and at least where it is."""
+_OTHER_ROWS: Final = 4
+"""Title, blank row and foot of the panel, and one for what it says above the list."""
 NOTHING: Final = -1
 _FAR: Final = 1_000_000
 
@@ -91,6 +94,7 @@ class ListPanel:
         self._has_letters = letters == "keys"
         self._found = list(range(len(items)))
         self._at = max(0, min(selected, len(items) - 1))
+        self._shown_items = SHOWN_ITEMS
         self._answered: Answered[Picked | None] = Answered()
 
     @property
@@ -112,11 +116,16 @@ class ListPanel:
     def shown_range(self) -> tuple[int, int, int]:
         """Which of the found items are shown, counted from 1, and how many there are."""
         first = self._first
-        return first + 1, min(first + SHOWN_ITEMS, len(self._found)), len(self._found)
+        return first + 1, min(first + self._shown_items, len(self._found)), len(self._found)
 
     @property
     def _first(self) -> int:
-        return max(0, min(self._at - SHOWN_ITEMS // 2, len(self._found) - SHOWN_ITEMS))
+        shown = self._shown_items
+        return max(0, min(self._at - shown // 2, len(self._found) - shown))
+
+    def take_height(self, height_rows: int) -> None:
+        """Use two thirds of the rows there are; the rest stays the conversation's."""
+        self._shown_items = max(SHOWN_ITEMS, height_rows * 2 // 3 - _OTHER_ROWS)
 
     async def wait(self) -> Picked | None:
         """Return what was picked; None when the panel was closed."""
@@ -205,7 +214,7 @@ class ListPanel:
             said = f"nothing found for {self._query!r}" if self._query else self._empty
             lines = wrap([(said, MUTED)], max(1, width - 4))
             return [FooterRow(row("   ", *line.runs)) for line in lines]
-        shown = self._found[self._first : self._first + SHOWN_ITEMS]
+        shown = self._found[self._first : self._first + self._shown_items]
         labels = {index: shown_line(self._items[index].label) for index in shown}
         column = self._detail_column(labels, width)
         rows = [FooterRow(BLANK, is_optional=True)]
@@ -257,8 +266,8 @@ class ListPanel:
     def _turn_page(self, step: int) -> None:
         """Go on by as many items as are shown; unlike single steps it does not go round."""
         if self._found:
-            middle = self._first + SHOWN_ITEMS // 2
-            at = middle + step * SHOWN_ITEMS if abs(step) == 1 else self._at + step
+            middle = self._first + self._shown_items // 2
+            at = middle + step * self._shown_items if abs(step) == 1 else self._at + step
             self._at = max(0, min(at, len(self._found) - 1))
             self._on_move(self._found[self._at])
 
