@@ -18,6 +18,7 @@ class LendsTerminal(Protocol):
 
     def suspend(self) -> AbstractContextManager[None]: ...
     def invalidate_screen(self) -> None: ...
+    def display_path(self, path: Path) -> str: ...
     def notice(self, text: str, level: str = "info") -> None: ...
     def hint(self, text: str) -> None: ...
 
@@ -65,7 +66,9 @@ class Editing:
         """Open a file; the screen is the editor's until it ends."""
         if self._edit_path is None:
             self._screen.notice(
-                f"no editor: set $VISUAL or $EDITOR, or open {path} yourself", "warning"
+                "no editor: set $VISUAL or $EDITOR, or open "
+                f"{self._screen.display_path(path)} yourself",
+                "warning",
             )
             return
         try:

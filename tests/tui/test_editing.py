@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -30,6 +31,9 @@ class Screen:
         self.steps.append("drawn")
 
     def notice(self, text: str, level: str = "info") -> None: ...
+    def display_path(self, path: Path) -> str:
+        return str(path)
+
     def hint(self, text: str) -> None: ...
 
 

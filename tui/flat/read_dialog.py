@@ -61,6 +61,7 @@ _KEYS: Final = {
     "tab": ("tab", "", "confirm:nextField"),
     "next": ("down", "", "confirm:next"),
     "previous": ("up", "", "confirm:previous"),
+    "why": ("ctrl+y", "", "permission:toggleDebug"),
     "down": ("down", "", "confirm:next"),
     "up": ("up", "", "confirm:previous"),
     "left": ("left", "", None),

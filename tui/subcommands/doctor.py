@@ -34,6 +34,7 @@ from hooks.health import check_health, check_round_trip, is_open_guard
 from permissions.lint import lint
 from permissions.plain_file import read_plain
 from permissions.rule_set import RuleSet
+from permissions.telling import home_relative
 from themes.registry import ENDINGS, load_theme
 from themes.theme import ThemeError
 from tui.input.keybindings import load_keybindings
@@ -115,14 +116,15 @@ def _terminal() -> Iterator[Check]:
 
 def _home(place: Here) -> Iterator[Check]:
     folder = place.agent_home
+    shown = home_relative(str(place.home))(str(folder))
     existing = folder if folder.exists() else folder.parent
     if os.access(existing, os.W_OK):
-        yield Check("home", "ok", f"{folder} can be written")
+        yield Check("home", "ok", f"{shown} can be written")
     else:
         yield Check(
             "home",
             "problem",
-            f"{folder} cannot be written",
+            f"{shown} cannot be written",
             "Set AGENT_TUI_HOME to a folder that can.",
         )
 

@@ -8,6 +8,7 @@ from typing import Final
 from agent.commands.context import CommandContext
 from agent.commands.results import CommandResult, EditFile, ShowText
 from agent.settings.private_file import write_private
+from permissions.telling import home_relative
 
 FILE_NAME: Final = "keybindings.json"
 _START: Final = {"bindings": [{"context": "Chat", "bindings": {"ctrl+e": "chat:externalEditor"}}]}
@@ -21,4 +22,5 @@ async def call(_arguments: str, context: CommandContext) -> CommandResult:
             write_private(path, (json.dumps(_START, indent=2) + "\n").encode())
         except OSError as error:
             return ShowText(f"{path} cannot be made: {error.strerror}.", "warning")
-    return EditFile(path, f"{path} · /help shows the keys in force")
+    shown = home_relative(str(context.home))(str(path))
+    return EditFile(path, f"{shown} · /help shows the keys in force")

@@ -88,9 +88,10 @@ async def test_what_was_meant_as_something_else_decides_nothing(line: str) -> No
     assert not dialog.is_done
 
 
-async def test_the_trace_is_read_on_demand() -> None:
+@pytest.mark.parametrize("word", ["ctrl+y", "why"])
+async def test_the_trace_is_read_on_demand(word: str) -> None:
     dialog = permission()
-    answer(dialog, "ctrl+y")
+    answer(dialog, word)
     assert "How this came about, step by step (» decided)" in dialog_lines(dialog)
     assert not dialog.is_done
 
