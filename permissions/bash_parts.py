@@ -24,8 +24,8 @@ from permissions.rule_set import SOURCE_ORDER, Rule, RuleBehavior
 from permissions.scope import Floor, check_host, strictest
 from permissions.shell.access import AccessKind
 from permissions.shell.facts import CommandFacts
+from permissions.shell.layers import SUPPLIED
 from permissions.shell.syntax import Redirect, RedirectKind
-from permissions.shell.unwrap import SUPPLIED
 from permissions.touch import Touch, touch_of
 from permissions.tree_reads import may_read_tree, tree_floor
 
@@ -116,7 +116,8 @@ def command_part(bash: Bash, facts: CommandFacts, made: Places) -> Prepared:
         is_provably_harmless=facts.is_read_only
         and not writes
         # Operands that come from another program may lead anywhere.
-        and not any(access.path is SUPPLIED for access in facts.accesses),
+        and not any(access.path is SUPPLIED for access in facts.accesses)
+        and not may_leave(bash.scope, facts),
         detail=_detail(facts, touches),
         needs=facts.risk,
     )

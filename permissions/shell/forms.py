@@ -9,8 +9,8 @@ from permissions.glob_text import UNKNOWN
 from permissions.record import record
 from permissions.shell.access import names
 from permissions.shell.arguments import split_arguments
+from permissions.shell.layers import Layer, program_of
 from permissions.shell.syntax import PIPE_MARK, Simple, Word
-from permissions.shell.unwrap import Layer, program_of
 
 EXPANDED = UNKNOWN + PIPE_MARK
 """What stands in a word for something that is expanded later."""

@@ -16,11 +16,12 @@ from permissions.shell.find_command import FOUND
 from permissions.shell.flow import Folders
 from permissions.shell.forms import EXPANDED, allow_forms, deny_forms, form_of
 from permissions.shell.inert import is_inert, sets_plain_name
+from permissions.shell.layers import Layer, program_of
 from permissions.shell.option_texts import started, started_by_variables
 from permissions.shell.read_only import is_read_only
 from permissions.shell.risky_options import risk_of
 from permissions.shell.syntax import GLOB_MARKS, Simple, Word
-from permissions.shell.unwrap import Layer, Unwrapped, program_of, unwrap
+from permissions.shell.unwrap import Unwrapped, unwrap
 
 _GLOBS = tuple(GLOB_MARKS.values())
 _KEPT_CHARACTERS = 200
