@@ -11,6 +11,7 @@ import asyncio
 from collections.abc import Collection
 from typing import Any, Final, Generic, TypeVar
 
+from rich.console import RenderableType
 from textual.geometry import Offset, Region
 from textual.screen import Screen
 from textual.strip import Strip
@@ -100,6 +101,7 @@ class DirectOutput(CellOutput[ReturnType], Generic[ReturnType]):
         self._caret_widget: Widget | None = None
         self.frame_is_planned = False
         """Whether something was painted that is not written yet."""
+        self._is_left_to_textual = False
         self._visible: dict[Widget, tuple[Region, Region]] | None = None
         self._uncovered: dict[Widget, Region] = {}
         super().__init__(*args, **kwargs)
@@ -175,6 +177,14 @@ class DirectOutput(CellOutput[ReturnType], Generic[ReturnType]):
             self._uncovered = _uncovered(visible)
         return self._uncovered.get(widget)
 
+    def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
+        super()._display(screen, renderable)
+        if self._is_left_to_textual:
+            self._is_left_to_textual = False
+            if renderable is None and self._may_write():
+                # What Textual meant to draw is not in view, so it draws nothing.
+                self.present_safely(screen)
+
     def _plan_frame(self) -> None:
         """Write a frame once the loop has done what is due now."""
         if not self.frame_is_planned:
@@ -193,6 +203,7 @@ class DirectOutput(CellOutput[ReturnType], Generic[ReturnType]):
             or screen._dirty_widgets
         ):
             # Textual's own frame is about to come and shows this as well.
+            self._is_left_to_textual = True
             return
         if patience and is_settling(screen):
             # What belongs together is shown in one frame.

@@ -1,13 +1,15 @@
-"""What moved is painted where it is now, whoever asked about places before the layout."""
+"""Nothing that changed is left out of the frames, whatever else happened just before them."""
 
 from __future__ import annotations
 
+from rich.segment import Segment
 from textual.app import ComposeResult
+from textual.strip import Strip
 from textual.widgets import Static
 
 from tests.tui.screen.twin import RendersTwice
 from tui.input.routed import RoutedApp
-from tui.screen.direct import DirectOutput
+from tui.screen.direct import DirectOutput, DrawsRows
 
 
 class StackApp(RendersTwice[None], DirectOutput[None], RoutedApp[None]):
@@ -35,3 +37,38 @@ async def test_what_moves_is_painted_even_if_its_place_was_asked_for_before_the_
         app.compare_now()
         assert app.differences == []
         assert app.cells_text().split("\n")[5].strip() == "moved as well"
+
+
+class Line(DrawsRows):
+    """One row, painted past Textual."""
+
+    DEFAULT_CSS = "Line { height: 1; width: 1fr; }"
+    text = "before"
+
+    def render_line(self, y: int) -> Strip:
+        return Strip([Segment(self.text.ljust(self.size.width))])
+
+
+class LowApp(RendersTwice[None], DirectOutput[None], RoutedApp[None]):
+    """More than the window shows."""
+
+    CSS = "Screen { overflow: hidden; } Static { height: 2; }"
+
+    def compose(self) -> ComposeResult:
+        yield Line()
+        yield Static("half of it")
+        yield Static("out of view", id="hidden")
+
+
+async def test_a_row_is_shown_though_textual_only_has_to_draw_what_is_out_of_view() -> None:
+    app = LowApp()
+    async with app.run_test(size=(30, 2)) as pilot:
+        await pilot.pause()
+        line = app.query_one(Line)
+        line.text = "after"
+        line.repaint_rows([0])
+        app.query_one("#hidden").refresh()
+        await pilot.pause()
+        assert app.cells_text().startswith("after ")
+        app.compare_now()
+        assert app.differences == []
