@@ -2,16 +2,18 @@
 
 Imports neither Textual nor a model SDK before it knows that they are needed: `--version`, `--help`
 and the permission and hook checks that scripts call many times must start quickly. This module
-imports nothing of ours itself, so that a Ctrl+C during the first imports ends in `main`, quietly.
+imports next to nothing itself, so that a Ctrl+C during the first imports ends in `main`, quietly.
 Next: `tui.command_line` (options), `tui.start` (what a run does), `tui.subcommands`.
 """
 
 from __future__ import annotations
 
 import os
-import signal
 import sys
-from collections.abc import Sequence
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -38,6 +40,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _want_exit_statuses() -> None:
     """Undo an inherited "ignore" for ended children: with it every command would seem to fail."""
+    import signal  # with what it imports, for when `main` catches a Ctrl+C
+
     if signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
 
