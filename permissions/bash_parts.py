@@ -27,7 +27,7 @@ from permissions.shell.facts import CommandFacts
 from permissions.shell.layers import SUPPLIED
 from permissions.shell.syntax import Redirect, RedirectKind
 from permissions.touch import Touch, touch_of
-from permissions.tree_reads import may_read_tree, tree_floor
+from permissions.tree_reads import may_leave, may_read_tree, tree_floor
 
 
 @record(frozen=True, slots=True)

@@ -20,11 +20,20 @@ from permissions.rule_set import Rule, RuleBehavior, RuleSet
 from permissions.scope import Floor, Scope
 from permissions.shell.access import HERE, AccessKind
 from permissions.shell.facts import CommandFacts
-from permissions.shell.tree_readers import PROGRAMS, TreeReading, tree_reading
+from permissions.shell.tree_readers import (
+    FOLLOWERS,
+    PROGRAMS,
+    TreeReading,
+    follows_links,
+    tree_reading,
+)
 from permissions.touch import touch_of
 
 MAX_RULES = 100
 """Rules about files that are held against a folder."""
+
+MAX_LOOKED_AT = 500
+"""Files among which links are looked for."""
 
 _WILD = frozenset("*?[")
 
@@ -55,6 +64,35 @@ def tree_floor(scope: Scope, rules: RuleSet, anchors: Anchors, facts: CommandFac
                         "leave it out, or name the folders to be read",
                     )
     return None
+
+
+def may_leave(scope: Scope, facts: CommandFacts) -> bool:
+    """Could links in a folder that the command goes through lead out of the scope?"""
+    for form in facts.deny_forms[:1]:
+        if form.head in FOLLOWERS and follows_links(form.head, form.joined.split(WORD_END)[1:]):
+            return any(_leads_out(scope, folder) for folder in _folders(scope, facts))
+    return False
+
+
+def _leads_out(scope: Scope, folder: str) -> bool:
+    """Is there a link that leads out, or are there more files than can be looked at?"""
+    left = [folder]
+    seen = 0
+    while left:
+        one = left.pop()
+        names = scope.files.entries(one)
+        seen += len(names or ())
+        if names is None or seen > MAX_LOOKED_AT:
+            return True
+        for name in names:
+            path = f"{one}/{name}"
+            if scope.files.is_link(path):
+                target = scope.resolve(path)
+                if target is None or not scope.contains(target):
+                    return True
+            elif scope.files.is_dir(path):
+                left.append(path)
+    return False
 
 
 def _reading(facts: CommandFacts) -> TreeReading | None:

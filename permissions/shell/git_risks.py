@@ -20,7 +20,7 @@ _OPTIONS = {
     **dict.fromkeys(
         _set(
             "diff log show whatchanged stash shortlog rev-list diff-tree diff-index diff-files "
-            "reflog blame annotate range-diff"
+            "reflog blame annotate range-diff cherry"
         ),
         _set("--output --ext-diff --textconv"),
     ),

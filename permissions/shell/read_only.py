@@ -57,7 +57,7 @@ _TABLE: dict[str, tuple[str, str, frozenset[str]]] = {
     "type": ("afptP", "", frozenset()),
     "stat": ("Lt", "cf", _set("--format --printf --terse")),
     "file": ("bikLhzrs", "", _set("--brief --mime --mime-type")),
-    "du": ("abchHklmPsSx0", "dB", _set("--max-depth --human-readable --summarize --total --si")),
+    "du": ("abchHklLmPsSx0", "dB", _set("--max-depth --human-readable --summarize --total --si")),
     "df": ("ahHiklPT", "", frozenset()),
     "cut": ("sz", "bcdf", _set("--delimiter --fields --characters --output-delimiter")),
     "tr": ("cCdst", "", frozenset()),
@@ -85,23 +85,24 @@ _TABLE: dict[str, tuple[str, str, frozenset[str]]] = {
              "--version-sort --ignore-case --stable"),
     ),
     "grep": (
-        "EFGPivwxcLlqsobHhnTUzra0123456789",
+        "EFGPivwxcLlqsobHhnTUzraR0123456789",
         "efmABCdD",
         _set("--regexp --count --color --colour --include --exclude --exclude-dir --line-number "
              "--files-with-matches --files-without-match --ignore-case --invert-match "
              "--word-regexp --extended-regexp --fixed-strings --recursive --max-count --context "
              "--after-context --before-context --only-matching --with-filename --no-filename "
-             "--quiet --silent --no-messages --perl-regexp --text --line-regexp"),
+             "--quiet --silent --no-messages --perl-regexp --text --line-regexp "
+             "--dereference-recursive"),
     ),
     "rg": (
-        "ivwxclqsobHhnNSFUPu0a",
+        "ivwxclLqsobHhnNSFUPu0a",
         "efgtTmABCjMrdE",
         _set("--regexp --count --color --colors --glob --type --type-not --ignore-case "
              "--line-number --no-line-number --files --files-with-matches --hidden --no-ignore "
              "--fixed-strings --max-count --context --after-context --before-context --json "
              "--only-matching --multiline --smart-case --heading --no-heading --with-filename "
              "--no-filename --stats --sort --sortr --max-depth --vimgrep --pretty --trim "
-             "--word-regexp --invert-match --replace --type-list --iglob --pcre2"),
+             "--word-regexp --invert-match --replace --type-list --iglob --pcre2 --follow"),
     ),
     "od": ("bcdfilosxv", "AjNtSw", frozenset()),
     "xxd": ("abeiEpu", "clsgo", frozenset()),
@@ -119,7 +120,7 @@ _TABLE: dict[str, tuple[str, str, frozenset[str]]] = {
         _set("--arg --argjson --raw-output --compact-output --slurp --null-input --exit-status "
              "--sort-keys --tab --indent --raw-input --join-output --slurpfile --rawfile"),
     ),
-    "tree": ("adfipsughDFrtxNQACnJXS", "LPI", _set("--dirsfirst --du --gitignore --noreport")),
+    "tree": ("adfilpsughDFrtxNQACnJXS", "LPI", _set("--dirsfirst --du --gitignore --noreport")),
     "ps": ("aAdefFjlLmTuvwxyHZ", "pCoGUtq", _set("--forest --sort --no-headers --pid --ppid")),
     "test": ("*", "", frozenset()),
     "[": ("*", "", frozenset()),
@@ -133,11 +134,22 @@ _TABLE: dict[str, tuple[str, str, frozenset[str]]] = {
     "unzip": ("", "", frozenset()),
     "zipinfo": ("12slmvhtzT", "", frozenset()),
     "fd": (
-        "HIusiglpa01",
+        "HIusiglpLa01",
         "edtESc",
         _set("--hidden --no-ignore --unrestricted --extension --type --max-depth --exclude --glob "
-             "--full-path --absolute-path --ignore-case --case-sensitive --size --color"),
+             "--full-path --absolute-path --ignore-case --case-sensitive --follow --size --color"),
     ),
+    "numfmt": ("", "d", _set("--to --from --suffix --padding --field --format --header")),
+    "zcat": ("", "", frozenset()),
+    "bzcat": ("", "", frozenset()),
+    "xzcat": ("", "", frozenset()),
+    "nm": ("aACDgnoPprsSuv", "", _set("--demangle --defined-only --undefined-only --dynamic")),
+    "size": ("ABd", "", frozenset()),
+    "readelf": ("hlSsdrnVWe", "", frozenset()),
+    "objdump": ("aCdDfhprstTx", "jM", _set("--disassemble --demangle --syms")),
+    "gofmt": ("dls", "", frozenset()),
+    "shellcheck": ("", "sefSWoC", _set("--severity --shell --exclude --format")),
+    "ss": ("tulnpasxi46OH", "", frozenset()),
     "cd": ("LP", "", frozenset()),
     "command": ("vV", "", frozenset()),
 }  # fmt: skip
@@ -156,7 +168,7 @@ _VERSION = (["--version"], ["-V"], ["-v"], ["-version"])
 _FIND_TESTS = _set(
     "-name -iname -path -ipath -wholename -regex -iregex -type -size -mtime -atime -ctime -mmin "
     "-amin -cmin -newer -empty -maxdepth -mindepth -print -print0 -prune -not -and -or -a -o -perm "
-    "-user -group -links -inum -printf -ls -xdev -mount -depth -true -false -quit -H -P "
+    "-user -group -links -inum -printf -ls -xdev -mount -depth -follow -true -false -quit -H -L -P "
     "-readable -writable -executable -xtype -lname -regextype -samefile -daystart -noleaf"
 )
 
@@ -183,6 +195,10 @@ _GIT: dict[str, frozenset[str] | None] = {
     "grep": None,
     "whatchanged": None,
     "diff-tree": None,
+    "diff-index": None,
+    "diff-files": None,
+    "range-diff": None,
+    "cherry": None,
     "count-objects": None,
     "branch": _set(
         "-a -r -v -vv --list -l --show-current --all --remotes --contains --merged --no-merged "
@@ -196,7 +212,9 @@ _GIT: dict[str, frozenset[str] | None] = {
     ),
     "worktree": _set("list --porcelain"),
     "reflog": _set("show -n"),
+    "clean": frozenset(),
 }
+_GIT_DRY = re.compile(r"-[ndxXfq]+|--dry-run")
 
 
 def is_read_only(program: str, words: Sequence[Word]) -> bool:
@@ -328,6 +346,9 @@ def _git(words: Sequence[Word]) -> bool:
     if options is None:
         return True
     plain = [word.plain for word in rest]
+    if subcommand == "clean":
+        # `-f` beside `-n` deletes nothing.
+        return any("n" in text for text in plain) and all(map(_GIT_DRY.fullmatch, plain))
     if subcommand in ("remote", "stash", "worktree", "reflog") and plain:
         first = plain[0]
         if subcommand == "remote" and first in ("-v", "--verbose"):
@@ -348,7 +369,8 @@ def _git(words: Sequence[Word]) -> bool:
         if text.startswith("-") and name not in options:
             return False
     if subcommand == "config":
-        return any(
+        operands = [text for text in plain if not text.startswith("-")]
+        return (len(operands) == 1 and "." in operands[0]) or any(
             text in ("--get", "--get-all", "--list", "-l", "--get-regexp", "get", "list")
             for text in plain
         )

@@ -48,7 +48,8 @@ READERS = _letters(
     file: FPe
     zcat bzcat xzcat zless zipinfo gzcat zstdcat lz4cat xzless bzless zmore:
     diff colordiff sdiff diff3: UCIxFSWD
-    vimdiff delta nm readelf size ldd shellcheck:
+    vimdiff delta nm readelf size ldd gofmt:
+    shellcheck: sefSWoC
     objdump: jMbm
     """
 )

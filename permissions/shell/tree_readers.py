@@ -38,6 +38,24 @@ class TreeReading:
         )
 
 
+def follows_links(program: str, words: Sequence[str]) -> bool:
+    """Does the command go through the links in a folder that it reads?"""
+    short, long = _FOLLOWING.get(program, ("", frozenset()))
+    return bool(short) and any(
+        word in long or re.match(rf"-[A-Za-z]*{short}", word) is not None for word in words
+    )
+
+
+_FOLLOWING = {
+    **dict.fromkeys(("grep", "egrep", "fgrep"), ("R", names("--dereference-recursive"))),
+    **dict.fromkeys(("rg", "fd", "fdfind", "ag", "du"), ("L", names("--follow --dereference"))),
+    "find": ("L", names("-follow")),
+    "tree": ("l", frozenset()),
+}
+FOLLOWERS = frozenset(_FOLLOWING)
+"""The programs that may."""
+
+
 def tree_reading(program: str, words: Sequence[str]) -> TreeReading | None:
     """Return what is read of folders; None when the command reads none as a whole."""
     match program:
