@@ -154,7 +154,7 @@ def settle(run: HandlerResult, rules: Effects) -> HandlerResult:
     if answer.verdict in ("deny", "block"):
         source = ReasonSource.JSON
         if not (answer.reason or "").strip():
-            answer = replace(answer, reason=_without_reason(run.spec))
+            answer = replace(answer, reason=_without_reason(run.spec, answer.system_message))
             source = ReasonSource.GENERATED
         run = replace(run, answer=answer, reason_source=source)
     elif answer.reason:
@@ -268,7 +268,8 @@ def _blocked(
     elif said:
         reason, source = said, ReasonSource.STDERR
     else:
-        reason, source = fallback or _without_reason(run.spec), ReasonSource.GENERATED
+        reason = fallback or _without_reason(run.spec, answer.system_message)
+        source = ReasonSource.GENERATED
     verdict = _exit_two_verdict(rules)
     action = "decline" if run.spec.event.startswith("Elicitation") else answer.action
     return replace(
@@ -346,7 +347,9 @@ def _likely_cause(code: int, stderr: str, path: str) -> str:
     return ""
 
 
-def _without_reason(spec: HandlerSpec) -> str:
-    return (
-        f"Blocked by hook {first_line(spec.label)!r} ({spec.source.value}), which gave no reason."
-    )
+def _without_reason(spec: HandlerSpec, shown: str | None) -> str:
+    """Return a reason for a veto that brought none; what it showed to the person is one as well."""
+    who = f"Blocked by hook {first_line(spec.label)[:80]!r} ({spec.source.value})"
+    if shown and shown.strip():
+        return f"{who}: {shown.strip()}"
+    return f"{who}, which gave no reason."

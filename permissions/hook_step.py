@@ -32,9 +32,9 @@ def after_hooks(decision: Decision, hook: str, reason: str, hook_name: str) -> D
     )
     match hook:
         case "deny" | "block":
-            return replace(
-                by_hook, behavior=Behavior.DENY, message=f"{who}: {reason or 'no reason given'}"
-            )
+            said = reason or "no reason given"
+            message = said if who in said else f"{who}: {said}"
+            return replace(by_hook, behavior=Behavior.DENY, message=message)
         case "ask" | "defer" if decision.behavior is Behavior.ALLOW:
             return replace(
                 by_hook,

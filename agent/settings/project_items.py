@@ -73,6 +73,8 @@ def hook_item(
             (str(handler[key]) for key in ("command", "url", "prompt", "tool") if handler.get(key)),
             json.dumps(handler, default=str),
         )
+        if handler.get("type") == "mcp_tool":
+            what = f"{handler.get('server')}.{handler.get('tool')}"
         if isinstance(handler.get("args"), list):
             what = " ".join([what, *map(str, handler["args"])])
     else:

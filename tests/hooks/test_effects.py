@@ -293,6 +293,15 @@ def test_the_old_top_level_decision_of_pre_tool_use() -> None:
     assert (blocked.decision, blocked.reason) == ("deny", "old")
 
 
+def test_a_veto_without_a_reason_hands_on_what_it_showed() -> None:
+    veto = specific("PreToolUse", permissionDecision="deny")
+    silent = fire("PreToolUse", stdout=veto)
+    told = fire("PreToolUse", stdout={**veto, "systemMessage": "rm is dangerous"})
+    assert str(silent.reason).endswith("(project), which gave no reason.")
+    assert str(told.reason).endswith("(project): rm is dangerous")
+    assert told.system_messages == ("rm is dangerous",)
+
+
 def test_permission_request_answers() -> None:
     allowed = fire(
         "PermissionRequest",

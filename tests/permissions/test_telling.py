@@ -174,6 +174,12 @@ def test_what_a_hook_wants_looked_at_is_told_where_rules_ask_anyway(engine: Engi
     assert [step.name for step in told.steps if step.decides] == ["Ask rules"]
 
 
+def test_a_reason_that_names_its_hook_does_not_name_it_twice(engine: Engine) -> None:
+    pending = decision_on(engine, "Bash", "git push", Mode.DEFAULT)
+    assert after_hooks(pending, "deny", "Blocked by g.", "g").message == "Blocked by g."
+    assert after_hooks(pending, "deny", "not here", "g").message == "g: not here"
+
+
 def test_a_changed_input_is_told(engine: Engine) -> None:
     pending = after_rewrite(decision_on(engine, "Bash", "git push", Mode.DEFAULT), "my hook")
     assert because(pending).endswith("; my hook changed the input")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agent.settings.project_items import server_item, status_line_item
+from agent.settings.project_items import hook_item, server_item, status_line_item
 from agent.settings.trust import TrustState
 from tui.trust_request import trust_request
 
@@ -23,3 +23,10 @@ def test_places_are_told_from_the_folder_and_what_is_not_used_says_so() -> None:
         ("db: serve (not connected by this version)", ".mcp.json"),
         ("id", "/home/ada/x.json:1"),
     ]
+
+
+def test_a_hook_that_calls_a_server_s_tool_names_both() -> None:
+    handler = {"type": "mcp_tool", "server": "audit", "tool": "log"}
+    item = hook_item("PreToolUse", {"matcher": "Bash"}, handler, file=None, line=None)
+    request = trust_request(TrustState(ROOT, False, (item,)))
+    assert [shown.text for shown in request.items] == ["PreToolUse (Bash): audit.log"]
