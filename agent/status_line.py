@@ -15,6 +15,7 @@ from typing import Any, Final
 from agent.asked_command import CommandFailed, ask_command
 from agent.commands.context import CommandContext, CommandSession
 from agent.events import Usage
+from agent.prompt.git import read_branch
 from agent.prompt.git_remote import read_remote, read_worktree
 from agent.status_ink import Piece, pieces
 
@@ -66,8 +67,9 @@ def status_input(context: CommandContext, facts: StatusFacts) -> dict[str, Any]:
         "project_dir": str(root),
         "added_dirs": [str(path) for path in context.gate.context.additional_dirs],
     }
-    if worktree := read_worktree(root):
-        workspace["git_worktree"] = worktree
+    linked = read_worktree(root)
+    if linked is not None:
+        workspace["git_worktree"] = linked
     if remote := read_remote(root):
         workspace["repo"] = {"host": remote.host, "owner": remote.owner, "name": remote.name}
     given: dict[str, Any] = {
@@ -96,6 +98,10 @@ def status_input(context: CommandContext, facts: StatusFacts) -> dict[str, Any]:
         "columns": facts.columns,
         "rows": facts.rows,
     }
+    if linked is not None:
+        given["worktree"] = {"name": linked, "path": str(root)}
+        if branch := read_branch(root):
+            given["worktree"]["branch"] = branch
     if session.effort:
         given["effort"] = {"level": session.effort}
     if facts.vim_mode:

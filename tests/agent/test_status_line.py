@@ -7,6 +7,7 @@ import json
 import os
 import select
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -119,6 +120,28 @@ def test_what_there_is_not_is_left_out_and_usage_is_null_before_the_first_answer
 )
 def test_models_are_called_as_people_call_them(model: str, name: str) -> None:
     assert display_name(model) == name
+
+
+@pytest.mark.parametrize(
+    ("head", "branch"),
+    [("ref: refs/heads/fix\n", {"branch": "fix"}), ("0123456789abcdef\n", {})],
+    ids=["branch", "detached"],
+)
+def test_the_work_tree_is_told_where_it_is_one(
+    tmp_path: Path, head: str, branch: dict[str, str]
+) -> None:
+    git_dir, tree = tmp_path / "slugs" / ".git" / "worktrees" / "fix-a", tmp_path / "tree"
+    for folder in (git_dir, tree):
+        folder.mkdir(parents=True)
+    (git_dir / "HEAD").write_text(head)
+    context = context_of(RecordedConversation([]))
+    settings = replace(context.settings(), project_root=tree)
+    there = replace(context, settings=lambda: settings)
+    assert "worktree" not in status_input(there, StatusFacts())
+    (tree / ".git").write_text(f"gitdir: {git_dir}\n")
+    given = status_input(there, StatusFacts())
+    assert given["worktree"] == {"name": "fix-a", "path": str(tree), **branch}
+    assert given["workspace"]["git_worktree"] == "fix-a"
 
 
 def test_a_linked_work_tree_is_named(tmp_path: Path) -> None:
