@@ -79,11 +79,13 @@ class _ScreenRun:
             from dataclasses import replace
 
             options = replace(options, resume=None, prompt="/resume")
+        self._launch_dir = launch_dir
         self.maker = ConversationMaker(options, launch_dir, env, self)
         self.status = EXIT_INTERRUPTED
         """Exit status, once the goodbye was said."""
         home = Path(env.get("HOME") or "/")
         agent_home = Path(env["AGENT_TUI_HOME"]) if env.get("AGENT_TUI_HOME") else home / ".agent"
+        self._agent_home = agent_home
         themes_dir = (agent_home / "themes", home / ".claude" / "themes")
         wanted = named_theme(agent_home) or named_theme(home / ".claude") or AUTO
         is_dark = dark_from_environment(env)
@@ -127,7 +129,9 @@ class _ScreenRun:
             report = await self.app.run_async()
         finally:
             await self._close_patiently()
+        kept = await self._keep_unsent()
         try:
+            sys.stdout.write(kept)
             self.status = self._say_goodbye(report)
             for line in self.maker.last_words():
                 sys.stderr.write(f"agent-tui: {line}\n")
@@ -135,6 +139,28 @@ class _ScreenRun:
             # The terminal is gone, and with it whoever would read.
             self.status = self.app.return_code or EXIT_HANGUP
         return self.status
+
+    async def _keep_unsent(self) -> str:
+        """Keep what was typed before there was a conversation; return what to say of it."""
+        sent = [prompt.text for prompt in self.app.runner.queued]
+        draft = self.app.keyboard.kept_text
+        options = self.maker.options
+        if self.maker.assembled is not None or options.demo or not (sent or draft):
+            return ""
+        from agent.errors import SessionError  # an end this early is rare
+        from agent.session.unsent import keep_unsent, remember_unsent
+
+        home = self._agent_home
+        try:
+            if options.resume or options.continue_latest:
+                await asyncio.to_thread(remember_unsent, home, self._launch_dir, [*sent, draft])
+                return "What you typed is kept: ↑ brings it back.\n"
+            await asyncio.to_thread(
+                keep_unsent, home, self._launch_dir, sent, draft, version=version()
+            )
+        except (OSError, SessionError) as error:
+            return f"What you typed could not be kept: {error}\n"
+        return "What you typed is kept: agent-tui -c brings it back.\n"
 
     async def _close_patiently(self) -> None:
         """Close; a Ctrl+C that comes late does no harm, and the third one ends the waiting."""
