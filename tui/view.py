@@ -105,6 +105,11 @@ class HookLine:
     outcome: str
     notices: tuple[str, ...]
 
+    @property
+    def needs_heading(self) -> bool:
+        """Whether a notice does not say itself which event it is about."""
+        return not all(text.startswith(f"{self.event} hook") for text in self.notices)
+
 
 @dataclass(frozen=True, slots=True)
 class ErrorBlock:

@@ -59,8 +59,9 @@ def block_rows(
             return _signed(sign, ink, wrap([(block.text, _NOTICE_TEXT[block.level])], width))
         case HookLine():
             head = [(f"{block.event} hook", MUTED), (f"  {block.outcome}", MUTED)]
+            heading = wrap(head, width) if block.needs_heading else []
             text = "\n".join(block.notices)
-            return _signed("↳", MUTED, [*wrap(head, width), *wrap([(text, MUTED)], width)])
+            return _signed("↳", MUTED, [*heading, *wrap([(text, MUTED)], width)])
         case ErrorBlock():
             return _error(block, width)
         case CompactionLine():

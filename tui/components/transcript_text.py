@@ -60,9 +60,8 @@ def block_source(block: Block) -> str:
         case NoticeLine():
             return _hanging(_NOTICES[block.level], block.text)
         case HookLine():
-            return _hanging(
-                "↳ ", "\n".join((f"{block.event} hook, {block.outcome}", *block.notices))
-            )
+            heading = (f"{block.event} hook, {block.outcome}",) if block.needs_heading else ()
+            return _hanging("↳ ", "\n".join((*heading, *block.notices)))
         case ErrorBlock():
             return _hanging("✗ ", block.message or block.kind)
         case CompactionLine():

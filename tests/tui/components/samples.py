@@ -116,6 +116,7 @@ BLOCKS: dict[str, Block] = {
     "notice": NoticeLine("n", "info", "Two settings files were read."),
     "warning": NoticeLine("n", "warning", "A rule could not be understood."),
     "hook": HookLine("h", "PostToolUse", "success", ("formatted 2 files",)),
+    "hook_failed": HookLine("h", "Stop", "cancelled", ("Stop hook 'x' (user): exit status 1",)),
     "error": ErrorBlock("e", "auth", "The key was refused. Set ANTHROPIC_API_KEY.", "req_12"),
     "compaction": CompactionLine("c", "auto", 150_000, 12_300, "We fixed slugs."),
     "interrupted": EndLine("x", "aborted_streaming", ""),

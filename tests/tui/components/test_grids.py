@@ -124,6 +124,8 @@ GRIDS = {
  · Two settings files were read.""",
     "warning": """\
  ! A rule could not be understood.""",
+    "hook_failed": """\
+ ↳ Stop hook 'x' (user): exit status 1""",
     "hook": """\
  ↳ PostToolUse hook  success
    formatted 2 files""",
