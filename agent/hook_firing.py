@@ -43,7 +43,7 @@ BESIDE_TURNS: Final = frozenset(
 OFTEN: Final = frozenset({"MessageDisplay"})
 """Events that fire many times a second: what goes wrong each time is said once a turn."""
 AFTER_TOOLS: Final = frozenset({"PostToolUse", "PostToolUseFailure"})
-PLACE: Final = re.compile(r"(?<= \()[a-z]+ (?P<file>/[^\n]*?)(?=\): )")
+PLACE: Final = re.compile(r"(?<= \()[a-z]+ (?P<file>/[^\n]*?)(?=\)(?: would fail)?: )")
 """Where a notice says which file a hook is from."""
 
 
@@ -170,6 +170,7 @@ class HookFiring:
 
     def say(self, text: str) -> None:
         """Show a line about hooks as a whole: at once where that is possible."""
+        text = self._nearer(text)
         if self.listeners.tell is not None:
             self.listeners.tell(text, "warning")
         else:

@@ -176,6 +176,9 @@ async def test_a_notice_names_its_file_as_seen_from_the_project(tmp_path: Path) 
     dispatch, _ = dispatch_for(tmp_path, {"PostToolUse": {"metrics": 1}}, file=file)
     (said,) = await _told_after_tools(dispatch)()
     assert "(code .agent/settings.json): metrics is not" in said
+    dispatch.say(f"Stop hook 'x' (user {tmp_path}/home/s.json) would fail: x is not there")
+    (event,) = (event for event in dispatch.notices() if isinstance(event, Notice))
+    assert event.text == "Stop hook 'x' (user home/s.json) would fail: x is not there"
 
 
 async def test_fields_that_no_answer_has_are_told_once_a_session(tmp_path: Path) -> None:
