@@ -265,7 +265,7 @@ async def _build(
     recovery = Recovery(
         policy(RequestSource.MAIN),
         start.setup.endpoint.base_url,
-        fallback_model=next(iter(start.setup.fallback_models), None),
+        fallback_models=start.setup.fallback_models,
         refresh=key_refresh(client, start.setup, start.settings, around.env),
     )
     keepers = KeeperSetup(

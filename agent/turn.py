@@ -50,7 +50,8 @@ class Recovery:
     policy: RetryPolicy
     endpoint: str
     breakers: Breakers = field(default_factory=Breakers)
-    fallback_model: str | None = None
+    fallback_models: tuple[str, ...] = ()
+    """Take over for the rest of a prompt, the next one where one fails as well."""
     refresh: Callable[[], Awaitable[bool]] | None = None
     """Read the credentials anew; returns whether they changed."""
     without: frozenset[str] = frozenset()
@@ -262,8 +263,10 @@ class ModelTurn:
                 return
 
     def _fallback(self) -> str | None:
-        model = self._recovery.fallback_model
-        return model if model and model != self._request.model else None
+        """Return the next model of the list; None at its end."""
+        models, current = self._recovery.fallback_models, self._recovery.fallen_back_to
+        rest = models[models.index(current) + 1 :] if current in models else models
+        return next((model for model in rest if model != self._request.model), None)
 
     def _deltas(self, event: ModelEvent) -> tuple[AgentEvent, ...]:
         if isinstance(event, BlockStart):

@@ -91,7 +91,7 @@ class SignedSummaries:
         turn = ModelTurn(
             self._client,
             # Another model may not write summaries, nor have one back that it did not write.
-            replace(self._recovery(), fallback_model=None),
+            replace(self._recovery(), fallback_models=()),
             replace(self._request(messages), compaction=ask),
             turn_id=self._turn_id(),
             step=0,

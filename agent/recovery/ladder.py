@@ -84,7 +84,7 @@ class Climb:
     """Since the first attempt."""
     refreshed: bool = False
     resized: bool = False
-    fell_back: bool = False
+    fell_back_to: frozenset[str] = frozenset()
     degraded: frozenset[str] = frozenset()
 
 
@@ -106,7 +106,7 @@ def climb(
         policy: of the request's source.
         rng: for the jitter.
         elapsed_s: seconds since the request's first attempt.
-        fallback_model: another model, different from the one in use; None when there is none.
+        fallback_model: another model, different from the one in use; None when there is none left.
         may_refresh: whether reading the credentials anew may give another key.
     """
     overloads = state.overloads + 1 if failure.kind is FailureKind.OVERLOADED else 0
@@ -114,7 +114,7 @@ def climb(
     fixed = _fixed(state, failure, may_refresh)
     if fixed is not None:
         return fixed
-    can_fall_back = fallback_model is not None and not state.fell_back
+    can_fall_back = fallback_model is not None and fallback_model not in state.fell_back_to
     worn_out = state.overloads >= OVERLOADS_BEFORE_FALLBACK and policy.retry_capacity
     if fallback_model is not None and can_fall_back and worn_out:
         return _fallen_back(state, fallback_model, failure)
@@ -153,5 +153,6 @@ def _fixed(state: Climb, failure: Failure, may_refresh: bool) -> tuple[Climb, Ru
 
 
 def _fallen_back(state: Climb, model: str, failure: Failure) -> tuple[Climb, Rung]:
-    state = replace(state, attempts=0, overloads=0, fell_back=True)
+    tried = state.fell_back_to | {model}
+    state = replace(state, attempts=0, overloads=0, fell_back_to=tried)
     return state, FallBack(model, failure.message)

@@ -22,7 +22,7 @@ from tests.journeys.conftest import Begin, Journey, journeys, terminal
 from tests.journeys.program import environment, run
 from tests.soak.virtual_time import VirtualLoop, run_virtually
 
-OPUS, SONNET = "claude-opus-5-5", "claude-sonnet-5-5"
+OPUS, SONNET, HAIKU = "claude-opus-5-5", "claude-sonnet-5-5", "claude-haiku-5-5"
 NOW = Status(529, headers={"retry-after": "0"})
 LOOK = Turn((ToolCall("TodoWrite", {"todos": []}),))
 DONE = Turn((Text("Done."),))
@@ -57,7 +57,7 @@ async def test_overload_falls_back_for_the_rest_of_the_prompt(begin: Begin) -> N
         faults=(FaultPlan(NOW, when=When(model=OPUS), times=3),),
     )
     journey = await begin(scenario=scenario)
-    journey.conversation.recovery.fallback_model = SONNET
+    journey.conversation.recovery.fallback_models = (SONNET,)
     _on_loop_time(journey)
     events = await journey.send("go")
     (switch,) = (event for event in events if isinstance(event, ModelFallback))
@@ -66,6 +66,20 @@ async def test_overload_falls_back_for_the_rest_of_the_prompt(begin: Begin) -> N
     await journey.send("more")
     models = [request.body["model"] for request in journey.server.requests]
     assert models == [OPUS, OPUS, OPUS, SONNET, SONNET, OPUS]
+
+
+@without_waiting
+async def test_models_take_over_in_order(begin: Begin) -> None:
+    busy = (FaultPlan(NOW, when=When(model=model), times=0) for model in (OPUS, SONNET))
+    journey = await begin(scenario=Scenario(turns=(LOOK, DONE), faults=tuple(busy)))
+    journey.conversation.recovery.fallback_models = (OPUS, SONNET, HAIKU)
+    _on_loop_time(journey)
+    events = await journey.send("go")
+    assert [event.to_model for event in events if isinstance(event, ModelFallback)] == [
+        SONNET, HAIKU,
+    ]  # fmt: skip
+    models = [request.body["model"] for request in journey.server.requests]
+    assert models == [*[OPUS] * 3, *[SONNET] * 3, HAIKU, HAIKU]
 
 
 @without_waiting
