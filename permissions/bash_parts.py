@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from permissions.bash_call import Bash
 from permissions.decision import Behavior, Reason
+from permissions.elsewhere import elsewhere_floor
 from permissions.judge import Find, Part
 from permissions.made_links import Places, through_made_link
 from permissions.match_bash import first_allow, first_restriction
@@ -131,6 +132,7 @@ def _floors(
     for touch in touches:
         yield touch.floor
     yield link
+    yield elsewhere_floor(bash.scope, facts)
     if bash.is_restricted:
         yield possible_command_rule(bash, facts)
     if bash.guards_files:

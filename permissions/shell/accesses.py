@@ -201,7 +201,19 @@ def _link(words: Sequence[Word]) -> list[Access]:
     # A second name for a file lets it be changed from here.
     kind = AccessKind.READ if is_symbolic else AccessKind.WRITE
     into = _into(sources, places[-1]) if len(places) == 1 and places[0] is not HERE else []
+    if is_symbolic and len(places) == 1 and not found.has("-r", "--relative"):
+        end = "/" if targets else ""
+        leads = [_seen_from(f"{places[0].text}{end}", source) for source in sources]
+        return [*each(kind, leads), *each(AccessKind.WRITE, places), *into]
     return [*each(kind, sources), *each(AccessKind.WRITE, places), *into]
+
+
+def _seen_from(link: str, source: Word) -> Word:
+    """Return what a symbolic link leads to: its text is read from the folder that it is in."""
+    folder, slash, _ = link.rpartition("/")
+    if not slash or not source.is_literal or source.text.startswith("/") or not link.isascii():
+        return source
+    return Word(source.raw, f"{folder}/{source.text}")
 
 
 def _disk_dump(words: Sequence[Word]) -> list[Access]:

@@ -90,3 +90,14 @@ def _values(words: Sequence[Word], options: frozenset[str], *, clusters: bool) -
         elif clusters and len(text) > 2 and text[:2] in options:
             found.append(Word(word.raw, word.text[2:], word.splits))
     return [word for word in found if word.text not in ("-", "")]
+
+
+BUILD_TOOLS = names(
+    """
+    make gmake ninja samu cmake ctest meson bazel just task npm pnpm yarn bun npx bunx deno tsc
+    webpack vite jest vitest eslint prettier cargo go mvn mvnw gradle gradlew ant sbt pip pip3
+    pipenv poetry pdm uv hatch tox nox pytest ruff black bundle rake rails gem composer mix dotnet
+    flutter dart terraform tofu docker-compose pre-commit
+    """
+)
+"""Programs that change files of their own choice in the folder that they run in."""

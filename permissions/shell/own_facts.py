@@ -18,6 +18,7 @@ from permissions.shell.forms import EXPANDED, allow_forms, deny_forms, form_of
 from permissions.shell.inert import is_inert, sets_plain_name
 from permissions.shell.layers import Layer, program_of
 from permissions.shell.option_texts import started, started_by_variables
+from permissions.shell.outputs import BUILD_TOOLS
 from permissions.shell.read_only import is_read_only
 from permissions.shell.risky_options import risk_of
 from permissions.shell.syntax import GLOB_MARKS, Simple, Word
@@ -166,6 +167,8 @@ def _accesses(layers: list[Layer]) -> tuple[Access, ...]:
             for access in accesses(program_of(layer.words[0]), layer.words[1:])
             if access.path is not FOUND
         )
+        if layer.folder and UNKNOWN not in layer.folder and layer.words[0].text in BUILD_TOOLS:
+            found.append(Access(AccessKind.PLACE, Word(layer.folder, layer.folder)))
     return tuple(found)
 
 
