@@ -259,7 +259,7 @@ class PermissionDialog:
         width = max(1, width_cells - INDENT - 1)
         body: list[Row] = [*subject_rows(ask.request, ask.display, width_cells, self._highlighter)]
         if len(ask.pending.parts) > 1:
-            body.extend([BLANK, *part_rows(ask.pending.parts, width, ask.short)])
+            body.extend([BLANK, *part_rows(ask.pending, width, ask.short)])
         # What it does and why it asks stay in sight, however long the command or the change.
         pinned = [BLANK, *effect_rows(ask.pending, width), *why_rows(ask.pending, width, ask.short)]
         if self._is_traced:

@@ -72,7 +72,10 @@ def answers_of(ask: PermissionAsk) -> list[Choice]:
     )
     if is_barred(ask):
         return [no]
-    return [yes, *(Choice(f"Yes, and {reveal(o.label)}", _stores(o)) for o in ask.offers), no]
+    offers = [Choice(f"Yes, and {reveal(o.label)}", _stores(o)) for o in ask.offers]
+    if ask.session_edits and offers:
+        offers[0] = replace(offers[0], detail=f"{offers[0].detail} · shift+tab")
+    return [yes, *offers, no]
 
 
 def _stores(offer: GrantOffer) -> str:

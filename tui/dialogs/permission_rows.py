@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from itertools import groupby
 from typing import Final
 
@@ -93,13 +92,20 @@ def _command(
     return rows
 
 
-def part_rows(parts: Sequence[PartVerdict], width: int, short: Shorten = str) -> list[Row]:
+def part_rows(pending: Decision, width: int, short: Shorten = str) -> list[Row]:
     """Return one line per part of a compound command: verdict, text, and the rule that gave it.
 
-    Many that are allowed on one ground, one behind the other, share a line.
+    Many that are allowed on one ground, one behind the other, share a line. A ground that is the
+    whole call's is left to `why_rows`.
     """
     rows: list[Row] = []
-    grounds = [(part.behavior, _ground(part, short)) for part in parts]
+    parts = pending.parts
+    said = "" if pending.rule is not None else pending.message
+    grounds = [
+        (part.behavior, "" if ground == said else ground)
+        for part in parts
+        for ground in [_ground(part, short)]
+    ]
     for (behavior, ground), alike in groupby(range(len(parts)), grounds.__getitem__):
         same = [parts[at] for at in alike]
         runs = [_part_runs(part, ground) for part in same]
@@ -119,12 +125,9 @@ def _ground(part: PartVerdict, short: Shorten) -> str:
 
 
 def _part_runs(part: PartVerdict, ground: str) -> list[Run]:
-    runs: list[Run] = [(reveal(part.text), TEXT)]
-    if ground:
-        runs.append((f"  {reveal(ground)}", MUTED))
-    if part.detail and part.detail not in ground:
-        runs.append((f" · {reveal(part.detail)}", MUTED))
-    return runs
+    detail = part.detail if part.detail and part.detail not in ground else ""
+    about = " · ".join(reveal(text) for text in (ground, detail) if text)
+    return [(reveal(part.text), TEXT), *([(f"  {about}", MUTED)] if about else [])]
 
 
 def effect_rows(pending: Decision, width: int) -> list[Row]:

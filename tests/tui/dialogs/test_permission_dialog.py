@@ -309,3 +309,20 @@ async def test_what_an_answer_stores_gives_way_until_it_is_selected(
         assert "stores Bash(x)" in text_of(app.dialogs)
         await pilot.press("escape")
         await settled(pilot)
+
+
+async def test_a_part_does_not_repeat_the_ground_of_the_whole_call() -> None:
+    said = "no rule matches"
+    part = replace(PENDING.parts[1], message=said, detail="writes x")
+    pending = replace(PENDING, parts=(PENDING.parts[0], part), message=said, rule=None)
+    shown = drawn(PermissionDialog(PermissionAsk(call("x"), pending), Highlighter()), 80)
+    assert "ask   git push  writes x" in shown
+    assert shown.count(said) == 1
+
+
+async def test_the_key_that_takes_all_edits_stands_beside_its_answer() -> None:
+    offer = GrantOffer("all edits", GrantChoice(("Edit(/**)",), "session"))
+    for is_edit in (True, False):
+        ask = PermissionAsk(call("x"), PLAIN, offers=(offer,), session_edits=is_edit)
+        shown = drawn(PermissionDialog(ask, Highlighter()), 90)
+        assert ("shift+tab" in shown) is is_edit
