@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import platform
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -51,7 +52,7 @@ async def prompt_parts(
     instructions = Instructions(instruction_places(settings, around))
     files = await asyncio.to_thread(instructions.at_start)
     kept = await asyncio.to_thread(facts.index)
-    is_repository = (settings.project_root / ".git").exists()
+    is_repository = os.path.exists(settings.project_root / ".git")
     git = None
     if is_repository and settings.trust.is_settled:
         git = await read_git_state(settings.project_root, start.env)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from pathlib import Path
 
@@ -61,7 +62,7 @@ class FileWatch:
                 self._changed.clear()
                 await self._changed.wait()
             self._restart = asyncio.Event()
-            folders = frozenset(path.parent for path in self.paths if path.parent.is_dir())
+            folders = frozenset(path.parent for path in self.paths if os.path.isdir(path.parent))
             if not folders:
                 self._changed.clear()
                 await self._changed.wait()

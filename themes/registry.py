@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 import tomllib
 from collections.abc import Mapping
@@ -65,7 +66,7 @@ def _own_file(name: str, user_dir: UserThemes) -> Path | None:
     if "/" in name:
         return None
     places = (folder / f"{name}{end}" for folder in _folders(user_dir) for end in ENDINGS)
-    return next((path for path in places if path.is_file()), None)
+    return next((path for path in places if os.path.isfile(path)), None)
 
 
 def _load(

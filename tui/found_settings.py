@@ -91,7 +91,7 @@ def _has_effect(key: str) -> bool:
 
 def _instructions(settings: Settings, home: Path) -> Iterator[str]:
     for path in (home / FOLDER / "CLAUDE.md", settings.project_root / "CLAUDE.md"):
-        if path.is_file():
+        if os.path.isfile(path):
             yield _short(path, settings, home)
 
 
@@ -102,10 +102,10 @@ def _unused_files(settings: Settings, home: Path) -> Iterator[str]:
         if agents:
             yield f"{_counted(agents, 'sub-agent')} of {_short(base / 'agents', settings, home)}"
         for name in ("plugins", "output-styles", "workflows"):
-            if (base / name).is_dir():
+            if os.path.isdir(base / name):
                 yield _short(base / name, settings, home)
     keys = home / FOLDER / "keybindings.json"
-    if keys.is_file() and keys not in _keys_in_force(settings, home):
+    if os.path.isfile(keys) and keys not in _keys_in_force(settings, home):
         yield _short(keys, settings, home)
 
 
@@ -114,7 +114,7 @@ def _keys_in_force(settings: Settings, home: Path) -> list[Path]:
     from tui.key_file import keys_path  # behind the first frame
 
     path = keys_path(settings.agent_home, home)
-    return [path] if FOLDER in path.parts and path.is_file() else []
+    return [path] if FOLDER in path.parts and os.path.isfile(path) else []
 
 
 def _with_home(text: str, home: Path) -> str:
@@ -123,7 +123,7 @@ def _with_home(text: str, home: Path) -> str:
 
 def _files(settings: Settings, home: Path) -> Iterator[str]:
     for path in settings.watched:
-        if FOLDER not in path.parts or not path.is_file():
+        if FOLDER not in path.parts or not os.path.isfile(path):
             continue
         name = str(path)
         rules = sum(1 for rule in settings.rules if rule.file == name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -19,7 +20,7 @@ QUIET_MS: Final = 200
 def keys_path(agent_home: Path, home: Path) -> Path:
     """Return the file that counts: the person's own, or Claude Code's where there is none."""
     own, theirs = agent_home / FILE_NAME, home / ".claude" / FILE_NAME
-    return theirs if not own.exists() and theirs.is_file() else own
+    return theirs if not os.path.exists(own) and os.path.isfile(theirs) else own
 
 
 async def follow_keys(
@@ -40,7 +41,7 @@ async def follow_keys(
     text = await asyncio.to_thread(_read, first)
     if text:
         apply_keys(text, first, defaults, use, tell)
-    if not folder.is_dir():
+    if not os.path.isdir(folder):
         return
     # After the first frame: what it imports is needed by nothing before that.
     from hooks.file_changes import file_changes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
 from typing import Final
@@ -39,7 +40,7 @@ def known_background(agent_home: Path) -> bool | None:
 
 def remember_background(agent_home: Path, is_dark: bool) -> None:
     """Keep what the terminal said for the next start; without a home folder nothing is kept."""
-    if known_background(agent_home) is is_dark or not agent_home.is_dir():
+    if known_background(agent_home) is is_dark or not os.path.isdir(agent_home):
         return
     from agent.settings.private_file import write_private  # with the first answer
 
@@ -60,7 +61,7 @@ async def follow_themes(
     Runs until it is cancelled; ends where there is no folder of the person's own, or none that can
     be watched: what is on the disk counts at the next start.
     """
-    if agent_home.is_dir():
+    if os.path.isdir(agent_home):
         with contextlib.suppress(OSError):
             await _follow(agent_home, themes_dir, reload, choose)
 
@@ -76,7 +77,7 @@ async def _follow(
 
     named, settings = named_theme(agent_home), agent_home / SETTINGS
     while True:
-        folders = [folder for folder in themes_dir if folder.is_dir()]
+        folders = [folder for folder in themes_dir if os.path.isdir(folder)]
         places = [agent_home, *folders]
         watching = file_changes(
             *places,
@@ -95,7 +96,7 @@ async def _follow(
             elif changes is None or any(path.suffix in ENDINGS for path in paths - {settings}):
                 reload()
             named = now_named
-            if [folder for folder in themes_dir if folder.is_dir()] != folders:
+            if [folder for folder in themes_dir if os.path.isdir(folder)] != folders:
                 reload()
                 break
         if isinstance(watching, AsyncGenerator):

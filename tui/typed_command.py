@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Protocol
 
@@ -31,7 +32,7 @@ def own_shell(
         return None
     context = center.context
     files = context.gate.context.scratch_dir or context.agent_home / "cache" / "commands"
-    folder = conversation.cwd if conversation.cwd.is_dir() else conversation.launch_dir
+    folder = conversation.cwd if os.path.isdir(conversation.cwd) else conversation.launch_dir
     return ShellCommand(command, folder, env, new_uid(), shells=context.shells, files=files)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Final
@@ -164,12 +165,12 @@ class CustomCommands:
 
     def _roots(self) -> tuple[Path, ...]:
         """Return the folders that are there, to be watched with all that is in them."""
-        own = [folder for folder in watched_folders(self._places) if folder.is_dir()]
+        own = [folder for folder in watched_folders(self._places) if os.path.isdir(folder)]
         return tuple(dict.fromkeys([*own, *linked_folders(self._places)]))
 
     def _parents(self) -> tuple[Path, ...]:
         """Return where the folders that are missing would appear; these are watched alone."""
-        missing = [folder for folder in watched_folders(self._places) if not folder.is_dir()]
+        missing = [folder for folder in watched_folders(self._places) if not os.path.isdir(folder)]
         return tuple(dict.fromkeys(p for folder in missing if (p := _nearest(folder)) is not None))
 
     def _concerns(self, _change: object, path: str) -> bool:
@@ -178,7 +179,7 @@ class CustomCommands:
 
 def _nearest(folder: Path) -> Path | None:
     """Return the next folder above that exists, at most two up: `.agent` or what holds it."""
-    return next((p for p in (folder.parent, folder.parent.parent) if p.is_dir()), None)
+    return next((p for p in (folder.parent, folder.parent.parent) if os.path.isdir(p)), None)
 
 
 def _files_below(folders: Iterable[Path]) -> list[Path]:

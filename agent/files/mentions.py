@@ -150,7 +150,7 @@ class MentionReader:
     async def _content(
         self, mention: Mention, path: Path, name: str, turn_id: str, abort: AbortSignal
     ) -> tuple[Block, ...]:
-        if path.is_dir():
+        if os.path.isdir(path):
             return (text_block(self._listing(path, name)),)
         first = mention.first
         limit = mention.last - (first or 1) + 1 if mention.last is not None else None

@@ -6,6 +6,7 @@ memory-and-context, "Long-Term Memory". Next: `agent.memory.extraction` (where f
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -80,7 +81,7 @@ class FactStore:
         found = False
         for folder in (self.folder, self.everywhere):
             path = folder / f"{name}.md"
-            if path.is_file():
+            if os.path.isfile(path):
                 path.unlink()
                 found = True
         return found

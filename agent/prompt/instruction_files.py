@@ -195,7 +195,7 @@ class Instructions:
 
         Nothing outside of `within` is read, links resolved; None is for the person's own files.
         """
-        if not path.is_file():
+        if not os.path.isfile(path):
             return []
         real = os.path.realpath(path)
         if real in self._seen or self._is_excluded(path):
@@ -222,7 +222,7 @@ class Instructions:
         if target.startswith("~/"):
             path = self._places.home / target[2:]
         path = Path(os.path.normpath(file.path.parent / path))
-        if not path.is_file():
+        if not os.path.isfile(path):
             return []  # a mention such as @someone is no import
         if hops + 1 > MAX_HOPS:
             self.warnings.append(f"{file.path} imports {target} more than {MAX_HOPS} hops deep.")

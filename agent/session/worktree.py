@@ -62,7 +62,7 @@ class Worktree:
     def __init__(self, root: Path, *, use_git: bool, env: Mapping[str, str]) -> None:
         """`root` is canonical."""
         self.root = root
-        self._use_git = use_git and (root / ".git").exists()
+        self._use_git = use_git and os.path.exists(root / ".git")
         self._env = {k: v for k, v in env.items() if not k.startswith("GIT_")}
 
     def changed_files(self) -> Listing:

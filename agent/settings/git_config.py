@@ -5,6 +5,7 @@ A clone never brings these, a copied or unpacked repository may. They wait for t
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -42,7 +43,7 @@ def git_items(project_root: Path) -> Iterator[TrustItem]:
 
 def _config_files(project_root: Path) -> tuple[Path, ...]:
     git_dir = project_root / ".git"
-    if git_dir.is_file():
+    if os.path.isfile(git_dir):
         try:
             target = read_plain(git_dir).decode("utf-8").strip().removeprefix("gitdir:").strip()
         except (OSError, UnicodeDecodeError):
@@ -50,7 +51,7 @@ def _config_files(project_root: Path) -> tuple[Path, ...]:
         git_dir = (project_root / target).resolve()
     common = git_dir / "commondir"
     roots = [git_dir]
-    if common.is_file():
+    if os.path.isfile(common):
         try:
             roots.append((git_dir / read_plain(common).decode("utf-8").strip()).resolve())
         except (OSError, UnicodeDecodeError):

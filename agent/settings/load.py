@@ -285,7 +285,7 @@ def _servers(
         else:
             path = expand_home(config, home).absolute()
             servers, warnings = read_mcp_file(path, RuleSource.CLI)
-            if not warnings and not path.exists():
+            if not warnings and not os.path.exists(path):
                 raise FlagError(f"--mcp-config {config}: there is no such file.")
         if warnings:
             raise FlagError(f"--mcp-config: {warnings[0]}.")

@@ -40,7 +40,7 @@ def find_project_root(launch_dir: Path) -> Path:
     """
     start = Path(os.path.realpath(launch_dir))
     for folder in (start, *start.parents):
-        if (folder / ".git").exists():
+        if os.path.exists(folder / ".git"):
             return folder
     return start
 

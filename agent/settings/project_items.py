@@ -147,7 +147,7 @@ def _markdown_files(folder: Path) -> Iterator[Path]:
         names.sort()
         for name in sorted(files):
             path = Path(where, name)
-            if name.endswith(".md") and path.is_file():
+            if name.endswith(".md") and os.path.isfile(path):
                 yield path
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncGenerator, Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -93,9 +94,9 @@ def _folders(watched: Iterable[Path]) -> tuple[Path, ...]:
     found: dict[Path, None] = {}
     for path in watched:
         folder = path.parent
-        if folder.is_dir():
+        if os.path.isdir(folder):
             found[folder] = None
-        if folder.parent.is_dir():
+        if os.path.isdir(folder.parent):
             found[folder.parent] = None
     return tuple(found)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import click
 
@@ -100,7 +101,7 @@ def set_key(key: str, value: str | None) -> None:
 def path() -> None:
     """Print which settings files are read here, the first that exists wins per source."""
     for file in settings_here(here()).watched:
-        click.echo(reveal(f"{'*' if file.exists() else ' '} {file}"))
+        click.echo(reveal(f"{'*' if os.path.exists(file) else ' '} {file}"))
 
 
 @command.command("schema")

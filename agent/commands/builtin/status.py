@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from agent.commands.context import CommandContext
 from agent.commands.results import CommandResult, ShowText
 from agent.settings.trust import TrustState
@@ -17,7 +19,7 @@ async def call(_arguments: str, context: CommandContext) -> CommandResult:
     effort = f", effort {session.effort}" if session.effort else ""
     short = place_relative(str(settings.project_root), str(settings.home))
     files = [short(str(file.path)) for file in context.instructions()]
-    read = [short(str(path)) for path in settings.watched if path.exists()]
+    read = [short(str(path)) for path in settings.watched if os.path.exists(path)]
     trust = settings.trust
     lines = [
         f"agent-tui {context.version}",
