@@ -35,6 +35,8 @@ def _contradiction(given: Mapping[str, Any]) -> str | None:
             "--session-id is for a session that is begun. With -c or -r it goes with "
             "--fork-session, which begins one."
         )
+    if given["init_only"] and given["prompt"]:
+        return "--init-only runs hooks and no prompt. With a prompt: -p and --init."
     if given["dangerously_skip_permissions"] and mode not in (None, "bypassPermissions"):
         return (
             f"--dangerously-skip-permissions and --permission-mode {mode} say opposite things. "

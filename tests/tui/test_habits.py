@@ -102,6 +102,7 @@ def test_what_is_not_here_says_what_to_do(
         (["--permission-prompt-tool", "mcp__a__b", "-p", "x"], "PermissionRequest"),
         (["--permission-prompt-tool", "stdio", "-p", "x"], "needs --input-format stream-json"),
         (["--permission-mode", "Plan", "-p", "x"], "'plan', 'auto', 'dontAsk'"),
+        (["--init-only", "x"], "-p and --init"),
         (["--max-budget-usd", "nan", "-p", "x"], "no amount"),
         *((["-p", "x", flag, " "], "empty") for flag in
           ("--model", "--settings", "--mcp-config", "--name", "--fallback-model")),
