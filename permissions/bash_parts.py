@@ -13,6 +13,7 @@ from permissions.match_bash import first_allow, first_restriction
 from permissions.match_raw import first_raw_match, raw_redirections
 from permissions.match_tool import Call, first_match
 from permissions.merged_trees import MERGERS, merge_floor
+from permissions.nested_repositories import in_nested_repository
 from permissions.path_pattern import PathPattern
 from permissions.possible_rules import (
     hosts,
@@ -118,7 +119,8 @@ def command_part(bash: Bash, facts: CommandFacts, made: Places) -> Prepared:
         and not writes
         # Operands that come from another program may lead anywhere.
         and not any(access.path is SUPPLIED for access in facts.accesses)
-        and not may_leave(bash.scope, facts),
+        and not may_leave(bash.scope, facts)
+        and not in_nested_repository(bash.scope, facts),
         detail=_detail(facts, touches),
         needs=facts.risk,
     )

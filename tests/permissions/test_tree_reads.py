@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from permissions.decision import Behavior
 from permissions.mode import Mode
-from tests.permissions.engine import Engine
+from tests.permissions.engine import Engine, make_engine
 
 RULES = ["Read(.env)", "Read(keys/**)", "Read(./docs/private.md)", "Read(*.pem)"]
 
 
 @pytest.fixture
-def project(engine: Engine) -> Engine:
+def project(tmp_path: Path) -> Engine:
+    engine = make_engine(tmp_path)
     for name in ("keys/a.pem", "docs/private.md", "docs/open.md", "src/b.py"):
         path = engine.root / name
         path.parent.mkdir(exist_ok=True)
