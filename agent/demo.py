@@ -6,7 +6,6 @@ import contextlib
 import os
 import shutil
 import subprocess
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -15,6 +14,7 @@ from agent.model.endpoint import ModelSetup
 from agent.model.scripted.demo import DEMO_MODEL, copy_sample, demo_variables
 from agent.model.scripted.process import ScriptedProcess
 from agent.model.server import Endpoint
+from agent.temporary import OwnedFolder, make_owned_folder
 
 DEMO_KEY = "demo"
 _GIT_S: Final = 5.0
@@ -33,22 +33,24 @@ class Demo:
     project: Path
     setup: ModelSetup
     _server: ScriptedProcess
-    _folder: Path
+    _folder: OwnedFolder
 
     async def aclose(self) -> None:
         """End the server and remove the scratch copy."""
         await self._server.aclose()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._folder.remove()
 
 
-def demo_project() -> tuple[Path, Path]:
+def demo_project() -> tuple[OwnedFolder, Path]:
     """Make the scratch copy; returns its parent (to remove later) and the project folder.
+
+    Copies that killed demos left behind go.
 
     Raises:
         OSError: there is no room for it.
     """
-    folder = Path(tempfile.mkdtemp(prefix="agent-tui-demo-"))
-    project = copy_sample(folder / "basket")
+    folder = make_owned_folder("agent-tui-demo-")
+    project = copy_sample(folder.path / "basket")
     _keep_in_git(project)
     return folder, project
 
@@ -84,7 +86,7 @@ def _keep_in_git(project: Path) -> None:
         (project / ".git" / "info" / "exclude").write_text("__pycache__/\n", encoding="utf-8")
 
 
-async def start_demo(folder: Path, project: Path) -> Demo:
+async def start_demo(folder: OwnedFolder, project: Path) -> Demo:
     """Start the scripted server for a copy of the sample.
 
     Raises:

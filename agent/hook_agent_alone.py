@@ -3,10 +3,9 @@ question."""
 
 from __future__ import annotations
 
-import tempfile
+import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 
 from agent.assemble import PersonPorts, assemble
 from agent.hook_agent import HookAgent
@@ -14,6 +13,7 @@ from agent.model.endpoint import ModelSetup
 from agent.options import RunOptions
 from agent.settings.load import Settings
 from agent.surroundings import Surroundings
+from agent.temporary import make_owned_folder
 
 
 async def ask_agent(
@@ -30,11 +30,14 @@ async def ask_agent(
 
     Nothing is kept: the session it needs lives in a folder that goes with it. No hook fires.
     """
-    with tempfile.TemporaryDirectory(prefix="agent-tui-hook-") as folder:
-        alone = replace(around, agent_home=Path(folder))
+    folder = await asyncio.to_thread(make_owned_folder, "agent-tui-hook-")
+    try:
+        alone = replace(around, agent_home=folder.path)
         assembled = await assemble(RunOptions(headless=True), alone, settings, setup, PersonPorts())
         try:
             agent = HookAgent(lambda: assembled.ports, lambda _: None)
             return await agent(prompt, system=system, model=model, max_turns=max_turns)
         finally:
             await assembled.conversation.aclose()
+    finally:
+        await asyncio.to_thread(folder.remove)

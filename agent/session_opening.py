@@ -39,7 +39,12 @@ def open_session(
                 # Another start may have been faster.
                 _refuse_taken(store, new_id)
             session = store.create_unsaved(root, launch_dir=folder, session_id=new_id)
-            return session, None, (f"This conversation will not be kept. {error}",)
+            place = session.temporary_home
+            told = (
+                f"This conversation will not be kept with the others. {error} It lies in {place}; "
+                f"to go on with it: AGENT_TUI_HOME={place} agent-tui -c"
+            )
+            return session, None, (told,)
         return session, None, ()
     if options.fork_session:
         session = store.fork(found.id, new_id=options.session_id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,11 @@ def fresh_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
     """Give each test an empty home folder and an environment without the person's settings."""
     home = tmp_path_factory.mktemp("home")
     monkeypatch.setenv("HOME", str(home))
+    # What a test, or a program that it starts, leaves in the temporary folder goes with its own.
+    temporary = home.with_name(f"{home.name}-tmp")
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    monkeypatch.setattr(tempfile, "tempdir", None)
     for name in list(os.environ):
         if name.startswith(_PERSONAL_PREFIXES) or name in _PERSONAL_NAMES:
             monkeypatch.delenv(name)

@@ -45,6 +45,8 @@ class Session:
 
     id: str
     transcript: Transcript
+    temporary_home: Path | None = None
+    """The agent's home made for this session alone; None for those that lie with the others."""
 
     @property
     def path(self) -> Path:
@@ -65,6 +67,8 @@ class Session:
         if self.transcript.unsaved == 0 and not has_content(self.path):
             with contextlib.suppress(OSError):
                 _remove(self.path)
+                if self.temporary_home is not None:
+                    shutil.rmtree(self.temporary_home)
         self.transcript.close()
 
 
@@ -102,7 +106,8 @@ class SessionStore:
     ) -> Session:
         """Start a session where nothing is kept: for a home folder that takes no files.
 
-        It lies in a private temporary folder, so that everything else works as usual.
+        It lies in a private temporary folder, which could serve as the agent's home, so that
+        everything else works as usual.
 
         Raises:
             SessionError: not even that can be written.
@@ -120,7 +125,7 @@ class SessionStore:
         # A disk that takes nothing at all leaves it in memory, like every record after it.
         with contextlib.suppress(SessionError):
             transcript.append(to_json(header))
-        return Session(new_id, transcript)
+        return Session(new_id, transcript, folder)
 
     def open(self, session_id: str) -> Session:
         """Open a session for appending. Raises SessionLocked and SessionError."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -32,7 +31,7 @@ def test_the_copy_is_a_clean_work_tree_whatever_the_persons_git_says(
         assert in_git(project, "log", "--format=%an %s") == "demo The basket"
         assert not (tmp_path / "elsewhere").exists()
     finally:
-        shutil.rmtree(folder)
+        folder.remove()
 
 
 @pytest.mark.parametrize("git", ["", "#!/bin/sh\n/bin/mkdir -p .git\nexit 1\n"])
@@ -49,4 +48,4 @@ def test_without_a_git_that_works_the_copy_is_a_plain_folder(
         assert any(project.glob("*.py"))
         assert not (project / ".git").exists()
     finally:
-        shutil.rmtree(folder)
+        folder.remove()

@@ -14,6 +14,7 @@ from hooks.outcome import PRECEDENCE, aggregate
 from hooks.response import HandlerOutcome as Outcome
 from hooks.response import HandlerResult, settle
 from hooks.spec import CommandHandler, HandlerSpec, HookSource
+from tests.examples import examples
 
 VERDICTS = cast("tuple[Verdict, ...]", get_args(Verdict))
 texts = st.text(alphabet="abc ", min_size=1, max_size=5).filter(str.strip)
@@ -46,7 +47,7 @@ def results_of(draw: st.DrawFn) -> tuple[str, list[HandlerResult]]:
     return event, results
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(results_of())
 def test_the_strictest_decision_is_the_events(given_: tuple[str, list[HandlerResult]]) -> None:
     event, results = given_
@@ -62,7 +63,7 @@ def test_the_strictest_decision_is_the_events(given_: tuple[str, list[HandlerRes
         assert outcome.reason
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(results_of())
 def test_one_continue_false_ends_the_turn(given_: tuple[str, list[HandlerResult]]) -> None:
     event, results = given_
@@ -72,7 +73,7 @@ def test_one_continue_false_ends_the_turn(given_: tuple[str, list[HandlerResult]
         assert outcome.outcome == "blocking"
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(results_of(), st.randoms(use_true_random=False))
 def test_verdicts_do_not_depend_on_order(
     given_: tuple[str, list[HandlerResult]], random: object
@@ -86,7 +87,7 @@ def test_verdicts_do_not_depend_on_order(
     assert sorted(one.system_messages) == sorted(other.system_messages)
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(results_of())
 def test_all_contexts_are_kept_in_configuration_order(
     given_: tuple[str, list[HandlerResult]],
@@ -96,7 +97,7 @@ def test_all_contexts_are_kept_in_configuration_order(
     assert aggregate(event, results).additional_context == ("\n\n".join(said) or None)
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(results_of())
 def test_the_last_configured_rewrite_counts(given_: tuple[str, list[HandlerResult]]) -> None:
     event, results = given_
@@ -108,7 +109,7 @@ def test_the_last_configured_rewrite_counts(given_: tuple[str, list[HandlerResul
         assert outcome.updated_input == rewrites[-1]
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(results_of(), st.data())
 def test_adding_a_handler_never_lifts_a_veto(
     given_: tuple[str, list[HandlerResult]], data: st.DataObject

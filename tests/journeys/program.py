@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+import tempfile
 from pathlib import Path
 
 from watchfiles import awatch
@@ -20,6 +21,7 @@ def environment(home: Path, base_url: str | None = None, **more: str) -> dict[st
         "PYTHONPATH": str(ROOT),
         "TERM": "xterm-256color",
         "LANG": "C.UTF-8",
+        "TMPDIR": tempfile.gettempdir(),
     }
     if base_url is not None:
         env |= {

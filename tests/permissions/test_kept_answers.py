@@ -18,6 +18,7 @@ from permissions.mode import Mode
 from permissions.recent import Recent
 from permissions.request import PermissionRequest
 from permissions.rule import RuleBehavior, RuleSet, RuleSource, RuleText
+from tests.examples import examples
 from tests.permissions.engine import Engine, make_engine
 
 
@@ -192,7 +193,9 @@ def _change(root: Path, name: str, kind: str) -> None:
     ),
 )
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(60),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 def test_an_answer_does_not_depend_on_what_was_decided_before(
     own: Engine, steps: Iterable[tuple[list[str], str, str, str]], rules: list[str]

@@ -10,6 +10,7 @@ from unittest.mock import patch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tui import text_parts
 from tui.components.markdown import block_starts, markdown_rows
 from tui.text.highlight import Highlighter
@@ -26,7 +27,7 @@ markdown = st.lists(st.sampled_from(LINES), max_size=30).map(lambda lines: "\n".
 
 
 @given(markdown, st.lists(st.integers(0, 300), max_size=5))
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 def test_a_cut_lies_where_a_block_begins_however_the_text_came(text: str, cuts: list[int]) -> None:
     with patch.object(text_parts, "PART_CHARS", 8), patch.object(text_parts, "FENCE_CHARS", 10**6):
         parts = split_text(text)

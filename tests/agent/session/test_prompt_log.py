@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from agent.session import prompt_log
 from agent.session.prompt_log import PromptLog, TypedPrompt
+from tests.examples import examples
 
 
 def texts(found: tuple[TypedPrompt, ...]) -> list[str]:
@@ -40,7 +41,7 @@ def test_scopes(tmp_path: Path, log: PromptLog) -> None:
     assert texts(log.recent(9, scope="everywhere")) == ["later", "other", "mine"]
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(30))
 @given(st.lists(st.text(min_size=1, max_size=60), max_size=12, unique=True))
 def test_any_text_comes_back(tmp_path: Path, typed: list[str]) -> None:
     log = PromptLog(tmp_path / "h", Path("/x"))

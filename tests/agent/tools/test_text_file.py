@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from agent.tools.line_change import NoSuchText, change_text
 from agent.tools.text_file import NotText, TextFile, decode
 from agent.tools.text_window import window_of, window_of_stream
+from tests.examples import examples
 
 TEXTS = st.lists(st.sampled_from(["a", "b", " ", "\n", "\r\n", "\t", "é", "🙂"]), max_size=60).map(
     "".join
@@ -34,7 +35,7 @@ def test_marked_text_is_read_by_its_mark(text: str, encoding: str) -> None:
     assert decode(text.encode(encoding)).text == text
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(TEXTS, st.data())
 def test_replacement_touches_nothing_else(text: str, data: st.DataObject) -> None:
     plain = text.replace("\r\n", "\n")

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tests.tui.screen.emulator import CellEmulator, picture_of
 from tests.tui.screen.screens import Canvas, Spans, blank_buffer, copy_of, paint, spans
 from tui.screen.buffer import ScreenBuffer
@@ -22,7 +23,7 @@ STEPS = st.lists(
 
 
 @given(spans(WIDTH, HEIGHT, clustered=True), STEPS, st.booleans(), st.booleans())
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 def test_emitted_bytes_make_each_screen_out_of_the_one_before(
     first: Spans, steps: list[tuple[int, int, Spans]], fills: bool, homes: bool
 ) -> None:
@@ -41,7 +42,7 @@ def test_emitted_bytes_make_each_screen_out_of_the_one_before(
 
 
 @given(spans(WIDTH, HEIGHT, clustered=False), spans(WIDTH, HEIGHT, clustered=False))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_pyte_agrees_for_cells_of_one_code_point(first: Spans, second: Spans) -> None:
     canvas = Canvas()
     fresh, changed = pyte.Screen(WIDTH, HEIGHT), pyte.Screen(WIDTH, HEIGHT)

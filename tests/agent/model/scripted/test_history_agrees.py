@@ -13,6 +13,7 @@ from agent.model.scripted.prefix import chain_of
 from agent.model.scripted.scenario import ModelInfo
 from agent.model.scripted.validate import find_problem
 from agent.model.wire import request_body
+from tests.examples import examples
 
 IDS = st.sampled_from("ab")
 CALL = IDS.map(lambda each: {"type": "tool_use", "id": each, "name": "Read", "input": {}})
@@ -40,7 +41,7 @@ def histories(draw: st.DrawFn) -> list[Message]:
     return history
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(histories())
 def test_both_agree(history: list[Message]) -> None:
     request = ModelRequest("claude-opus-5-5", (), (), history, 100)
