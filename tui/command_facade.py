@@ -15,7 +15,7 @@ from tui.app_options import AppOptions, ExitReport
 from tui.command_screen import AnswerT, AsksFor
 from tui.components.transcript import Transcript
 from tui.components.welcome import welcome_rows
-from tui.conversation_holder import ConversationHolder
+from tui.conversation_holder import BUSY, ConversationHolder
 from tui.conversation_port import ConversationPort
 from tui.dialogs.host import DialogHost
 from tui.document import Document
@@ -163,8 +163,12 @@ class CommandFacade(App[ExitReport]):
 
     def compact(self, focus: str, part: HistoryPart | None = None) -> None:
         """Summarise the history, or a part of it."""
-        if self.conversation is not None:
-            self.runner.run_events(self.conversation.compact(focus, part))
+        if self.conversation is None:
+            return
+        if part is not None and self.runner.is_running:
+            self.warn(BUSY)
+        elif not self.runner.run_events(self.conversation.compact(focus, part)):
+            self.notice("The conversation is summarised once this prompt is done.")
 
     async def show_dialog(self, dialog: AsksFor[AnswerT]) -> AnswerT:
         """Show a dialog and return its answer."""

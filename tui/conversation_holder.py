@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from typing import Final
 
 from permissions.mode import Mode
 from tui.conversation_port import ConversationPort, MakeConversation, Release, ScreenPorts
 from tui.document import Document
 from tui.past import Past
 from tui.prompt_runner import PromptRunner
+
+BUSY: Final = "A prompt is still being worked on: press Esc to interrupt it, then try again."
 
 
 class ConversationHolder:
@@ -55,7 +58,7 @@ class ConversationHolder:
         if self._release is None or self._ports is None or self.current is None:
             return "not possible here"
         if self._runner.is_running:
-            return "A prompt is still being worked on: press Esc to interrupt it, then try again."
+            return BUSY
         self._runner.detach()
         self._is_there.clear()
         self.current = None

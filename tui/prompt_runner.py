@@ -35,6 +35,8 @@ class PromptRunner:
         self._conversation: ConversationPort | None = None
         self._early: list[Prompt] = []
         self._is_running = False
+        self._afterwards: AsyncIterator[AgentEvent] | None = None
+        """What comes before the next prompt."""
         self.is_interrupting = False
         """Whether the person has ended what runs, and its end is still to come."""
 
@@ -59,7 +61,7 @@ class PromptRunner:
 
     def detach(self) -> None:
         """Let go of the conversation; prompts sent from now on wait for the next one."""
-        self._conversation = None
+        self._conversation = self._afterwards = None
 
     def submit(self, prompt: Prompt) -> None:
         """Start a prompt, or queue it behind the running one."""
@@ -72,11 +74,17 @@ class PromptRunner:
             self._is_running = True
             self._start_worker(self._work(conversation, prompt))
 
-    def run_events(self, events: AsyncIterator[AgentEvent]) -> None:
-        """Show the events of something that is no prompt, such as a compaction by wish."""
-        if not self._is_running:
-            self._is_running = True
-            self._start_worker(self._show(events))
+    def run_events(self, events: AsyncIterator[AgentEvent]) -> bool:
+        """Show the events of something that is no prompt, such as a compaction by wish.
+
+        Returns False where it waits for the prompt that is being worked on to end.
+        """
+        if self._is_running:
+            self._afterwards = events
+            return False
+        self._is_running = True
+        self._start_worker(self._show(events))
+        return True
 
     def take_back(self) -> list[Prompt]:
         """Return everything that waits, and empty the queue."""
@@ -102,6 +110,7 @@ class PromptRunner:
                 events = conversation.run(prompt) if prompt is not None else conversation.wake()
                 async for event in events:
                     await self._take(event)
+                await self._catch_up()
                 prompt = conversation.next_queued()
         finally:
             self._end()
@@ -116,10 +125,18 @@ class PromptRunner:
         # After an interruption the person has the word.
         return conversation.is_woken and not self.is_interrupting
 
+    async def _catch_up(self) -> None:
+        """Do what was asked for while a prompt was being worked on."""
+        while (events := self._afterwards) is not None:
+            self._afterwards = None
+            async for event in events:
+                await self._take(event)
+
     async def _show(self, events: AsyncIterator[AgentEvent]) -> None:
         try:
             async for event in events:
                 await self._take(event)
+            await self._catch_up()
             conversation = self._conversation
             is_woken = conversation is not None and self._is_woken(conversation)
         finally:

@@ -94,6 +94,27 @@ async def test_compact_model_and_permissions() -> None:
         assert "no rules: everything that writes or runs asks" in text_of(app.dialogs)
 
 
+async def test_a_compaction_asked_for_meanwhile_comes_before_the_next_prompt() -> None:
+    go_on = asyncio.Event()
+
+    async def wait(_conversation: RecordedConversation) -> None:
+        await go_on.wait()
+
+    conversation = played([wait, TextDelta(T, "m1", 0, "First.")], [TextDelta(T, "m2", 0, "Next.")])
+    app = make_app(conversation)
+    async with app.run_test(size=(80, 40)) as pilot:
+        await send(pilot, "go")
+        await send(pilot, "/compact the tests")
+        await send(pilot, "and then")
+        assert "summarised once this prompt is done" in transcript_of(app)
+        go_on.set()
+        await settled(pilot)
+        shown = transcript_of(app)
+        assert shown.index("First.") < shown.index("summarised · 9k → 1k tokens")
+        assert shown.index("summarised · 9k") < shown.index("and then")
+        assert not app.runner.is_running
+
+
 def with_history() -> RecordedConversation:
     conversation = played()
     answer = Message("assistant", ({"type": "text", "text": "Did that."},), "model")
