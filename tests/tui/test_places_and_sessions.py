@@ -75,3 +75,27 @@ def test_the_mode_is_among_the_settings(
         assert ("no such mode" in told) is not is_known
     assert cli.main(["config", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["mode"] == "paln"
+
+
+def test_every_subcommand_takes_json(
+    project: Path, fresh_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session = SessionStore(fresh_home / ".agent").create(project)
+    session.close()
+    for arguments in (
+        ["config", "set", "theme", "dark"],
+        ["config", "path"],
+        ["config", "schema"],
+        ["config"],
+        ["sessions", "list"],
+        ["sessions", "search", "x"],
+        ["sessions", "repair", "--check"],
+        ["sessions", "trace", session.id],
+        ["sessions", "delete", session.id, "--yes"],
+        ["permissions", "lint"],
+        ["permissions", "advise"],
+        ["hooks", "list"],
+        ["doctor"],
+    ):
+        cli.main([*arguments, "--json"])
+        assert json.loads(capsys.readouterr().out) is not None, arguments

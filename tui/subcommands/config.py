@@ -14,6 +14,8 @@ from permissions.mode import Mode, parse_mode
 from tui.subcommands.places import here, settings_here
 from tui.subcommands.whole_texts import WholeTexts
 
+_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
 
 @click.group(
     "config",
@@ -21,7 +23,7 @@ from tui.subcommands.whole_texts import WholeTexts
     invoke_without_command=True,
     short_help="Show the settings in force, or set one.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@_json
 @click.pass_context
 def command(context: click.Context, as_json: bool) -> None:
     """Show the settings in force here and where each comes from."""
@@ -81,7 +83,8 @@ def command(context: click.Context, as_json: bool) -> None:
 @command.command("set")
 @click.argument("key")
 @click.argument("value", required=False)
-def set_key(key: str, value: str | None) -> None:
+@_json
+def set_key(key: str, value: str | None, as_json: bool) -> None:
     """Set KEY to VALUE in your own settings, or take it out."""
     file = here().agent_home / "settings.json"
     parsed = parse_value(value) if value is not None else None
@@ -91,21 +94,31 @@ def set_key(key: str, value: str | None) -> None:
         raise click.ClickException(str(error)) from error
     except OSError as error:
         raise click.ClickException(f"{file}: {error.strerror or error}") from error
-    click.echo(reveal(f"{key} {'is set' if parsed is not None else 'is taken out'} in {file}"))
+    if as_json:
+        click.echo(json.dumps({"key": key, "value": parsed, "file": str(file)}, ensure_ascii=False))
+    else:
+        click.echo(reveal(f"{key} {'is set' if parsed is not None else 'is taken out'} in {file}"))
     origin = settings_here(here()).merged.origins.get(key)
     if parsed is not None and origin is not None and str(origin.file) != str(file):
         click.echo(reveal(f"! {origin.file or origin.source} decides here"), err=True)
 
 
 @command.command("path")
-def path() -> None:
+@_json
+def path(as_json: bool) -> None:
     """Print which settings files are read here, the first that exists wins per source."""
-    for file in settings_here(here()).watched:
+    files = settings_here(here()).watched
+    if as_json:
+        found = [{"file": str(file), "exists": os.path.exists(file)} for file in files]
+        click.echo(json.dumps(found, ensure_ascii=False))
+        return
+    for file in files:
         click.echo(reveal(f"{'*' if os.path.exists(file) else ' '} {file}"))
 
 
 @command.command("schema")
-def schema() -> None:
+@click.option("--json", "_json", is_flag=True, help="Accepted; the output is JSON anyway.")
+def schema(_json: bool) -> None:
     """Print the JSON schema of settings files, for editors that complete and check."""
     from agent.settings.describe import json_schema  # for nothing else
 

@@ -140,7 +140,8 @@ def repair_sessions(session_id: str | None, only_check: bool, as_json: bool) -> 
 @command.command("delete")
 @click.argument("session_id")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-def delete(session_id: str, yes: bool) -> None:
+@_json
+def delete(session_id: str, yes: bool, as_json: bool) -> None:
     """Delete a session for good."""
     store = _store()
     try:
@@ -150,7 +151,10 @@ def delete(session_id: str, yes: bool) -> None:
         store.delete(info.id)
     except SessionError as error:
         raise click.ClickException(str(error)) from error
-    click.echo(f"deleted {info.id}", err=True)
+    if as_json:
+        click.echo(json.dumps({"deleted": info.id}))
+    else:
+        click.echo(f"deleted {info.id}", err=True)
 
 
 @command.command("trace")
