@@ -8,6 +8,7 @@ from pathlib import Path
 
 from agent.settings.file import SettingsWarning
 from agent.settings.load import Settings
+from hooks.section import ConfigWarning
 from permissions.telling import Shorten, place_relative
 
 
@@ -16,7 +17,7 @@ def start_notices(settings: Settings, *parts: Sequence[object]) -> tuple[str, ..
     short = place_relative(str(settings.project_root), str(settings.home))
     notes = [told(w, short) for w in settings.warnings if w.level != "info"]
     home = f"{settings.home}/"
-    notes.extend(str(line).replace(home, "~/") for part in parts for line in part)
+    notes.extend(str(_nearer(line, short)).replace(home, "~/") for part in parts for line in part)
     waiting = len(settings.waiting_rules)
     if settings.trust.must_ask and (waiting or settings.trust.new):
         notes.append(
@@ -25,6 +26,12 @@ def start_notices(settings: Settings, *parts: Sequence[object]) -> tuple[str, ..
             "Use --trust to let them count."
         )
     return tuple(dict.fromkeys(notes))
+
+
+def _nearer(line: object, short: Shorten) -> object:
+    if isinstance(line, ConfigWarning) and line.file is not None:
+        return replace(line, file=short(line.file))
+    return line
 
 
 def told(warning: SettingsWarning, short: Shorten) -> str:

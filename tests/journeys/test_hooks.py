@@ -166,3 +166,17 @@ async def test_a_prompt_can_be_refused_before_the_model_sees_it(
     await journey.send("my key is 123")
 
     assert journey.server.requests == []
+
+
+async def test_what_looks_wrong_in_settings_is_told_with_a_short_path(
+    begin: Begin, fresh_home: Path, tmp_path: Path
+) -> None:
+    handler = {"type": "command", "command": "true", "timeout": 5000}
+    configure(fresh_home, "Stop", handler)
+    configure(tmp_path / "a project", "Stop", handler)
+    journey = await begin([DONE], trust=True)
+    said = [line for line in journey.assembled.notices if "milliseconds" in line]
+    assert [line.partition(": ")[0] for line in said] == [
+        ".agent/settings.json",
+        "~/.agent/settings.json",
+    ]
