@@ -6,11 +6,13 @@ The formats are those of the command-line documentation: one JSON object per lin
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Final
 
 from permissions.cascade import decide
 from permissions.classifier_local import decide_with_classifier
@@ -243,9 +245,21 @@ def _shadows(rules: RuleSet) -> tuple[DecisionWarning, ...]:
     return found
 
 
+def _no_number(text: str) -> float:
+    """Refuse what Python reads as a number and JSON has not: it would come back in the answer."""
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text[:40]} is no JSON number")
+    return number
+
+
+_STRICT: Final = json.JSONDecoder(parse_constant=_no_number, parse_float=_no_number)
+
+
 def _object(line: str) -> dict[str, object]:
     try:
-        found = json.loads(line)
+        # Editors put a mark before the first line; it is not part of what is said.
+        found = _STRICT.decode(line.strip().removeprefix("\ufeff"))
     except ValueError as error:
         raise BadLine(f"not JSON: {error}") from error
     except RecursionError as error:

@@ -489,3 +489,17 @@ def test_real_rules_that_wait_for_trust_are_named(trusted: bool | None, behavior
     assert found["behavior"] == behavior
     warned = [(warning["type"], warning["rule"]) for warning in found["warnings"]]
     assert warned == ([("untrusted_source", "Bash(make)")] if behavior == "ask" else [])
+
+
+@pytest.mark.parametrize("number", ["NaN", "-Infinity", "1e999"])
+def test_what_is_no_number_in_json_does_not_come_back(number: str) -> None:
+    line = f'{{"id": {number}, "tool": "Read", "input": {{"file_path": "a"}}, "rules": {{}}}}'
+    (answer,) = run_check([line], _no_settings)
+    assert json.loads(answer, parse_constant=pytest.fail)["id"] is None
+    assert "no JSON number" in answer
+
+
+def test_a_byte_order_mark_before_the_first_line_is_passed_over() -> None:
+    line = '\ufeff{"id": 1, "tool": "Read", "input": {"file_path": "a"}, "rules": {}}\r\n'
+    (answer,) = run_check([line], _no_settings)
+    assert json.loads(answer)["behavior"] == "allow"
