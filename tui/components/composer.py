@@ -14,7 +14,7 @@ from textual import events
 from textual.geometry import Offset
 
 from themes.theme import Role
-from tui.components.edit_layout import EditRow, cursor_at, edit_rows, place_of
+from tui.components.edit_layout import EditLayout, EditRow, cursor_at, place_of
 from tui.components.prompt_rows import SIGN_CELLS, marked_row, rule, sign, text_row
 from tui.components.rows_widget import RowsWidget
 from tui.input.dispatch import Handler
@@ -22,7 +22,7 @@ from tui.input.event import Phase, RoutedEvent
 from tui.input.listens import Listens
 from tui.input.priority import EventKind
 from tui.text.buffer import TextBuffer
-from tui.text.draft import Chip, Draft
+from tui.text.draft import Draft
 from tui.text.edit_keys import EDIT_KEYS
 from tui.text.ink import Ink, Row
 from tui.text.mark import TextMark
@@ -69,7 +69,7 @@ class Composer(Listens, RowsWidget):
         self._note = ""
         self._first_shown = 0
         self._wanted_column: int | None = None
-        self._laid_out: tuple[str, Mapping[str, Chip], int, list[EditRow]] | None = None
+        self._layout = EditLayout()
         self._vim: VimKeys | None = None
 
     # What others do with it
@@ -295,19 +295,13 @@ class Composer(Listens, RowsWidget):
     def _room(self) -> int:
         return max(1, min(14, self.app.size.height // 3))
 
-    def _edit_rows(self) -> list[EditRow]:
+    def _edit_rows(self) -> Sequence[EditRow]:
         return self._rows_at(self.size.width - SIGN_CELLS - 1)
 
-    def _rows_at(self, width_cells: int) -> list[EditRow]:
+    def _rows_at(self, width_cells: int) -> Sequence[EditRow]:
         """Return the rows of the text, made once per text and width."""
         draft = self.buffer.draft
-        known = self._laid_out
-        if known is None or known[0] is not draft.text or known[1] is not draft.chips:
-            known = None
-        if known is None or known[2] != width_cells:
-            rows = edit_rows(draft.text, width_cells, draft.chips)
-            self._laid_out = known = (draft.text, draft.chips, width_cells, rows)
-        return known[3]
+        return self._layout.rows(draft.text, width_cells, draft.chips)
 
     def make_rows(self, width_cells: int) -> Sequence[Row]:
         """Return rules and text."""

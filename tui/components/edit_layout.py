@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from typing import overload
 
 from tui.screen.width import clusters, is_plain
 from tui.text.draft import Chip, is_chip
@@ -21,6 +24,72 @@ class EditRow:
     starts_line: bool
 
 
+class EditRows(Sequence[EditRow]):
+    """The rows of a text; those of a line are put in their place when they are asked for."""
+
+    def __init__(self, lines: Sequence[tuple[EditRow, ...]], starts: Sequence[int]) -> None:
+        """Take the rows of each line as if it were the text, and where each line begins."""
+        self._lines = lines
+        self._starts = starts
+        self._ends = list(accumulate(map(len, lines)))
+        """How many rows there are up to the end of each line."""
+
+    def __len__(self) -> int:
+        """Return how many rows there are."""
+        return self._ends[-1] if self._ends else 0
+
+    @overload
+    def __getitem__(self, at: int) -> EditRow: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[EditRow]: ...
+    def __getitem__(self, at: int | slice) -> EditRow | list[EditRow]:
+        """Return a row, or some."""
+        if isinstance(at, slice):
+            return [self._row(number) for number in range(*at.indices(len(self)))]
+        number = at + len(self) if at < 0 else at
+        if not 0 <= number < len(self):
+            raise IndexError(at)
+        return self._row(number)
+
+    def _row(self, number: int) -> EditRow:
+        line = bisect_right(self._ends, number)
+        found, offset = self._lines[line][number - self._ends[line]], self._starts[line]
+        if not offset:
+            return found
+        cells = tuple((index + offset, column) for index, column in found.cells)
+        return replace(found, start=found.start + offset, end=found.end + offset, cells=cells)
+
+
+class EditLayout:
+    """Lays out a text that changes a little at a time: only the lines that are new to it."""
+
+    def __init__(self) -> None:
+        """Know nothing yet."""
+        self._text = ""
+        self._chips: Mapping[str, Chip] = {}
+        self._rows: EditRows | None = None
+        self._width = -1
+        self._known: dict[str, tuple[EditRow, ...]] = {}
+
+    def rows(self, text: str, width_cells: int, chips: Mapping[str, Chip]) -> EditRows:
+        """Return the rows as `edit_rows` does."""
+        if width_cells != self._width or chips != self._chips:
+            self._known = {}
+        elif self._rows is not None and text is self._text:
+            return self._rows
+        width = max(2, width_cells)
+        lines = text.split("\n")
+        known, used = self._known, {}
+        for line in lines:
+            if line not in used:
+                used[line] = known.get(line) or tuple(_line_rows(line, 0, width, chips))
+        self._known = used
+        self._text, self._chips, self._width = text, chips, width_cells
+        starts = accumulate((len(line) + 1 for line in lines[:-1]), initial=0)
+        self._rows = EditRows([used[line] for line in lines], list(starts))
+        return self._rows
+
+
 def edit_rows(text: str, width_cells: int, chips: Mapping[str, Chip]) -> list[EditRow]:
     """Return the rows of a text, broken after spaces; the cursor always has a cell of its own."""
     width = max(2, width_cells)
@@ -34,14 +103,14 @@ def edit_rows(text: str, width_cells: int, chips: Mapping[str, Chip]) -> list[Ed
 
 def place_of(rows: Sequence[EditRow], cursor: int) -> tuple[int, int]:
     """Return row and column of the cursor."""
-    for number in range(len(rows) - 1, -1, -1):
-        line = rows[number]
-        if line.start <= cursor:
-            for index, column in line.cells:
-                if index >= cursor:
-                    return number, column
-            return number, line.width
-    return 0, 0
+    number = bisect_right(rows, cursor, key=lambda line: line.start) - 1
+    if number < 0:
+        return 0, 0
+    line = rows[number]
+    for index, column in line.cells:
+        if index >= cursor:
+            return number, column
+    return number, line.width
 
 
 def cursor_at(rows: Sequence[EditRow], number: int, column: int) -> int:
