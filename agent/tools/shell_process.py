@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from agent.errors import AgentError
+from agent.tools.guardian import forget, watch
 from agent.tools.process_session import (
     MARK,
     ProcessFamily,
@@ -156,6 +157,7 @@ class ShellProcess:
             raise
         finally:
             os.close(writing)
+        watch(self.mark, self._process.pid)
         asyncio.get_running_loop().add_reader(reading, self._on_readable)
         self._task = asyncio.ensure_future(self._follow(self._process))
         return self
@@ -273,6 +275,7 @@ class ShellProcess:
         self._close_pipe()
         self.output.close()
         self._remove_folder()
+        forget(self.mark)
         self._ended.set()
 
     def _on_readable(self) -> bool:
