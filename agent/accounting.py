@@ -41,7 +41,7 @@ class Accounting:
         limit = self._max_budget_usd
         if limit is not None and self._exceeded is None and self._totals.cost_usd >= limit:
             self._exceeded = (
-                f"The budget of ${limit:.2f} is used up (${self._totals.cost_usd:.4f} spent). "
+                f"The budget of {_dollars(limit)} is used up (${self._totals.cost_usd:.4f} spent). "
                 "Start again with a larger --max-budget-usd to go on."
             )
             self._on_exceeded(self._exceeded)
@@ -96,3 +96,7 @@ class Accounting:
                 f"This prompt has cost ${spent:.2f} so far, far more than usual. "
                 "Esc interrupts; --max-budget-usd sets a limit."
             )
+
+
+def _dollars(amount: float) -> str:
+    return f"${amount:.2f}" if amount == round(amount, 2) else f"${amount:g}"

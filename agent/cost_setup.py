@@ -41,7 +41,7 @@ class CostParts:
                 state=read_cost_state(resumed.cost_by_model) if resumed else None,
             ),
             lambda: used.model,
-            max_budget_usd=start.options.max_budget_usd or settings.values.maxBudgetUsd,
+            max_budget_usd=start.max_budget_usd(),
             on_exceeded=on_exceeded,
             add_to_ledger=self._add,
         )

@@ -164,9 +164,13 @@ class Start:
 
     def max_turns(self) -> int:
         """Return after how many model responses a prompt ends."""
-        given = self.options.max_turns or self.settings.values.maxTurns
+        given = self.settings.limit("maxTurns", self.options.max_turns)
         usual = DEFAULT_MAX_TURNS_HEADLESS if self.options.headless else DEFAULT_MAX_TURNS
-        return given or usual
+        return usual if given is None else int(given)
+
+    def max_budget_usd(self) -> float | None:
+        """Return what the session may cost; None without a limit."""
+        return self.settings.limit("maxBudgetUsd", self.options.max_budget_usd)
 
     def observer(self, redactor: Redactor) -> Observer:
         """Return what writes spans and, where asked for, the debug log."""

@@ -104,6 +104,14 @@ class Settings:
         """The merged scalars and lists."""
         return self.merged.values
 
+    def limit(self, key: str, flag: float | None) -> float | None:
+        """Return a limit such as `maxTurns`: the flag's before the settings', but never above one
+        that the policy sets. None without any."""
+        value: float | None = getattr(self.values, key)
+        if flag is None or value is None:
+            return value if flag is None else flag
+        return min(flag, value) if _source_of(self.merged, key) is RuleSource.POLICY else flag
+
     @property
     def broken_files(self) -> tuple[Path, ...]:
         """Files with a syntax error or that cannot be read."""

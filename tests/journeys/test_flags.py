@@ -274,3 +274,12 @@ async def test_hooks_that_wait_for_trust_are_told_of(project: Path, fresh_home: 
     _, out, _ = await run("hooks", "run", "Stop", "--trust", cwd=project, env=env, stdin="{}")
     trusted = json.loads(out)
     assert (trusted["decision"], trusted["config_warnings"]) == ("block", [])
+
+
+async def test_a_budget_of_nothing_asks_for_nothing(
+    hello: ScriptedServer, project: Path, fresh_home: Path
+) -> None:
+    env = environment(fresh_home, hello.base_url)
+    status, out, err = await run("-p", "hi", "--max-budget-usd", "0", cwd=project, env=env)
+    assert (status, out, hello.requests) == (4, "", [])
+    assert "budget of $0.00" in err

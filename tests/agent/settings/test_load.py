@@ -349,6 +349,28 @@ def test_managed_locks_are_handed_on_and_anybody_may_close_the_bypass_gate(world
     }
 
 
+@pytest.mark.parametrize(
+    ("policy", "user", "flag", "limit"),
+    [
+        (None, None, None, None),
+        (None, 5, None, 5),
+        (None, 5, 9, 9),
+        (None, 5, 0, 0),
+        (None, None, 0, 0),
+        (4, 5, None, 4),
+        (4, None, 9, 4),
+        (4, None, 3, 3),
+    ],
+)
+def test_a_limit_of_the_policy_is_never_exceeded(
+    world: World, policy: int | None, user: int | None, flag: int | None, limit: int | None
+) -> None:
+    for name, value in ((POLICY, policy), (USER, user)):
+        if value is not None:
+            world.write(name, {"maxBudgetUsd": value})
+    assert world.load().limit("maxBudgetUsd", flag) == limit
+
+
 def test_settings_on_the_command_line_are_a_file_or_json(world: World) -> None:
     path = world.write("extra.json", {"permissions": {"deny": ["Bash(x)"]}})
     assert rules(world.load(settings=str(path))) == ["deny Bash(x) cliArg"]
