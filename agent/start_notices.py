@@ -23,7 +23,7 @@ def start_notices(settings: Settings, *parts: Sequence[object]) -> tuple[str, ..
         notes.append(
             f"This folder is not trusted: {len(settings.trust.new)} settings of the "
             "project do nothing (allow rules, hooks, servers, variables). "
-            "Use --trust to let them count."
+            "/trust shows and accepts them; without a screen --trust does."
         )
     return tuple(dict.fromkeys(notes))
 

@@ -113,7 +113,7 @@ class AgentApp(DirectOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
         self._suggest_grants = suggest_grants
         self._judge_call = judge_call
         self._clock = clock
-        self.document = Document(str(options.folder))
+        self.document = Document(str(options.folder), str(options.home))
         self.history = PromptHistory(options.history)
         self.chords = ChordReader(options.keymap)
         self.events_shown = EventsShown(self, clock)

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         ToolProgress,
         ToolResult,
     )
+    from permissions.decision import Decision
     from tui.growing_answer import GrowingAnswer
 
 LIVE_OUTPUT_CHARS: Final = 16_000
@@ -60,8 +61,9 @@ _QUIET_ENDS: Final = frozenset({"completed", "error", "prompt_too_long"})
 class Document:
     """The transcript as data. Blocks are frozen; a changed block is another object in its place."""
 
-    def __init__(self, folder: str = "") -> None:
-        """Start empty."""
+    def __init__(self, folder: str = "", home: str = "") -> None:
+        """Start empty; `home` is written `~`."""
+        self._home = home
         self.activity = Activity()
         self.figures = Figures()
         self.todos: tuple[TodoItem, ...] = ()
@@ -376,7 +378,16 @@ class Document:
         card = self._list.get(event.tool_use_id)
         if isinstance(card, ToolCard):
             state = "running" if card.state == "asking" else card.state
-            self._list.replace(replace(card, decision=event.decision, state=state))
+            self._list.replace(replace(card, decision=self._told(event.decision), state=state))
+
+    def _told(self, decision: Decision) -> Decision:
+        """Return a decision whose ground names a rule's place as people do."""
+        if decision.behavior != "deny" or decision.rule is None:
+            return decision
+        from permissions.telling import because, place_relative  # with the first denial by a rule
+
+        short = place_relative(self.folder, self._home)
+        return replace(decision, message=because(decision, short))
 
     def _update_card(self, tool_use_id: str, **changes: Any) -> None:
         card = self._list.get(tool_use_id)

@@ -40,7 +40,8 @@ async def notes_of_start(center: CommandCenter) -> tuple[list[str], list[str]]:
     notices = []
     if custom.waiting:
         names = ", ".join(f"/{name}" for name in custom.waiting[:5])
-        notices.append(f"{names} of this project wait for trust: /trust")
+        wait = "waits" if len(custom.waiting) == 1 else "wait"
+        notices.append(f"{names} of this project {wait} for trust: /trust")
     found = await news_of_found(
         context.settings(), custom.commands(), home=context.home, agent_home=context.agent_home
     )

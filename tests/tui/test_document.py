@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple
+from dataclasses import astuple, replace
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -34,6 +34,7 @@ from agent.events import (
     UsageUpdate,
 )
 from agent.messages import Message, tool_result_block, tool_results_message, user_message
+from permissions.decision import DecisionSource, RuleRef
 from tests.tui.components.samples import DENIED
 from tui.document import LIVE_OUTPUT_CHARS, Document
 from tui.view import (
@@ -387,3 +388,21 @@ def test_a_hook_is_waited_for_and_then_what_was_goes_on() -> None:
     assert (document.activity.phase, document.activity.detail) == ("hooks", "Checking")
     document.apply(HookFinished(T, "PreToolUse", "success", ()), at_s=3.0)
     assert document.activity == before
+
+
+def test_a_denial_names_the_place_of_its_rule_as_people_do() -> None:
+    rule = RuleRef("Bash(ls)", "projectSettings", "/home/ada/slugs/.agent/settings.json", 3)
+    denied = replace(
+        DENIED,
+        source=DecisionSource.PROJECT,
+        rule=rule,
+        message=f"Bash(ls) is a deny rule (projectSettings, {rule.file}:3)",
+    )
+    document = Document("/home/ada/slugs", "/home/ada")
+    document.apply(ToolDispatch(T, "u1", "Bash", {}, "Bash ls"), at_s=0)
+    document.apply(PermissionResolved(T, "r1", "u1", denied), at_s=0)
+    (card,) = document.blocks
+    assert isinstance(card, ToolCard)
+    assert card.decision is not None
+    said = "Bash(ls) is a deny rule (project settings, .agent/settings.json:3)"
+    assert card.decision.message == said

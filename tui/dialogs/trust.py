@@ -103,7 +103,9 @@ class TrustDialog:
         for item in request.items:
             if item.kind != kind:
                 kind = item.kind
-                body.extend([BLANK, row(("   " + kind, MUTED))])
+                several = sum(other.kind == kind for other in request.items) > 1
+                plural = "s" if several and not kind.endswith("s") else ""
+                body.extend([BLANK, row((f"   {kind}{plural}", MUTED))])
             body.extend(_item_rows(item, width))
         footer = [
             FooterRow(BLANK, is_optional=True),
@@ -114,7 +116,9 @@ class TrustDialog:
 
 
 def _item_rows(item: TrustItem, width: int) -> list[Row]:
-    runs = [(reveal(item.text), TEXT), (f"  {reveal(item.file)}", MUTED)]
+    runs = [(reveal(item.text), TEXT)]
+    if item.file != item.text:
+        runs.append((f"  {reveal(item.file)}", MUTED))
     mark = ("new ", Ink(Role.WARNING)) if item.is_new else ("", TEXT)
     rows = wrap([mark, *runs] if mark[0] else runs, width - 2)
     return indented(rows, (("   • ", MUTED),), (("     ", TEXT),))

@@ -217,7 +217,8 @@ def _commands(settings: Settings) -> Iterator[Check]:
         yield Check("command", "note", str(problem))
     if found.waiting:
         names = ", ".join(f"/{name}" for name in found.waiting[:10])
-        yield Check("command", "note", f"{names} wait for trust", "/trust shows and accepts them.")
+        wait = "waits" if len(found.waiting) == 1 else "wait"
+        yield Check("command", "note", f"{names} {wait} for trust", "/trust shows and accepts.")
     if found.commands and not found.problems:
         yield Check("commands", "ok", f"{len(found.commands)} from files")
 

@@ -261,6 +261,18 @@ async def test_trust_lists_what_the_folder_brings_and_is_careful_by_default() ->
     assert await dialog.wait() is False
 
 
+async def test_trust_counts_in_its_headings_and_names_a_file_once() -> None:
+    items = [
+        TrustItem("allow rule", "Bash(a)", ".agent/settings.json:3"),
+        TrustItem("allow rule", "Bash(b)", ".agent/settings.json:4"),
+        TrustItem("command", ".agent/commands/x.md", ".agent/commands/x.md"),
+    ]
+    shown = drawn(TrustDialog(TrustRequest("/home/ada/slugs", items)))
+    assert "   allow rules\n" in shown
+    assert "   command\n" in shown
+    assert shown.count("x.md") == 1
+
+
 async def test_a_number_that_answers_the_trust_question_is_no_word_for_the_prompt() -> None:
     dialog = TrustDialog(TrustRequest("/home/ada/slugs", []))
     press(dialog, "1")
