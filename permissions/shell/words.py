@@ -173,11 +173,9 @@ class WordReader:
 
     def note_command(self, words: Sequence[Word]) -> None:
         """Remember what a command's name and arguments do to variables."""
-        if not words:
+        if not words or changes_nothing(words):
             return
         name = words[0].text.rpartition("/")[2]
-        if words[0].is_literal and name not in _NOTED:
-            return
         self._loops.note_command(words)
         # Only these builtins set variables that an argument names.
         if name in _RUNNING_BUILTINS or (
@@ -326,6 +324,11 @@ _SETTING_BUILTINS = frozenset(
 _RUNNING_BUILTINS = frozenset({"eval", "source", "."})
 _NOTED = _SETTING_BUILTINS | _RUNNING_BUILTINS | CHANGING | EVALUATING
 """Every program that does something to variables, if its name is known."""
+
+
+def changes_nothing(words: Sequence[Word]) -> bool:
+    """Is it the command of a program that is known to do nothing to variables?"""
+    return words[0].is_literal and words[0].text.rpartition("/")[2] not in _NOTED
 
 
 def join_words(raw: str, pieces: Sequence[Word]) -> Word:
