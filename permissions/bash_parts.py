@@ -29,7 +29,7 @@ from permissions.shell.facts import CommandFacts
 from permissions.shell.layers import SUPPLIED
 from permissions.shell.syntax import Redirect, RedirectKind
 from permissions.touch import Touch, touch_of
-from permissions.tree_reads import may_leave, may_read_tree, tree_floor
+from permissions.tree_reads import may_leave, tree_floor
 
 
 @record(frozen=True, slots=True)
@@ -119,7 +119,7 @@ def command_part(bash: Bash, facts: CommandFacts, made: Places) -> Prepared:
         and not writes
         # Operands that come from another program may lead anywhere.
         and not any(access.path is SUPPLIED for access in facts.accesses)
-        and not may_leave(bash.scope, facts)
+        and not may_leave(bash, facts)
         and not in_nested_repository(bash.scope, facts),
         detail=_detail(facts, touches),
         needs=facts.risk,
@@ -134,13 +134,12 @@ def _floors(
     for touch in touches:
         yield touch.floor
     yield link
-    yield elsewhere_floor(bash.scope, facts)
+    yield elsewhere_floor(bash, facts)
     if bash.is_restricted:
         yield possible_command_rule(bash, facts)
     if bash.guards_files:
         for one in facts.with_inner():
-            if may_read_tree(one):
-                yield tree_floor(bash.scope, bash.rules, bash.anchors, one)
+            yield tree_floor(bash, bash.rules, bash.anchors, one)
     if facts.accesses or facts.inner:
         yield possible_path_rule(bash, facts)
         for one in facts.with_inner():

@@ -7,19 +7,20 @@ is named to the tool itself (`make -C ..`) is a proven place and denied.
 from __future__ import annotations
 
 from permissions.decision import Behavior, Reason
-from permissions.scope import Floor, Scope
+from permissions.scope import Floor, Scoped
 from permissions.shell.facts import CommandFacts
 from permissions.shell.flow import UNKNOWN_FOLDER
 from permissions.shell.outputs import BUILD_TOOLS
 
 
-def elsewhere_floor(scope: Scope, facts: CommandFacts) -> Floor | None:
+def elsewhere_floor(scoped: Scoped, facts: CommandFacts) -> Floor | None:
     """Ask when a build tool runs where `cd` led out of the working directories."""
     for one in facts.with_inner():
-        if one.is_read_only or one.folders == {scope.launch}:
-            continue
         program = next((form.head for form in one.deny_forms if form.head in BUILD_TOOLS), None)
-        if program is None:
+        if program is None or one.is_read_only:
+            continue
+        scope = scoped.scope
+        if one.folders == {scope.launch}:
             continue
         for folder in sorted(one.folders - {UNKNOWN_FOLDER}):
             target = scope.resolve(folder)

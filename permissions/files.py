@@ -75,12 +75,13 @@ class RealFiles:
     def realpath(self, path: str) -> str | None:
         """Resolve links before dot-dot, component by component."""
         known = self._known
-        if known is not None and path in known.paths:
+        if known is None:
+            return self._resolved(path)
+        if path in known.paths:
             return known.paths[path]
-        resolved = self._resolved(path)
-        if known is not None:
-            known.paths[path] = resolved
-        return resolved
+        found = path if self._leads_there(path, known) else self._resolved(path)
+        known.paths[path] = found
+        return found
 
     def _resolved(self, path: str) -> str | None:
         resolved = ""
@@ -100,10 +101,7 @@ class RealFiles:
         """Do what `os.path.realpath` does, with at most one look at each name."""
         if not path.startswith("/"):
             return os.path.realpath(path)
-        known = self._known
-        if known is not None and _is_plain(path) and self._has_no_link(path, known):
-            return path
-        settled = set() if known is None else known.settled
+        settled = set() if self._known is None else self._known.settled
         done: list[str] = []
         alive = _MAX_DEPTH
         """Below a name that is missing there is nothing to look at."""
@@ -141,8 +139,10 @@ class RealFiles:
                 rest.extend(reversed(link.split("/")))
         return "/" + "/".join(done)
 
-    def _has_no_link(self, path: str, known: _Known) -> bool:
-        """Look at each name below the nearest one that was looked at before."""
+    def _leads_there(self, path: str, known: _Known) -> bool:
+        """Is the path surely where it says? Looks below the nearest name that was looked at."""
+        if not _is_plain(path):
+            return False
         settled, modes = known.settled, known.modes
         ends: list[int] = []
         end = len(path)
@@ -156,15 +156,15 @@ class RealFiles:
                 # Below a name that is missing there is nothing to look at.
                 modes[here] = _MISSING
             else:
-                mode = self._mode(here)
-                if stat.S_ISLNK(mode):
+                try:
+                    mode = self._mode(here)
+                except ValueError:
                     return False
-                if mode == _ODD:
-                    settled.add(here)
-                    return True
+                if mode == _ODD or stat.S_ISLNK(mode):
+                    return False
                 is_missing = mode == _MISSING
             settled.add(here)
-        return True
+        return modes[path] != _ODD
 
     def _mode(self, path: str) -> int:
         """Return the mode of the name itself, `_MISSING`, or `_ODD` for another error."""
@@ -235,8 +235,8 @@ _LONG = 1_000
 
 
 def _is_plain(path: str) -> bool:
-    """Has an absolute path nothing but names in it, and is it short enough for every system?"""
-    return len(path) < _LONG and _ODD_NAME.search(path) is None
+    """Has a path nothing but names from the root on, and is it short enough for every system?"""
+    return path.startswith("/") and len(path) < _LONG and _ODD_NAME.search(path) is None
 
 
 def for_one_decision(files: FileView) -> FileView:

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from permissions.decision import Behavior, Reason
 from permissions.files import FileView
 from permissions.paths import Target, is_below, with_parents
-from permissions.scope import Floor, Scope
+from permissions.scope import Floor, Scope, Scoped
 from permissions.shell.access import HERE, Access, AccessKind
 from permissions.shell.facts import CommandFacts
 from permissions.shell.link_makers import MAKERS, Making, making_of
@@ -40,15 +39,6 @@ class Place:
     """It is a link for sure, so that a read through it leads away, too."""
     holds_only: bool = False
     """The place itself stays what it is: a folder that something is unpacked into."""
-
-
-class Scoped(Protocol):
-    """Whoever knows the working directories, and works them out only when asked."""
-
-    @property
-    def scope(self) -> Scope:
-        """The working directories."""
-        ...
 
 
 class Places:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from permissions.addresses import inside_kind
 from permissions.context import PermissionContext
@@ -170,6 +171,15 @@ class Scope:
     def _protected_floor(self, message: str) -> Floor:
         final = self.mode in (Mode.PLAN, Mode.DONT_ASK)
         return Floor(Behavior.DENY if final else Behavior.ASK, Reason.PROTECTED_PATH, message)
+
+
+class Scoped(Protocol):
+    """Whoever knows the working directories, and works them out only when asked."""
+
+    @property
+    def scope(self) -> Scope:
+        """The working directories."""
+        ...
 
 
 def check_budget(context: PermissionContext) -> Floor | None:

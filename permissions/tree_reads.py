@@ -17,7 +17,7 @@ from permissions.match_tool import Anchors
 from permissions.path_pattern import PathPattern
 from permissions.paths import is_below, relative_to
 from permissions.rule_set import Rule, RuleBehavior, RuleSet
-from permissions.scope import Floor, Scope
+from permissions.scope import Floor, Scope, Scoped
 from permissions.shell.access import HERE, AccessKind
 from permissions.shell.facts import CommandFacts
 from permissions.shell.tree_readers import (
@@ -38,16 +38,14 @@ MAX_LOOKED_AT = 500
 _WILD = frozenset("*?[")
 
 
-def may_read_tree(facts: CommandFacts) -> bool:
-    """Is it one of the programs that read whole folders? Answered without a look at the disk."""
-    return any(form.head in PROGRAMS for form in facts.deny_forms)
-
-
-def tree_floor(scope: Scope, rules: RuleSet, anchors: Anchors, facts: CommandFacts) -> Floor | None:
+def tree_floor(
+    scoped: Scoped, rules: RuleSet, anchors: Anchors, facts: CommandFacts
+) -> Floor | None:
     """Ask when a folder that is read as a whole holds a file that a rule is about."""
     reading = _reading(facts)
     if reading is None:
         return None
+    scope = scoped.scope
     folders = [folder for folder in _folders(scope, facts) if scope.files.is_dir(folder)]
     for behavior in (RuleBehavior.DENY, RuleBehavior.ASK):
         for rule in rules.index(behavior).file_rules[:MAX_RULES]:
@@ -66,10 +64,11 @@ def tree_floor(scope: Scope, rules: RuleSet, anchors: Anchors, facts: CommandFac
     return None
 
 
-def may_leave(scope: Scope, facts: CommandFacts) -> bool:
+def may_leave(scoped: Scoped, facts: CommandFacts) -> bool:
     """Could links in a folder that the command goes through lead out of the scope?"""
     for form in facts.deny_forms[:1]:
         if form.head in FOLLOWERS and follows_links(form.head, form.joined.split(WORD_END)[1:]):
+            scope = scoped.scope
             return any(_leads_out(scope, folder) for folder in _folders(scope, facts))
     return False
 

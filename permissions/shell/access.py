@@ -58,9 +58,9 @@ def attached_values(words: Sequence[Word], names: frozenset[str]) -> list[Word]:
         if text in names:
             found.extend(words[position + 1 : position + 2])
             continue
-        for name in names:
-            if text.startswith(f"{name}="):
-                found.append(Word(word.raw, word.text[len(name) + 1 :], word.splits))
-            elif len(name) == 2 and text.startswith(name):
-                found.append(Word(word.raw, word.text[2:], word.splits))
+        name, equals, _ = text.partition("=")
+        if equals and name in names:
+            found.append(Word(word.raw, word.text[len(name) + 1 :], word.splits))
+        if len(text) > 2 and text[:2] in names and not (equals and name == text[:2]):
+            found.append(Word(word.raw, word.text[2:], word.splits))
     return found

@@ -23,13 +23,16 @@ _SET_OPTIONS = names(
 )
 
 
+_KNOWN = _INERT | {"read", "time", "set"}
+
+
 def is_inert(program: str, arguments: tuple[Word, ...]) -> bool:
     """Does a builtin do nothing that needs permission: `cd`, `true`, `[ -f x ]`?"""
     if program == "cd":
         return True
     if program in ("test", "[", "[["):
         return _is_inert_test(program, arguments)
-    if not all(word.is_literal for word in arguments):
+    if program not in _KNOWN or not all(word.is_literal for word in arguments):
         return False
     if program == "read":
         return all(_READ_WORD.fullmatch(word.text) for word in arguments)

@@ -59,7 +59,7 @@ _READERS = names(
     "cc g++ clang enscript lpr lp mail mutt openssl"
 )
 """Programs all of whose operands are read."""
-_SENDERS = {
+_SUBCOMMANDS = {
     "gh": {"gist create": 0, "release upload": 1, "secret set": 0},
     "aws": {"s3 cp": 0, "s3 mv": 0, "s3 sync": 0},
     "gsutil": {"cp": 0, "mv": 0, "rsync": 0},
@@ -69,23 +69,33 @@ _SENDERS = {
         "diff log show blame annotate grep hash-object cat-file archive whatchanged".split(), 0
     ),
 }
+_SENDERS = {
+    program: {tuple(subcommand.split()): skip for subcommand, skip in table.items()}
+    for program, table in _SUBCOMMANDS.items()
+}
 """Programs that read what stands behind a subcommand, from that operand on."""
 _AT_FILE = re.compile(r"(?:[\w.-]+=?)?@(.+)")
 """`@file` and `name=@file`, as curl and its like send files."""
 _AT_PROGRAMS = names("curl http https xh gh ab")
+_EDITORS = names("perl ruby")
+_KNOWN = _VALUES.keys() | _READERS | _SENDERS.keys() | _AT_PROGRAMS | _EDITORS
 
 
 def mentions(program: str, words: Sequence[Word]) -> list[Access]:
     """Return the files among the arguments, of words that are written out only."""
+    if program not in _KNOWN:
+        return []
     found = attached_values(words, _VALUES[program]) if program in _VALUES else []
     operands = [word for word in words if not word.plain.startswith("-")]
     if program in _READERS:
         found.extend(operands)
-    for subcommand, skip in _SENDERS.get(program, {}).items():
-        length = len(subcommand.split())
-        if [word.text for word in operands[:length]] == subcommand.split():
-            found.extend(operands[length + skip :])
-    if program in ("perl", "ruby") and any(re.match(r"-\w*[np]", word.plain) for word in words):
+    if program in _SENDERS:
+        for length in (1, 2):
+            subcommand = tuple([word.text for word in operands[:length]])
+            skip = _SENDERS[program].get(subcommand) if len(subcommand) == length else None
+            if skip is not None:
+                found.extend(operands[length + skip :])
+    if program in _EDITORS and any(re.match(r"-\w*[np]", word.plain) for word in words):
         found.extend(operands)
     if program in _AT_PROGRAMS:
         found.extend(_sent(words))

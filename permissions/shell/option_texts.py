@@ -44,8 +44,13 @@ _SETTING = re.compile(
 _SED_RUNS = re.compile(r"^[0-9,$]*e\s+(.+)$|^s(.)[^\n]*?\2([^\n]*?)\2[a-z0-9]*e[a-z0-9]*$")
 
 
+_STARTERS = _OPTIONS.keys() | {"sed", "gsed", "make", "gmake"}
+
+
 def started(program: str, words: Sequence[Word]) -> Iterator[str]:
     """Yield the commands that options start, of words that are written out only."""
+    if program not in _STARTERS:
+        return
     given = [word for word in words if word.is_literal]
     if program in _OPTIONS:
         for value in attached_values(given, _OPTIONS[program]):
