@@ -36,7 +36,7 @@ DESCRIPTIONS: Final[Mapping[str, str]] = {
     "baseUrl": "The server that requests go to; `ANTHROPIC_BASE_URL` goes before it.",
     "apiKeyHelper": "A command that prints the key.",
     "theme": "A theme's name, or `auto` for what suits the terminal's background.",
-    "editorMode": "`vim` gives the prompt vim's keys.",
+    "editorMode": "`vim` gives the prompt vim's keys; `normal` and `emacs` are the same.",
     "vimInsertModeRemaps": "Two characters that mean a key in vim's insert mode: "
     '`{"jj": "<Esc>"}`.',
     "language": "The language the model answers in.",

@@ -500,6 +500,28 @@ async def test_the_pointer_marks_text_of_the_prompt() -> None:
         assert app.composer.buffer.text == "hXlo"
 
 
+async def test_a_button_let_go_elsewhere_ends_the_marking() -> None:
+    app = make_app(played([TextDelta(T, "m1", 0, "one two three")]))
+    async with app.run_test(size=(50, 20)) as pilot:
+        await send(pilot, "go")
+        await pilot.press(*keys("hello"))
+        region = app.composer.content_region
+        x, y = region.x + 3, region.y + 1
+        row = next(y for y in range(20) if "one two" in shown_row(app, y))
+        for at_x, at_y, end_x in ((x, y, x + 2), (3, row, 6)):
+            await app.on_event(pointer(events.MouseDown, at_x, at_y))
+            await app.on_event(pointer(events.MouseMove, end_x, at_y))
+            # No button is down any more, and nobody said when it went up.
+            moved = events.MouseMove(
+                None, end_x + 3, at_y, 0, 0, 0, False, False, False, end_x + 3, at_y
+            )
+            await app.on_event(moved)
+            await app.on_event(pointer(events.MouseMove, end_x + 3, at_y))
+        assert app.composer.marked_text == "he"
+        assert app.transcript.marked_text == "one"
+        assert app.mouse_captured is None
+
+
 async def test_shift_and_the_arrows_go_on_with_a_mark_of_the_transcript() -> None:
     text = "\n\n".join(f"paragraph {number}" for number in range(30))
     app = make_app(played([TextDelta(T, "m1", 0, text)]))

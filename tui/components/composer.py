@@ -256,17 +256,23 @@ class Composer(Listens, RowsWidget):
                 self.buffer.move_to(self._place_at(message))
                 self._is_dragging = True
                 self.capture_mouse()
+            case events.MouseMove(button=0) if self._is_dragging:
+                # It was let go where nobody told: outside the window, or over a dialog.
+                self._end_drag()
             case events.MouseMove() as message if self._is_dragging:
                 place = self._place_at(message)
                 self._mark.extend(lambda: self.buffer.move_to(place))
             case events.MouseUp() if self._is_dragging:
-                self._is_dragging = False
-                self.release_mouse()
+                self._end_drag()
             case _:
                 return
         self._settle()
         self.refresh_text()
         event.claim()
+
+    def _end_drag(self) -> None:
+        self._is_dragging = False
+        self.release_mouse()
 
     def _place_at(self, message: events.MouseEvent) -> int:
         """Return the place in the text under the pointer, or the nearest one."""

@@ -241,7 +241,11 @@ class Transcript(Listens, DrawsRows):
             case events.MouseDown() if message.button == 1:
                 self._press(message)
             case events.MouseMove() if self._mark is not None and self._mark.is_open:
-                self._drag(message)
+                if message.button:
+                    self._drag(message)
+                else:
+                    # It was let go where nobody told: outside the window, or over a dialog.
+                    self._release()
             case events.MouseUp() if self._mark is not None and self._mark.is_open:
                 self._release()
             case _:
