@@ -36,6 +36,13 @@ _NETWORK = _set(
     "curl wget ssh scp sftp rsync nc ncat netcat socat telnet ftp ping dig nslookup host aws "
     "gcloud az gh glab http https httpie rclone lftp mosh kubectl helm terraform"
 )
+_LETTERS = re.compile(r"[^\W\d_]+")
+_POSING = frozenset(
+    "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0455\u0456\u0458\u0501\u04bb\u051b\u051d"
+    "\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0425\u0405\u0406\u0408"
+    "\u03bf\u03bd\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7"
+)
+"""Cyrillic and Greek letters that look like Latin ones in most fonts."""
 _LOGGING_IN = _set("git mosh rsync scp sftp ssh")
 _NETWORK_COMMANDS = {
     "git": _set("push pull fetch clone ls-remote remote submodule"),
@@ -71,7 +78,32 @@ _LOSING = {
 def effects_of(
     request: PermissionRequest, context: PermissionContext, *, cwd: Path | None = None
 ) -> tuple[str, ...]:
-    """Return what the call would do, the gravest first; () when nothing is recognised. Pure."""
+    """Return what the call would do, the gravest first; () when nothing is recognised. Pure.
+
+    At the end stand words of its command or path that are not what they look like.
+    """
+    named = [request.tool_input.get(key) for key in ("command", "file_path", "path")]
+    words = [word for text in named if isinstance(text, str) for word in _posing(text)]
+    alike = (f"look-alike letters: {_named(words)}",) if words else ()
+    return (*_effects_of(request, context, cwd), *alike)
+
+
+def _posing(text: str) -> list[str]:
+    """Return words of Latin letters among which stand others that look the same."""
+    if text.isascii():
+        return []
+    found: list[str] = []
+    for word in _LETTERS.findall(text):
+        foreign = [letter for letter in word if letter in _POSING]
+        if foreign and any(letter.isascii() for letter in word):
+            codes = " ".join(f"U+{ord(letter):04X}" for letter in dict.fromkeys(foreign))
+            found.append(f"{word} ({codes})")
+    return found
+
+
+def _effects_of(
+    request: PermissionRequest, context: PermissionContext, cwd: Path | None
+) -> tuple[str, ...]:
     tool = canonical_tool(request.tool)
     scope = Scope.of(context, context.mode)
     if tool == "Bash":

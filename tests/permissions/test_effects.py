@@ -39,6 +39,13 @@ def test_of_a_command(engine: Engine, command: str, said: tuple[str, ...]) -> No
     assert effects(engine, "Bash", command=command) == said
 
 
+def test_letters_that_pose_as_others_are_named(engine: Engine) -> None:
+    said = effects(engine, "Bash", command="cat p\u0430yp\u0430l; echo привет Δt µs")
+    assert said == ("look-alike letters: p\u0430yp\u0430l (U+0430)",)
+    path = effects(engine, "Edit", file_path="src/\u0441onfig.py")
+    assert path == ("look-alike letters: \u0441onfig (U+0441)",)
+
+
 def test_of_other_tools(engine: Engine) -> None:
     assert effects(engine, "Edit", file_path="src/a.py") == ()
     assert effects(engine, "Write", file_path="/tmp/x/y") == ("writes outside git: y",)
