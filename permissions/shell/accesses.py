@@ -25,6 +25,7 @@ from permissions.shell.text_accesses import (
     input_output,
     json_query,
     ripgrep,
+    searcher,
     sed,
     sort,
     tree,
@@ -231,7 +232,12 @@ def _disk_dump(words: Sequence[Word]) -> list[Access]:
 
 
 def _hex_dump(words: Sequence[Word]) -> list[Access]:
-    return input_output(split_arguments(words, valued="clsogR").operands)
+    # It takes its options one by one: `-ps` is one of them.
+    found = split_arguments(words, valued_long=_XXD_VALUED, single_dash=True)
+    return input_output(found.operands)
+
+
+_XXD_VALUED = names("-c -cols -l -len -s -seek -skip -o -offset -g -group -groupsize -n -name -R")
 
 
 def _touch(words: Sequence[Word]) -> list[Access]:
@@ -347,8 +353,8 @@ _SPECIAL: dict[str, _Reader] = {
     "fgrep": grep,
     "zgrep": grep,
     "rg": ripgrep,
-    "ag": ripgrep,
-    "ack": ripgrep,
+    "ag": searcher,
+    "ack": searcher,
     "jq": json_query,
     "yq": yaml_query,
     "sed": sed,

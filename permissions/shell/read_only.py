@@ -46,7 +46,7 @@ _TABLE: dict[str, tuple[str, str, frozenset[str]]] = {
     "nproc": ("", "", _set("--all")),
     "uptime": ("ps", "", _set("--pretty --since")),
     "free": ("bkmghtlw", "", _set("--human --mega --giga --total")),
-    "hostname": ("fisIAd", "", frozenset()),
+    "hostname": ("sI", "", frozenset()),
     "lsb_release": ("aidrcs", "", frozenset()),
     "date": ("uIR", "dr", _set("--date --utc --iso-8601 --rfc-3339 --reference")),
     "basename": ("az", "s", frozenset()),
@@ -246,7 +246,7 @@ def is_read_only(program: str, words: Sequence[Word]) -> bool:
         return True
     if any(could_be_option(word) for word in words if not word.has_glob and not word.choices):
         return False
-    found = split_arguments(words, valued=valued, valued_long=long)
+    found = split_arguments(words, valued=valued, valued_long=long - _SWITCHES)
     if program == "date" and any(not word.plain.startswith("+") for word in found.operands):
         # An operand without a plus sets the clock.
         return False
@@ -255,7 +255,7 @@ def is_read_only(program: str, words: Sequence[Word]) -> bool:
         return False
     if program == "ps" and any(_SHOWS_ENVIRONMENT.match(word.plain) for word in found.operands):
         return False
-    if program == "jq" and not all(map(_is_plain_jq, found.operands)):
+    if program == "jq" and not all(map(_is_plain_jq, words)):
         return False
     if program in ("strings", "nm", "objdump", "size") and any(
         word.plain.startswith("@") for word in found.operands
@@ -275,6 +275,11 @@ def is_read_only(program: str, words: Sequence[Word]) -> bool:
     return True
 
 
+_SWITCHES = _set(
+    "--utc --count --repeated --unique --ignore-case --forest --no-headers --raw-output --slurp "
+    "--compact-output --null-input --exit-status --sort-keys --tab --raw-input --join-output"
+)
+"""Long options that take no value, where an operand behind them matters."""
 _SHOWS_ENVIRONMENT = re.compile(r"[a-zA-Z]*[eE]")
 """`ps auxe`, without a dash: with the environment of each process, and the secrets in it."""
 _SETS_VARIABLE = re.compile(r"-v|%[-+ #0-9.*]*n")

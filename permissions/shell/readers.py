@@ -6,6 +6,7 @@ has its own, as GNU and BSD agree on them; where they differ it is left out.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from permissions.shell.access import Access, AccessKind, each, names
@@ -58,7 +59,13 @@ _NAMED = names("--files0-from --from-file --to-file --exclude-from --reference")
 """Long options whose value is read."""
 
 
+_COUNT = re.compile(r"[-+][0-9]")
+
+
 def read_operands(program: str, words: Sequence[Word]) -> list[Access]:
     """Return the files that one of READERS is given."""
+    if program in ("head", "tail"):
+        # `head -5c file`: the number is the value.
+        words = [word for word in words if not _COUNT.match(word.plain)]
     found = split_arguments(words, valued=READERS[program], valued_long=_NAMED)
     return each(AccessKind.READ, [*found.operands, *found.values(*_NAMED)])

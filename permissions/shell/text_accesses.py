@@ -47,26 +47,39 @@ def tree(words: Sequence[Word]) -> list[Access]:
 
 _GREP_VALUED_LONG = names(
     "--regexp --file --max-count --after-context --before-context --context --include --exclude "
-    "--exclude-dir --color --glob --type --type-not --replace --iglob --max-depth --sort --threads"
+    "--exclude-dir --exclude-from --label --binary-files --directories --devices --group-separator"
+)
+"""`--color` takes its value behind `=` only."""
+_RIPGREP_VALUED_LONG = names(
+    "--regexp --file --max-count --after-context --before-context --context --color --colors "
+    "--glob --iglob --type --type-not --type-add --type-clear --replace --max-depth --max-filesize --sort "
+    "--sortr --threads --encoding --engine --max-columns --pre --pre-glob --ignore-file "
+    "--context-separator --path-separator --field-match-separator --regex-size-limit"
 )
 
 
 def grep(words: Sequence[Word]) -> list[Access]:
     """Return what grep reads."""
-    return _search(words, "efmABCdD")
+    found = split_arguments(words, valued="efmABCdD", valued_long=_GREP_VALUED_LONG)
+    return _searched(found)
 
 
 def ripgrep(words: Sequence[Word]) -> list[Access]:
     """Return what ripgrep reads."""
-    return _search(words, "efgtTmABCjMrdE")
+    found = split_arguments(words, valued="efgtTmABCjMrdE", valued_long=_RIPGREP_VALUED_LONG)
+    return _searched(found)
 
 
-def _search(words: Sequence[Word], valued: str) -> list[Access]:
-    found = split_arguments(words, valued=valued, valued_long=_GREP_VALUED_LONG)
+def searcher(words: Sequence[Word]) -> list[Access]:
+    """Return what ag and ack read: many of their long options take no value."""
+    return _searched(split_arguments(words, valued="ABCGgmp", valued_long=names("--pager")))
+
+
+def _searched(found: Arguments) -> list[Access]:
     has_pattern = found.has("-e", "--regexp", "-f", "--file", "--files")
     operands = found.operands if has_pattern else found.operands[1:]
     return [
-        *each(AccessKind.READ, found.values("-f", "--file")),
+        *each(AccessKind.READ, found.values("-f", "--file", "--exclude-from", "--ignore-file")),
         *each(AccessKind.READ, operands),
     ]
 
