@@ -143,7 +143,7 @@ class PartialLines:
         answer = self._open.get(event.agent_id)
         if answer is None or answer.uid != event.message_uid:
             answer = self._open[event.agent_id] = _Answer(event.message_uid)
-            message = {
+            message: Line = {
                 "id": event.message_uid,
                 "type": "message",
                 "role": "assistant",
