@@ -377,6 +377,7 @@ class AgentApp(DirectOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
         return [
             (Phase.CAPTURE, self.keyboard.keys.on_key, (EventKind.KEY,)),
             (Phase.CAPTURE, self._on_window_event, (EventKind.FOCUS, EventKind.BLUR)),
+            (Phase.BUBBLE, self.transcript.on_wheel, (EventKind.SCROLL,)),
         ]
 
     def _on_text(self) -> None:

@@ -228,16 +228,23 @@ class Transcript(Listens, DrawsRows):
 
     def listeners(self) -> Iterable[tuple[Phase, Handler, Collection[EventKind]]]:
         """Hear the mouse."""
-        kinds = (EventKind.MOUSE_DOWN, EventKind.MOUSE_MOVE, EventKind.MOUSE_UP, EventKind.SCROLL)
+        kinds = (EventKind.MOUSE_DOWN, EventKind.MOUSE_MOVE, EventKind.MOUSE_UP)
         return [(Phase.BUBBLE, self._on_pointer, kinds)]
 
-    def _on_pointer(self, event: RoutedEvent) -> None:
-        message = event.message
-        match message:
+    def on_wheel(self, event: RoutedEvent) -> None:
+        """Scroll, wherever the pointer is that nothing else there scrolls."""
+        match event.message:
             case events.MouseScrollUp():
                 self.scroll_rows(-WHEEL_ROWS)
             case events.MouseScrollDown():
                 self.scroll_rows(WHEEL_ROWS)
+            case _:
+                return
+        event.claim()
+
+    def _on_pointer(self, event: RoutedEvent) -> None:
+        message = event.message
+        match message:
             case events.MouseDown() if message.button == 1:
                 self._press(message)
             case events.MouseMove() if self._mark is not None and self._mark.is_open:

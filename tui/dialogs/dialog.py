@@ -59,7 +59,7 @@ class Dialog(Protocol):
     """One open dialog.
 
     It may have `manners` as well, and a method `changes_to` that takes what draws it again: for
-    those that change without a key.
+    those that change without a key; and `turn_wheel`, where the wheel does not scroll its body.
     """
 
     @property

@@ -199,9 +199,9 @@ class DialogHost(Listens, RowsWidget):
         message = event.message
         match message:
             case events.MouseScrollUp():
-                self._scroll_body(-3)
+                self._turn_wheel(-1)
             case events.MouseScrollDown():
-                self._scroll_body(3)
+                self._turn_wheel(1)
             case events.MouseDown() if dialog is not None and message.button == 1:
                 y = int(message.screen_y) - self.content_region.y
                 choice = self._footer_at[y] if 0 <= y < len(self._footer_at) else None
@@ -211,6 +211,14 @@ class DialogHost(Listens, RowsWidget):
                 return
         event.claim()
         self._redraw()
+
+    def _turn_wheel(self, step: int) -> None:
+        """Go through a list, or scroll the body."""
+        turn = getattr(self.current, "turn_wheel", None)
+        if turn is not None:
+            turn(step)
+        else:
+            self._scroll_body(3 * step)
 
     def _scroll_body(self, rows: int) -> None:
         self._scroll = max(0, self._scroll + rows)

@@ -190,6 +190,12 @@ class ListPanel:
         """Search for what was pasted."""
         self._search(self._query + " ".join(text.split()))
 
+    def turn_wheel(self, step: int) -> None:
+        """Select the next item or the one before; unlike the arrows it does not go round."""
+        if self._found:
+            self._at = max(0, min(self._at + step, len(self._found) - 1))
+            self._on_move(self._found[self._at])
+
     def choose(self, choice: int) -> None:
         """A click selects; a click on the selected one picks it."""
         if self.selected == choice:
