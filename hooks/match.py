@@ -18,6 +18,7 @@ JS_NAMED_GROUP: Final = re.compile(r"\(\?<(?![=!])")
 
 TOOL_ALIASES: Final = {
     "Agent": ("Task",),
+    "Task": ("Agent",),
     "TaskStop": ("KillShell", "KillBash"),
     "BashOutput": ("TaskOutput",),
 }

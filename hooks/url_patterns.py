@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from urllib.parse import urlsplit
 
+from permissions.glob_text import StarPattern
+
 DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
@@ -26,7 +28,7 @@ def url_matches(pattern: str, url: str) -> bool:
     host_name, _, host_port = (
         host.rpartition(":") if re.search(r":(\d+|\*)$", host) else (host, "", "")
     )
-    if not _covers(host_name.strip("[]"), (parsed.hostname or "").rstrip("."), stop="/"):
+    if not _covers(host_name.strip("[]"), (parsed.hostname or "").rstrip(".")):
         return False
     if host_port not in ("", "*") and int(host_port) != (port or DEFAULT_PORTS.get(url_scheme)):
         return False
@@ -48,7 +50,5 @@ def _parts(pattern: str) -> tuple[str, str, str]:
     return scheme.lower(), host.lower(), slash + path
 
 
-def _covers(pattern: str, text: str, *, stop: str = "") -> bool:
-    anything = f"[^{stop}]*" if stop else ".*"
-    regex = anything.join(re.escape(part) for part in pattern.split("*"))
-    return re.fullmatch(regex, text, re.DOTALL) is not None
+def _covers(pattern: str, text: str) -> bool:
+    return StarPattern(tuple(pattern.split("*"))).matches(text)

@@ -26,6 +26,7 @@ from hooks.match import MatchNothing, covers, parse_matcher
         (".*", "anything", True),
         ("(?<tool>Bash)", "Bash", True),
         ("Task", "Agent", True),
+        ("Agent", "Task", True),
         ("Agent", "Agent", True),
         ("KillShell", "TaskStop", True),
         ("Bash(git *)", "Bash", False),

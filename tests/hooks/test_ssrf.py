@@ -194,3 +194,12 @@ def test_a_name_is_resolved_once_and_the_answer_is_what_to_connect_to() -> None:
 )
 def test_url_patterns_stay_within_their_part(pattern: str, url: str, expected: bool) -> None:
     assert url_matches(pattern, url) is expected
+
+
+def test_a_pattern_of_many_stars_is_compared_at_once() -> None:
+    assert url_matches("https://a.com/" + "*a" * 30 + "*b", "https://a.com/" + "a" * 2_000) is False
+    assert url_matches("https://" + "*a" * 30 + "*b/", "https://" + "a" * 250 + "/") is False
+
+
+def test_a_star_in_the_host_does_not_reach_over_the_path() -> None:
+    assert url_matches("https://*evil.com/*", "https://a.com/evil.com/") is False
