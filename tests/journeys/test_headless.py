@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from agent.model.scripted.faults import Position, Stall, Status
-from agent.model.scripted.scenario import FaultPlan, Scenario, Text, ToolCall, Turn
+from agent.model.scripted.scenario import FaultPlan, Scenario, Text, ToolCall, Turn, When
 from agent.model.scripted.server import ScriptedServer
 from tests.journeys.program import appeared, environment, run, start
 
@@ -352,3 +352,28 @@ async def test_a_command_that_is_not_here_is_no_prompt(
         assert (status, out) == (1, "")
         assert said in err
     assert hello.requests == []
+
+
+async def test_messages_of_a_sub_agent_name_the_call_they_belong_to(
+    project: Path, fresh_home: Path
+) -> None:
+    outside = When(has_tool="Agent")
+    task = {"description": "look", "prompt": "Look.", "subagent_type": "general-purpose"}
+    turns = (
+        Turn((ToolCall("Agent", task, id="toolu_outer"),), when=outside),
+        Turn((ToolCall("Glob", {"pattern": "*"}),), when=When(system="for another agent")),
+        Turn((Text("Nothing."),), when=When(system="for another agent")),
+        Turn((Text("Done."),), when=outside, times=0),
+    )
+    async with ScriptedServer(Scenario(turns=turns)) as server:
+        env = environment(fresh_home, server.base_url)
+        arguments = ["-p", "go", "--output-format", "stream-json", "--allow", "Agent"]
+        _, out, _ = await run(*arguments, cwd=project, env=env)
+    lines = [json.loads(line) for line in out.splitlines()]
+    parents = [
+        line["parent_tool_use_id"] for line in lines if line["type"] in ("assistant", "user")
+    ]
+    assert parents[0] is None
+    assert parents[-1] is None
+    assert set(parents) == {None, "toolu_outer"}
+    assert lines[-1]["num_turns"] == 2
