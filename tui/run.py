@@ -10,6 +10,7 @@ import asyncio
 import os
 import signal
 import sys
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 
 
 HURRY_PRESSES: Final = 3
+GOODBYE_S: Final = 3.0
+"""How long a terminal may take for the last lines of a program that was told to end."""
 SWITCH_S: Final = 0.0005
 """How long a thread that imports or colours code keeps the interpreter: a tenth of the usual, or
 each key would wait 5 ms more for its echo."""
@@ -58,6 +61,8 @@ def run_screen(options: RunOptions, launch_dir: Path, early: EarlyPrompt | None 
     # All is saved and the terminal is back: a Ctrl+C that comes late has nothing to end.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _let_go_of_output()
+    if run.deadline is not None:
+        run.deadline.cancel()
     return status
 
 
@@ -83,6 +88,8 @@ class _ScreenRun:
         self.maker = ConversationMaker(options, launch_dir, env, self)
         self.status = EXIT_INTERRUPTED
         """Exit status, once the goodbye was said."""
+        self.deadline: threading.Timer | None = None
+        """Ends the process where even the goodbye has to wait."""
         home = Path(env.get("HOME") or "/")
         agent_home = Path(env["AGENT_TUI_HOME"]) if env.get("AGENT_TUI_HOME") else home / ".agent"
         self._agent_home = agent_home
@@ -130,6 +137,14 @@ class _ScreenRun:
         finally:
             await self._close_patiently()
         kept = await self._keep_unsent()
+        if report is None:
+            # Ended by a signal: all is saved, and a terminal that reads no more is not waited for.
+            code = self.app.return_code
+            self.deadline = threading.Timer(
+                GOODBYE_S, os._exit, (EXIT_INTERRUPTED if code is None else code,)
+            )
+            self.deadline.daemon = True
+            self.deadline.start()
         try:
             sys.stdout.write(kept)
             self.status = self._say_goodbye(report)
