@@ -35,6 +35,7 @@ from tui.flat.read_dialog import (
     dialog_lines,
     how_to_answer,
     is_to_read,
+    question_lines,
 )
 from tui.flat.say import BELL, Voice
 from tui.text.highlight import Highlighter
@@ -93,6 +94,7 @@ class Asker:
         self._keep(self._reader.typed_ahead())
         self._voice.mark(BELL)
         said: list[str] = []
+        asked: list[str] = []
         body_id = ""
         changes_to = getattr(dialog, "changes_to", None)
         if callable(changes_to):
@@ -104,9 +106,10 @@ class Asker:
             if lines != said:
                 # What was read already is not read again, unless something else is asked now.
                 now = dialog.view(WIDTH_CELLS).body_id
-                is_other = not said or now != body_id
+                question = question_lines(dialog)
+                is_other = not said or (now != body_id and question != asked)
                 fresh = lines if is_other else [line for line in lines if line not in said]
-                body_id = now
+                body_id, asked = now, question
                 how = how_to_answer(dialog)
                 self._voice.say([label + fresh[0], *fresh[1:], how] if fresh else [how])
                 said[:], label = lines, ""

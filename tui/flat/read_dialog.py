@@ -119,6 +119,13 @@ def dialog_lines(dialog: Dialog) -> list[str]:
     return [f"{title}:", *(line for line in body if line), *_answers(view.footer)]
 
 
+def question_lines(dialog: Dialog) -> list[str]:
+    """Return what makes a question: its title and its answers, whichever is selected."""
+    view = dialog.view(WIDTH_CELLS)
+    answers = (line.removesuffix(_SELECTED) for line in _answers(view.footer))
+    return [spoken(view.title), *answers]
+
+
 def _changed(row: Row) -> str:
     """Return a row of a diff in words, any other as it is."""
     found = _CHANGED.fullmatch(row.text)

@@ -119,6 +119,20 @@ async def test_another_question_is_read_whole_though_lines_of_it_were_heard(keyb
         await asked
 
 
+async def test_why_it_asks_is_read_without_the_question_again(keyboard: int) -> None:
+    out = Said()
+    asker = Asker(Voice(out, has_marks=False), LineReader(), lambda _lines: None)
+    asked = asyncio.ensure_future(asker.ask(permission()))
+    await out.until("Run this command?")
+    os.write(keyboard, b"why\n")
+    await out.until("step by step (» decided)")
+    os.write(keyboard, b"3\n")
+    async with asyncio.timeout(20):
+        assert (await asked).behavior is Behavior.DENY
+    assert out.getvalue().count("Run this command?") == 1
+    assert out.getvalue().count("pytest -q && git push") == 1
+
+
 async def test_what_is_said_after_somebody_else_answered_begins_a_line(keyboard: int) -> None:
     out = Said()
     voice = Voice(out, has_marks=False)
