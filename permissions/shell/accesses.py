@@ -72,7 +72,9 @@ def _file_accesses(program: str, words: Sequence[Word]) -> list[Access]:
     if program in _WRITERS:
         valued, skip = _WRITERS[program]
         found = split_arguments(words, valued=valued, valued_long=_WRITER_LONG)
-        skipped = 0 if found.has("--reference") else skip
+        modes = _DASHED_MODES.get(program)
+        has_mode = modes is not None and any(modes.fullmatch(word.plain) for word in words)
+        skipped = 0 if has_mode or found.has("--reference") else skip
         return [
             *each(AccessKind.READ, found.values("--reference")),
             *each(AccessKind.WRITE, found.operands[skipped:]),
@@ -111,6 +113,11 @@ _WRITERS = {
     "sqlite3": ("", 0),
     "script": ("cEIOBTtm", 0),
 }
+_DASHED_MODES = {
+    "chmod": re.compile(r"-[cfvR]*[rwxXstugo].*"),
+    "chattr": re.compile(r"-[RVf]*[aAcCdDeFijmPsStTu].*"),
+}
+"""Modes that look like options: `chmod -x file`."""
 _WRITER_LONG = names("--reference --mode --size --date --time")
 
 _COMPRESSORS = names(

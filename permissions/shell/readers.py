@@ -30,7 +30,7 @@ READERS = _letters(
     cmp: in
     head tail: ncs
     less more most bat batcat: pPtxyz
-    od: AjNtSw
+    od: AjNtS
     hexdump hd: nse
     strings: neTsU
     base64 base32 fold: w

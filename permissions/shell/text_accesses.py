@@ -52,9 +52,9 @@ _GREP_VALUED_LONG = names(
 """`--color` takes its value behind `=` only."""
 _RIPGREP_VALUED_LONG = names(
     "--regexp --file --max-count --after-context --before-context --context --color --colors "
-    "--glob --iglob --type --type-not --type-add --type-clear --replace --max-depth --max-filesize --sort "
-    "--sortr --threads --encoding --engine --max-columns --pre --pre-glob --ignore-file "
-    "--context-separator --path-separator --field-match-separator --regex-size-limit"
+    "--glob --iglob --type --type-not --type-add --type-clear --replace --max-depth --sort "
+    "--sortr --threads --encoding --engine --max-columns --max-filesize --pre --pre-glob "
+    "--ignore-file --context-separator --path-separator --field-match-separator"
 )
 
 
@@ -101,7 +101,7 @@ def json_query(words: Sequence[Word]) -> list[Access]:
         else:
             kept.append(words[position])
             position += 1
-    arguments = split_arguments(kept, valued="fL", valued_long=names("--from-file --indent --tab"))
+    arguments = split_arguments(kept, valued="fL", valued_long=names("--from-file --indent"))
     files = arguments.values("-f", "--from-file")
     operands = arguments.operands if files else arguments.operands[1:]
     return [*found, *each(AccessKind.READ, files), *each(AccessKind.READ, operands)]

@@ -230,7 +230,10 @@ def patch(words: Sequence[Word]) -> list[Access]:
         words, valued="BdDFgiopVxYzr", valued_long=names("--input --output --directory")
     )
     if found.has("--dry-run"):
-        return each(AccessKind.READ, found.values("-i", "--input"))
+        return [
+            *each(AccessKind.READ, found.values("-i", "--input")),
+            *each(AccessKind.WRITE, found.values("-o", "--output")),
+        ]
     places = (*found.values("-d", "--directory", "-o", "--output"), *found.operands[:1])
     return [
         *each(AccessKind.READ, (*found.values("-i", "--input"), *found.operands[1:2])),
