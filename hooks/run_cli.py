@@ -93,6 +93,8 @@ async def run_hooks(
 ) -> int:
     """Fire what standard input describes; print one JSON line per step as it is done.
 
+    Cancelled, it ends every hook it started, without waiting for those in the background.
+
     Returns:
         0 whatever the hooks said, 2 for an unusable payload, event or file.
     """
@@ -105,7 +107,7 @@ async def run_hooks(
     _forget_old(session.state_dir.parent, now_s=time.time())
     runner = HookRunner(config, session=session, ports=world.ports)
     warnings = tuple(str(warning) for warning in config.warnings)
-    status = 0
+    status, wait_s = 0, BACKGROUND_WAIT_S
     try:
         async for step in _steps(stdin):
             try:
@@ -121,8 +123,11 @@ async def run_hooks(
             # Payloads may bring halves of characters, which no stream takes.
             text = text.encode("utf-8", "replace").decode("utf-8")
             print(text, file=stdout, flush=True)
+    except asyncio.CancelledError:
+        wait_s = 0.0
+        raise
     finally:
-        await runner.aclose(wait_s=BACKGROUND_WAIT_S)
+        await runner.aclose(wait_s=wait_s)
     _remove_if_empty(session.state_dir)
     for notice in _late(runner.take_background()):
         print(f"hooks run: {notice}", file=stderr)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import io
 import os
+import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -81,8 +82,30 @@ def run_command(
         if isinstance(stream, io.TextIOWrapper):  # JSON is UTF-8, whatever the locale says
             stream.reconfigure(encoding="utf-8", errors="replace")
     return asyncio.run(
-        run_hooks(event, options, _world(), stdin=stdin, stdout=sys.stdout, stderr=sys.stderr)
+        _unless_ended(
+            run_hooks(event, options, _world(), stdin=stdin, stdout=sys.stdout, stderr=sys.stderr)
+        )
     )
+
+
+async def _unless_ended(running: Coroutine[object, object, int]) -> int:
+    """Return the status of a run, or that of the signal which ended it and its hooks."""
+    task = asyncio.ensure_future(running)
+    ended_by: list[int] = []
+
+    def end(number: int) -> None:
+        ended_by.append(number)
+        task.cancel()
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        loop.add_signal_handler(number, end, number)
+    try:
+        return await task
+    except asyncio.CancelledError:
+        if not ended_by:
+            raise
+        return 128 + ended_by[0]
 
 
 def _world() -> HookWorld:

@@ -1,0 +1,48 @@
+"""`agent-tui hooks run`, told to end while a hook runs: nothing of it is left behind."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.journeys import program
+
+
+@pytest.mark.parametrize(
+    ("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+)
+@pytest.mark.parametrize("is_async", [False, True])
+async def test_a_signal_ends_the_hooks_with_the_command(
+    tmp_path: Path, number: int, status: int, is_async: bool
+) -> None:
+    started = tmp_path / "started"
+    os.mkfifo(started)
+    handler = {
+        "type": "command",
+        "command": f'echo $$ > "{started}"; exec sleep 600',
+        "async": is_async,
+    }
+    settings = tmp_path / "hooks.json"
+    settings.write_text(json.dumps({"hooks": {"Stop": [{"hooks": [handler]}]}}))
+    process = await program.start(
+        "hooks", "run", "Stop", "--settings", str(settings),
+        cwd=tmp_path, env=program.environment(tmp_path), stdin=True,
+    )  # fmt: skip
+    assert process.stdin is not None
+    process.stdin.write(b"{}\n")
+    await process.stdin.drain()
+    hook_pid = int(await asyncio.to_thread(started.read_text))
+    if is_async:  # the line is written when nobody waits for the hook any more
+        assert process.stdout is not None
+        await process.stdout.readline()
+
+    process.send_signal(number)
+
+    assert await process.wait() == status
+    with pytest.raises(ProcessLookupError):
+        os.kill(hook_pid, 0)
