@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from agent.errors import ConfigError
+from agent.settings.positions import parse
 from agent.settings.private_file import exclusive, write_private
 from agent.settings.schema import SettingsFile, check
 from permissions.plain_file import read_plain
@@ -22,8 +23,7 @@ def set_value(file: Path, key: str, value: object) -> None:
         ConfigError: the key or the value is none the settings know, or the file is no JSON object.
         OSError: the file cannot be written.
     """
-    if key not in SettingsFile.model_fields:
-        raise ConfigError(f"There is no setting {key!r}.{_meant(key)}")
+    check_key(key)
     if value is not None:
         _, problems = check({key: value})  # type: ignore[dict-item] # any JSON value may be tried
         if problems:
@@ -34,7 +34,20 @@ def set_value(file: Path, key: str, value: object) -> None:
             data.pop(key, None)
         else:
             data[key] = value
-        write_private(file, (json.dumps(data, indent=2, ensure_ascii=False) + "\n").encode())
+        write_private(file, _text(data).encode())
+
+
+def check_key(key: str) -> None:
+    """Raise ConfigError, with what may have been meant, where no setting is called so."""
+    if key not in SettingsFile.model_fields:
+        raise ConfigError(f"There is no setting {key!r}.{_meant(key)}")
+
+
+def _text(data: dict[str, Any]) -> str:
+    try:
+        return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    except ValueError as error:
+        raise ConfigError("A number is too large for JSON.") from error
 
 
 def _meant(key: str) -> str:
@@ -46,10 +59,8 @@ def _meant(key: str) -> str:
 
 def parse_value(text: str) -> object:
     """Return what a person typed as JSON, or as the text it is."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text
+    parsed = parse(text)
+    return text if parsed.root is None or parsed.error is not None else parsed.root.value
 
 
 def _object(file: Path) -> dict[str, Any]:
@@ -57,10 +68,15 @@ def _object(file: Path) -> dict[str, Any]:
         text = read_plain(file).decode("utf-8")
     except FileNotFoundError:
         return {}
-    try:
-        data = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{file} is no valid JSON ({error}); correct it first.") from error
-    if not isinstance(data, dict):
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{file} is no text in UTF-8; correct it first.") from error
+    if not text.strip():
+        return {}
+    # Read as for a start: lists of a key that appears twice add up, and none of them is lost here.
+    parsed = parse(text)
+    if parsed.error is not None:
+        why = f"line {parsed.error.line}: {parsed.error.message}"
+        raise ConfigError(f"{file} is no valid JSON ({why}); correct it first.")
+    if parsed.root is None or not isinstance(parsed.root.value, dict):
         raise ConfigError(f"{file} holds no JSON object; correct it first.")
-    return data
+    return dict(parsed.root.value)

@@ -99,3 +99,22 @@ def test_every_subcommand_takes_json(
     ):
         cli.main([*arguments, "--json"])
         assert json.loads(capsys.readouterr().out) is not None, arguments
+
+
+def test_one_setting_is_told_as_scripts_take_it(
+    project: Path, fresh_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = fresh_home / ".agent" / "settings.json"
+    file.parent.mkdir()
+    file.write_text(json.dumps({"model": "opus", "maxTurns": 7, "env": {"A": "b"}}))
+    told = []
+    for key in ("model", "maxTurns", "env"):
+        assert cli.main(["config", "get", key]) == 0
+        told.append(capsys.readouterr().out)
+    assert told == ["opus\n", "7\n", '{"A": "b"}\n']
+    assert cli.main(["config", "get", "model", "--json"]) == 0
+    assert capsys.readouterr().out == '"opus"\n'
+    assert cli.main(["config", "get", "theme"]) == 1
+    assert capsys.readouterr().out == ""
+    assert cli.main(["config", "get", "modle"]) == 1
+    assert "Did you mean 'model'?" in capsys.readouterr().err

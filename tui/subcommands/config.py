@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+from typing import Final
 
 import click
 
 from agent.errors import AgentError
 from agent.sanitize import reveal
-from agent.settings.change import parse_value, set_value
+from agent.settings.change import check_key, parse_value, set_value
 from permissions.mode import Mode, parse_mode
 from tui.subcommands.places import here, settings_here
 from tui.subcommands.whole_texts import WholeTexts
+
+_SHOWN_ELSEWHERE: Final = {
+    "permissions": "agent-tui config",
+    "hooks": "agent-tui hooks list",
+}
 
 _json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
@@ -21,7 +27,7 @@ _json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
     "config",
     cls=WholeTexts,
     invoke_without_command=True,
-    short_help="Show the settings in force, or set one.",
+    short_help="Show the settings in force, or one; set one.",
 )
 @_json
 @click.pass_context
@@ -78,6 +84,33 @@ def command(context: click.Context, as_json: bool) -> None:
         click.echo(f"! permissions.defaultMode: no such mode, default is used: {', '.join(Mode)}")
     if not (values or settings.mode or settings.rules or settings.warnings):
         click.echo("no settings; all defaults")
+
+
+@command.command("get")
+@click.argument("key")
+@_json
+def get_key(key: str, as_json: bool) -> int:
+    """Print the value of KEY in force here. Exit status: 1 when it is not set."""
+    try:
+        check_key(key)
+    except AgentError as error:
+        raise click.ClickException(str(error)) from error
+    if key in _SHOWN_ELSEWHERE:
+        raise click.ClickException(f"{key} adds up over files: {_SHOWN_ELSEWHERE[key]} shows it.")
+    settings = settings_here(here())
+    values = settings.values.model_dump(exclude_none=True)
+    if settings.env:
+        values["env"] = dict(settings.env)
+    if settings.mcp_servers:
+        values["mcpServers"] = {each.name: dict(each.raw) for each in settings.mcp_servers}
+    if key not in values:
+        click.echo(f"{key} is not set", err=True)
+        return 1
+    value = values[key]
+    is_plain = isinstance(value, str) and not as_json
+    text = value if is_plain else json.dumps(value, ensure_ascii=False, default=str)
+    click.echo(reveal(text))
+    return 0
 
 
 @command.command("set")

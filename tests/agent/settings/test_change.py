@@ -46,3 +46,26 @@ def test_a_broken_file_is_not_written_over(tmp_path: Path) -> None:
 
 def test_typed_values() -> None:
     assert [parse_value(t) for t in ("true", "3", "dark", '"x"')] == [True, 3, "dark", "x"]
+
+
+@pytest.mark.parametrize("typed", ["Infinity", "NaN", "1e999", "-Infinity"])
+def test_numbers_that_json_has_not_are_not_written(tmp_path: Path, typed: str) -> None:
+    file = tmp_path / "settings.json"
+    with pytest.raises(ConfigError):
+        set_value(file, "maxBudgetUsd", parse_value(typed))
+    assert not file.exists()
+
+
+def test_rules_of_a_key_that_stands_twice_are_all_kept(tmp_path: Path) -> None:
+    file = tmp_path / "settings.json"
+    file.write_text('\ufeff{"permissions": {"deny": ["A"]}, "permissions": {"deny": ["B"]}}')
+    set_value(file, "theme", "dark")
+    data = json.loads(file.read_text())
+    assert data == {"permissions": {"deny": ["A", "B"]}, "theme": "dark"}
+
+
+def test_an_empty_file_holds_no_settings_yet(tmp_path: Path) -> None:
+    file = tmp_path / "settings.json"
+    file.write_text(" \n")
+    set_value(file, "theme", "dark")
+    assert json.loads(file.read_text()) == {"theme": "dark"}
