@@ -43,6 +43,7 @@ from permissions.shell.transfers import (
     remote_copy,
     seven_zip,
     split_file,
+    synchronise,
     tar,
     unzip,
     wget,
@@ -147,9 +148,7 @@ def _move(words: Sequence[Word]) -> list[Access]:
 
 
 def _transfer(words: Sequence[Word], source: AccessKind) -> list[Access]:
-    found = split_arguments(
-        words, valued="tSmog", valued_long=names("--target-directory --suffix --mode")
-    )
+    found = split_arguments(words, valued="tSmog", valued_long=_TRANSFER_VALUED_LONG)
     targets = found.values("-t", "--target-directory")
     keeps_path = found.has("--parents")
     if targets:
@@ -167,6 +166,9 @@ def _transfer(words: Sequence[Word], source: AccessKind) -> list[Access]:
         # Into a folder, the copy keeps the name of its source.
         *_into(found.operands[:-1], found.operands[-1], keeps_path),
     ]
+
+
+_TRANSFER_VALUED_LONG = names("--target-directory --suffix --mode --owner --group --strip-program")
 
 
 def _destinations(operands: Sequence[Word]) -> Sequence[Word]:
@@ -387,7 +389,7 @@ _SPECIAL: dict[str, _Reader] = {
     "zip": zip_archive,
     "curl": curl,
     "wget": wget,
-    "rsync": remote_copy,
+    "rsync": synchronise,
     "scp": remote_copy,
     "split": split_file,
     "patch": patch,

@@ -29,7 +29,8 @@ READERS = _letters(
     tac: s
     cmp: in
     head tail: ncs
-    less more most bat batcat: pPtxyz
+    less more most: pPtxyz
+    bat batcat: lHrm
     od: AjNtS
     hexdump hd: nse
     strings: neTsU

@@ -25,7 +25,10 @@ def sort(words: Sequence[Word]) -> list[Access]:
 
 def uniq(words: Sequence[Word]) -> list[Access]:
     """Return what uniq reads and writes: its second operand."""
-    return input_output(split_arguments(words, valued="fsw").operands)
+    found = split_arguments(
+        words, valued="fsw", valued_long=names("--skip-fields --skip-chars --check-chars")
+    )
+    return input_output(found.operands)
 
 
 def input_output(operands: Sequence[Word]) -> list[Access]:

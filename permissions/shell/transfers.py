@@ -200,9 +200,28 @@ def wget(words: Sequence[Word]) -> list[Access]:
     ]
 
 
+_RSYNC_VALUED_LONG = names(
+    "--rsh --rsync-path --exclude --include --filter --files-from --exclude-from --include-from "
+    "--temp-dir --backup-dir --suffix --log-file --log-file-format --partial-dir --compare-dest "
+    "--copy-dest --link-dest --password-file --port --bwlimit --timeout --contimeout --max-size "
+    "--min-size --chmod --chown --usermap --groupmap --out-format --info --debug --block-size "
+    "--modify-window --compress-level --skip-compress --max-delete --address --sockopts --iconv "
+    "--remote-option --checksum-choice --compress-choice --write-batch --read-batch --max-alloc "
+    "--only-write-batch --protocol --stop-after --stop-at --copy-as --early-input --outbuf"
+)
+
+
+def synchronise(words: Sequence[Word]) -> list[Access]:
+    """Return the local files of rsync, most of whose letters are switches."""
+    return _copied(split_arguments(words, valued="efTBM@", valued_long=_RSYNC_VALUED_LONG))
+
+
 def remote_copy(words: Sequence[Word]) -> list[Access]:
-    """Return the local files of rsync and scp."""
-    found = split_arguments(words, valued="efTBcFiJloPSDX", valued_long=names("--rsh --exclude"))
+    """Return the local files of scp."""
+    return _copied(split_arguments(words, valued="cDFiJloPSX"))
+
+
+def _copied(found: Arguments) -> list[Access]:
     operands = found.operands
 
     def is_local(word: Word) -> bool:
@@ -217,11 +236,17 @@ def remote_copy(words: Sequence[Word]) -> list[Access]:
 
 def split_file(words: Sequence[Word]) -> list[Access]:
     """Return what split reads and where it writes."""
-    operands = split_arguments(words, valued="abClnt").operands
+    found = split_arguments(words, valued="abClnt", valued_long=_SPLIT_VALUED_LONG)
+    operands = found.operands
     return [
         *each(AccessKind.READ, operands[:1]),
         *each(AccessKind.WRITE, operands[1:2] or (HERE,)),
     ]
+
+
+_SPLIT_VALUED_LONG = names(
+    "--bytes --lines --line-bytes --number --suffix-length --filter --additional-suffix --separator"
+)
 
 
 def patch(words: Sequence[Word]) -> list[Access]:
