@@ -49,19 +49,23 @@ class _Answers:
     def of(self, facts: Sequence[CommandFacts]) -> list[Answer]:
         """Return the answers about all of them; none when nothing in them is judged."""
         store = self._store
-        known = [None if store is None else store.find(self._bash, one) for one in facts]
+        known = [(None, False) if store is None else store.find(self._bash, one) for one in facts]
         # What one command makes can matter to those that stand before it, too.
         makes: list[Asked | None] = [None] * len(facts)
         if len(facts) > 1 or any(one.inner or one.repeats for one in facts):
             for number, one in enumerate(facts):
-                kept = known[number]
+                kept, is_met = known[number]
                 if kept is None or not kept.makes_nothing or self._made:
+                    self._bash.is_watched = is_met
                     makes[number] = self._note_places(one)
         found: list[Answer] = []
-        for one, kept, asked in zip(facts, known, makes, strict=True):
+        for one, (kept, is_met), asked in zip(facts, known, makes, strict=True):
             if kept is None or self._leads_through_link(kept, one):
-                kept = self._judged(one, asked)
-            found.extend(kept.answers)
+                self._bash.is_watched = is_met
+                found.extend(self._judged(one, asked))
+            else:
+                found.extend(kept.answers)
+        self._bash.is_watched = False
         return found
 
     def _note_places(self, facts: CommandFacts) -> Asked | None:
@@ -76,7 +80,7 @@ class _Answers:
             return False
         return through_made_link(kept.touches_of(facts), facts, self._made) is not None
 
-    def _judged(self, facts: CommandFacts, makes: Asked | None) -> Kept:
+    def _judged(self, facts: CommandFacts, makes: Asked | None) -> Sequence[Answer]:
         bash = self._bash
         bash.watch.begin()
         prepared: list[Prepared] = []
@@ -87,24 +91,28 @@ class _Answers:
             if part is not None:
                 prepared.append(part)
         answers = tuple([_answer(bash, one) for one in prepared])
-        asked = bash.watch.asked()
-        kept = Kept(
-            held_by(facts),
-            (*(makes or ()), *(asked or ())),
-            answers,
-            tuple(
-                [
-                    (None if one is facts else one, touch)
-                    for part in prepared
-                    for one, touch in part.touches
-                ]
-            ),
-            makes is not None,
-        )
-        is_free = asked is not None and not any(one.is_through_link for one in prepared)
-        if self._store is not None and is_free:
-            self._store.keep(facts, kept)
-        return kept
+        if bash.is_watched:
+            self._keep(facts, makes, prepared, answers)
+        return answers
+
+    def _keep(
+        self,
+        facts: CommandFacts,
+        makes: Asked | None,
+        prepared: Sequence[Prepared],
+        answers: tuple[Answer, ...],
+    ) -> None:
+        asked = self._bash.watch.asked()
+        if self._store is None or asked is None or any(one.is_through_link for one in prepared):
+            return
+        touches = [
+            (None if one is facts else one, touch)
+            for part in prepared
+            for one, touch in part.touches
+        ]
+        asked = (*(makes or ()), *asked)
+        kept = Kept(held_by(facts), asked, answers, tuple(touches), makes is not None)
+        self._store.keep(facts, kept)
 
 
 def _only_reads(facts: CommandFacts) -> bool:

@@ -9,13 +9,14 @@ from functools import cached_property
 from permissions.context import PermissionContext
 from permissions.files import FileView, for_one_decision
 from permissions.match_bash import has_scoped_restriction
+from permissions.match_tool import Anchors
 from permissions.mode import Mode
 from permissions.rule_set import RuleBehavior, RuleSet
 from permissions.scope import Floor, Scope
 from permissions.watch import SCOPE, Answers, Asked, Watch, WatchedAnchors, is_same
 
 
-@dataclass(frozen=True)
+@dataclass
 class Bash:
     """One call. Folders are resolved only when a part names a file."""
 
@@ -26,21 +27,25 @@ class Bash:
     """The shell's current folder, absolute."""
     tool_input: Mapping[str, object]
     budget: Floor | None
+    is_watched: bool = False
+    """Is what is asked through `scope` and `anchors` kept? It makes them a little slower."""
 
     @property
     def scope(self) -> Scope:
         """The working directories."""
+        if not self.is_watched:
+            return self._scope
         self.watch.note(SCOPE, None, self._directories)
-        return self._scope
+        return self._watched_scope
 
-    @cached_property
-    def anchors(self) -> WatchedAnchors:
+    @property
+    def anchors(self) -> Anchors:
         """Where path patterns start."""
-        return WatchedAnchors(self.context, self.base, self._files, self.watch)
+        return self._watched_anchors if self.is_watched else self._anchors
 
     @cached_property
     def watch(self) -> Watch:
-        """Keeps what is asked of the disk through `scope` and `anchors`."""
+        """Keeps what is asked of the disk while `is_watched`."""
         return Watch(self._files)
 
     @cached_property
@@ -67,8 +72,19 @@ class Bash:
 
     @cached_property
     def _scope(self) -> Scope:
-        unwatched = Scope.of(self.context, self.mode, self._files)
-        return replace(unwatched, files=self.watch)
+        return Scope.of(self.context, self.mode, self._files)
+
+    @cached_property
+    def _watched_scope(self) -> Scope:
+        return replace(self._scope, files=self.watch)
+
+    @cached_property
+    def _anchors(self) -> Anchors:
+        return Anchors(self.context, self.base, self._files)
+
+    @cached_property
+    def _watched_anchors(self) -> WatchedAnchors:
+        return WatchedAnchors(self.context, self.base, self._files, self.watch)
 
     @cached_property
     def _directories(self) -> tuple[tuple[str, ...], ...]:
@@ -82,6 +98,6 @@ class Bash:
             files.is_dir,
             files.is_link,
             files.entries,
-            self.anchors.places_of,
+            lambda key: self._anchors.places(*key),
             lambda _: self._directories,
         )

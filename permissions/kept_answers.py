@@ -58,6 +58,13 @@ class Kept:
         return [(one or facts, touch) for one, touch in self.touches]
 
 
+class _Met:
+    """Stands for a command that was answered once: most are never met again."""
+
+
+_MET = _Met()
+
+
 class Store:
     """What is kept under one set of rules and one mode."""
 
@@ -66,12 +73,20 @@ class Store:
         self.rules = rules
         self.heeds_parameters = _heeds_parameters(rules)
         self._heeds_whole = heeds_whole_commands(rules)
-        self._kept: Recent[Kept] = Recent(MAX_ANSWERS)
+        self._kept: Recent[Kept | _Met] = Recent(MAX_ANSWERS)
 
-    def find(self, bash: Bash, facts: CommandFacts) -> Kept | None:
-        """Return what is kept about the command, if the disk still answers as it did."""
-        kept = self._kept.get(self._key(facts))
-        return kept if kept is not None and bash.still_sees(kept.asked) else None
+    def find(self, bash: Bash, facts: CommandFacts) -> tuple[Kept | None, bool]:
+        """Return what is kept about the command, if the disk still answers as it did.
+
+        And whether it was met before: only then the next answer is worth keeping.
+        """
+        key = self._key(facts)
+        kept = self._kept.get(key)
+        if isinstance(kept, Kept):
+            return (kept if bash.still_sees(kept.asked) else None), True
+        if kept is None:
+            self._kept.keep(key, _MET)
+        return None, kept is not None
 
     def keep(self, facts: CommandFacts, kept: Kept) -> None:
         """Keep the answers about a command."""

@@ -103,10 +103,6 @@ class WatchedAnchors(Anchors):
         self._watch.note(PLACES, (anchor, source, behavior), found)
         return found
 
-    def places_of(self, key: tuple[Anchor, RuleSource, RuleBehavior]) -> tuple[str, ...]:
-        """Ask once more."""
-        return super().places(*key)
-
 
 def is_same(asked: Asked, answers: Answers) -> bool:
     """Would every question be answered as it was?"""
