@@ -129,7 +129,7 @@ def _http_client(endpoint: Endpoint) -> httpx2.AsyncClient:
             # A proxy from the environment can not reach a server on this machine.
             trust_env=False,
             # Without TLS there is nothing to verify, and no certificates to read.
-            verify=not endpoint.base_url.startswith("http:"),
+            verify=endpoint.base_url.startswith("https:") and httpx2.create_ssl_context(),
         )
     elif not getproxies():
         transport = httpx2.AsyncHTTPTransport(socket_options=_keep_alive())

@@ -57,6 +57,9 @@ def from_connection(error: Exception, base_url: str) -> ModelError:
     """Return the error for a connection that failed before an answer began."""
     cause = _root(error)
     name = type(cause).__name__
+    refusal = _tls_refusal(error)
+    if refusal is not None:
+        return ModelError("insecure", f"No secure connection to {base_url}: {refusal}."[:MAX_TEXT])
     if "Timeout" in name or "Timeout" in type(error).__name__:
         if "Connect" in name:
             return ModelError("timeout", f"{base_url} did not accept a connection in time.")
@@ -107,6 +110,21 @@ def _was_refused(error: BaseException | None) -> bool:
     if error is None or isinstance(error, ConnectionRefusedError):
         return error is not None
     return _was_refused(error.__cause__ or error.__context__)
+
+
+def _tls_refusal(error: BaseException | None) -> str | None:
+    """Return why there can be no encrypted connection, however often it is tried; else None."""
+    import ssl  # loaded with every connection, and by no start
+
+    if isinstance(error, BaseExceptionGroup):
+        return next(filter(None, map(_tls_refusal, error.exceptions)), None)
+    if error is None:
+        return None
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return getattr(error, "verify_message", "") or "the certificate is not accepted"
+    if isinstance(error, ssl.SSLError) and "WRONG_VERSION_NUMBER" in str(error):
+        return "what answers there speaks no TLS"
+    return _tls_refusal(error.__cause__ or error.__context__)
 
 
 def _root(error: BaseException) -> BaseException:

@@ -32,6 +32,7 @@ class FailureKind(StrEnum):
     MODEL_NOT_FOUND = "model_not_found"
     NOT_FOUND = "not_found"
     REDIRECTED = "redirected"
+    INSECURE = "insecure"
     TOO_LARGE = "too_large"
     CONTEXT_OVERFLOW = "context_overflow"
     UNSUPPORTED = "unsupported"
@@ -178,6 +179,7 @@ _BY_CODE: Final[Mapping[str, FailureKind]] = {
     "cut": FailureKind.CUT,
     "malformed": FailureKind.MALFORMED,
     "redirected": FailureKind.REDIRECTED,
+    "insecure": FailureKind.INSECURE,
     "not_configured": FailureKind.NOT_CONFIGURED,
 }
 
@@ -257,6 +259,11 @@ _HEADS: Final[Mapping[FailureKind, str]] = {
 }
 
 _HINTS: Final[Mapping[FailureKind, str]] = {
+    FailureKind.INSECURE: (
+        "Check ANTHROPIC_BASE_URL (http or https, host and port) and this machine's clock; a "
+        "certificate of your own or of your company's proxy goes into the file that "
+        "SSL_CERT_FILE names."
+    ),
     FailureKind.UNREACHABLE: "Start the server, or check ANTHROPIC_BASE_URL.",
     FailureKind.CONNECTION: "Check the network and ANTHROPIC_BASE_URL.",
     FailureKind.TIMEOUT: "Check the network, or try again later.",

@@ -1,0 +1,48 @@
+"""A connection that can never be a secure one is refused once, with what to do, and not retried."""
+
+from __future__ import annotations
+
+import ssl
+
+import pytest
+
+from agent.model.failures import from_connection
+from agent.recovery.classify import FailureKind, classify
+
+
+def raised(cause: BaseException) -> Exception:
+    """The error as the HTTP library hands it on, with the cause further down."""
+    try:
+        try:
+            raise cause
+        except BaseException as inner:
+            raise RuntimeError("connect failed") from inner
+    except RuntimeError as outer:
+        return outer
+
+
+def wrong_version() -> ssl.SSLError:
+    error = ssl.SSLError(1, "[SSL: WRONG_VERSION_NUMBER] wrong version number")
+    error.reason = "WRONG_VERSION_NUMBER"
+    return error
+
+
+@pytest.mark.parametrize(
+    ("cause", "said"),
+    [
+        (ssl.SSLCertVerificationError("certificate verify failed"), "certificate"),
+        (wrong_version(), "speaks no TLS"),
+        (BaseExceptionGroup("all", [OSError("no"), wrong_version()]), "speaks no TLS"),
+    ],
+)
+def test_it_is_told_and_not_tried_again(cause: BaseException, said: str) -> None:
+    failure = classify(from_connection(raised(cause), "https://host"))
+    assert failure.kind is FailureKind.INSECURE
+    assert not failure.retryable
+    assert said in failure.message
+    assert "SSL_CERT_FILE" in (failure.hint or "")
+
+
+def test_other_trouble_with_tls_is_tried_again() -> None:
+    error = from_connection(raised(ssl.SSLError(1, "record layer failure")), "https://host")
+    assert classify(error).retryable
