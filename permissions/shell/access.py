@@ -55,6 +55,14 @@ def attached_values(words: Sequence[Word], names: frozenset[str]) -> list[Word]:
     found: list[Word] = []
     for position, word in enumerate(words):
         text = word.plain
+        if text.startswith("--") and len(text) > 4 and text not in names:
+            # Many programs accept the beginning of a long option.
+            begun, equals, _ = text.partition("=")
+            if len(begun) > 4 and begun not in names and any(n.startswith(begun) for n in names):
+                start = len(begun) + 1
+                given = [Word(word.raw, word.text[start:], word.splits)] if equals else []
+                found.extend(given or words[position + 1 : position + 2])
+                continue
         if text in names:
             found.extend(words[position + 1 : position + 2])
             continue

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from permissions.shell.access import HERE, Access, AccessKind, each, names
-from permissions.shell.arguments import split_arguments
+from permissions.shell.arguments import Arguments, split_arguments
 from permissions.shell.containers import container
 from permissions.shell.find_command import find
 from permissions.shell.git_command import git
@@ -160,21 +160,32 @@ def _transfer(words: Sequence[Word], source: AccessKind) -> list[Access]:
         ]
     if len(found.operands) < 2:
         return each(AccessKind.WRITE, found.operands)
+    destinations = _destinations(found, words)
     return [
         *each(source, found.operands[:-1]),
-        *each(AccessKind.WRITE, _destinations(found.operands)),
+        *each(AccessKind.WRITE, destinations),
         # Into a folder, the copy keeps the name of its source.
         *_into(found.operands[:-1], found.operands[-1], keeps_path),
     ]
 
 
-_TRANSFER_VALUED_LONG = names("--target-directory --suffix --mode --owner --group --strip-program")
+_TRANSFER_VALUED_LONG = names(
+    "--target-directory --suffix --mode --owner --group --strip-program --sparse --no-preserve"
+)
 
 
-def _destinations(operands: Sequence[Word]) -> Sequence[Word]:
-    """Return the last operand, and the one before it where the last may turn out empty."""
-    count = 2 if len(operands) > 2 and operands[-1].splits else 1
-    return operands[-count:]
+def _destinations(found: Arguments, words: Sequence[Word]) -> Sequence[Word]:
+    """Return the last operand, and the one before it where the last may turn out to be none."""
+    operands = found.operands
+    shortened = {
+        word.plain
+        for word in words
+        if word.plain.startswith("--") and word.plain not in _TRANSFER_VALUED_LONG
+    }
+    # What follows `--suf` is its value, and the target stands before it.
+    is_value = any(one.value is not None and one.name in shortened for one in found.options)
+    is_open = len(operands) > 2 and operands[-1].splits
+    return operands[-2:] if is_value or is_open else operands[-1:]
 
 
 def _into(sources: Sequence[Word], folder: Word, keeps_path: bool = False) -> list[Access]:
@@ -203,7 +214,7 @@ def _link(words: Sequence[Word]) -> list[Access]:
     is_symbolic = found.has("-s", "--symbolic")
     targets = found.values("-t", "--target-directory")
     operands = found.operands
-    sources, places = operands[:-1], _destinations(operands)
+    sources, places = operands[:-1], _destinations(found, words)
     if len(operands) < 2:
         sources, places = operands, (HERE,)
     if targets:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from permissions.shell.access import Access, AccessKind, each, names
+from permissions.shell.access import Access, AccessKind, attached_values, each, names
 from permissions.shell.syntax import Word
 
 _NONE: frozenset[str] = frozenset()
@@ -78,17 +78,16 @@ def output_accesses(program: str, words: Sequence[Word]) -> list[Access] | None:
 
 def _values(words: Sequence[Word], options: frozenset[str], *, clusters: bool) -> list[Word]:
     """Return values of options that take theirs after `=`, attached, or in the next word."""
-    found: list[Word] = []
-    for position, word in enumerate(words):
-        text = word.plain
-        if text in options:
-            found.extend(words[position + 1 : position + 2])
-            continue
-        name, equals, _ = text.partition("=")
-        if equals and name in options:
-            found.append(Word(word.raw, word.text[len(name) + 1 :], word.splits))
-        elif clusters and len(text) > 2 and text[:2] in options:
-            found.append(Word(word.raw, word.text[2:], word.splits))
+    if clusters:
+        found = attached_values(words, options)
+    else:
+        found = []
+        for position, word in enumerate(words):
+            name, equals, _ = word.plain.partition("=")
+            if word.plain in options:
+                found.extend(words[position + 1 : position + 2])
+            elif equals and name in options:
+                found.append(Word(word.raw, word.text[len(name) + 1 :], word.splits))
     return [word for word in found if word.text not in ("-", "")]
 
 
