@@ -243,3 +243,14 @@ async def test_what_a_yes_does_not_lift_is_not_tried_again() -> None:
             transcript_of(app)
         )
         assert "recently denied" in text_of(app.dialogs)
+
+
+async def test_a_rule_that_cannot_be_read_is_named() -> None:
+    conversation = played()
+    app: AgentApp = make_app(conversation)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settled(pilot)
+        with_rules(conversation, "Bash(ls)", "Foo(bar")
+        shown = await opened(pilot, "/permissions")
+        assert "Ignored, as it cannot be read: Foo(bar (/doctor)" in shown
+        assert "allow Bash(ls)" in shown

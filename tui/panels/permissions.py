@@ -55,7 +55,14 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
                 _item(line, short, is_idle=(line.source, line.rule) in idle)
                 for line in gate.rule_table(usage)
             ],
-            question=_waiting(center.context.settings().waiting_rules),
+            question=" ".join(
+                said
+                for said in (
+                    _waiting(center.context.settings().waiting_rules),
+                    _unread(gate.context.rules),
+                )
+                if said
+            ),
             selected=selected,
             keys=("delete", "ctrl+d", "e", "m"),
             list_keys={"a": "add", "u": "undo", "tab": "decided"},
@@ -103,6 +110,15 @@ def _waiting(rules: Sequence[RuleText]) -> str:
     more = f" and {len(rules) - _NAMED} more" if len(rules) > _NAMED else ""
     waits = "waits" if len(rules) == 1 else "wait"
     return shown_line(f"For trust {waits}: {names}{more} (/trust)") if rules else ""
+
+
+def _unread(rules: RuleSet) -> str:
+    """Say which rules are ignored because they cannot be read; empty where there are none."""
+    listed = {rule.text for rule in rules.rules}
+    broken = [w.rule for w in rules.warnings if w.rule is not None and w.rule not in listed]
+    names = ", ".join(dict.fromkeys(broken[:_NAMED]))
+    more = f" and {len(broken) - _NAMED} more" if len(broken) > _NAMED else ""
+    return shown_line(f"Ignored, as it cannot be read: {names}{more} (/doctor)") if names else ""
 
 
 def _item(line: RuleRow, short: Shorten, *, is_idle: bool = False) -> Item:
