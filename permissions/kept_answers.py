@@ -26,7 +26,8 @@ from permissions.watch import Asked
 
 MAX_ANSWERS: Final = 512
 """Commands in one store."""
-MAX_STORES: Final = 8
+MAX_STORES: Final = 4
+"""Sets of rules and modes that answers are kept under; the one that was first goes first."""
 _MAX_CHARACTERS: Final = 500
 """Longer commands are judged anew each time, so that what is kept stays small."""
 
