@@ -34,7 +34,7 @@ from hooks.health import check_health, check_round_trip, is_open_guard
 from permissions.lint import lint
 from permissions.plain_file import read_plain
 from permissions.rule_set import RuleSet
-from permissions.telling import home_relative
+from permissions.telling import home_relative, place_relative
 from themes.registry import ENDINGS, load_theme
 from themes.theme import ThemeError
 from tui.input.keybindings import load_keybindings
@@ -172,11 +172,12 @@ def _settings(settings: Settings) -> Iterator[Check]:
 
 
 def _rules(settings: Settings) -> Iterator[Check]:
+    short = place_relative(str(settings.project_root), str(settings.home))
     for found in lint(RuleSet.build(settings.rules)[0]):
         text = found.message
         if found.shadowed is not None and found.shadowed not in text:
             text = f"{found.shadowed!r}: {text}"
-        where = f" ({found.file}:{found.line})" if found.file else ""
+        where = f" ({short(str(found.file))}:{found.line})" if found.file else ""
         yield Check("rule", "note", text + where, found.fix)
 
 
