@@ -9,7 +9,7 @@ import subprocess
 from tests.repo.checkout import ROOT, tracked_texts
 
 _TARGET = re.compile(r"^((?:[a-z-]+ ?)+):", re.MULTILINE)
-_NAMED = re.compile(r"^(?:make ([a-z-]+)|.*`make ([a-z-]+))", re.MULTILINE)
+_NAMED = re.compile(r"^(?:make ([a-z][a-z-]*)|.*`make ([a-z][a-z-]*))", re.MULTILINE)
 
 
 def _targets() -> set[str]:
