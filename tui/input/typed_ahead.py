@@ -30,7 +30,10 @@ def take_typed_ahead(fileno: int) -> tuple[list[Any] | None, bytes]:
         # A read returns what is there, and nothing where nothing is.
         changed[6][termios.VMIN], changed[6][termios.VTIME] = 0, 0
         termios.tcsetattr(fileno, termios.TCSANOW, changed)
-        return before, _as_keys(os.read(fileno, _READ_BYTES))
+        pieces = []
+        while piece := os.read(fileno, _READ_BYTES):
+            pieces.append(piece)
+        return before, _as_keys(b"".join(pieces))
     except (termios.error, OSError):
         return None, b""
 

@@ -28,6 +28,10 @@ def test_enter_is_enter_though_the_terminal_had_made_a_line_end_of_it(
     try:
         before = termios.tcgetattr(slave)
         os.write(master, typed)
+        # The terminal has it once it has echoed it.
+        echo, wanted = b"", typed.replace(b"\r", b"\r\n")
+        while echo != wanted:
+            echo += os.read(master, 100)
         assert take_typed_ahead(slave) == (before, keys)
         assert not termios.tcgetattr(slave)[3] & termios.ICANON
         # Out of line mode nothing was changed on the way.
