@@ -9,6 +9,7 @@ from agent.session.resume import ResumedConversation, load
 from agent.session.store import Session, SessionStore
 from agent.settings.load import Settings
 from agent.surroundings import Surroundings
+from agent.tools.shell_process import sweep_private
 
 
 def open_session(
@@ -51,6 +52,8 @@ def open_session(
         return session, load(session.path), (f"This is a copy of session {found.id}.",)
     try:
         session = store.open(found.id)
+        for name in ("results", "scratch"):
+            sweep_private(session.folder / name)
         notes = session.transcript.repairs
     except SessionLocked as error:
         session = store.fork(found.id)

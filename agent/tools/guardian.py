@@ -25,7 +25,7 @@ members() {{
   for each in $live; do
     if [ -r /proc/self/environ ]; then
       grep -lsF "{MARK}=${{each%:*}}" /proc/[0-9]*/environ | tr -dc '0-9\\n'
-    else
+    elif [ "${{each#*:}}" != 0 ]; then
       echo "-${{each#*:}}"
     fi
   done
@@ -45,12 +45,22 @@ class _State:
     pipe: ClassVar[int | None] = None
 
 
-def watch(mark: str, pid: int) -> None:
-    """Have a command ended should this process be killed. Raises nothing."""
+def watch(mark: str) -> None:
+    """Have the command of this mark, which is about to start, ended should this process be killed.
+
+    Raises nothing.
+    """
     with contextlib.suppress(OSError, NotImplementedError):
         if _State.pipe is None:
             _State.pipe = _start()
-        _tell(f"+ {mark} {pid}\n")
+        _tell(f"+ {mark} 0\n")
+
+
+def started(mark: str, pid: int) -> None:
+    """Say which process it became, for systems where marks cannot be seen. Raises nothing."""
+    if _State.pipe is not None:
+        with contextlib.suppress(OSError):
+            _tell(f"- {mark}\n+ {mark} {pid}\n")
 
 
 def forget(mark: str) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from agent.errors import AgentError
-from agent.tools.guardian import forget, watch
+from agent.tools.guardian import forget, started, watch
 from agent.tools.process_session import (
     MARK,
     ProcessFamily,
@@ -132,6 +132,7 @@ class ShellProcess:
         reading, writing = os.pipe()
         os.set_blocking(reading, False)
         self._pipe = reading
+        watch(self.mark)
         try:
             # One pipe for both streams is the only way to keep their order.
             self._process = await asyncio.create_subprocess_exec(
@@ -150,14 +151,16 @@ class ShellProcess:
         except (OSError, ValueError) as error:
             os.close(reading)
             self._remove_folder()
+            forget(self.mark)
             raise ShellError(_start_failure(error, command, cwd)) from error
         except BaseException:
             os.close(reading)
             self._remove_folder()
+            forget(self.mark)
             raise
         finally:
             os.close(writing)
-        watch(self.mark, self._process.pid)
+        started(self.mark, self._process.pid)
         asyncio.get_running_loop().add_reader(reading, self._on_readable)
         self._task = asyncio.ensure_future(self._follow(self._process))
         return self
@@ -316,6 +319,15 @@ class ShellProcess:
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
             self._folder = None
+
+
+def sweep_private(private_dir: Path) -> None:
+    """Remove what commands of a killed program left there; nobody may run any from it now."""
+    for folder in private_dir.glob("shell-*"):
+        with contextlib.suppress(OSError):
+            # Commands may have made folders of such names for themselves.
+            if set(os.listdir(folder)) <= {"prologue", "cwd"}:
+                shutil.rmtree(folder)
 
 
 def find_bash(env: Mapping[str, str]) -> str:

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from agent.tools.shell_process import sweep_private
+
 ROOT = Path(__file__).parents[3]
 PROGRAM = """
 import asyncio, os, sys
@@ -51,7 +53,7 @@ def test_a_kill_ends_what_ran(command: str, tmp_path: Path) -> None:
 def test_who_ends_by_himself_leaves_no_guardian() -> None:
     reading, writing = os.pipe()
     # The guardian inherits the pipe, which comes to its end with it.
-    code = "from agent.tools.guardian import forget, watch; watch('a', 1); forget('a')"
+    code = "from agent.tools.guardian import forget, watch; watch('a'); forget('a')"
     try:
         done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, pass_fds=(writing,))
     finally:
@@ -59,3 +61,12 @@ def test_who_ends_by_himself_leaves_no_guardian() -> None:
     assert done.returncode == 0
     with os.fdopen(reading, "rb") as held:
         assert held.read() == b""
+
+
+def test_what_a_killed_program_left_beside_its_results_goes(tmp_path: Path) -> None:
+    for name, file in (("shell-dead", "prologue"), ("shell-mine", "work"), ("other", "cwd")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / file).touch()
+    sweep_private(tmp_path)
+    sweep_private(tmp_path / "nowhere")
+    assert sorted(os.listdir(tmp_path)) == ["other", "shell-mine"]
