@@ -56,10 +56,22 @@ READERS = _letters(
     """
 )
 """Program: letters of its options that take the next word and are no file."""
-_NAMED = names("--files0-from --from-file --to-file --exclude-from --reference")
+_NAMED = names(
+    "--files0-from --from-file --to-file --exclude-from --reference --files-from --magic-file "
+    "--format-file --lesskey-file"
+)
 """Long options whose value is read."""
 
 
+_FILE_LETTERS = {
+    "file": "fm",
+    "diff": "X",
+    "du": "X",
+    "hexdump": "f",
+    "hd": "f",
+    "less": "k",
+}
+"""Letters whose value is read."""
 _COUNT = re.compile(r"[-+][0-9]")
 
 
@@ -68,5 +80,7 @@ def read_operands(program: str, words: Sequence[Word]) -> list[Access]:
     if program in ("head", "tail"):
         # `head -5c file`: the number is the value.
         words = [word for word in words if not _COUNT.match(word.plain)]
-    found = split_arguments(words, valued=READERS[program], valued_long=_NAMED)
-    return each(AccessKind.READ, [*found.operands, *found.values(*_NAMED)])
+    letters = _FILE_LETTERS.get(program, "")
+    found = split_arguments(words, valued=READERS[program] + letters, valued_long=_NAMED)
+    given = found.values(*_NAMED, *(f"-{letter}" for letter in letters))
+    return each(AccessKind.READ, [*found.operands, *given])

@@ -256,7 +256,7 @@ def patch(words: Sequence[Word]) -> list[Access]:
     )
     if found.has("--dry-run"):
         return [
-            *each(AccessKind.READ, found.values("-i", "--input")),
+            *each(AccessKind.READ, [*found.values("-i", "--input"), *found.operands[:2]]),
             *each(AccessKind.WRITE, found.values("-o", "--output")),
         ]
     places = (*found.values("-d", "--directory", "-o", "--output"), *found.operands[:1])
