@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from agent.messages import Message
+from permissions.lazy_dataclass import lazy_dataclass
 
 
-@dataclass(slots=True)
+@lazy_dataclass(slots=True)
 class AnswerText:
     """Follows the committed messages of one agent; `text` is its answer so far."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from agent.commands.center import CommandCenter
 from agent.conversation import Conversation
@@ -13,9 +13,10 @@ from agent.session.checkpoint import Checkpoints
 from agent.session.resume import ResumedConversation
 from agent.settings.load import Settings
 from hooks.runner import HookRunner
+from permissions.lazy_dataclass import lazy_dataclass
 
 
-@dataclass(slots=True, kw_only=True)
+@lazy_dataclass(slots=True, kw_only=True)
 class Assembled:
     """A conversation, and what the entry point shows about how it came to be."""
 

@@ -3,15 +3,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
+
+from permissions.lazy_dataclass import lazy_dataclass
 
 COMPLETION_THRESHOLD: Final = 0.9
 DIMINISHING_TOKENS: Final = 500
 DIMINISHING_CHECKS: Final = 3
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class BudgetTracker:
     """Progress against a token budget, over the continuations of one prompt."""
 
@@ -21,7 +23,7 @@ class BudgetTracker:
     last_total_tokens: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class ContinueBudget:
     """Go on; `nudge` is the message that tells the model how much is left."""
 
@@ -29,7 +31,7 @@ class ContinueBudget:
     nudge: str
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class StopBudget:
     """Stop; `is_diminishing` says that the last checks each brought under 500 tokens."""
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final
+
+from permissions.lazy_dataclass import lazy_dataclass
 
 _OPENING: Final = re.compile(r"([ \t]*)(?:[-+*] |\d{1,9}[.)] )?[ \t]*(`{3,}(?=[^`]*$)|~{3,})")
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class CodeBlock:
     """One fenced block."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -32,6 +31,7 @@ from agent.tools.call import CallPorts
 from agent.tools.emitter import SideEvents
 from agent.tools.services import ToolServices
 from permissions.gate import PermissionGate
+from permissions.lazy_dataclass import lazy_dataclass
 
 if TYPE_CHECKING:
     from agent.conversation import Conversation
@@ -43,7 +43,7 @@ class _Reminders(Protocol):
     def before_prompt(self) -> Sequence[str]: ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@lazy_dataclass(frozen=True, slots=True, kw_only=True)
 class CommandPorts:
     """What commands need of the conversation that is being put together."""
 

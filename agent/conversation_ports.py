@@ -6,7 +6,6 @@ Put together by `agent.assemble`. Next: `agent.conversation`.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -22,6 +21,7 @@ from agent.tools.shells import ShellRegistry
 from agent.totals import Totals
 from agent.user_prompt import Prompt
 from permissions.gate import PermissionGate
+from permissions.lazy_dataclass import lazy_dataclass
 
 if TYPE_CHECKING:
     from agent.observe.ledger import Costs
@@ -123,7 +123,7 @@ class ModelSwitch(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Identity:
     """What does not change while the program runs."""
 
@@ -136,7 +136,7 @@ class Identity:
     version: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@lazy_dataclass(frozen=True, slots=True, kw_only=True)
 class ConversationParts:
     """Everything a conversation works with."""
 

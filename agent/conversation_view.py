@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from agent.tools.shells import ShellRegistry
 from agent.turn import Recovery
 from agent.user_prompt import Prompt
 from permissions.gate import PermissionGate
+from permissions.lazy_dataclass import lazy_dataclass
 from permissions.mode import Mode
 from permissions.rule_set import Rule
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from agent.session.checkpoint import Checkpoints
 
 
-@dataclass(slots=True)
+@lazy_dataclass(slots=True)
 class ConversationState:
     """What changes while a conversation goes on."""
 

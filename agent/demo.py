@@ -6,7 +6,6 @@ import contextlib
 import os
 import shutil
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +14,7 @@ from agent.model.scripted.demo import DEMO_MODEL, copy_sample, demo_variables
 from agent.model.scripted.process import ScriptedProcess
 from agent.model.server import Endpoint
 from agent.temporary import OwnedFolder, make_owned_folder
+from permissions.lazy_dataclass import lazy_dataclass
 
 DEMO_KEY = "demo"
 _GIT_S: Final = 5.0
@@ -26,7 +26,7 @@ _GIT_CONFIG: Final = {
 }
 
 
-@dataclass(slots=True)
+@lazy_dataclass(slots=True)
 class Demo:
     """A running demo; close it to end the server and remove the copy."""
 

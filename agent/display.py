@@ -3,11 +3,12 @@ previews."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
+from permissions.lazy_dataclass import lazy_dataclass
 
-@dataclass(frozen=True, slots=True)
+
+@lazy_dataclass(frozen=True, slots=True)
 class TextDisplay:
     """Plain text output; `language` names a highlighter lexer or is None."""
 
@@ -16,7 +17,7 @@ class TextDisplay:
     type: Literal["text"] = "text"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class DiffDisplay:
     """One file's change, whole texts; the screen makes hunks and word marks from them."""
 
@@ -31,7 +32,7 @@ class DiffDisplay:
     type: Literal["diff"] = "diff"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class CommandDisplay:
     """A shell command with its output so far and, once it ended, its exit status."""
 
@@ -42,7 +43,7 @@ class CommandDisplay:
     type: Literal["command"] = "command"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class TodoItem:
     """One line of the task list."""
 
@@ -51,7 +52,7 @@ class TodoItem:
     active_form: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class TodoDisplay:
     """The task list as a whole."""
 
@@ -59,7 +60,7 @@ class TodoDisplay:
     type: Literal["todos"] = "todos"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class PlanDisplay:
     """A plan proposed for approval, in Markdown."""
 

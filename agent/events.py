@@ -9,12 +9,12 @@ The terminal's input events are another bus and never appear here.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from agent.display import Display
 from agent.messages import Message
 from permissions.decision import Decision
+from permissions.lazy_dataclass import lazy_dataclass
 
 TerminalReason = Literal[
     "completed",
@@ -29,7 +29,7 @@ TerminalReason = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Usage:
     """Token counts of one response, or a sum of several. Cache tokens are not part of
     `input_tokens`."""
@@ -64,7 +64,7 @@ class Usage:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class RequestStart:
     """A model request is about to leave. Followed by deltas, `RetryScheduled`, or `Complete`."""
 
@@ -77,7 +77,7 @@ class RequestStart:
     type: Literal["request_start"] = "request_start"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class TextDelta:
     """More text of the answer; the deltas of one block concatenate to its text."""
 
@@ -89,7 +89,7 @@ class TextDelta:
     type: Literal["text_delta"] = "text_delta"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class ThinkingDelta:
     """More of the summarised thinking. May be absent altogether."""
 
@@ -101,7 +101,7 @@ class ThinkingDelta:
     type: Literal["thinking_delta"] = "thinking_delta"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class ToolInputDelta:
     """A tool call is being written; the first one, with empty `partial_json`, announces it."""
 
@@ -114,7 +114,7 @@ class ToolInputDelta:
     type: Literal["tool_input_delta"] = "tool_input_delta"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class ToolDispatch:
     """A call passed validation and enters its lifecycle. Exactly one `ToolResult` follows."""
 
@@ -128,7 +128,7 @@ class ToolDispatch:
     type: Literal["tool_dispatch"] = "tool_dispatch"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class ToolProgress:
     """Live output of a running call, sanitised; between its `ToolDispatch` and `ToolResult`."""
 
@@ -140,7 +140,7 @@ class ToolProgress:
     type: Literal["tool_progress"] = "tool_progress"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class ToolResult:
     """One call ended: exactly one per tool_use, also when it never ran."""
 
@@ -160,7 +160,7 @@ class ToolResult:
     type: Literal["tool_result"] = "tool_result"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class PermissionRequested:
     """A call waits for an answer. Exactly one `PermissionResolved` follows."""
 
@@ -176,7 +176,7 @@ class PermissionRequested:
     type: Literal["permission_requested"] = "permission_requested"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class PermissionResolved:
     """The answer to a `PermissionRequested`, or to a call that needed no question (same decision
     object)."""
@@ -189,7 +189,7 @@ class PermissionResolved:
     type: Literal["permission_resolved"] = "permission_resolved"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class HookStarted:
     """Handlers of a hook event were started."""
 
@@ -201,7 +201,7 @@ class HookStarted:
     type: Literal["hook_started"] = "hook_started"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class HookFinished:
     """Handlers of a hook event ended; `notices` are lines for people, failures included."""
 
@@ -214,7 +214,7 @@ class HookFinished:
     type: Literal["hook_finished"] = "hook_finished"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class UsageUpdate:
     """New totals after a model response."""
 
@@ -230,7 +230,7 @@ class UsageUpdate:
     type: Literal["usage_update"] = "usage_update"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class RetryScheduled:
     """The request failed and is tried again after a wait that the person can end with Esc."""
 
@@ -244,7 +244,7 @@ class RetryScheduled:
     type: Literal["retry_scheduled"] = "retry_scheduled"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class ModelFallback:
     """Another model takes over for the rest of the turn."""
 
@@ -256,7 +256,7 @@ class ModelFallback:
     type: Literal["model_fallback"] = "model_fallback"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Compacted:
     """Earlier history was replaced by a summary for the model; the transcript keeps everything."""
 
@@ -271,7 +271,7 @@ class Compacted:
     type: Literal["compacted"] = "compacted"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Tombstone:
     """A partial message of a failed attempt is withdrawn; renderers and history drop it."""
 
@@ -282,7 +282,7 @@ class Tombstone:
     type: Literal["tombstone"] = "tombstone"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Notice:
     """A line for the person; never sent to the model."""
 
@@ -293,7 +293,7 @@ class Notice:
     type: Literal["notice"] = "notice"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class MessageCommitted:
     """A message entered the history: every one exactly once, in order. Transcripts subscribe to
     this."""
@@ -304,7 +304,7 @@ class MessageCommitted:
     type: Literal["message_committed"] = "message_committed"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Complete:
     """One model response ended. Its `MessageCommitted` follows, then its tools or `Terminal`."""
 
@@ -316,7 +316,7 @@ class Complete:
     type: Literal["complete"] = "complete"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class ErrorEvent:
     """The turn cannot go on; `Terminal(reason="error")` or `prompt_too_long` follows."""
 
@@ -329,7 +329,7 @@ class ErrorEvent:
     type: Literal["error"] = "error"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Terminal:
     """The prompt is done: always last, exactly one per prompt (and per sub-agent run)."""
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 from agent.abort import AbortSignal
 from agent.events import AgentEvent
 from agent.messages import Message
 from agent.user_prompt import Prompt
+from permissions.lazy_dataclass import lazy_dataclass
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Expanded:
     """The end of an expansion."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -23,12 +23,13 @@ from permissions.decision import Decision
 from permissions.gate import PermissionGate
 from permissions.grants import Grant, suggest
 from permissions.handlers import HeadlessHandler, InteractiveHandler
+from permissions.lazy_dataclass import lazy_dataclass
 from permissions.mode import Mode
 from permissions.request import PermissionRequest
 from permissions.rule import RuleText
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@lazy_dataclass(frozen=True, slots=True, kw_only=True)
 class GatePorts:
     """What the gate needs of the conversation that is being put together."""
 

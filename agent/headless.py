@@ -10,7 +10,7 @@ import json
 import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from agent.answer import AnswerText
@@ -56,6 +56,7 @@ from agent.options import OutputFormat
 from agent.sanitize import sanitize
 from agent.user_prompt import Prompt
 from permissions.decision import Behavior, DecisionSource
+from permissions.lazy_dataclass import lazy_dataclass
 
 if TYPE_CHECKING:
     from agent.headless_control import Control
@@ -80,7 +81,7 @@ _SUBTYPE: Final = {
 }
 
 
-@dataclass(slots=True)
+@lazy_dataclass(slots=True)
 class _Run:
     started: float = field(default_factory=time.monotonic)
     answer: AnswerText = field(default_factory=AnswerText)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from agent.conversation import Conversation
@@ -23,6 +23,7 @@ from agent.events import (
     ToolInputDelta,
     Usage,
 )
+from permissions.lazy_dataclass import lazy_dataclass
 
 Line = dict[str, Any]
 Delta = TextDelta | ThinkingDelta | ToolInputDelta
@@ -127,7 +128,7 @@ def models_json(conversation: Conversation) -> dict[str, Line]:
     }
 
 
-@dataclass(slots=True)
+@lazy_dataclass(slots=True)
 class PartialLines:
     """The events of answers that are being written, in the form of the Messages API.
 
@@ -178,7 +179,7 @@ class PartialLines:
         }
 
 
-@dataclass(slots=True)
+@lazy_dataclass(slots=True)
 class _Answer:
     uid: str
     block: object = None

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from permissions.lazy_dataclass import lazy_dataclass
 
 Side = Literal["before", "since"]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class HistoryPart:
     """A part told by one of the person's messages."""
 

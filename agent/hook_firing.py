@@ -11,7 +11,7 @@ import asyncio
 import re
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,6 +23,7 @@ from hooks.ports import HookSession
 from hooks.response import first_line
 from hooks.runner import HookRunner
 from hooks.spec import HandlerSpec
+from permissions.lazy_dataclass import lazy_dataclass
 from permissions.telling import place_relative
 
 CLASSIFIER_NOTES: Final = 10
@@ -47,7 +48,7 @@ PLACE: Final = re.compile(r"(?<= \()[a-z]+ (?P<file>/[^\n]*?)(?=\)(?: would fail
 """Where a notice says which file a hook is from."""
 
 
-@dataclass(slots=True)
+@lazy_dataclass(slots=True)
 class HookListeners:
     """Who carries out what hooks ask for; shared by the agents of one conversation."""
 

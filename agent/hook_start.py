@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Literal
 
 from agent.background_tasks import BackgroundTasks
@@ -19,11 +18,12 @@ from agent.tools.shells import ShellRegistry
 from hooks.health import check_health, check_round_trip
 from hooks.response import first_line
 from hooks.spec import CommandHandler
+from permissions.lazy_dataclass import lazy_dataclass
 
 StartSource = Literal["startup", "resume", "clear", "fork"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@lazy_dataclass(frozen=True, slots=True, kw_only=True)
 class StartHooks:
     """Fires the hooks of a start, once."""
 

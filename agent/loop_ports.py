@@ -6,7 +6,6 @@ The loop (`agent.loop`) drives them; `agent.assemble` passes the implementations
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from agent.abort import AbortSignal
@@ -17,6 +16,7 @@ from agent.model.client import ModelClient, ModelRequest
 from agent.tools.call import CallOutcome, CallPorts
 from agent.turn import Recovery
 from hooks.outcome import EventOutcome
+from permissions.lazy_dataclass import lazy_dataclass
 
 
 class TurnHooks(Protocol):
@@ -47,7 +47,7 @@ class TurnHooks(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class ContextStep:
     """What context management did before a request."""
 
@@ -87,7 +87,7 @@ class ContextPort(Protocol):
 AfterCalls = Callable[[Sequence[tuple[ToolUse, CallOutcome]]], Awaitable[list[str]]]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class LoopPorts:
     """Everything one agent's loop works with."""
 

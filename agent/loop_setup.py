@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from agent.accounting import Accounting
@@ -23,6 +23,7 @@ from agent.recovery.retry import RequestSource, RetryPolicy
 from agent.tools.emitter import SideEvents
 from agent.turn import Recovery
 from agent.user_prompt import Prompt
+from permissions.lazy_dataclass import lazy_dataclass
 
 MAX_OUTPUT_TOKENS: Final = 32_000
 """Asked for per response; models that give less are asked for less."""
@@ -79,7 +80,7 @@ def _is_mid_turn(messages: Sequence[Message]) -> bool:
     return False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@lazy_dataclass(frozen=True, slots=True, kw_only=True)
 class KeeperSetup:
     """What the keepers of one conversation's agents share."""
 

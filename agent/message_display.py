@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from agent.abort import AbortSignal
 from agent.events import AgentEvent, TextDelta
 from agent.hook_dispatch import HookDispatch
+from permissions.lazy_dataclass import lazy_dataclass
 
 EVENT: Final = "MessageDisplay"
 REST_FACTOR: Final = 2.0
 """A hook rests for this many times what its last run took."""
 
 
-@dataclass(slots=True)
+@lazy_dataclass(slots=True)
 class _Held:
     """Text of one block that was not shown yet."""
 

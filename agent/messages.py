@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
+
+from permissions.lazy_dataclass import lazy_dataclass
 
 Block = dict[str, Any]
 """One content block as JSON: `{"type": "text", …}`; treat as immutable once it is in a
@@ -29,7 +31,7 @@ def new_uid() -> str:
     return uuid.uuid4().hex
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Message:
     """One entry of the conversation."""
 
@@ -62,7 +64,7 @@ class Message:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class ToolUse:
     """One tool call the model made."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from agent.settings.file import read_settings
@@ -15,6 +15,7 @@ from agent.settings.trust import TrustStore
 from permissions.context import PermissionContext, is_locked
 from permissions.decision import DecisionWarning, GrantChoice, WarningType
 from permissions.effective import without_dangerous
+from permissions.lazy_dataclass import lazy_dataclass
 from permissions.mode import Mode, parse_mode
 from permissions.rule import Rule, RuleBehavior, RuleSet, RuleSource, RuleText
 from permissions.rule_notes import rule_notes
@@ -22,7 +23,7 @@ from permissions.store import store_rules
 from permissions.telling import place_relative
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class PermissionSetup:
     """A context to start with, and what the person should know about it."""
 
@@ -112,7 +113,7 @@ def _mode(
     return mode, ()
 
 
-@dataclass(slots=True)
+@lazy_dataclass(slots=True)
 class Grants:
     """Stores what answers want remembered, and makes it count at once."""
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from agent.events import HookFinished, HookStarted
 from agent.tools.services import AskPerson
 from permissions.contender import Contender
+from permissions.lazy_dataclass import lazy_dataclass
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@lazy_dataclass(frozen=True, slots=True, kw_only=True)
 class PersonPorts:
     """How the person is reached; all None in a headless run."""
 

@@ -6,7 +6,6 @@ Next: `agent.expansion`, `agent.prompt.reminders`.
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
 
 from agent.abort import AbortSignal
 from agent.conversation_ports import ConversationParts
@@ -17,9 +16,10 @@ from agent.messages import Message, user_message
 from agent.prompt.system import note
 from agent.user_prompt import Prompt
 from hooks.response import first_line
+from permissions.lazy_dataclass import lazy_dataclass
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Opened:
     """The messages that a prompt became; always the last item."""
 

@@ -6,7 +6,6 @@ import asyncio
 import os
 import platform
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
@@ -17,9 +16,10 @@ from agent.prompt.instruction_files import Instructions, Places
 from agent.settings.load import Settings
 from agent.start import Start
 from agent.surroundings import Surroundings
+from permissions.lazy_dataclass import lazy_dataclass
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class PromptParts:
     """What describes the present, and the instruction files."""
 

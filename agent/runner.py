@@ -16,7 +16,7 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -39,6 +39,7 @@ from hooks.spec import CallbackHandler, HandlerSpec, HookSource
 from permissions.contender import Contender
 from permissions.decision import Behavior, Decision
 from permissions.handlers import user_decision
+from permissions.lazy_dataclass import lazy_dataclass
 from permissions.request import PermissionRequest
 
 HookFunction = Callable[[Mapping[str, object]], Awaitable[Mapping[str, object] | None]]
@@ -66,7 +67,7 @@ class RunFailed(AgentError):
         super().__init__(message)
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class RunResult:
     """What a run came to."""
 
@@ -90,7 +91,7 @@ class RunResult:
         return [message.to_wire() for message in self.messages]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@lazy_dataclass(frozen=True, slots=True, kw_only=True)
 class RunConfig:
     """How runs are made; the defaults are those of a start in the current folder."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from agent.conversation_ports import DEFAULT_MAX_TURNS, DEFAULT_MAX_TURNS_HEADLESS, Identity
@@ -32,10 +32,11 @@ from agent.surroundings import Surroundings
 from agent.tools.registry import ToolRegistry
 from agent.tools.services import ToolServices
 from hooks.ports import HookSession
+from permissions.lazy_dataclass import lazy_dataclass
 from permissions.rule import RuleBehavior, RuleSource, RuleText
 
 
-@dataclass(slots=True, kw_only=True)
+@lazy_dataclass(slots=True, kw_only=True)
 class Start:
     """What a conversation is put together from."""
 

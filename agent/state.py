@@ -3,10 +3,11 @@ Struct")."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from agent.messages import Message
+from permissions.lazy_dataclass import lazy_dataclass
 
 TransitionReason = Literal[
     "next_turn",
@@ -19,7 +20,7 @@ TransitionReason = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Transition:
     """Why the loop went round again."""
 
@@ -27,7 +28,7 @@ class Transition:
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class LoopState:
     """Everything that changes between two model requests of one prompt."""
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, Literal
 
 from agent.sanitize import sanitize
+from permissions.lazy_dataclass import lazy_dataclass
 
 Colour = Literal["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"]
 COLOURS: Final[tuple[Colour, ...]] = (
@@ -28,7 +29,7 @@ _GREY_SPREAD: Final = 24
 """Channels that lie closer together than this are no colour."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Piece:
     """Text in one look."""
 

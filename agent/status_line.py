@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,6 +17,7 @@ from agent.events import Usage
 from agent.prompt.git import read_branch
 from agent.prompt.git_remote import read_remote, read_worktree
 from agent.status_ink import Piece, pieces
+from permissions.lazy_dataclass import lazy_dataclass
 
 TIMEOUT_S: Final = 5.0
 MAX_LINES: Final = 3
@@ -25,7 +25,7 @@ _FAMILY: Final = re.compile(r"claude-([a-z]+)(?:-(\d{1,2}(?:-\d{1,2})?))?(?:-\d{
 _LINE_ENDS: Final = re.compile(r"\r\n|\n")
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class StatusText:
     """What a run gave."""
 
@@ -34,7 +34,7 @@ class StatusText:
     """Why there is nothing to show; for people, once."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@lazy_dataclass(frozen=True, slots=True, kw_only=True)
 class StatusFacts:
     """What the screen knows of the session and the conversation does not."""
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from agent.abort import AbortController, AbortSignal
@@ -22,6 +21,7 @@ from agent.loop_ports import LoopPorts
 from agent.messages import Message, user_message
 from agent.tools.emitter import SideEvents
 from agent.tools.services import SubagentPort, SubagentReport
+from permissions.lazy_dataclass import lazy_dataclass
 
 MAX_TURNS: Final = 50
 NOT_IN_SUBAGENTS: Final = frozenset(
@@ -32,7 +32,7 @@ READ_ONLY_TYPES: Final = frozenset({"explore", "plan"})
 READ_TOOLS: Final = frozenset({"Read", "Glob", "Grep", "WebFetch"})
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class SubagentSpec:
     """Which agent to build."""
 
@@ -47,7 +47,7 @@ class SubagentSpec:
         return name not in NOT_IN_SUBAGENTS
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class BuiltSubagent:
     """A sub-agent ready to run."""
 

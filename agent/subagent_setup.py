@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from agent.hook_dispatch import HookDispatch
@@ -20,6 +20,7 @@ from agent.prompt.system import PromptConfig, build_system
 from agent.recovery.retry import RequestSource, RetryPolicy
 from agent.subagent import BuiltSubagent, SubagentSpec
 from agent.tools.file_state import FileState
+from permissions.lazy_dataclass import lazy_dataclass
 
 _PROMPT: Final = (
     "You work for another agent, not for a person: nobody can answer questions. Do the task you "
@@ -28,7 +29,7 @@ _PROMPT: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@lazy_dataclass(frozen=True, slots=True, kw_only=True)
 class SubagentSetup:
     """What sub-agents take over from their conversation."""
 

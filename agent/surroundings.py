@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from agent.errors import UsageError
 from agent.options import RunOptions
 from agent.settings.load import CliSettings, Settings, load_settings
+from permissions.lazy_dataclass import lazy_dataclass
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@lazy_dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
     """The world as the entry point found it; nothing below reads it again."""
 

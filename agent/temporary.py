@@ -9,9 +9,10 @@ import shutil
 import stat
 import tempfile
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from permissions.lazy_dataclass import lazy_dataclass
 
 SETTLED_S: Final = 60.0
 """A folder younger than this may not have its lock yet."""
@@ -19,7 +20,7 @@ SETTLED_S: Final = 60.0
 _FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class OwnedFolder:
     """A private folder, locked for as long as its owner lives."""
 

@@ -11,7 +11,7 @@ import contextlib
 import random
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Literal, assert_never
 
 from agent.abort import Aborted, AbortSignal, has_fired
@@ -41,9 +41,10 @@ from agent.recovery.breaker import Breakers
 from agent.recovery.classify import Failure, classify
 from agent.recovery.ladder import Climb, Degrade, Fail, FallBack, Retry, climb
 from agent.recovery.retry import RetryPolicy, heartbeat_chunks
+from permissions.lazy_dataclass import lazy_dataclass
 
 
-@dataclass(slots=True)
+@lazy_dataclass(slots=True)
 class Recovery:
     """How the requests of one agent recover; shared by its turns, so that lessons are kept."""
 
@@ -63,7 +64,7 @@ class Recovery:
     wall_clock: Callable[[], float] = time.time
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Answered:
     """The model's response is whole."""
 
@@ -76,7 +77,7 @@ class Answered:
     type: Literal["answered"] = "answered"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Interrupted:
     """The abort signal fired; `message` holds what was complete, None when nothing was."""
 
@@ -86,7 +87,7 @@ class Interrupted:
     type: Literal["interrupted"] = "interrupted"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Failed:
     """No response could be had; retries, where they made sense, are used up."""
 

@@ -3,12 +3,13 @@ it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from agent.messages import Block, Message, new_uid, text_block
+from permissions.lazy_dataclass import lazy_dataclass
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Prompt:
     """Text, and images or documents as blocks."""
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from hooks.effects import Effects
+from permissions.lazy_dataclass import lazy_dataclass
 
 Verdict = Literal["allow", "deny", "ask", "defer", "block"]
 
@@ -71,7 +71,7 @@ class AnswerError(ValueError):
     """The answer has the wrong shape; none of it counts."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Answer:
     """One handler's answer. None and empty mean that it said nothing about that."""
 

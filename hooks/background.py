@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from hooks.outcome import notices_of
 from hooks.response import HandlerOutcome, HandlerResult
 from hooks.spec import CommandHandler, HandlerSpec
+from permissions.lazy_dataclass import lazy_dataclass
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class BackgroundDelivery:
     """What background handlers said since the last time somebody asked; decisions are void."""
 
@@ -27,7 +27,7 @@ class BackgroundDelivery:
         return bool(self.results)
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class _Owned:
     spec: HandlerSpec
     on_end: Callable[[HandlerResult], None]

@@ -7,16 +7,17 @@ Then read: `hooks/section.py` for one section, `hooks/lint.py` for what is accep
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
 from hooks.section import ConfigWarning, parse_hooks
 from hooks.spec import HandlerSpec, HookSource, PluginRoot
+from permissions.lazy_dataclass import lazy_dataclass
 
 __all__ = ["ConfigWarning", "HookConfig", "HookLayer", "build_config", "parse_hooks"]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class HookLayer:
     """One file (or other origin) that may configure hooks, already parsed as JSON."""
 
@@ -31,7 +32,7 @@ class HookLayer:
     owner: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class HookConfig:
     """Every handler of a session by event, in configuration order, and the switches around them."""
 

@@ -5,9 +5,10 @@ Whatever an answer contains beyond its event's row is reported and never obeyed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+
+from permissions.lazy_dataclass import lazy_dataclass
 
 
 class ExitTwo(StrEnum):
@@ -46,7 +47,7 @@ WITHOUT_MODELS: Final = frozenset({"command", "http", "mcp_tool", "callback"})
 AT_START: Final = frozenset({"command", "mcp_tool", "callback"})
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Effects:
     """One event's row."""
 

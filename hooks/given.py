@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Final
 
 from hooks.effects import EFFECTS
 from hooks.events import EVENTS
+from permissions.lazy_dataclass import lazy_dataclass
 
 COMMON_TEXT: Final = frozenset(
     {
@@ -55,7 +56,7 @@ class PayloadError(ValueError):
     """A payload that no hook should be run with; says which field and what is expected."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class GivenPayload:
     """A payload as it was given, fields beyond our knowledge included."""
 

@@ -11,7 +11,6 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -20,6 +19,7 @@ from hooks.modes.command import shell_argv
 from hooks.modes.mcp_tool import NO_MCP
 from hooks.process import CannotStart, Program, run_program
 from hooks.spec import CommandHandler, HandlerSpec, HttpHandler, McpToolHandler, is_background
+from permissions.lazy_dataclass import lazy_dataclass
 
 INTERPRETERS: Final = frozenset({"python", "python3", "node", "bash", "sh", "zsh", "ruby", "perl"})
 SHELL_WORDS: Final = frozenset(
@@ -28,7 +28,7 @@ SHELL_WORDS: Final = frozenset(
 VARIABLE: Final = "$"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Finding:
     """One reason why a handler would not work."""
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import warnings
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
+
+from permissions.lazy_dataclass import lazy_dataclass
 
 if TYPE_CHECKING:
     from hooks.bounded_regex import BoundedRegex
@@ -25,26 +26,26 @@ TOOL_ALIASES: Final = {
 """Older names that people's matchers still use."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class MatchEverything:
     """No matcher, an empty one, or `*`."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class MatchNames:
     """A list of exact names."""
 
     names: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class MatchPattern:
     """An unanchored regular expression, searched for in bounded time."""
 
     pattern: BoundedRegex
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class MatchNothing:
     """A matcher that cannot be understood; `reason` says why."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from pathlib import Path
 from typing import Final, Literal, TypeVar
@@ -12,6 +12,7 @@ from hooks.answer import Answer
 from hooks.effects import EFFECTS, Audience, Effects, ExitTwo
 from hooks.permission_updates import grant_of
 from hooks.response import HandlerOutcome, HandlerResult, ReasonSource, first_line
+from permissions.lazy_dataclass import lazy_dataclass
 
 T = TypeVar("T")
 
@@ -34,7 +35,7 @@ class OutcomeKind(StrEnum):
     """Something was started, nothing was waited for."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class EventOutcome:
     """What the hooks of one event said. The defaults are those of an event without hooks."""
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Protocol
+
+from permissions.lazy_dataclass import lazy_dataclass
 
 Resolve = Callable[[str], Sequence[str]]
 """Addresses of a host name, as text. Raises OSError when there are none."""
@@ -58,7 +60,7 @@ def system_resolve(host: str) -> Sequence[str]:
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class HookPorts:
     """Ways out of this package. A port that is None makes handlers that need it fail visibly."""
 
@@ -74,7 +76,7 @@ class HookPorts:
     """What a program has between TERM and KILL."""
 
 
-@dataclass(slots=True)
+@lazy_dataclass(slots=True)
 class HookSession:
     """What every hook of a session is told; its owner keeps what changes up to date."""
 

@@ -15,12 +15,13 @@ import subprocess
 import threading
 import uuid
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Final
 
 from hooks import room
 from hooks.descendants import MARK, signal_marked
+from permissions.lazy_dataclass import lazy_dataclass
 
 STDOUT_LIMIT_BYTES: Final = 4 * 1024 * 1024
 STDERR_LIMIT_BYTES: Final = 256 * 1024
@@ -41,7 +42,7 @@ class NoRoom(CannotStart):
     """It could not be started now; when others have ended it may be."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Program:
     """What to run."""
 
@@ -51,7 +52,7 @@ class Program:
     stdin: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class ProcessResult:
     """How a program ended."""
 

@@ -8,8 +8,10 @@ atomic groups and possessive repetitions.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
+
+from permissions.lazy_dataclass import lazy_dataclass
 
 LONGEST_PROGRAM: Final = 1_000
 DEEPEST: Final = 50
@@ -40,40 +42,40 @@ class UnboundedPattern(ValueError):
     """A pattern that cannot be searched for in bounded time; says why."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Char:
     """Read one character that passes a test."""
 
     test: re.Pattern[str]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class AssertHolds:
     """Go on where a place such as `^` or `\\b` is."""
 
     test: re.Pattern[str]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Jump:
     """Go on elsewhere."""
 
     to: int
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Split:
     """Go on with the next instruction and elsewhere, both."""
 
     to: int
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Matched:
     """The whole pattern was read; always the last instruction."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@lazy_dataclass(frozen=True, slots=True, eq=False)
 class Look:
     """A look ahead or behind: its own program, read away from the position."""
 
@@ -81,7 +83,7 @@ class Look:
     is_negative: bool
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class AssertLook:
     """Go on where something else is (or is not) ahead or behind."""
 
@@ -91,7 +93,7 @@ class AssertLook:
 Instruction = Char | AssertHolds | Jump | Split | Matched | AssertLook
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Program:
     """Instructions, the first first."""
 
@@ -100,14 +102,14 @@ class Program:
     """Reads the text from right to left."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class _Alternatives:
     """One of several sequences."""
 
     sequences: tuple[tuple[_Node, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class _Repeat:
     """Something several times."""
 
@@ -117,7 +119,7 @@ class _Repeat:
     """None: without end."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class _Look:
     """A look ahead or behind, not yet a program."""
 
@@ -141,7 +143,7 @@ def _program(node: _Alternatives, *, is_backward: bool) -> Program:
     return Program((*writer.code, Matched()), is_backward)
 
 
-@dataclass(slots=True)
+@lazy_dataclass(slots=True)
 class _Writer:
     """Writes instructions for nodes."""
 

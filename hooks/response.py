@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 from typing import Final
 
@@ -14,6 +14,7 @@ from hooks.effects import EFFECTS, Effects, ExitTwo, PlainStdout
 from hooks.hidden_answer import ends_with_answer, has_answer_inside
 from hooks.spec import HandlerSpec
 from hooks.strict_json import load_json
+from permissions.lazy_dataclass import lazy_dataclass
 
 ANSI: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 MISSING_SCRIPT: Final = "can't open file"
@@ -48,7 +49,7 @@ class ReasonSource(StrEnum):
     """The handler gave none; the text only names it."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class HandlerResult:
     """One handler's run."""
 
@@ -68,7 +69,7 @@ class HandlerResult:
         return replace(self, outcome=outcome, error=error, answer=Answer(notes=self.answer.notes))
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Printed:
     """What a program printed and how it ended by itself."""
 

@@ -14,7 +14,7 @@ import shutil
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, TextIO
 
@@ -26,6 +26,7 @@ from hooks.ports import HookPorts, HookSession
 from hooks.runner import HookRunner
 from hooks.sources import SourceError, read_plugin, read_plugin_file, read_settings_file
 from hooks.spec import HookSource
+from permissions.lazy_dataclass import lazy_dataclass
 
 BACKGROUND_WAIT_S: Final = 5.0
 KEPT_S: Final = 24 * 3600.0
@@ -33,7 +34,7 @@ QUOTED: Final = re.compile(r'"(?:\\.|[^"\\])*"')
 NAMEABLE: Final = ("policy", "project", "local", "user", "plugin", "skill", "agent")
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class HookOptions:
     """What the command line says about where hooks come from."""
 
@@ -43,7 +44,7 @@ class HookOptions:
     trust: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class HookWorld:
     """Where a command runs; everything it knows of the machine."""
 
@@ -56,7 +57,7 @@ class HookWorld:
     pid: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Step:
     """One event of the session, as given."""
 

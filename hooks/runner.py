@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -32,6 +32,7 @@ from hooks.response import HandlerOutcome, HandlerResult, block_on_failure
 from hooks.select import Selection, select
 from hooks.spec import CommandHandler, HandlerSpec, is_background
 from hooks.stop_cap import STOPS, StopCap
+from permissions.lazy_dataclass import lazy_dataclass
 
 MODES: Final[Mapping[str, Mode]] = {
     "command": CommandMode(),
@@ -45,7 +46,7 @@ SESSION_END_VARIABLE: Final = "CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS"
 SESSION_END_MAX_S: Final = 60.0
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class HandlerStats:
     """What a handler did so far in this session."""
 

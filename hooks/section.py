@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from hooks.effects import EFFECTS, LONGEST_TIMEOUT_S
 from hooks.lint import lint_handler, lint_matcher
 from hooks.read_fields import FieldError, read_handler
 from hooks.spec import HandlerSpec, HookSource, PluginRoot, is_background
+from permissions.lazy_dataclass import lazy_dataclass
 
 FAILURE_POLICIES: Final = {"block": True, "ignore": False, "continue": False, "allow": False}
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class ConfigWarning:
     """One thing in a hooks section that does not do what it seems to."""
 

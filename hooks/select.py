@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from hooks.condition import applies
@@ -11,9 +11,10 @@ from hooks.effects import EFFECTS, default_timeout_s
 from hooks.match import covers, parse_matcher
 from hooks.ports import HookSession
 from hooks.spec import HandlerSpec, is_background
+from permissions.lazy_dataclass import lazy_dataclass
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Selection:
     """Whether one handler runs for one event."""
 

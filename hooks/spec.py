@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+
+from permissions.lazy_dataclass import lazy_dataclass
 
 
 class HookSource(StrEnum):
@@ -39,7 +40,7 @@ _SETTINGS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class CommandHandler:
     """A program. With `args` (even empty) it is run directly, otherwise through a shell."""
 
@@ -52,7 +53,7 @@ class CommandHandler:
     type: str = "command"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class HttpHandler:
     """A POST of the payload."""
 
@@ -63,7 +64,7 @@ class HttpHandler:
     type: str = "http"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class McpToolHandler:
     """A tool of a connected MCP server."""
 
@@ -73,7 +74,7 @@ class McpToolHandler:
     type: str = "mcp_tool"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class PromptHandler:
     """One question to the small model, answered by `{ok, reason}`."""
 
@@ -83,7 +84,7 @@ class PromptHandler:
     type: str = "prompt"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class AgentHandler:
     """A sub-agent with read tools that ends by `{ok, reason}`."""
 
@@ -92,7 +93,7 @@ class AgentHandler:
     type: str = "agent"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class CallbackHandler:
     """A Python callable: gets the payload, returns an answer as hooks print it, or None."""
 
@@ -106,7 +107,7 @@ Handler = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class PluginRoot:
     """Where a plugin lives, for the variables its handlers expect."""
 
@@ -117,7 +118,7 @@ class PluginRoot:
     """Exported as CLAUDE_PLUGIN_OPTION_<KEY>."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class HandlerSpec:
     """One configured handler."""
 

@@ -12,12 +12,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from permissions.addresses import address_kind, is_plain_loopback, literal_address, literal_kind
+from permissions.lazy_dataclass import lazy_dataclass
 
 Resolve = Callable[[str], Sequence[str]]
 
@@ -27,7 +27,7 @@ BRACKETED: Final = re.compile(r"\[[^\[\]]*\](?::[0-9]*)?")
 LOCALHOST: Final = ("127.0.0.1", "::1")
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Verdict:
     """Whether a request may go to a URL."""
 
@@ -73,7 +73,7 @@ def check_url(url: str, resolve: Resolve) -> Verdict:
     return Verdict(True, f"{host} resolves to public addresses only", found)
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class _Host:
     """A URL's host as it will be understood."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Final
 
@@ -16,6 +16,7 @@ from permissions.context import PermissionContext
 from permissions.decision import Behavior
 from permissions.grants import suggest
 from permissions.history import RuleKey, RuleUse, described_call
+from permissions.lazy_dataclass import lazy_dataclass
 from permissions.logged import LoggedCall
 from permissions.replay import judged_again
 from permissions.rule import Rule, RuleBehavior, RuleSource, RuleText
@@ -27,7 +28,7 @@ _PERSON: Final = frozenset({"user", "bridge", "channel"})
 _CAUSES: Final = {"scope": "the scope asked", "mode": "no rule matched"}
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Proposal:
     """Rules that would have spared questions."""
 
@@ -40,7 +41,7 @@ class Proposal:
     """What else they allow, in words; empty for exact rules."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Advice:
     """What the log says about questions."""
 
@@ -80,7 +81,7 @@ def advise(
     )
 
 
-@dataclass(slots=True)
+@lazy_dataclass(slots=True)
 class _Found:
     decisions: int = 0
     asked: list[LoggedCall] = field(default_factory=list)

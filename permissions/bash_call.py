@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 from permissions.context import PermissionContext
 from permissions.files import FileView, for_one_decision
+from permissions.lazy_dataclass import lazy_dataclass
 from permissions.match_bash import has_scoped_restriction
 from permissions.match_tool import Anchors
 from permissions.mode import Mode
@@ -16,7 +17,7 @@ from permissions.scope import Floor, Scope
 from permissions.watch import SCOPE, Answers, Asked, Watch, WatchedAnchors, is_same
 
 
-@dataclass
+@lazy_dataclass()
 class Bash:
     """One call. Folders are resolved only when a part names a file."""
 

@@ -7,9 +7,8 @@ boundary: it also fits the command without further words.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from permissions.glob_text import UNKNOWN, StarPattern
+from permissions.lazy_dataclass import lazy_dataclass
 
 WORD_END = "\x1f"
 """Separates the words of a command in the text that patterns are matched against.
@@ -20,7 +19,7 @@ Commands and rules with control characters are refused earlier, so it cannot occ
 _STAR = "\x00"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class BashPattern:
     """One command pattern, ready to match."""
 

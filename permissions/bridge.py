@@ -14,11 +14,11 @@ import os
 import secrets
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from permissions.decision import Decision, DecisionSource
+from permissions.lazy_dataclass import lazy_dataclass
 from permissions.remote import BadAnswer, decision_from, request_json
 from permissions.request import PermissionRequest
 from permissions.standing import BRIDGE
@@ -44,14 +44,14 @@ _REASONS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class _Asked:
     request: PermissionRequest
     pending: Decision
     answer: asyncio.Future[Decision]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class _Call:
     method: str
     path: str

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from permissions.bash_answers import bash_answers
@@ -13,6 +12,7 @@ from permissions.decision import Behavior, Decision, DecisionWarning, PartVerdic
 from permissions.effective import effective
 from permissions.judge import Part, judge, strictest_first
 from permissions.kept_answers import Answer
+from permissions.lazy_dataclass import lazy_dataclass
 from permissions.mode import Mode
 from permissions.paths import absolute
 from permissions.request import PermissionRequest
@@ -34,7 +34,7 @@ def decide(
     return decided(judged(request, context, cwd=cwd))
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Judged:
     """The parts of a call with their verdicts, before the strictest is taken."""
 

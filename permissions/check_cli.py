@@ -9,7 +9,7 @@ import json
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
@@ -20,6 +20,7 @@ from permissions.context import PermissionContext
 from permissions.decision import Behavior, Decision, DecisionWarning, WarningType
 from permissions.effective import requested_mode
 from permissions.examples import call_of
+from permissions.lazy_dataclass import lazy_dataclass
 from permissions.lint import lint, shadow_warnings
 from permissions.mode import Mode
 from permissions.request import PermissionRequest
@@ -41,7 +42,7 @@ class BadLine(ValueError):
     """A line that cannot be judged; the text says what is expected."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class LoadedSettings:
     """What the real settings say, for lines that bring no rules of their own."""
 

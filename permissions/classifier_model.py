@@ -10,10 +10,10 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
 from permissions.decision import Behavior, Decision, DecisionSource, Reason, ReasonType
+from permissions.lazy_dataclass import lazy_dataclass
 from permissions.request import PermissionRequest
 from permissions.standing import MODEL_CLASSIFIER
 
@@ -39,7 +39,7 @@ class AskModel(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Guidance:
     """What the person or the managed settings say in plain words (`autoMode`)."""
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from permissions.files import FileView, RealFiles
+from permissions.lazy_dataclass import lazy_dataclass
 from permissions.mode import Mode
 from permissions.rule_set import RuleSet, RuleSource
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class PermissionContext:
     """The state that calls are judged in. Replaced as a whole when something changes."""
 

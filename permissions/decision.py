@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 
+from permissions.lazy_dataclass import lazy_dataclass
 from permissions.record import record
 
 
@@ -87,7 +87,7 @@ class TraceStep(StrEnum):
     CHANNEL = "channel"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class RuleRef:
     """Where a rule that matched is written."""
 
@@ -138,7 +138,7 @@ class WarningType(StrEnum):
     SHADOWED_RULE = "shadowed_rule"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class DecisionWarning:
     """One warning; it never changes the answer by itself."""
 
@@ -175,7 +175,7 @@ class PartVerdict:
     """`command`, `write` (redirect), `read` (redirect) or `tool`."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class GrantChoice:
     """Rules that the answer wants stored; only the winner of a race gets them stored."""
 
@@ -185,7 +185,7 @@ class GrantChoice:
     behavior: Behavior = Behavior.ALLOW
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Decision:
     """The answer to a request. For a compound, origin fields are those of its strictest part."""
 

@@ -3,16 +3,17 @@ Tracking")."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from permissions.decision import Behavior, Decision, DecisionSource, TraceStep
+from permissions.lazy_dataclass import lazy_dataclass
 
 MAX_CONSECUTIVE_DENIALS: Final = 3
 MAX_TOTAL_DENIALS: Final = 20
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class DenialState:
     """Classifier denials of one session."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass
 
 from permissions.bash_pattern import BashPattern
 from permissions.context import PermissionContext, is_locked
 from permissions.decision import DecisionWarning, WarningType
 from permissions.grammar import RuleBehavior
+from permissions.lazy_dataclass import lazy_dataclass
 from permissions.mode import RAISED_MODES, Mode, parse_mode
 from permissions.rule_set import Rule, RuleSet, RuleSource
 
@@ -48,7 +48,7 @@ RUNNERS = _set("npx bunx pnpx uvx pipx sudo doas env xargs parallel nohup timeou
 """Single words that run the program that follows them."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Effective:
     """The part of a context that decisions use."""
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 import os
 import re
 import stat
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Protocol, Self
+
+from permissions.lazy_dataclass import lazy_dataclass
 
 MAX_ENTRIES = 5_000
 """Largest folder that a glob is expanded in; beyond it the target counts as unresolvable."""
@@ -47,7 +49,7 @@ class FileView(Protocol):
         ...
 
 
-@dataclass(slots=True)
+@lazy_dataclass(slots=True)
 class _Known:
     """What one decision has seen."""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from permissions.lazy_dataclass import lazy_dataclass
 
 UNKNOWN = "\ue000"
 """Stands in a text for a piece whose value is known only when the command runs."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class StarPattern:
     """Literal chunks with a wildcard between each two; one chunk means an exact text."""
 

@@ -8,11 +8,11 @@ gitignore patterns for files, `domain:` for WebFetch, names for Agent and Skill,
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 
 from permissions.bash_pattern import BashPattern, bash_pattern
 from permissions.glob_text import StarPattern, star_pattern
+from permissions.lazy_dataclass import lazy_dataclass
 from permissions.path_pattern import Anchor, PathPattern
 from permissions.tools import (
     CONTENT_PARAMETERS,
@@ -32,19 +32,19 @@ class RuleBehavior(StrEnum):
     ASK = "ask"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class WholeTool:
     """Every call of the tool."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class DomainPattern:
     """A host: lower case, without a trailing dot; a leading `*.` means any subdomain."""
 
     host: str
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class NamePattern:
     """An agent type or a skill; with `*`, names (and arguments) that start so."""
 
@@ -53,7 +53,7 @@ class NamePattern:
     """The name that also fits without arguments (`deploy *` fits `deploy`)."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class ParameterPattern:
     """The literal value of one top-level scalar input field."""
 
@@ -64,7 +64,7 @@ class ParameterPattern:
 Specifier = WholeTool | BashPattern | PathPattern | DomainPattern | NamePattern | ParameterPattern
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class ToolPattern:
     """Which tools a rule is about."""
 
@@ -79,7 +79,7 @@ class ToolPattern:
         return self.text == tool
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class ParsedRule:
     """A rule that was understood."""
 
@@ -89,7 +89,7 @@ class ParsedRule:
     """False for a tool name nobody knows: the rule is kept and warned about."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class MalformedRule:
     """A rule that was not understood."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -26,6 +25,7 @@ from permissions.decision import (
     RuleRef,
     WarningType,
 )
+from permissions.lazy_dataclass import lazy_dataclass
 from permissions.lint import LintType, LintWarning, lint_new
 from permissions.narrow_command import beyond, pattern_for
 from permissions.request import PermissionRequest
@@ -38,7 +38,7 @@ MAX_RULES: Final = 5
 """Rules stored for one compound command at most."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class RuleOffer:
     """One rule of a grant: which part of the call it is for, and what it would mean."""
 
@@ -49,7 +49,7 @@ class RuleOffer:
     """What the rule allows beyond this part; empty for an exact rule."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Grant:
     """One answer of the dialog that remembers something."""
 
@@ -69,7 +69,7 @@ class Grant:
     """Allow rules that are there and say nothing any more beside these."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Review:
     """What storing rules by hand would lead to; nothing was stored."""
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Final
 
 from permissions.decision import Behavior, Decision
+from permissions.lazy_dataclass import lazy_dataclass
 from permissions.request import PermissionRequest
 from permissions.rule_set import Rule
 
@@ -23,7 +23,7 @@ RuleKey = tuple[str, str, str]
 """A rule's behavior, source and text."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class RuleUse:
     """How often a rule decided about a call or a part of one."""
 
@@ -36,7 +36,7 @@ class RuleUse:
         return RuleUse(self.hits + 1, last)
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class RuleRow:
     """One line of the table of all rules."""
 
@@ -49,7 +49,7 @@ class RuleRow:
     last_used: datetime | None
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class RecentCall:
     """A call that was decided of late."""
 

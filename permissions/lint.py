@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 
 from permissions.bash_pattern import BashPattern
@@ -16,6 +15,7 @@ from permissions.decision import DecisionWarning, WarningType
 from permissions.effective import RUNNER_PREFIXES, RUNNERS
 from permissions.examples import failed_examples
 from permissions.grammar import RuleBehavior
+from permissions.lazy_dataclass import lazy_dataclass
 from permissions.mend import mended
 from permissions.path_pattern import Anchor, PathPattern
 from permissions.rule_set import Rule, RuleSet, RuleSource, RuleText
@@ -38,7 +38,7 @@ class LintType(StrEnum):
     FAILED_EXAMPLE = "failed_example"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class LintWarning:
     """One finding, with what to do about it."""
 

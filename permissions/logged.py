@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from permissions.audit import CUT_MARK
+from permissions.lazy_dataclass import lazy_dataclass
 from permissions.mode import Mode, parse_mode
 from permissions.request import PermissionRequest
 
 _ASKED: Final = frozenset({"user", "bridge", "channel", "hook", "classifier"})
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class LoggedCall:
     """One line of the log."""
 

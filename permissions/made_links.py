@@ -8,10 +8,11 @@ link is certain, and commands that come before are not.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from permissions.decision import Behavior, Reason
 from permissions.files import FileView
+from permissions.lazy_dataclass import lazy_dataclass
 from permissions.paths import Target, is_below, with_parents
 from permissions.scope import Floor, Scope, Scoped
 from permissions.shell.access import HERE, Access, AccessKind
@@ -27,7 +28,7 @@ _LATE = frozenset({"trap", "coproc"})
 """Programs whose commands run later than those that follow them."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Place:
     """A path at or below which links may appear."""
 

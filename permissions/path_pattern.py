@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property, lru_cache
 from itertools import groupby
+
+from permissions.lazy_dataclass import lazy_dataclass
 
 
 class Anchor(Enum):
@@ -21,7 +22,7 @@ class Anchor(Enum):
     __hash__ = object.__hash__
 
 
-@dataclass(frozen=True)
+@lazy_dataclass(frozen=True)
 class PathPattern:
     """A gitignore pattern below an anchor. What it compiles to lives as long as it does."""
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from permissions.contender import Contender
 from permissions.decision import Behavior, Decision
+from permissions.lazy_dataclass import lazy_dataclass
 from permissions.request import PermissionRequest
 
 
@@ -33,7 +33,7 @@ class RaceAborted(Exception):
     """The agent was interrupted before anybody answered; all contenders have ended."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Heard:
     """A contender that ended without deciding."""
 
@@ -44,7 +44,7 @@ class Heard:
     """What broke, e.g. `TimeoutError: …`; a failure counts as no opinion."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class RaceResult:
     """How a race ended. `decision` is None when nobody had an opinion."""
 

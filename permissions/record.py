@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from dataclasses import dataclass as record
 else:
-    from dataclasses import dataclass
+    from permissions.lazy_dataclass import lazy_dataclass
 
     def record(*, frozen: bool, slots: bool):
         """Return a decorator that takes what `dataclass` takes, for records made very often."""
         assert frozen
-        return dataclass(slots=slots, unsafe_hash=True)
+        return lazy_dataclass(slots=slots, unsafe_hash=True)
 
 
 __all__ = ["record"]

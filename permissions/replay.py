@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from permissions.cascade import decide
 from permissions.context import PermissionContext
 from permissions.decision import Decision
 from permissions.history import described_call
+from permissions.lazy_dataclass import lazy_dataclass
 from permissions.logged import LoggedCall, logged_calls
 
 _SHOWN_CHARS = 120
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Difference:
     """One logged decision beside the answer of today's rules."""
 

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, Protocol, runtime_checkable
 
 from permissions.decision import Behavior, GrantChoice
 from permissions.gate import PermissionGate
+from permissions.lazy_dataclass import lazy_dataclass
 from permissions.lint import LintWarning, lint_new
 from permissions.rule_set import Rule, RuleBehavior, RuleSet, RuleSource, RuleText
 from permissions.store import StoreReceipt, remove_rules, replace_rule, undo
@@ -63,7 +64,7 @@ class RuleChangeError(Exception):
     """The rule cannot be changed; the text says why, for people. Nothing was changed."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class _Undo:
     what: str
     texts: tuple[RuleText, ...]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from permissions.bash_pattern import BashPattern
@@ -18,6 +18,7 @@ from permissions.grammar import (
     WholeTool,
     parse_rule,
 )
+from permissions.lazy_dataclass import lazy_dataclass
 from permissions.match_path import LastNames
 from permissions.path_pattern import Anchor, PathPattern
 from permissions.tools import EDIT_TOOLS, KNOWN_TOOLS
@@ -47,7 +48,7 @@ SOURCE_ORDER = {source: index for index, source in enumerate(RuleSource)}
 """Rank of a source; 0 is asked first."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class RuleExamples:
     """Calls that a rule promises to match, or not to; Bash commands, paths or whole calls."""
 
@@ -55,7 +56,7 @@ class RuleExamples:
     not_match: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class RuleText:
     """A rule as settings hand it over, not yet read."""
 
@@ -69,7 +70,7 @@ class RuleText:
     """Set when the entry was no string: why; `text` is then its JSON."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Rule:
     """A rule that counts."""
 
@@ -99,7 +100,7 @@ PlacedRule = tuple[int, Rule]
 """A rule with its place in order of source."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class PathGroup:
     """Rules whose path patterns start at one place and say which names follow it."""
 
@@ -123,7 +124,7 @@ class PathGroup:
         return (*exact, *self.by_base[start : bisect_left(self.bases, f"{below}0")])
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class PathIndex:
     """The rules of one tool."""
 
@@ -134,7 +135,7 @@ class PathIndex:
     groups: tuple[PathGroup, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class RuleIndex:
     """The rules of one behaviour, found by tool and, for Bash, by program."""
 
@@ -164,7 +165,7 @@ class RuleIndex:
         return [*self.bash_by_head.get(program, ()), *self.bash_open]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class RuleSet:
     """All rules that count, in order of source, and what was wrong with the others."""
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from permissions.addresses import inside_kind
 from permissions.context import PermissionContext
 from permissions.decision import Behavior, Reason
 from permissions.files import FileView, for_one_decision
+from permissions.lazy_dataclass import lazy_dataclass
 from permissions.mode import Mode
 from permissions.paths import Target, absolute, is_below, relative_to, resolve
 from permissions.protected import Protection, may_be_protected, protection_of
@@ -22,7 +22,7 @@ from permissions.protected import Protection, may_be_protected, protection_of
 _OWN = (".agent", ".claude")
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Floor:
     """What a check insists on."""
 
@@ -34,7 +34,7 @@ class Floor:
     """Only the read outside scope: an allow rule that matches lifts it."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Scope:
     """The working directories with everything resolved once per decision."""
 

@@ -13,10 +13,11 @@ import stat
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from permissions.lazy_dataclass import lazy_dataclass
 from permissions.plain_file import read_plain
 from permissions.rule import RuleBehavior
 
@@ -25,7 +26,7 @@ class StoreError(OSError):
     """The settings file cannot be changed; says which one and why. Nothing was changed."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class StoreReceipt:
     """What a change did; `undo` takes it back."""
 

@@ -7,7 +7,7 @@ the cascade: a step that was not looked at says why, instead of not being there.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from permissions.decision import (
@@ -20,6 +20,7 @@ from permissions.decision import (
     TraceEntry,
     TraceStep,
 )
+from permissions.lazy_dataclass import lazy_dataclass
 
 if TYPE_CHECKING:
     from permissions.rule_set import RuleSet
@@ -28,7 +29,7 @@ Shorten = Callable[[str], str]
 """Returns a file as people write it, such as `~/.agent/settings.json`."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class ToldStep:
     """One step of a decision."""
 
@@ -41,7 +42,7 @@ class ToldStep:
     decides: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class ToldPart:
     """The steps of one part of a call, or, at the end, those that hear the whole call."""
 

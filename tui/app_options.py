@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
+from permissions.lazy_dataclass import lazy_dataclass
 from themes.theme import Theme
 from tui.input.keymap import Keymap, default_keymap
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class AppOptions:
     """What the entry point knows before the first frame."""
 
@@ -41,7 +42,7 @@ class AppOptions:
     """Lines to show at the start: warnings of settings, what a resume repaired."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class ExitReport:
     """What is left to say on the normal screen."""
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from agent.files.mention_text import mention_of, unquoted
+from permissions.lazy_dataclass import lazy_dataclass
 
 CompletionKind = Literal["command", "file", "shell"]
 
@@ -18,7 +18,7 @@ _FAR: Final = 4
 """From this score on the letters are only somewhere in the name."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Candidate:
     """Something to offer."""
 
@@ -28,7 +28,7 @@ class Candidate:
     """Other names that find it."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Completion:
     """The offers for one word of the prompt."""
 

@@ -7,10 +7,10 @@ through the same protocol.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from agent.conversation_facts import ConversationFacts
+from permissions.lazy_dataclass import lazy_dataclass
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -173,7 +173,7 @@ class AskOnboarding(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class ScreenPorts:
     """What the screen offers to whoever makes the conversation."""
 

@@ -6,9 +6,10 @@ Each script is static: the shell completes without starting the program.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+
+from permissions.lazy_dataclass import lazy_dataclass
 
 
 class Takes(StrEnum):
@@ -22,7 +23,7 @@ class Takes(StrEnum):
     FOLDER = "folder"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Flag:
     """One option under all its names."""
 
@@ -32,7 +33,7 @@ class Flag:
     words: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Node:
     """A command, with those below it."""
 

@@ -7,13 +7,13 @@ terminals' own manuals, on the kitty keyboard protocol, OSC 52, focus reports an
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final, Literal
 
+from permissions.lazy_dataclass import lazy_dataclass
 from tui.window import knows_progress
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Advice:
     """One ability."""
 
@@ -24,7 +24,7 @@ class Advice:
     """What to set, as lines to copy; empty where nothing needs doing."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Terminal:
     """A terminal program."""
 

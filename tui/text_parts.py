@@ -7,8 +7,9 @@ whole; only a very long code fence is cut in its middle. Looks at each line once
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final
+
+from permissions.lazy_dataclass import lazy_dataclass
 
 PART_CHARS: Final = 4_000
 """A part ends at the first place after so many characters where it may."""
@@ -27,7 +28,7 @@ _TAG_END: Final = re.compile(r"</(?:pre|script|style|textarea)>", re.IGNORECASE)
 """HTML that goes on over blank lines, and what ends it."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class TextPart:
     """One part of a text."""
 

@@ -6,10 +6,10 @@ Next: `tui.document`, which makes them from agent events; `tui.components.blocks
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from agent.display import Display
+from permissions.lazy_dataclass import lazy_dataclass
 
 if TYPE_CHECKING:
     # The first frame shows nothing of these.
@@ -24,7 +24,7 @@ ToolState = Literal[
 PromptKind = Literal["prompt", "shell", "command"]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class PersonMessage:
     """What the person sent."""
 
@@ -33,7 +33,7 @@ class PersonMessage:
     kind: PromptKind = "prompt"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class AssistantText:
     """Text of the answer, or a part of it; while it streams, `text` only ever grows at its end."""
 
@@ -44,7 +44,7 @@ class AssistantText:
     """Whether it goes on in the middle of what the block before shows."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class ThinkingText:
     """One thinking block, shown folded."""
 
@@ -53,7 +53,7 @@ class ThinkingText:
     is_streaming: bool
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class AgentActivity:
     """What a sub-agent has done so far, on the card of the call that started it."""
 
@@ -64,7 +64,7 @@ class AgentActivity:
     output_tokens: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class ToolCard:
     """One tool call from its first character to its result."""
 
@@ -87,7 +87,7 @@ class ToolCard:
     agent: AgentActivity | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class NoticeLine:
     """A line for the person alone."""
 
@@ -96,7 +96,7 @@ class NoticeLine:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class HookLine:
     """What hooks had to say; hooks that said nothing leave no line."""
 
@@ -111,7 +111,7 @@ class HookLine:
         return not all(text.startswith(f"{self.event} hook") for text in self.notices)
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class ErrorBlock:
     """Why the turn could not go on."""
 
@@ -121,7 +121,7 @@ class ErrorBlock:
     request_id: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class CompactionLine:
     """Before this line the model knows only a summary."""
 
@@ -134,7 +134,7 @@ class CompactionLine:
     """Messages before this line that the model still has."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class EndLine:
     """Why a prompt ended, where it was not simply done."""
 
@@ -156,7 +156,7 @@ Block = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class RetryCountdown:
     """A failed request waits for its next attempt."""
 
@@ -169,7 +169,7 @@ class RetryCountdown:
 Phase = Literal["idle", "requesting", "thinking", "writing", "tools", "asking", "retrying", "hooks"]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Activity:
     """What goes on right now, for the line with the spinner."""
 
@@ -188,7 +188,7 @@ class Activity:
         return self.phase != "idle"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Figures:
     """Numbers for the status line."""
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
+
+from permissions.lazy_dataclass import lazy_dataclass
 
 _PLACEHOLDER: Final = re.compile(
     r"\\\$(?P<escaped>ARGUMENTS|\d|[A-Za-z_{])"
@@ -22,7 +24,7 @@ _PLACEHOLDER: Final = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Arguments:
     """What the person typed behind a command's name."""
 

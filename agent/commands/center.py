@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Protocol, cast
 
@@ -13,6 +12,7 @@ from agent.commands.registry import CommandRegistry
 from agent.commands.results import CommandResult
 from agent.commands.spec import LocalCommand
 from agent.files.index import FileIndex
+from permissions.lazy_dataclass import lazy_dataclass
 
 
 class LocalModule(Protocol):
@@ -27,7 +27,7 @@ async def _at_once() -> None:
     return
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class CommandCenter:
     """Registry, command files, the file list, and the way to run a local command."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,6 +15,7 @@ from agent.commands.arguments import first_number
 from agent.commands.spec import CommandSource, Metadata, Template
 from agent.prompt.frontmatter import read_head
 from agent.sanitize import sanitize
+from permissions.lazy_dataclass import lazy_dataclass
 
 MAX_FILE_BYTES: Final = 1_000_000
 MAX_DESCRIPTION: Final = 1_000
@@ -35,7 +35,7 @@ _PLAIN_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_:.-]*")
 """What nearly all names are; a thousand of them are looked at before the first prompt leaves."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Problem:
     """Something about a command file that its owner should know."""
 
@@ -46,7 +46,7 @@ class Problem:
         return f"{sanitize(str(self.file))}: {self.message}"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Heading:
     """What lists say of a file; the same for the same content, wherever the file is."""
 
@@ -71,7 +71,7 @@ class Heading:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class CommandFile:
     """A file that was read."""
 

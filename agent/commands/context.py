@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -19,6 +18,7 @@ from agent.settings.load import Settings
 from agent.tools.shells import ShellRegistry
 from hooks.runner import HookRunner
 from permissions.gate import PermissionGate
+from permissions.lazy_dataclass import lazy_dataclass
 
 
 class CommandSession(ConversationFacts, Protocol):
@@ -57,7 +57,7 @@ class CommandSession(ConversationFacts, Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@lazy_dataclass(frozen=True, slots=True, kw_only=True)
 class CommandContext:
     """Made by the composition root, once per conversation."""
 

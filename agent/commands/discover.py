@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -37,11 +36,12 @@ from agent.commands.spec import PromptCommand, Template
 from agent.settings.project_items import content_item
 from agent.settings.trust import ItemKind, TrustState
 from agent.tools.regular_file import NotRegular, open_regular
+from permissions.lazy_dataclass import lazy_dataclass
 
 MAX_FILES: Final = 2_000
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Found:
     """What the folders hold."""
 
@@ -52,7 +52,7 @@ class Found:
     problems: tuple[Problem, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class _Known:
     """What was seen of one file."""
 

@@ -7,7 +7,6 @@ so that history, titles and rewinding show what the person wrote.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -27,11 +26,12 @@ from agent.hook_dispatch import HookDispatch
 from agent.messages import Message, user_message
 from agent.tools.call import CallPorts
 from agent.user_prompt import Prompt
+from permissions.lazy_dataclass import lazy_dataclass
 
 MAX_TEXT_CHARS: Final = 200_000
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Surround:
     """Values that templates may name."""
 
@@ -40,7 +40,7 @@ class Surround:
     effort: Callable[[], str | None]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class TemplateText:
     """A template with everything put in."""
 

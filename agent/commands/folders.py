@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias
 
 from agent.commands.spec import SKILLS, CommandSource
+from permissions.lazy_dataclass import lazy_dataclass
 
 SKILL_FILE: Final = "SKILL.md"
 MAX_DEPTH: Final = 8
 """Folders of commands below each other."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class CommandPlaces:
     """Where to look; folders need not exist."""
 
@@ -28,7 +28,7 @@ class CommandPlaces:
     project_root: Path
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class CommandFolder:
     """One folder of commands or skills."""
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from agent.commands import results
 from agent.commands.advice import advice_on
 from agent.commands.center import CommandCenter
 from agent.commands.registry import split_command
 from agent.commands.spec import LocalCommand
 from agent.errors import AgentError
+from permissions.lazy_dataclass import lazy_dataclass
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Said:
     """What a command has to say; the model hears nothing of it."""
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from permissions.lazy_dataclass import lazy_dataclass
 
-@dataclass(frozen=True, slots=True)
+
+@lazy_dataclass(frozen=True, slots=True)
 class ShowText:
     """Text for the person; the model does not see it."""
 
@@ -17,24 +18,24 @@ class ShowText:
     """Whether the screen adds what it knows of itself."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Leave:
     """End the program."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class ClearConversation:
     """Go on with an empty conversation; the old one stays resumable."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Compact:
     """Summarise the history."""
 
     focus: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class CopyText:
     """Put text on the clipboard."""
 
@@ -42,7 +43,7 @@ class CopyText:
     said: str = "copied"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class EditFile:
     """Open a file in the person's editor."""
 
@@ -50,14 +51,14 @@ class EditFile:
     said: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class SendPrompt:
     """Send a prompt, as if the person had typed it."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class OpenPanel:
     """Open a panel of the screen."""
 
@@ -65,7 +66,7 @@ class OpenPanel:
     argument: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class OpenSession:
     """Leave this conversation for another session."""
 
@@ -74,7 +75,7 @@ class OpenSession:
     """Shown once it is open."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Renamed:
     """The session has a name, which the window may show."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from agent.abort import AbortSignal
 from agent.events import AgentEvent
@@ -13,9 +13,10 @@ from agent.messages import ToolUse
 from agent.tools.call import CallOutcome, CallPorts
 from agent.tools.emitter import Emitter
 from agent.tools.lifecycle import run_call
+from permissions.lazy_dataclass import lazy_dataclass
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class ShellOutput:
     """How one command of a template ended."""
 

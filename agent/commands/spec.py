@@ -8,10 +8,11 @@ becomes words for the model. Nothing of a command is imported before it is run. 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
+
+from permissions.lazy_dataclass import lazy_dataclass
 
 
 class CommandSource(StrEnum):
@@ -43,7 +44,7 @@ def always() -> bool:
     return True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@lazy_dataclass(frozen=True, slots=True, kw_only=True)
 class Metadata:
     """What menus, help, the dispatcher and the model know of a command without loading it."""
 
@@ -71,7 +72,7 @@ class Metadata:
         return Path(self.path) if self.path else None
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class LocalCommand:
     """Runs a function and returns a `CommandResult`; needs no screen."""
 
@@ -81,7 +82,7 @@ class LocalCommand:
     type: Literal["local"] = "local"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class InteractiveCommand:
     """Opens a panel; whoever draws the screen knows panels by name."""
 
@@ -90,7 +91,7 @@ class InteractiveCommand:
     type: Literal["interactive"] = "interactive"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Template:
     """What a prompt command says, and what counts while the model works on it."""
 
@@ -111,7 +112,7 @@ class Template:
     """As in settings; in force from the first use on."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class PromptCommand:
     """Expands into a prompt for the model."""
 

@@ -6,8 +6,9 @@ Cut before arguments are put in, so that no argument and no output can become a 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final, TypeAlias
+
+from permissions.lazy_dataclass import lazy_dataclass
 
 MAX_COMMANDS: Final = 20
 """Commands one template may run; more are left as text."""
@@ -19,14 +20,14 @@ _FENCE: Final = re.compile(
 _INLINE: Final = re.compile(r"(?<![^\s(\[:])!`(?P<command>[^`\n]+)`")
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class TextPart:
     """Words; `@path` in them may name files."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class ShellPart:
     """A shell command whose output takes its place."""
 

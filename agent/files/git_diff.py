@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from agent.prompt.git import run_git
+from permissions.lazy_dataclass import lazy_dataclass
 
 MAX_NEW_FILES: Final = 200
 MAX_NEW_BYTES: Final = 500_000
@@ -22,7 +22,7 @@ MAX_LINES: Final = 5_000
 """Of one file; more are left out and said so."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class FileDiff:
     """The changes of one file."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -22,6 +21,7 @@ from agent.tools.paths import absolute, shown
 from agent.tools.services import ToolServices
 from permissions.decision import Behavior, Reason
 from permissions.gate import PermissionGate
+from permissions.lazy_dataclass import lazy_dataclass
 from permissions.request import PermissionRequest
 
 MAX_MENTIONS: Final = 20
@@ -34,7 +34,7 @@ _LINES: Final = re.compile(r"#L?(?P<first>\d+)(?:-L?(?P<last>\d+))?$")
 _TRAILING: Final = ".,;:!?)]}>'\"”’`*"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Mention:
     """One file or folder that a prompt names."""
 
@@ -45,7 +45,7 @@ class Mention:
     """Lines asked for, counted from 1; None is the start and the end."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Attached:
     """What mentions brought."""
 
@@ -79,7 +79,7 @@ def find_mentions(text: str) -> tuple[tuple[Mention, ...], ...]:
     return tuple(dict.fromkeys(found))
 
 
-@dataclass(slots=True)
+@lazy_dataclass(slots=True)
 class MentionReader:
     """Reads what prompts mention, in the name of the conversation's own tools."""
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import Final
+
+from permissions.lazy_dataclass import lazy_dataclass
 
 RESPONSE_HEADROOM: Final = 15_000
 """Room kept for the answer, unless the model's own limit is smaller."""
@@ -25,7 +27,7 @@ class Pressure(StrEnum):
     """No room for that any more: only what needs no model helps."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class ContextBudget:
     """The window of a model, in tokens."""
 
@@ -63,7 +65,7 @@ class ContextBudget:
         return Pressure.COMPACT if tokens >= self.trigger else Pressure.NONE
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class CompactionState:
     """What earlier attempts in this session came to."""
 

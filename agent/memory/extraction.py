@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import date
 from typing import Final, get_args
 
 from agent.memory.facts import Fact, FactType
 from agent.messages import Message, user_message
+from permissions.lazy_dataclass import lazy_dataclass
 
 MAX_NOTES: Final = 8_000
 MAX_CHANGES: Final = 20
@@ -34,7 +34,7 @@ Facts there are:
 {facts}</system-note>"""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Extraction:
     """What an answer says."""
 

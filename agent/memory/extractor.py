@@ -11,7 +11,7 @@ import asyncio
 import json
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Final
@@ -24,6 +24,7 @@ from agent.messages import Message
 from agent.model.client import ModelClient, ModelRequest
 from agent.settings.private_file import write_private
 from agent.turn import Answered, ModelTurn, Recovery
+from permissions.lazy_dataclass import lazy_dataclass
 from permissions.plain_file import read_plain
 
 MAX_OUTPUT_TOKENS: Final = 4_000
@@ -31,7 +32,7 @@ _LOG: Final = logging.getLogger(__name__)
 _WRITES: Final = frozenset({"Edit", "Write", "MultiEdit"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@lazy_dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractorPorts:
     """What it works with."""
 

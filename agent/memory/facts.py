@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Final, Literal, get_args
@@ -17,6 +16,7 @@ from typing import Final, Literal, get_args
 from agent.prompt import frontmatter
 from agent.sanitize import sanitize
 from agent.settings.private_file import write_private
+from permissions.lazy_dataclass import lazy_dataclass
 from permissions.plain_file import read_start
 
 FactType = Literal["user", "feedback", "project", "reference"]
@@ -32,7 +32,7 @@ _NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
 _TYPES: Final[tuple[FactType, ...]] = get_args(FactType)
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Fact:
     """One thing to remember."""
 

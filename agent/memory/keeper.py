@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, Protocol
 
 from agent.abort import Aborted, AbortSignal
@@ -28,6 +27,7 @@ from agent.memory.summariser import SummaryPort
 from agent.messages import Message
 from agent.model.client import ModelError
 from hooks.outcome import EventOutcome
+from permissions.lazy_dataclass import lazy_dataclass
 
 MIN_GAIN: Final = 0.9
 """A result larger than this share of what was there is no progress."""
@@ -53,7 +53,7 @@ class CompactionHooks(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class KeeperPorts:
     """What compaction needs to know and to ask."""
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from agent.memory.estimate import block_tokens, prefix_tokens
 from agent.messages import Block, Message
+from permissions.lazy_dataclass import lazy_dataclass
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Slice:
     """One part of the window."""
 
@@ -18,7 +18,7 @@ class Slice:
     tokens: int
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class ContextPicture:
     """The window and its parts, largest first; the parts add up to `used`."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from agent.memory.boundary import tail_start
@@ -11,6 +10,7 @@ from agent.memory.estimate import total_tokens
 from agent.memory.stages.images import strip_media
 from agent.memory.stages.results import trim_results
 from agent.messages import Message
+from permissions.lazy_dataclass import lazy_dataclass
 
 KEEP_TAIL: Final = 0.4
 """Share of the target that the untouched end of the history may take."""
@@ -19,7 +19,7 @@ Stage = Callable[[Sequence[Message], int], tuple[Message, ...]]
 """Change messages before an index and return all of them."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Shrunk:
     """What the cheap steps came to."""
 

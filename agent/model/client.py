@@ -7,17 +7,18 @@ imported on first use. Next: `agent.model.fold` (events to a message), `agent.re
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal, Protocol
 
 from agent.errors import AgentError
 from agent.events import Usage
 from agent.messages import Block, Message
+from permissions.lazy_dataclass import lazy_dataclass
 
 Effort = Literal["low", "medium", "high", "xhigh", "max"]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class ModelRequest:
     """One request. `system` and `tools` are the same objects for a whole conversation."""
 
@@ -39,7 +40,7 @@ class ModelRequest:
     `context_management`, `signed_compaction`, and `kept_thinking` for that of earlier answers."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class MessageStart:
     """First event of a response."""
 
@@ -49,7 +50,7 @@ class MessageStart:
     type: Literal["message_start"] = "message_start"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class BlockStart:
     """A content block opens; `block` is as received (`tool_use` has id and name)."""
 
@@ -58,7 +59,7 @@ class BlockStart:
     type: Literal["block_start"] = "block_start"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class BlockDelta:
     """More of the block at `index`; `delta` is as received (`text_delta`, `thinking_delta`, …)."""
 
@@ -67,7 +68,7 @@ class BlockDelta:
     type: Literal["block_delta"] = "block_delta"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class BlockStop:
     """The block at `index` is whole."""
 
@@ -75,7 +76,7 @@ class BlockStop:
     type: Literal["block_stop"] = "block_stop"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class MessageDelta:
     """Stop reason and cumulative usage; numbers overwrite those of `MessageStart`."""
 
@@ -86,7 +87,7 @@ class MessageDelta:
     type: Literal["message_delta"] = "message_delta"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class MessageStop:
     """The response is whole. A stream that ends without it was cut."""
 
@@ -124,7 +125,7 @@ class ModelError(AgentError):
         super().__init__(message)
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class ModelCapabilities:
     """What a model can take; `source` says who told us."""
 

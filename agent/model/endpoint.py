@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
 from agent.model.server import OFFICIAL_URL, Endpoint
+from permissions.lazy_dataclass import lazy_dataclass
 
 DEFAULT_MODEL: Final = "claude-sonnet-5-5"
 DEFAULT_SMALL_MODEL: Final = "claude-haiku-5-5"
@@ -29,7 +29,7 @@ NO_KEY: Final = "none"
 """Token for servers that want none: the client must send something."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class ModelSettings:
     """What user and policy settings say about the model; project settings only name one."""
 
@@ -40,7 +40,7 @@ class ModelSettings:
     fallback_models: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class ModelSetup:
     """Everything needed to talk to a model."""
 
@@ -55,7 +55,7 @@ class ModelSetup:
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Unconfigured:
     """There is no way to a model yet; `reason` says what is missing and what to do, for people."""
 

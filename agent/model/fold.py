@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, assert_never
 
 from agent.events import Usage
@@ -20,6 +20,7 @@ from agent.model.client import (
 )
 from agent.model.usage import read_usage
 from hooks.strict_json import load_json
+from permissions.lazy_dataclass import lazy_dataclass
 
 
 class MessageFold:
@@ -152,7 +153,7 @@ _APPENDED: Final[Mapping[str, tuple[str, str]]] = {
 """Delta type to its field and to the field of the block that it extends."""
 
 
-@dataclass(slots=True)
+@lazy_dataclass(slots=True)
 class _OpenBlock:
     head: Block
     parts: dict[str, list[str]] = field(

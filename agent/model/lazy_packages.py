@@ -13,12 +13,13 @@ import importlib
 import importlib.util
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from importlib.abc import Loader
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
+
+from permissions.lazy_dataclass import lazy_dataclass
 
 _LEFT_OUT: Final = frozenset(
     {
@@ -41,7 +42,7 @@ _STAND_INS: Final = {
 """Statements that bind an object in place of a package inside, which serves as well."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Exports:
     """What a package re-exports."""
 
@@ -108,7 +109,7 @@ def _hidden_by_module(name: str, origin: tuple[str, str], package_dir: Path) -> 
     return (package_dir / f"{name}.py").exists() or (package_dir / name).is_dir()
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class _Finder:
     package: str
 
@@ -127,7 +128,7 @@ class _Finder:
         return spec
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class _LazyLoader(Loader):
     exports: Exports
 

@@ -11,10 +11,10 @@ import asyncio
 import contextlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from agent.sanitize import sanitize
+from permissions.lazy_dataclass import lazy_dataclass
 
 HOST: Final = "127.0.0.1"
 USUAL_PORTS: Final[Mapping[int, str]] = {
@@ -32,7 +32,7 @@ MAX_MODELS: Final = 50
 NOT_THERE: Final = frozenset({404, 405, 501})
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class LocalServer:
     """A server that can be used as it is."""
 

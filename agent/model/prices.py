@@ -5,19 +5,19 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Any, Final
 
 from agent.events import Usage
+from permissions.lazy_dataclass import lazy_dataclass
 
 WRITE_5M_FACTOR: Final = 1.25
 WRITE_1H_FACTOR: Final = 2.0
 READ_FACTOR: Final = 0.1
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Price:
     """US dollars per million tokens."""
 
@@ -45,7 +45,7 @@ class Price:
         return total / 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class PriceTable:
     """Prices by pattern over canonical model names; the first match counts."""
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 from urllib.parse import urlsplit
+
+from permissions.lazy_dataclass import lazy_dataclass
 
 OFFICIAL_URL: Final = "https://api.anthropic.com"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Timeouts:
     """How long a request waits, in seconds."""
 
@@ -24,7 +26,7 @@ class Timeouts:
     """For sending, and for waiting on a free connection."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Endpoint:
     """Where requests go and what opens the door."""
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, field, fields, replace
 from typing import Any, Final
 
 from agent.events import Usage
 from agent.model.prices import PriceTable, canonical_name, shipped_prices
+from permissions.lazy_dataclass import lazy_dataclass
 
 RUNAWAY_FLOOR_USD: Final = 2.0
 RUNAWAY_FACTOR: Final = 5.0
@@ -18,7 +19,7 @@ PROMPTS_KEPT: Final = 50
 """Costs of single prompts remembered; every usage record of a transcript holds them all."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class ModelCost:
     """Totals of one model."""
 
@@ -35,7 +36,7 @@ class ModelCost:
         return self.usage.cache_read_tokens / prompt if prompt else 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class CostState:
     """Everything spent so far. Replaced, never changed."""
 

@@ -11,10 +11,12 @@ import json
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from random import Random
 from typing import Final
+
+from permissions.lazy_dataclass import lazy_dataclass
 
 QUEUE_LIMIT: Final = 4_096
 """Events kept while there is no sink; the newest go when it is full."""
@@ -22,7 +24,7 @@ QUEUE_LIMIT: Final = 4_096
 Value = bool | int | float
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Verified:
     """A string that was checked: it holds no path, no prompt, no code, no name of a person."""
 
@@ -31,7 +33,7 @@ class Verified:
     """Why it is safe; stays in the source and is not logged."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class LoggedEvent:
     """One event."""
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from agent.events import Usage
 from agent.observe.cost import CostState
 from agent.settings.private_file import make_private_file
+from permissions.lazy_dataclass import lazy_dataclass
 
 if TYPE_CHECKING:
     # Loaded with the first entry, which is written after the first answer.
@@ -30,7 +30,7 @@ CREATE TABLE IF NOT EXISTS cost(
 """
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Entry:
     """One response that was paid for."""
 
@@ -42,7 +42,7 @@ class Entry:
     usage: Usage
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Sums:
     """US dollars spent, all sessions together."""
 
@@ -52,7 +52,7 @@ class Sums:
     sessions: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Costs:
     """What was paid: in this session by model, and in all sessions together."""
 

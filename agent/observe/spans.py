@@ -17,9 +17,10 @@ import weakref
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from random import Random
 from typing import Final, Literal
+
+from permissions.lazy_dataclass import lazy_dataclass
 
 SPAN_TTL_S: Final = 30 * 60.0
 """After this long an open span is taken for abandoned (observability-and-debugging)."""
@@ -32,7 +33,7 @@ Attribute = bool | int | float | str
 """Strings are names of models, tools and events; never what people, models or files say."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class FinishedSpan:
     """A span as it is exported."""
 

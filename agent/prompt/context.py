@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
 from agent.prompt.instruction_files import InstructionFile
+from permissions.lazy_dataclass import lazy_dataclass
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class GitState:
     """A repository as it was at one moment."""
 
@@ -25,7 +25,7 @@ class GitState:
     """Subjects of the last commits, newest first."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class PromptContext:
     """One conversation, as its prompt describes it."""
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
+
+from permissions.lazy_dataclass import lazy_dataclass
 
 MAX_CHARACTERS: Final = 20_000
 _HEAD = re.compile(r"\A---[ \t]*\r?\n(.*?)(?:^|\n)---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
@@ -35,7 +36,7 @@ MAX_PARTS: Final = 10_000
 _LINE: Final = re.compile(r"^([A-Za-z][A-Za-z0-9_-]*):[ \t]*(.*)$")
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Head:
     """The head of a file, what follows it, and what was wrong with it."""
 

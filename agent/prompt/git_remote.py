@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from permissions.lazy_dataclass import lazy_dataclass
 from permissions.plain_file import read_start
 
 MAX_BYTES: Final = 262_144
@@ -19,7 +19,7 @@ _WEB: Final = re.compile(r"(?:https?|ssh|git)://(?:[^@/\s]*@)?([^/:\s]+)(?::\d+)
 _SCP: Final = re.compile(r"(?:[^@/\s]+@)([^:/\s]+):(\S+)")
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Remote:
     """A repository on a server."""
 

@@ -10,12 +10,13 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, Literal
 
 from agent.prompt import frontmatter
 from agent.sanitize import sanitize
+from permissions.lazy_dataclass import lazy_dataclass
 from permissions.plain_file import read_start
 
 MAX_HOPS: Final = 4
@@ -40,7 +41,7 @@ _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
 _CODE_SPAN = re.compile(r"(`+)(?:.|\n)*?\1")
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class InstructionFile:
     """One file that was read."""
 
@@ -55,7 +56,7 @@ class InstructionFile:
     """Paths a rule is for; empty for one that always counts."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Places:
     """Where instruction files are looked for."""
 

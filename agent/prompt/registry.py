@@ -8,10 +8,10 @@ bytes: they become notes at the end of the history and stay there (pattern "prom
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 
 from agent.prompt.context import PromptContext
+from permissions.lazy_dataclass import lazy_dataclass
 
 Compute = Callable[[PromptContext], str | None]
 """Return a section's text, or None when it has nothing to say."""
@@ -28,7 +28,7 @@ class Zone(StrEnum):
     """Changes while the conversation runs: a note at the end of the history."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Section:
     """One named piece of the prompt."""
 

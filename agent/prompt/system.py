@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from agent.messages import Block, text_block
 from agent.prompt.context import PromptContext
 from agent.prompt.registry import SectionRegistry, Zone, texts
+from permissions.lazy_dataclass import lazy_dataclass
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class PromptConfig:
     """What may stand in place of the default prompt, the strongest first.
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import Final
 
 from agent.recovery.classify import Failure, FailureKind
+from permissions.lazy_dataclass import lazy_dataclass
 
 FAILURE_LIMIT: Final = 3
 """Operations in a row, each with its retries used up, that open the breaker."""
@@ -22,7 +23,7 @@ class BreakerState(StrEnum):
     HALF_OPEN = "half_open"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Breaker:
     """State of one endpoint, replaced at every change. Times are seconds of a monotonic clock.
 

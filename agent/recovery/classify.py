@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 from agent.model.client import ModelError
 from agent.recovery.overflow import Overflow, parse_output_limit, parse_overflow
 from agent.recovery.retry_after import retry_after_s
+from permissions.lazy_dataclass import lazy_dataclass
 
 
 class FailureKind(StrEnum):
@@ -60,7 +60,7 @@ _TRANSIENT: Final = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Failure:
     """One failed request, understood."""
 

@@ -7,18 +7,19 @@ Retry costs time, falling back costs quality, degrading costs a feature, failing
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from random import Random
 from typing import Final, Literal
 
 from agent.recovery.classify import Failure, FailureKind
 from agent.recovery.retry import GiveUp, RetryPolicy
+from permissions.lazy_dataclass import lazy_dataclass
 
 OVERLOADS_BEFORE_FALLBACK: Final = 3
 """Overload errors in a row after which another model takes over."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Retry:
     """Send the request again, after a wait and with the changes given here."""
 
@@ -33,7 +34,7 @@ class Retry:
     type: Literal["retry"] = "retry"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class FallBack:
     """Send the request to another model, for the rest of the turn."""
 
@@ -42,7 +43,7 @@ class FallBack:
     type: Literal["fall_back"] = "fall_back"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Degrade:
     """Send the request again without a feature that the endpoint does not take."""
 
@@ -52,7 +53,7 @@ class Degrade:
     type: Literal["degrade"] = "degrade"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Fail:
     """Nothing is left to try. `failure.kind` tells an overflow, which compaction can cure, from the
     rest."""
@@ -72,7 +73,7 @@ class Fail:
 Rung = Retry | FallBack | Degrade | Fail
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Climb:
     """What one request has been through so far."""
 

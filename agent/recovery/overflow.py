@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final
+
+from permissions.lazy_dataclass import lazy_dataclass
 
 MIN_OUTPUT_TOKENS: Final = 3_000
 """Less room than this makes an answer too short to be of use (error-recovery)."""
@@ -13,7 +14,7 @@ MARGIN_TOKENS: Final = 1_000
 """Left free, because the endpoint's count of the next request differs a little."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Overflow:
     """The prompt, or the prompt with its answer, does not fit."""
 

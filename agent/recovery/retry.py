@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from random import Random
 from typing import Final
 
 from agent.recovery.classify import CAPACITY, Failure, FailureKind
+from permissions.lazy_dataclass import lazy_dataclass
 
 BASE_DELAY_S: Final = 0.5
 MAX_DELAY_S: Final = 32.0
@@ -51,7 +51,7 @@ FOREGROUND: Final = frozenset(
 capacity: retrying them would make it worse, and nobody would notice the gain."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Retry:
     """Try again after the delay."""
 
@@ -59,14 +59,14 @@ class Retry:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class GiveUp:
     """Do not try again."""
 
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class RetryPolicy:
     """How often and how patiently."""
 

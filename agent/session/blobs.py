@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from agent.settings.private_file import make_private_dir, write_private
+from permissions.lazy_dataclass import lazy_dataclass
 
 MAX_BLOB_BYTES: Final = 50_000_000
 """A larger file is not kept; whoever restores is told."""
@@ -33,7 +33,7 @@ def copy_snapshots(source: Path, target: Path) -> None:
     write_private(target / LOG_NAME, data[: data.rfind(b"\n") + 1])
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class PathState:
     """A path as it was at one moment."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -22,12 +21,13 @@ from agent.session.turn_changes import TurnChange, turn_changes
 from agent.session.worktree import Listing, Worktree
 from agent.tools.atomic_write import replace_file
 from agent.tools.base import ToolError
+from permissions.lazy_dataclass import lazy_dataclass
 
 REDO: Final = "redo-"
 """How the turn of a restore is named, by which it can be taken back."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class FileChange:
     """What restoring does to one path."""
 
@@ -39,7 +39,7 @@ class FileChange:
     """For `cannot`: why, for people."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Preview:
     """What a restore would do; nothing has happened yet."""
 
@@ -50,7 +50,7 @@ class Preview:
     """Effects of commands that no snapshot covers, for people."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Restored:
     """What a restore did."""
 

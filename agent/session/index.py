@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -24,6 +23,7 @@ from agent.session.records import (
 )
 from agent.session.store import SessionInfo
 from agent.settings.private_file import make_private_file
+from permissions.lazy_dataclass import lazy_dataclass
 
 SCHEMA_VERSION: Final = 1
 MAX_TEXT_CHARACTERS: Final = 20_000
@@ -42,7 +42,7 @@ CREATE VIRTUAL TABLE IF NOT EXISTS text USING fts5(
 """
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Hit:
     """One place where the words were found."""
 

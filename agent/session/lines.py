@@ -12,10 +12,11 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Literal
+
+from permissions.lazy_dataclass import lazy_dataclass
 
 FORMAT_VERSION: Final = 1
 _PREFIX: Final = b'{"c":"'
@@ -23,7 +24,7 @@ _BODY_AT: Final = len(_PREFIX) + 16 + len(b'",')
 _BLOCK: Final = 1 << 16
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Line:
     """One verified line."""
 
@@ -36,7 +37,7 @@ class Line:
     """Where the line starts in the file, in bytes."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class BadLine:
     """A line that is not what was written: damaged, or not ours."""
 

@@ -7,7 +7,7 @@ back (a rewind, a withdrawn answer) is passed over; what a compaction replaced i
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Final
 
@@ -30,6 +30,7 @@ from agent.session.records import (
     from_json,
 )
 from permissions.decision import Decision
+from permissions.lazy_dataclass import lazy_dataclass
 
 PAGE_ITEMS: Final = 60
 PAGE_BYTES: Final = 1_000_000
@@ -38,7 +39,7 @@ PAGE_BYTES: Final = 1_000_000
 PastItem = Message | CompactionRecord | NoticeRecord
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class PastCall:
     """How a call ended, beyond what its result says."""
 
@@ -50,7 +51,7 @@ class PastCall:
     """Who said no, and what; None where nobody did, and where a hook stopped the turn."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Page:
     """A stretch of the past, oldest first. No call is parted from its result."""
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
 from agent.session.store import project_slug
 from agent.settings.private_file import exclusive, make_private_dir, write_private
 from agent.tools.regular_file import NotRegular, open_regular
+from permissions.lazy_dataclass import lazy_dataclass
 
 Scope = Literal["session", "project", "everywhere"]
 
@@ -27,7 +27,7 @@ _MAX_READ_BYTES: Final = 4_000_000
 _MAX_PROJECTS: Final = 50
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class TypedPrompt:
     """One prompt as it was typed, long pastes included."""
 

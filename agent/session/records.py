@@ -7,14 +7,15 @@ version does not know are kept in the file and passed over on reading.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from typing import Any, Final, Literal
 
 from agent.events import Usage
 from agent.messages import Block, Message
+from permissions.lazy_dataclass import lazy_dataclass
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class SessionHeader:
     """First record of every transcript."""
 
@@ -27,7 +28,7 @@ class SessionHeader:
     kind: Literal["session"] = "session"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class PromptRecord:
     """A person's prompt began to be worked on; closed by a `TerminalRecord` of the same turn."""
 
@@ -36,7 +37,7 @@ class PromptRecord:
     kind: Literal["prompt"] = "prompt"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class RequestRecord:
     """A model request left; without a message after it, its answer was lost."""
 
@@ -47,7 +48,7 @@ class RequestRecord:
     kind: Literal["request"] = "request"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class MessageRecord:
     """A message entered the history."""
 
@@ -60,7 +61,7 @@ class MessageRecord:
     kind: Literal["message"] = "message"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class ToolStart:
     """A tool is about to run: on disk before it does, so that a crash never runs it twice."""
 
@@ -71,7 +72,7 @@ class ToolStart:
     kind: Literal["tool_start"] = "tool_start"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class ToolEnd:
     """A call has its result; the message that carries all results of the turn follows later."""
 
@@ -89,7 +90,7 @@ class ToolEnd:
     kind: Literal["tool_end"] = "tool_end"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class DenialRecord:
     """A call was denied, as it was shown; what the model was told is in its message."""
 
@@ -101,7 +102,7 @@ class DenialRecord:
     kind: Literal["denial"] = "denial"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class UsageRecord:
     """Totals after a model response; the last one tells all."""
 
@@ -114,7 +115,7 @@ class UsageRecord:
     kind: Literal["usage"] = "usage"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class GrantsRecord:
     """All rules granted for this session, as `(behavior, rule text)`."""
 
@@ -122,7 +123,7 @@ class GrantsRecord:
     kind: Literal["grants"] = "grants"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class ModeRecord:
     """The permission mode from here on."""
 
@@ -130,7 +131,7 @@ class ModeRecord:
     kind: Literal["mode"] = "mode"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class TodosRecord:
     """The whole task list, each item as `{content, status, active_form}`."""
 
@@ -138,7 +139,7 @@ class TodosRecord:
     kind: Literal["todos"] = "todos"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class QueueRecord:
     """All prompts that wait for their turn."""
 
@@ -146,7 +147,7 @@ class QueueRecord:
     kind: Literal["queue"] = "queue"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class DraftRecord:
     """The half-typed prompt; empty when there is none."""
 
@@ -154,7 +155,7 @@ class DraftRecord:
     kind: Literal["draft"] = "draft"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class TitleRecord:
     """The session's name, given or generated."""
 
@@ -162,7 +163,7 @@ class TitleRecord:
     kind: Literal["title"] = "title"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class SystemRecord:
     """The system prompt of the conversation: a resume sends the same bytes, or thinking is lost."""
 
@@ -172,7 +173,7 @@ class SystemRecord:
     kind: Literal["system"] = "system"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class CompactionRecord:
     """What the model sees from here on replaces everything before; the file keeps it all.
 
@@ -195,7 +196,7 @@ class CompactionRecord:
     kind: Literal["compaction"] = "compaction"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class RewindRecord:
     """The conversation goes on from an earlier message."""
 
@@ -208,7 +209,7 @@ class RewindRecord:
     kind: Literal["rewind"] = "rewind"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class TombstoneRecord:
     """A message is withdrawn."""
 
@@ -217,7 +218,7 @@ class TombstoneRecord:
     kind: Literal["tombstone"] = "tombstone"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class NoticeRecord:
     """A line shown to the person, kept for the picture after a resume."""
 
@@ -227,7 +228,7 @@ class NoticeRecord:
     kind: Literal["notice"] = "notice"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class TerminalRecord:
     """The prompt is done."""
 

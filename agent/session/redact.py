@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
+from permissions.lazy_dataclass import lazy_dataclass
 from permissions.redaction import SECRET_NAME
 
 MIN_VALUE_CHARACTERS: Final = 8
@@ -20,7 +20,7 @@ _NOT_SECRET: Final = frozenset({"PWD", "OLDPWD", "SSH_AUTH_SOCK", "XAUTHORITY", 
 _PLAIN_VALUE = re.compile(r"(?:/[^\s]*|[a-z]+|[0-9]{1,9}|true|false)", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class _Format:
     """What one kind of key looks like. Patterns begin with fixed text: that is what is fast."""
 

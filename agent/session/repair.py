@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from agent.errors import SessionError
@@ -13,9 +13,10 @@ from agent.session.lines import BadLine, Line, read_forwards
 from agent.session.records import SessionHeader, UnreadableRecord, from_json, to_json
 from agent.session.store import SessionStore
 from agent.session.transcript import Transcript, lock_path
+from permissions.lazy_dataclass import lazy_dataclass
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class RepairReport:
     """What a check found, and what was done about it."""
 

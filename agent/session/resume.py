@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Final
 
@@ -40,6 +40,7 @@ from agent.session.records import (
 )
 from agent.session.replay import Replay
 from agent.session.validity import Gap, Repaired, make_valid
+from permissions.lazy_dataclass import lazy_dataclass
 
 _TODO_STATUS: Final = {
     "pending": "pending",
@@ -48,7 +49,7 @@ _TODO_STATUS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class ResumedConversation:
     """Everything a conversation needs to go on."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -21,11 +21,12 @@ from agent.session.records import (
 )
 from agent.session.replay import Replay
 from agent.session.validity import Gap, make_valid
+from permissions.lazy_dataclass import lazy_dataclass
 
 _PREFACE: Final = frozenset({"reminder", "hook", "interruption"})
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class RewindPoint:
     """A prompt the conversation can return to: to the moment before it was sent."""
 

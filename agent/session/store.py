@@ -11,7 +11,6 @@ import stat
 import tempfile
 import uuid
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -21,6 +20,7 @@ from agent.session.blobs import copy_snapshots
 from agent.session.lines import BadLine, Line, read_forwards
 from agent.session.records import GrantsRecord, SessionHeader, TitleRecord, to_json
 from agent.session.transcript import Transcript, is_open, lock_path
+from permissions.lazy_dataclass import lazy_dataclass
 
 _ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _ID_START: Final = re.compile(r"[0-9a-f][0-9a-f-]{3,35}")
@@ -28,7 +28,7 @@ _SUFFIX: Final = ".jsonl"
 _SLUG_CHARACTERS: Final = 80
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class SessionInfo:
     """A session as the file system knows it; nothing was read yet."""
 
@@ -39,7 +39,7 @@ class SessionInfo:
     size_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Session:
     """A session open for appending."""
 

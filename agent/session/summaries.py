@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
@@ -23,13 +22,14 @@ from agent.session.records import (
 )
 from agent.session.resume import tail
 from agent.session.store import SessionInfo
+from permissions.lazy_dataclass import lazy_dataclass
 
 HEAD_LINES: Final = 40
 TAIL_RECORDS: Final = 60
 PREVIEW_CHARACTERS: Final = 400
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class SessionSummary:
     """One line of the picker, and its preview."""
 

@@ -6,12 +6,12 @@ Next: `agent.session.checkpoint`, which keeps the files.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from agent.session.blobs import BlobStore, PathState
 from agent.session.snapshot import Snapshot
+from permissions.lazy_dataclass import lazy_dataclass
 from permissions.plain_file import read_plain
 
 MAX_BYTES: Final = 2_000_000
@@ -19,7 +19,7 @@ MAX_FILE_BYTES: Final = 20_000_000
 """Of one file; larger ones are named and not compared."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class TurnChange:
     """One file that a turn may have changed, and did."""
 

@@ -8,10 +8,11 @@ missing, thinking after the gap goes as well: it is bound to every byte before i
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from agent.messages import Block, Message, text_block, tool_result_block
+from permissions.lazy_dataclass import lazy_dataclass
 
 OUTCOME_UNKNOWN: Final = (
     "[Outcome unknown: the program ended while this call was running. It was not run again. "
@@ -22,12 +23,12 @@ LOST_RESULT: Final = "[The result of this call was lost.]"
 _THINKING: Final = frozenset({"thinking", "redacted_thinking"})
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Gap:
     """A place in a list of messages where something is missing."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class CallState:
     """What the transcript says of one call beside the messages."""
 
@@ -36,7 +37,7 @@ class CallState:
     """Its `tool_result`, when it had ended."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Repaired:
     """A valid history and what it took."""
 

@@ -10,10 +10,11 @@ import os
 import stat
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Final, Literal
+
+from permissions.lazy_dataclass import lazy_dataclass
 
 MAX_FILES: Final = 2_000
 MAX_TOTAL_BYTES: Final = 100_000_000
@@ -35,7 +36,7 @@ _QUIET: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Listing:
     """Files worth a copy before a command runs."""
 

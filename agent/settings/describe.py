@@ -6,10 +6,10 @@ The schema itself (`agent.settings.schema`) is loaded at every start and carries
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from agent.settings.schema import FORBIDDEN_IN_PROJECT, SettingsFile
+from permissions.lazy_dataclass import lazy_dataclass
 
 DESCRIPTIONS: Final[Mapping[str, str]] = {
     "permissions": "Rules (`allow`, `ask`, `deny`), `defaultMode`, `additionalDirectories`, and "
@@ -133,7 +133,7 @@ WITHOUT_EFFECT: Final = frozenset(
 """Read and checked, so that a file can be shared, but nothing here acts on them yet."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Described:
     """One setting."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -11,10 +10,11 @@ from agent.settings.positions import JsonValue, Node, parse
 from agent.settings.salvage import salvage
 from agent.settings.schema import SettingsFile, check, unknown_keys
 from agent.settings.text import read_text
+from permissions.lazy_dataclass import lazy_dataclass
 from permissions.rule import RuleSource
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class SettingsWarning:
     """Something in the settings that does not count, or counts differently than it may look."""
 
@@ -34,7 +34,7 @@ class SettingsWarning:
         return f"{place}{self.key}: {self.message}" if self.key else f"{place}{self.message}"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class LoadedFile:
     """A file as it counts so far; trust is not applied yet."""
 

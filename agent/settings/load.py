@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -35,10 +35,11 @@ from agent.settings.project_part import PROJECT_SOURCES, trusted_part
 from agent.settings.rules import flag_rules, rules_of
 from agent.settings.schema import SettingsFile
 from agent.settings.trust import TrustState, TrustStore, allow_rule_item
+from permissions.lazy_dataclass import lazy_dataclass
 from permissions.rule import RuleBehavior, RuleSource, RuleText
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class CliSettings:
     """What the command line sets."""
 
@@ -55,7 +56,7 @@ class CliSettings:
     trust: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class HookText:
     """The `hooks` object of one file, with handlers that wait for trust already taken out."""
 
@@ -64,7 +65,7 @@ class HookText:
     file: Path | None
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class ModeRequest:
     """A mode that settings or a flag ask for, as written: it may be unknown."""
 
@@ -72,7 +73,7 @@ class ModeRequest:
     origin: Origin
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Settings:
     """Everything settings say for one launch folder. Replaced as a whole on reload."""
 

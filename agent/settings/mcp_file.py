@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +12,11 @@ from agent.settings.file import LoadedFile, SettingsWarning
 from agent.settings.positions import parse
 from agent.settings.schema import McpServerSection
 from agent.settings.text import read_text
+from permissions.lazy_dataclass import lazy_dataclass
 from permissions.rule import RuleSource
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class McpServerText:
     """One server as configured; variables are not expanded yet."""
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
 from agent.settings.file import LoadedFile
 from agent.settings.schema import SettingsFile
+from permissions.lazy_dataclass import lazy_dataclass
 from permissions.rule import RuleSource
 
 PRECEDENCE: Final = (
@@ -37,7 +38,7 @@ _ONLY_OFF: Final = frozenset({"autoMemoryEnabled"})
 _OF_PROJECTS: Final = frozenset({RuleSource.PROJECT, RuleSource.LOCAL})
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Origin:
     """Where a merged value comes from."""
 
@@ -46,7 +47,7 @@ class Origin:
     line: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Merged:
     """The settings in force, apart from rules, hooks, MCP servers and `env`."""
 

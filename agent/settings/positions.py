@@ -9,8 +9,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
+
+from permissions.lazy_dataclass import lazy_dataclass
 
 JsonValue = None | bool | int | float | str | list["JsonValue"] | dict[str, "JsonValue"]
 
@@ -23,7 +25,7 @@ _STRING = re.compile(r'"[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\
 _WORDS: Final[dict[str, bool | None]] = {"true": True, "false": False, "null": None}
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Node:
     """One value with the line it starts on; `members` and `items` hold its parts."""
 
@@ -56,7 +58,7 @@ class Node:
         return node.line
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Mistake:
     """Something wrong with the text, for people."""
 
@@ -64,7 +66,7 @@ class Mistake:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Parsed:
     """What a text holds: `root` is None when not even one value began."""
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
 from agent.settings.private_file import exclusive, write_private
+from permissions.lazy_dataclass import lazy_dataclass
 from permissions.plain_file import read_plain
 
 ItemKind = Literal[
@@ -32,7 +32,7 @@ STORE_VERSION: Final = 1
 MAX_STORE_BYTES: Final = 50_000_000
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class TrustItem:
     """One thing a project brings that does nothing before it is accepted."""
 
@@ -62,7 +62,7 @@ def allow_rule_item(rule: str, *, file: Path | None = None, line: int | None = N
     return item("allow rule", rule, rule, file=file, line=line)
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class TrustState:
     """What a project brings and what of it is in force."""
 

@@ -5,20 +5,20 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncGenerator, Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from agent.errors import ConfigError
 from agent.settings.load import Settings
 from hooks.file_changes import file_changes
+from permissions.lazy_dataclass import lazy_dataclass
 
 POLL_MS: Final = 1_000
 """How often the watcher looks for events that the system queued; each look is a wake-up."""
 _FOLDER_NAMES: Final = frozenset({".agent", ".claude", "managed-settings.d", "agent-tui"})
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Reloaded:
     """The settings changed; `current` is in force from now on."""
 
@@ -28,7 +28,7 @@ class Reloaded:
     """Files that changed."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class KeptLastGood:
     """A changed file cannot be used; what was in force stays in force."""
 
@@ -101,7 +101,7 @@ def _folders(watched: Iterable[Path]) -> tuple[Path, ...]:
     return tuple(found)
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class _Filter:
     names: frozenset[str]
 

@@ -12,7 +12,6 @@ import os
 import secrets
 import stat
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -20,6 +19,7 @@ from agent.tools.base import ToolError
 from agent.tools.file_state import digest
 from agent.tools.paths import printable
 from agent.tools.regular_file import NotRegular, open_regular
+from permissions.lazy_dataclass import lazy_dataclass
 
 MAX_EDIT_BYTES: Final = 20 * 1024 * 1024
 """Largest file that Edit and Write read, compare and replace."""
@@ -32,7 +32,7 @@ _NOT_KEPT: Final = frozenset({"security.capability"})
 _NO_LINKS: Final = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK})
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class CurrentFile:
     """A regular file as it is on disk now."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
@@ -19,6 +18,7 @@ from agent.abort import AbortSignal
 from agent.display import Display
 from agent.errors import AgentError
 from agent.messages import Block
+from permissions.lazy_dataclass import lazy_dataclass
 
 if TYPE_CHECKING:
     from agent.tools.services import ToolServices
@@ -48,7 +48,7 @@ class ToolError(AgentError):
     """A tool could not do what was asked; the text goes to the model as an error result."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class ToolOutcome:
     """What one run produced."""
 
@@ -61,7 +61,7 @@ class ToolOutcome:
     """`tool_response` of hooks, in the shape hooks know for this tool."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class ToolContext:
     """What one call may use. Tools read nothing global: everything comes in here."""
 
@@ -76,7 +76,7 @@ class ToolContext:
     sub-agents."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@lazy_dataclass(frozen=True, slots=True, kw_only=True)
 class Tool(Generic[InputT]):
     """One tool. Make it with `build_tool`, which fills every unset flag with the strictest
     value."""

@@ -6,7 +6,7 @@ Next: `agent.tools.lifecycle` (its steps in order).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, Literal, Protocol
 
 from pydantic import BaseModel
@@ -20,6 +20,7 @@ from agent.tools.registry import ToolRegistry
 from agent.tools.services import ToolServices
 from hooks.outcome import EventOutcome
 from permissions.gate import PermissionGate
+from permissions.lazy_dataclass import lazy_dataclass
 
 Outcome = Literal["ok", "failed", "denied", "interrupted", "invalid"]
 
@@ -94,7 +95,7 @@ class CallRecorder(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class CallPorts:
     """What the lifecycle of a call needs from the conversation."""
 
@@ -111,7 +112,7 @@ class CallPorts:
     """What kind of sub-agent these are for; None is the main agent."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class CallOutcome:
     """How one call ended."""
 
@@ -148,7 +149,7 @@ class Refused(Exception):
         super().__init__(text)
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Ready:
     """A call whose input passed both validations."""
 
@@ -159,7 +160,7 @@ class Ready:
     """What rules, hooks and people see."""
 
 
-@dataclass(slots=True)
+@lazy_dataclass(slots=True)
 class Call:
     """A call on its way through its lifecycle."""
 

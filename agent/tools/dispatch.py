@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from pydantic import ValidationError
@@ -21,11 +20,12 @@ from agent.tools.call import SIBLING_FAILED, CallOutcome, CallPorts
 from agent.tools.emitter import Emitter
 from agent.tools.lifecycle import run_call
 from agent.tools.registry import ToolRegistry
+from permissions.lazy_dataclass import lazy_dataclass
 
 MAX_CONCURRENT: Final = 10
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Batch:
     """Consecutive calls that run together when `is_concurrent`, else exactly one call."""
 

@@ -11,7 +11,6 @@ import asyncio
 import socket
 import zlib
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urljoin, urlsplit
@@ -20,6 +19,7 @@ from agent.tools.base import ToolError
 from hooks.modes.http import proxy_for
 from hooks.ssrf import Verdict, check_url
 from permissions.addresses import address_kind
+from permissions.lazy_dataclass import lazy_dataclass
 
 if TYPE_CHECKING:
     import httpx2
@@ -34,7 +34,7 @@ Judge = Callable[[str], Verdict]
 """Says whether a URL may be fetched, and from which addresses. May block; runs in a thread."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Page:
     """What a server answered."""
 

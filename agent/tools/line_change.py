@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import difflib
 from bisect import bisect_left
-from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
 from agent.tools.text_file import TextFile
+from permissions.lazy_dataclass import lazy_dataclass
 
 _MAX_SEARCHED_LINES: Final = 20_000
 _MAX_QUOTED_LINES: Final = 12
@@ -21,7 +21,7 @@ class NoSuchText(Exception):
     """The old text is missing or not unique; the message helps the model to find the right one."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Change:
     """A text after a replacement."""
 

@@ -9,14 +9,15 @@ import contextlib
 import os
 import signal
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
+
+from permissions.lazy_dataclass import lazy_dataclass
 
 MARK: Final = "AGENT_TUI_CALL"
 """Environment variable that every descendant of a command inherits; its value tells whose."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Member:
     """One live process of a session."""
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from agent.tools.paths import shown
+from permissions.lazy_dataclass import lazy_dataclass
 
 _NUMBERED: Final = re.compile(r"(\d+)([:-])(.*)", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Entry:
     """One line of the result; `path` is None for the separator between groups."""
 

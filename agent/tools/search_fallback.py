@@ -12,7 +12,6 @@ import re
 import sys
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -20,6 +19,7 @@ from pathspec import GitIgnoreSpec
 
 from agent.tools.glob_match import GlobMatcher
 from agent.tools.regular_file import NotRegular, open_regular
+from permissions.lazy_dataclass import lazy_dataclass
 from permissions.plain_file import read_plain
 
 MAX_FILE_BYTES: Final = 50 * 1024 * 1024
@@ -46,7 +46,7 @@ _TYPES: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class _Ignore:
     """The rules of one folder's ignore file."""
 

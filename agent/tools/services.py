@@ -8,12 +8,13 @@ root fills in; a port that is None means that the ability is not there (headless
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from agent.abort import AbortSignal
 from agent.display import TodoItem
+from permissions.lazy_dataclass import lazy_dataclass
 
 if TYPE_CHECKING:
     from agent.messages import Block
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from agent.tools.shells import ShellRegistry
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class QuestionOption:
     """One answer offered."""
 
@@ -31,7 +32,7 @@ class QuestionOption:
     """What it would look like, in Markdown: shown while the answer is selected."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Question:
     """One question of `AskUserQuestion`; a free-text answer is always possible."""
 
@@ -62,7 +63,7 @@ class AskPerson(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class PlanAnswer:
     """The person's answer to a plan."""
 
@@ -91,7 +92,7 @@ class SubagentPort(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class SubagentReport:
     """What comes back from a sub-agent: its last words, nothing else of its history."""
 
@@ -111,7 +112,7 @@ class SmallModelPort(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class SkillText:
     """A skill as the model gets it."""
 
@@ -191,7 +192,7 @@ class Scope(Protocol):
         ...
 
 
-@dataclass(slots=True)
+@lazy_dataclass(slots=True)
 class ToolServices:
     """Shared state of one agent's tools. Only tools of this agent touch it."""
 

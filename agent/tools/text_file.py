@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import codecs
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from permissions.lazy_dataclass import lazy_dataclass
 
 Encoding = Literal["utf-8", "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be", "latin-1"]
 LineEnding = Literal["\n", "\r\n"]
@@ -26,7 +27,7 @@ class NotText(Exception):
     """The bytes are no text; the message says what gives them away."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class TextFile:
     """A decoded file; `encode` gives back its bytes exactly."""
 

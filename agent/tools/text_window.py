@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import BinaryIO, Final
+
+from permissions.lazy_dataclass import lazy_dataclass
 
 DEFAULT_LINES: Final = 2_000
 MAX_LINE_CHARS: Final = 2_000
@@ -20,7 +21,7 @@ _HIDDEN: Final = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Window:
     """The lines shown, and what is to say about the rest."""
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import ClassVar
 
+from permissions.lazy_dataclass import lazy_dataclass
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
+@lazy_dataclass(frozen=True, slots=True, kw_only=True)
 class HookEventPayload:
     """The part of a hook's input that belongs to one event.
 
@@ -31,7 +33,7 @@ class HookEventPayload:
         return payload
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@lazy_dataclass(frozen=True, slots=True, kw_only=True)
 class ToolEvent(HookEventPayload):
     """An event about one tool call; `if` conditions apply to these alone."""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from hooks.events.base import HookEventPayload
+from permissions.lazy_dataclass import lazy_dataclass
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@lazy_dataclass(frozen=True, slots=True, kw_only=True)
 class SessionStart(HookEventPayload):
     """A session is new (`startup`) or goes on: `resume`, `clear`, `compact`, `fork`."""
 
@@ -22,7 +22,7 @@ class SessionStart(HookEventPayload):
     estimated_cache_write_usd: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@lazy_dataclass(frozen=True, slots=True, kw_only=True)
 class Setup(HookEventPayload):
     """Asked for on the command line only: `init` or `maintenance`."""
 
@@ -30,7 +30,7 @@ class Setup(HookEventPayload):
     trigger: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@lazy_dataclass(frozen=True, slots=True, kw_only=True)
 class SessionEnd(HookEventPayload):
     """The session ends: `clear`, `resume`, `logout`, `prompt_input_exit` or `other`."""
 
@@ -38,7 +38,7 @@ class SessionEnd(HookEventPayload):
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@lazy_dataclass(frozen=True, slots=True, kw_only=True)
 class PreCompact(HookEventPayload):
     """History is about to be compacted, `manual` or `auto`."""
 
@@ -47,7 +47,7 @@ class PreCompact(HookEventPayload):
     custom_instructions: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@lazy_dataclass(frozen=True, slots=True, kw_only=True)
 class PostCompact(HookEventPayload):
     """History was compacted."""
 
@@ -56,7 +56,7 @@ class PostCompact(HookEventPayload):
     compact_summary: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@lazy_dataclass(frozen=True, slots=True, kw_only=True)
 class _ModelSwitch(HookEventPayload):
     to_model: str
     """Canonical name; the matcher is tested against it."""
@@ -71,14 +71,14 @@ class _ModelSwitch(HookEventPayload):
     pricing: dict[str, object] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@lazy_dataclass(frozen=True, slots=True, kw_only=True)
 class PreModelSwitch(_ModelSwitch):
     """Another model was asked for."""
 
     event_name: ClassVar[str] = "PreModelSwitch"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@lazy_dataclass(frozen=True, slots=True, kw_only=True)
 class PostModelSwitch(_ModelSwitch):
     """Another model is in use from now on."""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from hooks.events.base import HookEventPayload
+from permissions.lazy_dataclass import lazy_dataclass
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@lazy_dataclass(frozen=True, slots=True, kw_only=True)
 class InstructionsLoaded(HookEventPayload):
     """An instruction file was loaded; `load_reason` says when, such as `session_start`."""
 
@@ -21,7 +21,7 @@ class InstructionsLoaded(HookEventPayload):
     parent_file_path: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@lazy_dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigChange(HookEventPayload):
     """A settings or skill file changed; `source` is such as `project_settings`."""
 
@@ -30,7 +30,7 @@ class ConfigChange(HookEventPayload):
     file_path: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@lazy_dataclass(frozen=True, slots=True, kw_only=True)
 class CwdChanged(HookEventPayload):
     """The shell's current directory moved."""
 
@@ -39,7 +39,7 @@ class CwdChanged(HookEventPayload):
     new_cwd: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@lazy_dataclass(frozen=True, slots=True, kw_only=True)
 class DirectoryAdded(HookEventPayload):
     """A working directory was added while the session runs."""
 
@@ -48,7 +48,7 @@ class DirectoryAdded(HookEventPayload):
     source: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@lazy_dataclass(frozen=True, slots=True, kw_only=True)
 class FileChanged(HookEventPayload):
     """A watched file changed; `event` is `change`, `add` or `unlink`."""
 
@@ -57,7 +57,7 @@ class FileChanged(HookEventPayload):
     event: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@lazy_dataclass(frozen=True, slots=True, kw_only=True)
 class WorktreeCreate(HookEventPayload):
     """A worktree is wanted; the hook replaces what git would do."""
 
@@ -65,7 +65,7 @@ class WorktreeCreate(HookEventPayload):
     name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@lazy_dataclass(frozen=True, slots=True, kw_only=True)
 class WorktreeRemove(HookEventPayload):
     """A worktree is removed."""
 
@@ -73,7 +73,7 @@ class WorktreeRemove(HookEventPayload):
     worktree_path: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@lazy_dataclass(frozen=True, slots=True, kw_only=True)
 class Elicitation(HookEventPayload):
     """An MCP server asks the person something."""
 
@@ -86,7 +86,7 @@ class Elicitation(HookEventPayload):
     requested_schema: dict[str, object] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@lazy_dataclass(frozen=True, slots=True, kw_only=True)
 class ElicitationResult(HookEventPayload):
     """The person answered; the answer has not gone back to the server yet."""
 

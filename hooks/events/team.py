@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from hooks.events.base import HookEventPayload
+from permissions.lazy_dataclass import lazy_dataclass
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@lazy_dataclass(frozen=True, slots=True, kw_only=True)
 class SubagentStart(HookEventPayload):
     """A sub-agent was spawned; `agent_id` and `agent_type` name it."""
 
     event_name: ClassVar[str] = "SubagentStart"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@lazy_dataclass(frozen=True, slots=True, kw_only=True)
 class SubagentStop(HookEventPayload):
     """A sub-agent finished; `agent_id` and `agent_type` name it."""
 
@@ -28,7 +28,7 @@ class SubagentStop(HookEventPayload):
     session_crons: list[dict[str, object]] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@lazy_dataclass(frozen=True, slots=True, kw_only=True)
 class TeammateIdle(HookEventPayload):
     """A teammate is about to go idle."""
 
@@ -37,7 +37,7 @@ class TeammateIdle(HookEventPayload):
     team_name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@lazy_dataclass(frozen=True, slots=True, kw_only=True)
 class _Task(HookEventPayload):
     task_id: str
     task_subject: str
@@ -46,14 +46,14 @@ class _Task(HookEventPayload):
     team_name: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@lazy_dataclass(frozen=True, slots=True, kw_only=True)
 class TaskCreated(_Task):
     """A task is being created."""
 
     event_name: ClassVar[str] = "TaskCreated"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@lazy_dataclass(frozen=True, slots=True, kw_only=True)
 class TaskCompleted(_Task):
     """A task is being marked as completed."""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from hooks.events.base import HookEventPayload, ToolEvent
+from permissions.lazy_dataclass import lazy_dataclass
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@lazy_dataclass(frozen=True, slots=True, kw_only=True)
 class PreToolUse(ToolEvent):
     """A call that rules did not deny is about to be decided; fires in every permission mode."""
 
@@ -17,7 +17,7 @@ class PreToolUse(ToolEvent):
     mcp_server: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@lazy_dataclass(frozen=True, slots=True, kw_only=True)
 class PermissionRequest(ToolEvent):
     """A dialog is about to appear, or a call that nobody can be asked about would be denied."""
 
@@ -25,7 +25,7 @@ class PermissionRequest(ToolEvent):
     permission_suggestions: list[dict[str, object]] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@lazy_dataclass(frozen=True, slots=True, kw_only=True)
 class PermissionDenied(ToolEvent):
     """The classifier denied a call in auto mode."""
 
@@ -34,7 +34,7 @@ class PermissionDenied(ToolEvent):
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@lazy_dataclass(frozen=True, slots=True, kw_only=True)
 class PostToolUse(ToolEvent):
     """A call succeeded; `tool_response` is structured as the tool answers."""
 
@@ -46,7 +46,7 @@ class PostToolUse(ToolEvent):
     duration_ms: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@lazy_dataclass(frozen=True, slots=True, kw_only=True)
 class PostToolUseFailure(ToolEvent):
     """A call started and failed; for shells the first line of `error` is `Exit code N`."""
 
@@ -57,7 +57,7 @@ class PostToolUseFailure(ToolEvent):
     duration_ms: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@lazy_dataclass(frozen=True, slots=True, kw_only=True)
 class PostToolBatch(HookEventPayload):
     """All calls of one assistant message are resolved.
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from hooks.events.base import HookEventPayload
+from permissions.lazy_dataclass import lazy_dataclass
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@lazy_dataclass(frozen=True, slots=True, kw_only=True)
 class UserPromptSubmit(HookEventPayload):
     """A prompt was sent; the model has not seen it yet."""
 
@@ -16,7 +16,7 @@ class UserPromptSubmit(HookEventPayload):
     prompt: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@lazy_dataclass(frozen=True, slots=True, kw_only=True)
 class UserPromptExpansion(HookEventPayload):
     """A typed command expands into a prompt; `prompt` is what was typed."""
 
@@ -28,7 +28,7 @@ class UserPromptExpansion(HookEventPayload):
     command_source: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@lazy_dataclass(frozen=True, slots=True, kw_only=True)
 class MessageDisplay(HookEventPayload):
     """A batch of lines of assistant text is about to be shown."""
 
@@ -40,7 +40,7 @@ class MessageDisplay(HookEventPayload):
     delta: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@lazy_dataclass(frozen=True, slots=True, kw_only=True)
 class Stop(HookEventPayload):
     """The main agent finished a reply; never after an interrupt."""
 
@@ -52,7 +52,7 @@ class Stop(HookEventPayload):
     session_crons: list[dict[str, object]] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@lazy_dataclass(frozen=True, slots=True, kw_only=True)
 class StopFailure(HookEventPayload):
     """An API error ended the turn; `error` is its kind, such as `rate_limit`."""
 
@@ -63,7 +63,7 @@ class StopFailure(HookEventPayload):
     """The text of the error as it was shown."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@lazy_dataclass(frozen=True, slots=True, kw_only=True)
 class Notification(HookEventPayload):
     """The person's attention is wanted, such as `permission_prompt` or `idle_prompt`."""
 

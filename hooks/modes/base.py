@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -15,12 +15,13 @@ from hooks.ports import HookPorts, HookSession
 from hooks.response import HandlerOutcome, HandlerResult, ReasonSource, settle
 from hooks.spec import HandlerSpec
 from hooks.strict_json import load_json
+from permissions.lazy_dataclass import lazy_dataclass
 
 ARGUMENTS: Final = re.compile(r"(?<!\\)\$ARGUMENTS\b")
 JSON_OBJECT: Final = re.compile(r"\{.*\}", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class HookCall:
     """One handler about to run for one event."""
 

@@ -8,7 +8,7 @@ import re
 import ssl
 import threading
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -25,12 +25,13 @@ from hooks.spec import HttpHandler
 from hooks.ssrf import Resolve, Verdict, check_url
 from hooks.strict_json import load_json
 from hooks.url_patterns import url_matches
+from permissions.lazy_dataclass import lazy_dataclass
 
 RESPONSE_LIMIT_BYTES: Final = 4 * 1024 * 1024
 VARIABLE: Final = re.compile(r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))")
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Response:
     """The part of a response that hooks look at."""
 

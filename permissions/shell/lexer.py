@@ -8,8 +8,9 @@ makes the command unparsable, which is never allowed.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from permissions.lazy_dataclass import lazy_dataclass
 from permissions.shell.syntax import Unparsable
 
 MAX_DEPTH = 40
@@ -32,7 +33,7 @@ _BRACE_RUN = re.compile(r"""[^}\\'"$`<>]+""")
 _TEXT_RUN = re.compile(r"[^\\$`]+")
 
 
-@dataclass(slots=True)
+@lazy_dataclass(slots=True)
 class Marks:
     """What the scanner found; positions are byte offsets."""
 
@@ -47,7 +48,7 @@ class Marks:
     """Operator characters outside quotes, in order."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class _Document:
     delimiter: str
     is_quoted: bool

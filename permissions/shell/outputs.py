@@ -7,15 +7,15 @@ directories is checked all the same.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from permissions.lazy_dataclass import lazy_dataclass
 from permissions.shell.access import Access, AccessKind, attached_values, each, names
 from permissions.shell.syntax import Word
 
 _NONE: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class _Outputs:
     files: frozenset[str] = _NONE
     folders: frozenset[str] = _NONE

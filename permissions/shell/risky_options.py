@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from permissions.lazy_dataclass import lazy_dataclass
 from permissions.shell.access import attached_values
 from permissions.shell.arguments import Arguments, Option, is_listed, split_arguments
 from permissions.shell.database_shells import escapes
@@ -21,7 +21,7 @@ from permissions.shell.text_accesses import sed_arguments
 from permissions.shell.transfers import curl_arguments, tar_arguments
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class _Table:
     short: str = ""
     """Letters of risky short options."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from permissions.lazy_dataclass import lazy_dataclass
 from themes.theme import Role
 from tui.components.blocks import short_count
 from tui.components.rows_widget import RowsWidget
@@ -32,7 +32,7 @@ _VERBS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class ActivityView:
     """What the lines say."""
 

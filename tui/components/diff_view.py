@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, Literal
 
 from agent.display import DiffDisplay
+from permissions.lazy_dataclass import lazy_dataclass
 from themes.theme import Role
 from tui.text.highlight import HighlightedLine, Highlighter, language_of
 from tui.text.ink import FAINT, MUTED, Ink, Row, Run, row
@@ -25,7 +25,7 @@ _SIMILAR_ENOUGH: Final = 0.4
 """Below this two lines are different lines, and marking words would only be noise."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class DiffLine:
     """One line of a hunk."""
 
@@ -38,7 +38,7 @@ class DiffLine:
     """Character ranges that differ from the line it replaces, or that replaced it."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class FileDiff:
     """All hunks of one file."""
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate
 from typing import overload
 
+from permissions.lazy_dataclass import lazy_dataclass
 from tui.screen.width import clusters, is_plain
 from tui.text.draft import Chip, is_chip
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class EditRow:
     """One row: characters `start` to `end` of the text, the line break not included."""
 

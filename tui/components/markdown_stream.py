@@ -7,9 +7,9 @@ top-level token is finished. An open code fence keeps its lines, only new ones a
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
+from permissions.lazy_dataclass import lazy_dataclass
 from tui.components.markdown import (
     OpenFence,
     block_starts,
@@ -30,7 +30,7 @@ _PIECE_CHARS: Final = 1_000
 """Finished text is drawn in pieces of about this size: what is coloured later is drawn again."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class _Piece:
     """Finished rows whose code is still being lexed."""
 

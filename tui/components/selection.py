@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
+from permissions.lazy_dataclass import lazy_dataclass
 from themes.theme import Role
 from tui.components.viewport import Place, Viewport
 from tui.screen.width import clusters, text_width
@@ -14,7 +15,7 @@ from tui.text.ink import Row, Run
 Step = Literal["left", "right", "up", "down", "line_start", "line_end"]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Mark:
     """From where the button went down to where the pointer is; columns in cells."""
 

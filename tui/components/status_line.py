@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from permissions.lazy_dataclass import lazy_dataclass
 from permissions.mode import Mode
 from themes.theme import Role
 from tui.components.blocks import short_count
@@ -43,7 +43,7 @@ _CONTEXT_WARNING: Final = 0.8
 """Share of the context window from which its figure is coloured."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Status:
     """What the line says."""
 

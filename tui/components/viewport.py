@@ -7,9 +7,10 @@ blocks there are.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
+from permissions.lazy_dataclass import lazy_dataclass
 from tui.components.blocks import needs_gap
 from tui.components.layout import Layout, make_layout
 from tui.components.tool_card import ToolLevel
@@ -21,7 +22,7 @@ _KEPT_LAYOUTS: Final = 400
 """Layouts further from the screen than this many blocks are dropped."""
 
 
-@dataclass(slots=True)
+@lazy_dataclass(slots=True)
 class Entry:
     """One block and what was made of it."""
 
@@ -34,7 +35,7 @@ class Entry:
     generation: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Place:
     """A row of the transcript, whatever lies around it."""
 
@@ -43,7 +44,7 @@ class Place:
     """0 is the blank row before the block, where it has one."""
 
 
-@dataclass(slots=True)
+@lazy_dataclass(slots=True)
 class Viewport:
     """The list of blocks, and the part of it that is looked at."""
 

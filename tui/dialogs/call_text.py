@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from agent.display import DiffDisplay, Display
+from permissions.lazy_dataclass import lazy_dataclass
 
 _FIELDS: Final = {
     "Bash": ("command", "command", "command.sh"),
@@ -23,7 +24,7 @@ class NotACall(ValueError):
     """The text makes no call; says what is wrong with it, for people."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class CallText:
     """A call's text."""
 

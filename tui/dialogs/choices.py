@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
+from permissions.lazy_dataclass import lazy_dataclass
 from themes.theme import Role
 from tui.dialogs.dialog import FooterRow
 from tui.screen.width import text_width
@@ -17,7 +18,7 @@ from tui.text.wrap import runs_width, wrap
 _INDENT: Final = 6
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Choice:
     """One answer."""
 
@@ -32,7 +33,7 @@ class Choice:
     """For lists with several answers: whether it is marked; None shows no box."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Chosen:
     """The person chose."""
 
@@ -40,7 +41,7 @@ class Chosen:
     comment: str
 
 
-@dataclass(slots=True)
+@lazy_dataclass(slots=True)
 class ChoiceList:
     """State of the list: which answer is selected, and the comments typed so far."""
 

@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, Generic, Protocol, TypeVar
 
+from permissions.lazy_dataclass import lazy_dataclass
 from tui.input.actions import Context
 from tui.text.ink import Row, Run
 
 AnswerT = TypeVar("AnswerT")
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class FooterRow:
     """A row that is always visible: an answer, its comment field, a hint."""
 
@@ -33,7 +34,7 @@ class FooterRow:
     """More about an answer that is not the selected one: left out where the rest would scroll."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class DialogView:
     """A dialog at one width: title, a body that scrolls, answers that do not.
 
@@ -84,7 +85,7 @@ class Dialog(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Manners:
     """How a dialog wants its keys; those that say nothing get what a question gets.
 

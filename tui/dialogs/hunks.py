@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from agent.display import DiffDisplay
+from permissions.lazy_dataclass import lazy_dataclass
 from themes.theme import Role
 from tui.components.diff_view import DiffLine, diff_line_rows, diff_texts
 from tui.dialogs.dialog import DialogView, FooterRow
@@ -27,7 +27,7 @@ _AFTER_LINE: Final = re.compile(r"(?<=\n)")
 HunkStep = Literal["goes_on", "back", "done"]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Hunk:
     """One piece of a change: the lines it takes out, and what it puts there."""
 

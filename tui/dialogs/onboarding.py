@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
+from permissions.lazy_dataclass import lazy_dataclass
 from themes.theme import Role
 from tui.components.markdown import code_rows
 from tui.dialogs.choices import Choice, ChoiceList
@@ -39,7 +39,7 @@ class Onboarding(StrEnum):
     QUIT = "quit"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class LocalModel:
     """A model of a server on this machine."""
 

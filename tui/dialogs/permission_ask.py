@@ -6,7 +6,7 @@ Next: `permission` (the dialog), `grant_offers` (what can be remembered).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from agent.display import Display
@@ -21,12 +21,13 @@ from permissions.decision import (
     ReasonType,
     TraceStep,
 )
+from permissions.lazy_dataclass import lazy_dataclass
 from permissions.request import PermissionRequest
 from permissions.telling import Shorten
 from tui.dialogs.choices import Choice, Chosen
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class GrantOffer:
     """An answer that also stores rules."""
 
@@ -41,7 +42,7 @@ class GrantOffer:
     """The same, kept in other places, the narrowest first."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class PermissionAsk:
     """Everything the dialog shows."""
 

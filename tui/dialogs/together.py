@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from agent.sanitize import reveal
 from permissions.decision import Decision, Reason
 from permissions.history import described_call
+from permissions.lazy_dataclass import lazy_dataclass
 from permissions.request import PermissionRequest
 from tui.text.ink import MUTED, TEXT, Row, Run, indented, row
 from tui.text.wrap import wrap
@@ -22,7 +22,7 @@ _ALONE: Final = frozenset(
 """Grounds that deserve a look of their own."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Waiting:
     """One more question, and how to answer it."""
 

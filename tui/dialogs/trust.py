@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from agent.sanitize import reveal
+from permissions.lazy_dataclass import lazy_dataclass
 from themes.theme import Role
 from tui.dialogs.choices import Choice, ChoiceList
 from tui.dialogs.dialog import Answered, DialogView, FooterRow
@@ -13,7 +13,7 @@ from tui.text.ink import BLANK, MUTED, TEXT, Ink, Row, indented, row
 from tui.text.wrap import wrap
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class TrustItem:
     """One thing the project's files would do once trusted."""
 
@@ -25,7 +25,7 @@ class TrustItem:
     """Whether it was not there when the folder was trusted before."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class TrustRequest:
     """A folder and what it brings."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from permissions.lazy_dataclass import lazy_dataclass
 from themes.theme import Role
 from tui.dialogs.dialog import Answered, DialogView, FooterRow, Manners
 from tui.input.actions import Context
@@ -31,7 +31,7 @@ _PAGER: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class ChangedFile:
     """One file of a source."""
 
@@ -42,7 +42,7 @@ class ChangedFile:
     """Its change, for a width in cells."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Source:
     """Changes that belong together."""
 

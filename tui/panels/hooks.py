@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from hooks.dry_run import payload_of
@@ -14,6 +13,7 @@ from hooks.given import PayloadError
 from hooks.health import check_health
 from hooks.runner import HandlerStats, HookRunner
 from hooks.spec import HandlerSpec, is_background
+from permissions.lazy_dataclass import lazy_dataclass
 from themes.theme import Role
 from tui.command_screen import CommandScreen
 from tui.panels.line_entry import LineEntry
@@ -33,7 +33,7 @@ QUESTION = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class DryRun:
     """What would happen to one call or event."""
 

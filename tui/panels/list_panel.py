@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Literal
 
+from permissions.lazy_dataclass import lazy_dataclass
 from themes.theme import Role
 from tui.dialogs.dialog import Answered, DialogView, FooterRow, Manners
 from tui.input.actions import Context
@@ -25,7 +25,7 @@ _FAR: Final = 1_000_000
 Letters = Literal["search", "keys"]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Item:
     """One line of the list."""
 
@@ -36,7 +36,7 @@ class Item:
     """More that a search finds it by."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Picked:
     """How the panel was left."""
 

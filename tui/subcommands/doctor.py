@@ -10,7 +10,7 @@ import shlex
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Literal
 
@@ -31,6 +31,7 @@ from agent.settings.load import Settings
 from agent.settings.places import expand_home
 from agent.tools.rg import find_rg
 from hooks.health import check_health, check_round_trip, is_open_guard
+from permissions.lazy_dataclass import lazy_dataclass
 from permissions.lint import lint
 from permissions.plain_file import read_plain
 from permissions.rule_set import RuleSet
@@ -47,7 +48,7 @@ from tui.theme_choice import AUTO, theme_for
 from tui.version import version
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Check:
     """One thing looked at."""
 

@@ -7,8 +7,10 @@ thing and a paste of megabytes costs what a letter costs; it expands when the pr
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, Literal
+
+from permissions.lazy_dataclass import lazy_dataclass
 
 CHIP_CHARS: Final = 800
 CHIP_LINES: Final = 8
@@ -22,7 +24,7 @@ LAST_CHIP: Final = 0x10FFFD
 """The characters that stand for chips; no text that is pasted or typed keeps one of them."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Chip:
     """A paste that is shown as a label."""
 
@@ -45,7 +47,7 @@ class Chip:
         return f"[Pasted text #{self.number} {size}]"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Draft:
     """A prompt as it stands: text with chips in it, and the place of the cursor."""
 
@@ -72,7 +74,7 @@ class Draft:
         return cls(char, 1, {char: Chip(1, text)})
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Piece:
     """Text that was cut or copied, with the chips in it."""
 

@@ -7,14 +7,15 @@ a test as plain text.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
+from permissions.lazy_dataclass import lazy_dataclass
 from themes.theme import Role
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Ink:
     """How a piece of text looks, by meaning."""
 
@@ -49,7 +50,7 @@ Run = tuple[str, Ink]
 """A piece of text in one ink; without tabs, line breaks and control characters."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Row:
     """One row of cells."""
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from permissions.lazy_dataclass import lazy_dataclass
 from tui.screen.width import clusters, text_width
 from tui.text.ink import Ink, Row, Run
 
@@ -108,7 +108,7 @@ def spread(left: Sequence[Run], right: Sequence[Run], width_cells: int) -> tuple
     return (*shown, (" " * gap, Ink()), *right)
 
 
-@dataclass(slots=True)
+@lazy_dataclass(slots=True)
 class _Word:
     runs: list[Run]
     width: int

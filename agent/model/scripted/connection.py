@@ -7,14 +7,15 @@ import contextlib
 import socket
 import struct
 from collections.abc import Coroutine, Mapping
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Final
+
+from permissions.lazy_dataclass import lazy_dataclass
 
 MAX_HEAD_BYTES: Final = 64 * 1024
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class HttpRequest:
     """One request, body included."""
 

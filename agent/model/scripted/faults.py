@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal, get_args
+
+from permissions.lazy_dataclass import lazy_dataclass
 
 Place = Literal[
     "accept",
@@ -23,7 +25,7 @@ Place = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Position:
     """A point in an answer. A point that the answer does not have lies before its last event.
 
@@ -50,7 +52,7 @@ def parse_position(text: str) -> Position:
     raise ValueError(f"{text!r} is no position; choose from {', '.join(places)}")
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Status:
     """Answer with an HTTP error, or with any status and a body of its own."""
 
@@ -65,7 +67,7 @@ class Status:
     content_type: str = "application/json"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Cut:
     """End early: `reset` sends RST, `close` drops the connection, `end` ends the body properly."""
 
@@ -73,7 +75,7 @@ class Cut:
     how: Literal["reset", "close", "end"] = "reset"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Stall:
     """Go silent; with no `seconds` until released by `hold` name, or until the client hangs up."""
 
@@ -82,7 +84,7 @@ class Stall:
     hold: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class ErrorEvent:
     """Send an `error` event inside the stream, and end it."""
 
@@ -92,7 +94,7 @@ class ErrorEvent:
     error_code: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Insert:
     """Send extra bytes between events: malformed records, unknown events, noise."""
 
@@ -100,7 +102,7 @@ class Insert:
     data: bytes = b""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Drop:
     """Leave out the `nth` event (from 0) of this name."""
 
@@ -108,7 +110,7 @@ class Drop:
     nth: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Duplicate:
     """Send the `nth` event (from 0) of this name twice."""
 
@@ -116,12 +118,12 @@ class Duplicate:
     nth: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class NoUsage:
     """Leave every usage record out."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class WholeJson:
     """Answer a stream request with one JSON message, as simple servers do."""
 

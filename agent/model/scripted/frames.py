@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, assert_never
 
 from agent.model.scripted.prefix import PrefixChain, estimate_tokens, sign_thinking
 from agent.model.scripted.scenario import Part, RawBlock, Text, Thinking, ToolCall, Turn
+from permissions.lazy_dataclass import lazy_dataclass
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Frame:
     """One event, ready to be written."""
 
@@ -26,7 +26,7 @@ class Frame:
         return f"event: {self.event}\ndata: {json.dumps(self.data)}\n\n".encode()
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Answer:
     """A turn made concrete for one request: final blocks, stop reason and usage."""
 

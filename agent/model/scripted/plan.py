@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final, Literal, assert_never
 
 from agent.model.scripted.faults import (
@@ -22,14 +22,15 @@ from agent.model.scripted.faults import (
     WholeJson,
 )
 from agent.model.scripted.frames import Frame
+from permissions.lazy_dataclass import lazy_dataclass
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Head:
     """Send the status line and headers."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Send:
     """Send bytes of the body."""
 
@@ -37,7 +38,7 @@ class Send:
     tokens: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Wait:
     """Send nothing for a while; with no `seconds` until `hold` is released or the client leaves."""
 
@@ -45,7 +46,7 @@ class Wait:
     hold: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class End:
     """The answer ends: `finish` properly, or as `Cut.how` says. Always the last step."""
 

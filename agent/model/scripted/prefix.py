@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from permissions.lazy_dataclass import lazy_dataclass
 
-@dataclass(frozen=True, slots=True)
+
+@lazy_dataclass(frozen=True, slots=True)
 class Unit:
     """One tool, system block or message block, with everything before it digested."""
 

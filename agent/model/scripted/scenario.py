@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 from agent.model.scripted.faults import Fault
+from permissions.lazy_dataclass import lazy_dataclass
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Text:
     """A text block."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Thinking:
     """A thinking block; an empty text with a signature is what hidden thinking looks like."""
 
@@ -25,7 +26,7 @@ class Thinking:
     """None: the server signs it over everything before it, and checks it when it comes back."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class ToolCall:
     """A `tool_use` block."""
 
@@ -37,7 +38,7 @@ class ToolCall:
     """Sent in place of `input`, so that it may be invalid; "" sends no delta at all."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class RawBlock:
     """Any other block: opened as given, followed by its deltas as given."""
 
@@ -50,7 +51,7 @@ Part = Text | Thinking | ToolCall | RawBlock
 ResultKind = Literal["none", "any", "ok", "error", "denied"]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class When:
     """Conditions on a request; all given ones must hold, none given always holds. Patterns are
     regular expressions, searched without regard to case."""
@@ -77,7 +78,7 @@ class When:
     """Number of the request, counted from 1."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Pace:
     """Timing and slicing of an answer."""
 
@@ -92,7 +93,7 @@ class Pace:
     at a time, a negative size everything at once."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Turn:
     """One answer."""
 
@@ -110,7 +111,7 @@ class Turn:
     fault: Fault | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class FaultPlan:
     """When a fault strikes; all given conditions must hold."""
 
@@ -124,7 +125,7 @@ class FaultPlan:
     """0 is without limit."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class ModelInfo:
     """One model as `/v1/models/{id}` describes it, and what its requests may hold."""
 
@@ -144,7 +145,7 @@ class ModelInfo:
     """Whether `context_management` is taken; nothing is ever left out."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Scenario:
     """A whole script. For each request the first turn that is not used up and whose conditions hold
     answers; `otherwise` where none does; an error 400 that says so without it."""

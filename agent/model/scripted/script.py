@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from agent.model.scripted.cache import CacheSimulation
@@ -25,6 +25,7 @@ from agent.model.scripted.scenario import (
 )
 from agent.model.scripted.substitute import substitute
 from agent.model.scripted.validate import Problem, find_problem
+from permissions.lazy_dataclass import lazy_dataclass
 
 MAX_BODY_BYTES: Final = 32 * 1024 * 1024
 
@@ -43,7 +44,7 @@ ERROR_TYPES: Final[Mapping[int, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Response:
     """An answer, ready to be performed on a connection."""
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from agent.model.scripted.prefix import PrefixChain, as_blocks, is_signed_summary, sign_thinking
 from agent.model.scripted.scenario import ModelInfo
+from permissions.lazy_dataclass import lazy_dataclass
 
 KNOWN_FIELDS: Final = frozenset(
     {
@@ -22,7 +22,7 @@ KNOWN_FIELDS: Final = frozenset(
 MAX_CACHE_MARKS: Final = 4
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Problem:
     """Why a request is rejected."""
 

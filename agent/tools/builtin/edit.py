@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -24,6 +23,7 @@ from agent.tools.file_state import digest
 from agent.tools.line_change import NoSuchText, change_text
 from agent.tools.paths import absolute, path_objection, shown, with_absolute
 from agent.tools.text_file import NotText, TextFile, decode
+from permissions.lazy_dataclass import lazy_dataclass
 
 _SNIPPET_CONTEXT: Final = 3
 _SNIPPET_LINES: Final = 40
@@ -54,7 +54,7 @@ class EditInput(BaseModel):
     ] = False
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class _Edited:
     before: TextFile
     after: str

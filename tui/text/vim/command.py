@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, Literal
 
+from permissions.lazy_dataclass import lazy_dataclass
 from tui.text.vim.motions import MOTIONS
 from tui.text.vim.objects import OBJECT_KEYS
 
@@ -17,7 +17,7 @@ _BARE_MOTIONS: Final = frozenset({*MOTIONS, "G", ";", ","} - _G_MOTIONS)
 MAX_COUNT: Final = 10_000
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Command:
     """One complete command."""
 

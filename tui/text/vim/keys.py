@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Literal
 
+from permissions.lazy_dataclass import lazy_dataclass
 from tui.text.buffer import TextBuffer
 from tui.text.cluster_steps import left_of, right_of
 from tui.text.draft import Draft, Piece
@@ -40,7 +40,7 @@ KeyUse = Literal["taken", "passed", "up", "down", "search"]
 `search`: through the history by words."""
 
 
-@dataclass(slots=True)
+@lazy_dataclass(slots=True)
 class _Insertion:
     """What is being typed, until Esc makes it one change."""
 

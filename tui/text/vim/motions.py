@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Final, Literal
 
+from permissions.lazy_dataclass import lazy_dataclass
 from tui.text.cluster_steps import left_of, right_of
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Target:
     """Where a motion leads, and what an operator does with the way there."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
+from permissions.lazy_dataclass import lazy_dataclass
 from tui.text.buffer import TextBuffer
 from tui.text.cluster_steps import right_of
 from tui.text.draft import Piece
@@ -15,7 +15,7 @@ from tui.text.vim.register import Register, taken
 INDENT: Final = "  "
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Span:
     """What an operator works on; whole lines reach from a line's start to the end of a line."""
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from permissions.lazy_dataclass import lazy_dataclass
 from tui.text.buffer import TextBuffer
 from tui.text.cluster_steps import left_of, right_of
 from tui.text.draft import Piece
 from tui.text.vim.motions import first_character, line_end, line_start
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Register:
     """Text cut or copied last."""
 
