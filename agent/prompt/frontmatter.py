@@ -12,9 +12,7 @@ MAX_CHARACTERS: Final = 20_000
 _HEAD = re.compile(r"\A---[ \t]*\r?\n(.*?)(?:^|\n)---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 
 
-_ODD: Final = re.compile(
-    "[^\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
-)
+_ODD: Final = re.compile("[\x00-\t\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 """What YAML refuses, or takes for white space or the end of a line."""
 _WORD: Final = r"[A-Za-z][A-Za-z0-9_./-]*"
 _SHORT: Final = re.compile(
