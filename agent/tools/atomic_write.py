@@ -115,12 +115,34 @@ def _replace_in(folder: int, target: Path, data: bytes, expected_digest: str | N
         raise ToolError(
             f"{_name(target)} is read-only (mode {current.mode & 0o7777:04o}). Nothing was written."
         )
-    # Long names are cut so that the temporary one fits the file system's limit.
     name = os.fsencode(target.name)
+    try:
+        _put(folder, name, data, current, is_named=False)
+    except _NotNameless:
+        _put(folder, name, data, current, is_named=True)
+    # The rename itself becomes durable; some file systems have no such call for folders.
+    with contextlib.suppress(OSError):
+        os.fsync(folder)
+
+
+class _NotNameless(Exception):
+    """This system, or the folder's file system, takes no file that gets its name later."""
+
+
+def _put(
+    folder: int, name: bytes, data: bytes, current: CurrentFile | None, *, is_named: bool
+) -> None:
+    """Write a temporary file, and put it in place once it is whole.
+
+    Raises:
+        _NotNameless: without a name until then it cannot be. Nothing is left of it.
+        OSError: it cannot be written.
+    """
+    # Long names are cut so that the temporary one fits the file system's limit.
     temporary = b"." + name[:200] + b"." + secrets.token_hex(6).encode() + b".tmp"
     # A new file gets its mode from the umask; a replacement is private until it has the old one.
     mode = 0o666 if current is None else 0o600
-    descriptor, is_named = _open_temporary(folder, temporary, mode)
+    descriptor = (_open_named if is_named else _open_nameless)(folder, temporary, mode)
     try:
         try:
             _write_all(descriptor, data)
@@ -129,8 +151,7 @@ def _replace_in(folder: int, target: Path, data: bytes, expected_digest: str | N
             os.fsync(descriptor)
             if not is_named:
                 # Only now does it get a name, so that a kill until here leaves nothing behind.
-                finished = name if current is None else temporary
-                os.link(f"/proc/self/fd/{descriptor}", finished, dst_dir_fd=folder)
+                _give_name(descriptor, folder, name if current is None else temporary)
         finally:
             os.close(descriptor)
         if current is not None:
@@ -141,19 +162,31 @@ def _replace_in(folder: int, target: Path, data: bytes, expected_digest: str | N
         with contextlib.suppress(OSError):
             os.unlink(temporary, dir_fd=folder)
         raise
-    # The rename itself becomes durable; some file systems have no such call for folders.
-    with contextlib.suppress(OSError):
-        os.fsync(folder)
 
 
-def _open_temporary(folder: int, name: bytes, mode: int) -> tuple[int, bool]:
-    """Open a new file and tell whether it has the name; without one where the system can."""
+def _open_nameless(folder: int, _name: bytes, mode: int) -> int:
     nameless = getattr(os, "O_TMPFILE", 0)
-    if nameless and os.path.isdir("/proc/self/fd"):
-        with contextlib.suppress(OSError):
-            return os.open(".", os.O_WRONLY | nameless | os.O_CLOEXEC, mode, dir_fd=folder), False
+    if not nameless:
+        raise _NotNameless
+    try:
+        return os.open(".", os.O_WRONLY | nameless | os.O_CLOEXEC, mode, dir_fd=folder)
+    except OSError as error:
+        raise _NotNameless from error
+
+
+def _open_named(folder: int, name: bytes, mode: int) -> int:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    return os.open(name, flags, mode, dir_fd=folder), True
+    return os.open(name, flags, mode, dir_fd=folder)
+
+
+def _give_name(descriptor: int, folder: int, name: bytes) -> None:
+    try:
+        os.link(f"/proc/self/fd/{descriptor}", name, dst_dir_fd=folder)
+    except FileExistsError:
+        raise
+    except OSError as error:
+        # No /proc, a file system without links, or rules of the system against them.
+        raise _NotNameless from error
 
 
 def _create(folder: int, temporary: bytes, name: bytes) -> None:

@@ -40,9 +40,12 @@ done
 
 
 class _State:
-    """The guardian of this process."""
+    """The guardian of this process, and what it is to know."""
 
     pipe: ClassVar[int | None] = None
+    pid: ClassVar[int] = 0
+    watched: ClassVar[dict[str, int]] = {}
+    """Marks of the commands that run, each with its process id; 0 while that is not known."""
 
 
 def watch(mark: str) -> None:
@@ -50,42 +53,52 @@ def watch(mark: str) -> None:
 
     Raises nothing.
     """
-    with contextlib.suppress(OSError, NotImplementedError):
-        if _State.pipe is None:
-            _State.pipe = _start()
-        _tell(f"+ {mark} 0\n")
+    _State.watched[mark] = 0
+    _tell(f"+ {mark} 0\n")
 
 
 def started(mark: str, pid: int) -> None:
     """Say which process it became, for systems where marks cannot be seen. Raises nothing."""
-    if _State.pipe is not None:
-        with contextlib.suppress(OSError):
-            _tell(f"- {mark}\n+ {mark} {pid}\n")
+    _State.watched[mark] = pid
+    _tell(f"- {mark}\n+ {mark} {pid}\n")
 
 
 def forget(mark: str) -> None:
     """Say that a command has ended, or that what is left of it may stay. Raises nothing."""
-    if _State.pipe is not None:
-        with contextlib.suppress(OSError):
-            _tell(f"- {mark}\n")
+    if _State.watched.pop(mark, None) is not None:
+        _tell(f"- {mark}\n")
 
 
-def _tell(line: str) -> None:
+def _tell(lines: str) -> None:
+    """Tell the guardian; where there is none, or somebody ended it, tell a new one everything."""
+    with contextlib.suppress(OSError, NotImplementedError):
+        if _State.pipe is not None:
+            try:
+                os.write(_State.pipe, lines.encode())
+            except BrokenPipeError:
+                _bury()
+            else:
+                return
+        if _State.watched:
+            _State.pid, _State.pipe = _start()
+            known = (f"+ {mark} {pid}\n" for mark, pid in _State.watched.items())
+            os.write(_State.pipe, "".join(known).encode())
+
+
+def _bury() -> None:
     assert _State.pipe is not None
-    try:
-        os.write(_State.pipe, line.encode())
-    except BrokenPipeError:
-        # Somebody ended it: the next command gets another.
-        os.close(_State.pipe)
-        _State.pipe = None
+    os.close(_State.pipe)
+    _State.pipe = None
+    with contextlib.suppress(ChildProcessError):
+        os.waitpid(_State.pid, os.WNOHANG)
 
 
-def _start() -> int:
-    """Start the shell and return the pipe to it. Raises OSError."""
+def _start() -> tuple[int, int]:
+    """Start the shell and return its process id and the pipe to it. Raises OSError."""
     reading, writing = os.pipe()
     try:
         nowhere = os.devnull, os.O_WRONLY, 0
-        os.posix_spawn(
+        pid = os.posix_spawn(
             "/bin/sh",
             ["sh", "-c", _SCRIPT],
             {"PATH": os.defpath},
@@ -103,4 +116,4 @@ def _start() -> int:
     finally:
         os.close(reading)
     os.set_blocking(writing, False)
-    return writing
+    return pid, writing

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import resource
 import signal
+import stat
 import subprocess
 import sys
 import tempfile
@@ -16,7 +18,7 @@ from typing import Any
 import pytest
 
 from agent.display import DiffDisplay, TextDisplay
-from agent.tools.atomic_write import replace_file
+from agent.tools.atomic_write import read_current, replace_file
 from agent.tools.base import Tool, ToolError
 from agent.tools.builtin.edit import edit_tool
 from agent.tools.builtin.read import read_tool
@@ -313,7 +315,8 @@ for name in ("file", "new", "readonly"):
 
 
 def test_read_only_project_is_told_plainly() -> None:
-    with tempfile.TemporaryDirectory() as name:
+    # Not below pytest's folder, which is closed to whoever is not this user.
+    with tempfile.TemporaryDirectory(dir="/tmp") as name:
         folder = Path(os.path.realpath(name))
         (folder / "file").write_text("old")
         (folder / "readonly").write_text("old")
@@ -423,3 +426,28 @@ def _takes_nameless_files(folder: Path) -> bool:
     except (OSError, AttributeError):
         return False
     return True
+
+
+@pytest.mark.parametrize("old", [None, "old"])
+def test_a_file_system_without_late_names_is_written_to_all_the_same(
+    old: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.txt"
+    if old is not None:
+        path.write_text(old)
+        path.chmod(0o754)
+    link = os.link
+
+    def refusing(source: str | bytes, target: str | bytes, **named: Any) -> None:
+        if isinstance(source, str) and source.startswith("/proc/"):
+            raise OSError(errno.EXDEV, "refused")
+        link(source, target, **named)
+
+    monkeypatch.setattr(os, "link", refusing)
+    current = read_current(path)
+    expected = current.digest if current is not None else None
+    replace_file(path, b"new", expected_digest=expected, may_write=lambda _: True)
+    assert path.read_text() == "new"
+    assert os.listdir(tmp_path) == ["a.txt"]
+    if old is not None:
+        assert stat.S_IMODE(path.stat().st_mode) == 0o754

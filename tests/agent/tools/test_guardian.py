@@ -16,6 +16,7 @@ ROOT = Path(__file__).parents[3]
 PROGRAM = """
 import asyncio, os, sys
 from pathlib import Path
+from agent.tools import guardian
 from agent.tools.shell_output import ShellOutput
 from agent.tools.shell_process import ShellProcess
 
@@ -29,6 +30,17 @@ async def main():
     for _ in range(3):
         await (await start("true")).wait()
     await start(sys.argv[2])
+    if "orphan" in sys.argv:
+        # Somebody ends the guardian; the one that the next command gets knows of both.
+        os.kill(guardian._State.pid, 9)
+        os.waitid(os.P_PID, guardian._State.pid, os.WEXITED | os.WNOWAIT)
+        await (await start("true")).wait()
+        try:
+            while os.waitpid(-1, os.WNOHANG) != (0, 0):
+                os._exit(1)
+        except ChildProcessError:
+            pass
+    print("ready", flush=True)
     await asyncio.Event().wait()
 
 asyncio.run(main())
@@ -45,6 +57,18 @@ def test_a_kill_ends_what_ran(command: str, tmp_path: Path) -> None:
     program = subprocess.Popen([sys.executable, "-c", PROGRAM, str(tmp_path), command], cwd=ROOT)
     # Open on both sides once the command runs; at its end when nobody holds the other any more.
     with (tmp_path / "fifo").open("rb") as held:
+        program.send_signal(signal.SIGKILL)
+        assert program.wait() == -signal.SIGKILL
+        assert held.read() == b""
+
+
+def test_another_guardian_knows_what_the_first_one_knew(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    arguments = [sys.executable, "-c", PROGRAM, str(tmp_path), "sleep 300 >fifo", "orphan"]
+    program = subprocess.Popen(arguments, cwd=ROOT, stdout=subprocess.PIPE)
+    with (tmp_path / "fifo").open("rb") as held, program:
+        assert program.stdout is not None
+        assert program.stdout.readline() == b"ready\n"
         program.send_signal(signal.SIGKILL)
         assert program.wait() == -signal.SIGKILL
         assert held.read() == b""
