@@ -15,8 +15,9 @@ from permissions.lazy_dataclass import lazy_dataclass
 from permissions.plain_file import read_plain
 
 MAX_BYTES: Final = 2_000_000
-MAX_FILE_BYTES: Final = 20_000_000
 """Of one file; larger ones are named and not compared."""
+MAX_FILE_BYTES: Final = 20_000_000
+"""Of one file as it is now; larger ones are not even read."""
 
 
 @lazy_dataclass(frozen=True, slots=True)

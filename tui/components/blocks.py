@@ -142,14 +142,14 @@ def _thinking(block: ThinkingText, width: int, is_detailed: bool) -> list[Row]:
         lines = [line for line in block.text.splitlines() if line.strip()]
         preview = (lines[-1] if block.is_streaming else lines[0]).strip() if lines else ""
         # One line of Markdown, without the marks that are for laying it out.
-        preview = _MARKS.sub(r"\1", preview.lstrip("# "))
+        preview = _MARKS.sub(r"\2", preview.lstrip("# ")[: 4 * width])
         runs = clip([(head, sign_ink), ("  ", FAINT), (preview, MUTED)], width)
         return _signed("✻", MUTED, [row(*runs)])
     body = wrap([(block.text.strip(), sign_ink)], width)
     return _signed("✻", MUTED, [row((head, sign_ink)), *body])
 
 
-_MARKS: Final = re.compile(r"(?:\*\*|`)(\S|\S.*?\S)(?:\*\*|`)")
+_MARKS: Final = re.compile(r"(\*\*|`)(\S|\S.*?\S)\1")
 """Bold text and code."""
 
 

@@ -7,6 +7,7 @@ break the line instead of sending it.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import termios
 from typing import Any
@@ -30,12 +31,14 @@ def take_typed_ahead(fileno: int) -> tuple[list[Any] | None, bytes]:
         # A read returns what is there, and nothing where nothing is.
         changed[6][termios.VMIN], changed[6][termios.VTIME] = 0, 0
         termios.tcsetattr(fileno, termios.TCSANOW, changed)
-        pieces = []
+    except termios.error:
+        return None, b""
+    pieces = []
+    # Also where somebody left it non-blocking, and nothing is an error there.
+    with contextlib.suppress(OSError):
         while piece := os.read(fileno, _READ_BYTES):
             pieces.append(piece)
-        return before, _as_keys(b"".join(pieces))
-    except (termios.error, OSError):
-        return None, b""
+    return before, _as_keys(b"".join(pieces))
 
 
 def _as_keys(typed: bytes) -> bytes:

@@ -41,6 +41,17 @@ def test_enter_is_enter_though_the_terminal_had_made_a_line_end_of_it(
         os.close(slave)
 
 
+def test_a_terminal_that_somebody_left_non_blocking_is_given_back_as_it_was() -> None:
+    master, slave = os.openpty()
+    try:
+        before = termios.tcgetattr(slave)
+        os.set_blocking(slave, False)
+        assert take_typed_ahead(slave) == (before, b"")
+    finally:
+        os.close(master)
+        os.close(slave)
+
+
 def test_what_is_no_terminal_is_left_alone() -> None:
     read_end, write_end = os.pipe()
     assert take_typed_ahead(read_end) == (None, b"")
