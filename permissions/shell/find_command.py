@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from permissions.glob_text import UNKNOWN
 from permissions.shell.access import HERE, Access, AccessKind, each, names
 from permissions.shell.syntax import GLOB_MARKS, PIPE_MARK, Word
 from permissions.shell.text_accesses import sed_arguments
@@ -12,6 +13,8 @@ FOUND = Word("{}", PIPE_MARK, splits=False)
 """Stands for what find finds, where that is known well enough: below its roots, no way out."""
 
 _EXEC = names("-exec -execdir -ok -okdir")
+_BATCHES = names("-exec -execdir")
+"""Of these, the ones that may hand on many names at once."""
 _REMOVERS = names("rm rmdir unlink")
 """They remove a link, not what it leads to."""
 _READERS = names(
@@ -25,17 +28,35 @@ _FIND_MARKS = str.maketrans(GLOB_MARKS)
 
 def exec_commands(words: Sequence[Word]) -> Iterator[tuple[Word, ...]]:
     """Yield the commands of `-exec` and its like, `{}` as it is written."""
+    for start, end in exec_spans(words):
+        if words[start + 1 : end]:
+            yield tuple(words[start + 1 : end])
+
+
+def exec_spans(words: Sequence[Word]) -> Iterator[tuple[int, int]]:
+    """Yield where each of `-exec` and its like stands, and where its command ends."""
     position = 0
     while position < len(words):
-        if words[position].text not in _EXEC:
-            position += 1
+        start = position
+        position += 1
+        if words[start].text not in _EXEC:
             continue
-        end = position + 1
-        while end < len(words) and words[end].text not in (";", "+"):
-            end += 1
-        if words[position + 1 : end]:
-            yield tuple(words[position + 1 : end])
-        position = end + 1
+        while position < len(words) and not _ends(words, start, position):
+            position += 1
+        yield start, position
+        position += 1
+
+
+def _ends(words: Sequence[Word], start: int, position: int) -> bool:
+    """Does the command of `-exec` end here? A plus is a word like any other but behind `{}`."""
+    if words[position].text == ";":
+        return True
+    return (
+        words[position].text == "+"
+        and words[start].text in _BATCHES
+        and position > start + 1
+        and words[position - 1].text == "{}"
+    )
 
 
 def is_below_roots(words: Sequence[Word], command: Sequence[Word]) -> bool:
@@ -54,31 +75,30 @@ def follows_links(words: Sequence[Word]) -> bool:
 
 
 def finds_files_only(words: Sequence[Word]) -> bool:
-    """Is `-type f` a condition of everything that is found?"""
+    """Is `-type f` a condition of everything that commands are run on?"""
+    commands = list(exec_spans(words))
+    first = commands[0][0] if commands else len(words)
+    inside = {position for start, end in commands for position in range(start, end)}
     depth = 0
     has_type = False
     for position, word in enumerate(words):
         text = word.plain
+        if position in inside:
+            continue
         if text in ("(", ")"):
             depth += 1 if text == "(" else -1
         elif depth == 0 and text in _OR:
             return False
         elif depth == 0 and text == "-type" and words[position + 1 : position + 2]:
             is_not = position > 0 and words[position - 1].plain in _NOT
-            has_type = has_type or (words[position + 1].text == "f" and not is_not)
+            is_before = position < first
+            has_type = has_type or (words[position + 1].text == "f" and is_before and not is_not)
     return has_type
 
 
 def find(words: Sequence[Word]) -> list[Access]:
     """Return where find looks, and what it writes or deletes."""
-    roots: list[Word] = []
-    for word in words:
-        text = word.plain
-        if text in ("-H", "-L", "-P") or text.startswith("-O"):
-            continue
-        if text.startswith(("-", "(", "!", ",")):
-            break
-        roots.append(word)
+    roots = _roots(words)
     texts = [word.plain for word in words]
     commands = [one for one in exec_commands(words) if is_below_roots(words, one)]
     changes = "-delete" in texts or any(
@@ -87,6 +107,10 @@ def find(words: Sequence[Word]) -> list[Access]:
     # Tests choose what is changed below the roots; the roots themselves are only a place.
     found = each(AccessKind.WRITE if changes else AccessKind.READ, roots or [HERE])
     acts = changes or not _EXEC.isdisjoint(texts)
+    if acts and "-files0-from" in texts:
+        # Where it looks stands in a file.
+        roots = [Word("-files0-from", UNKNOWN)]
+        found.extend(each(AccessKind.WRITE if changes else AccessKind.READ, roots))
     for position, text in enumerate(texts):
         value = words[position + 1 : position + 2]
         if text in ("-fprint", "-fprint0", "-fprintf", "-fls"):
@@ -96,6 +120,24 @@ def find(words: Sequence[Word]) -> list[Access]:
         elif acts and text in ("-name", "-iname") and texts[position - 1] not in _NOT:
             found.extend(_named(roots or [HERE], value, changes=changes))
     return found
+
+
+def _roots(words: Sequence[Word]) -> list[Word]:
+    """Return the folders that are named: behind the first options, before the first test."""
+    position = 0
+    while position < len(words):
+        text = words[position].plain
+        if text not in ("-H", "-L", "-P", "-D", "--") and not text.startswith("-O"):
+            break
+        position += 2 if text == "-D" else 1
+        if text == "--":
+            break
+    roots: list[Word] = []
+    for word in words[position:]:
+        if word.plain.startswith(("-", "(", "!", ",")):
+            break
+        roots.append(word)
+    return roots
 
 
 def _named(roots: Sequence[Word], value: Sequence[Word], *, changes: bool) -> Iterator[Access]:

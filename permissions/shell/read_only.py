@@ -9,8 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from permissions.glob_text import UNKNOWN
 from permissions.shell.arguments import could_be_option, split_arguments
-from permissions.shell.find_command import exec_commands, finds_files_only, is_below_roots
+from permissions.shell.find_command import (
+    exec_commands,
+    exec_spans,
+    finds_files_only,
+    is_below_roots,
+)
 from permissions.shell.git_command import git_parts
 from permissions.shell.risky_options import risk_of
 from permissions.shell.syntax import Word
@@ -220,7 +226,8 @@ _GIT_DRY = re.compile(r"-[ndxXfq]+|--dry-run")
 def is_read_only(program: str, words: Sequence[Word]) -> bool:
     """Does the command provably only read? Where it reads is judged elsewhere."""
     if program in _TELLING_VERSION and [word.text for word in words] in _VERSION:
-        return True
+        # `python -v` goes on to run what stands on its input, and so does `bash -v`.
+        return words[0].text != "-v" or not program.startswith(("python", "bash"))
     if program == "find":
         return _find(words)
     entry = _TABLE.get(program)
@@ -312,27 +319,32 @@ _TAR_LISTS = _set(
 
 def _find(words: Sequence[Word]) -> bool:
     """Does it only look, and run only what reads the files that it finds?"""
-    is_command = False
-    for word in words:
-        text = word.plain
-        if is_command:
-            is_command = text not in (";", "+")
+    spans = list(exec_spans(words))
+    inside = {position for start, end in spans for position in range(start, end + 1)}
+    for position, word in enumerate(words):
+        if position in inside:
             continue
+        text = word.plain
         # A number after -mtime and its like also starts with a dash.
         is_number = text[1:].rstrip("cwbkMGd").isdigit()
         is_test = text in _FIND_TESTS or text.startswith("-newer") or is_number
-        is_command = text == "-exec"
-        if word.splits or (text.startswith("-") and not is_test and not is_command):
+        if text.startswith("-") and not is_test:
             return False
+        may_be = [one.startswith("-") for one in word.choices] or [could_be_option(word)]
+        if any(may_be):
+            return False
+    if any(words[start].text != "-exec" or end == len(words) for start, end in spans):
+        return False
     commands = list(exec_commands(words))
     if not commands:
         return True
-    return not is_command and all(
+    return all(
         is_below_roots(words, command)
         and finds_files_only(words)
         and is_read_only(
             command[0].text,
-            [Word("{}", "./x") if word.text == "{}" else word for word in command[1:]],
+            # Some name, which may be a program when it stands in the place of a script.
+            [Word("{}", f"./{UNKNOWN}") if word.text == "{}" else word for word in command[1:]],
         )
         for command in commands
     )

@@ -183,6 +183,9 @@ def risk_of(program: str, words: Sequence[Word]) -> str:
             return _curl(words)
         case "tar":
             return _by_table(program, _TABLES["tar"], words, tar_arguments(words))
+        case "find":
+            # What stands behind `--` are folders, and then tests and actions all the same.
+            return _by_table("find", _TABLES["find"], [one for one in words if one.text != "--"])
         case "xargs":
             return ""
         case "make" | "gmake" if any(_MAKE_RISK.search(word.plain) for word in words):

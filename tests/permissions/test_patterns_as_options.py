@@ -47,6 +47,13 @@ def test_a_pattern_gives_operands_where_every_name_is_plain(plain: Engine, comma
     assert plain.bash(command, allow=rules).behavior is Behavior.ASK
 
 
+def test_find_deletes_nothing_for_a_file_named_like_its_action(plain: Engine) -> None:
+    request = PermissionRequest("Bash", {"command": "find . -name *"})
+    assert decide_with_classifier(request, plain.context()).behavior is Behavior.ALLOW
+    (plain.root / "-delete").touch()
+    assert decide_with_classifier(request, plain.context()).behavior is Behavior.ASK
+
+
 @pytest.mark.parametrize(
     "command",
     [
