@@ -84,9 +84,11 @@ def parse(text: str) -> Parsed:
     return Parsed(root, scanner.error, tuple(scanner.notes))
 
 
-def parse_at(text: str, start: int) -> Node | None:
-    """Read the one value that begins at `start`, as far as it can be read. Raises nothing."""
-    return _Scanner(text, start).value()
+def parse_at(text: str, start: int, line: int) -> Parsed:
+    """Read the one value that begins at `start`, which is on a line. Raises nothing."""
+    scanner = _Scanner(text, start, line)
+    root = scanner.value()
+    return Parsed(root, scanner.error, tuple(scanner.notes))
 
 
 class _Stop(Exception):
@@ -94,11 +96,11 @@ class _Stop(Exception):
 
 
 class _Scanner:
-    def __init__(self, text: str, start: int = 0) -> None:
+    def __init__(self, text: str, start: int = 0, line: int = 1) -> None:
         self._text = text
         self._at = start
-        self._line = 1
-        self._counted_to = 0
+        self._line = line
+        self._counted_to = start
         self.error: Mistake | None = None
         self.notes: list[Mistake] = []
 

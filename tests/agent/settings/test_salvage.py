@@ -27,7 +27,8 @@ def rules(text: str) -> list[tuple[str, str, int | None]]:
         ('{/* why\n*/"permissions": {"deny": ["A", "B",], "ask": ["C"],},}',
          [("deny", "A", 2), ("deny", "B", 2), ("ask", "C", 2)]),
         ('{"model": "x"\n "permissions": {"deny": ["A"]}}', [("deny", "A", 2)]),
-        ('{"permissions": {"deny": ["A" "B"], "ask": ["C"]}}', [("deny", "A", 1), ("ask", "C", 1)]),
+        ('{"permissions": {"deny": ["A" "B"], "ask": ["C"]}}',
+         [("deny", "A", 1), ("deny", "B", 1), ("ask", "C", 1)]),
         ("{'model': 'x', \"permissions\": {\"deny\": [\"A\"]}}", [("deny", "A", 1)]),
         ('{"permissions": {"deny": ["Read(//a/**)"], # all\n "ask": ["C"]}}',
          [("deny", "Read(//a/**)", 1), ("ask", "C", 2)]),
@@ -41,6 +42,25 @@ def test_deny_and_ask_rules_count_behind_a_mistake(
     text: str, kept: list[tuple[str, str, int | None]]
 ) -> None:
     assert rules(text) == kept
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ('{"permissions": {"allow": ["Read(src/**)],\n"deny": ["Read(**/.env)", "B"]}}',
+         "Read(**/.env) B"),
+        ('{"permissions": {"allow": ["Read(a/**), "Edit(/**)"],\n"deny": ["B"]}}', "B"),
+        ('{"permissions": {"deny": ["Read(a/**), "B", "C"],\n"ask": []}}', "Read(a/**) B C"),
+        (r'{"permissions": {"deny": ["A", "Read(C:\U\*)", "B"]}}', r"A Read(C:\U\*) B"),
+        ('{"permissions": {"deny": [A, \'B\', "C"]}}', "A B C"),
+        ('{"permissions": {"deny": ["A", "B"\n"allow": ["C"]}}', "A B"),
+        ('{"permissions": {"deny": ["A" "B", // "C"\n/* "D", */ "E"]}}', "A B E"),
+        ('{"x": "echo \\"deny\\": [\\"A\\"]" "permissions": {"deny": ["B"]}}', "B"),
+    ],
+    ids=["glob", "globs", "quote", "escape", "bare", "bracket", "comments", "inside"],
+)  # fmt: skip
+def test_a_missing_quote_or_comma_takes_no_rule_with_it(text: str, kept: str) -> None:
+    assert [rule for behavior, rule, _ in rules(text) if behavior == "deny"] == kept.split()
 
 
 def test_what_widens_access_does_not_count() -> None:
