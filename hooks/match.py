@@ -68,7 +68,7 @@ def parse_matcher(text: str | None, *, strict_exact: bool = False) -> Matcher:
         with warnings.catch_warnings():
             # What Python may read otherwise one day would be written over the screen.
             warnings.simplefilter("ignore")
-            return _pattern(JS_NAMED_GROUP.sub("(?P<", text))
+            return _pattern(text)
     except (re.error, OverflowError, RecursionError) as error:
         return MatchNothing(f"not a regular expression: {error}")
 
@@ -77,7 +77,12 @@ def _pattern(text: str) -> MatchPattern | MatchNothing:
     # Most sessions have names for matchers and start without the expressions that read patterns.
     from hooks.bounded_regex import BoundedRegex, UnboundedPattern
 
-    re.compile(text)
+    try:
+        re.compile(text)
+    except re.error:
+        # As a whole: `[(?<x]` has no group in it.
+        text = JS_NAMED_GROUP.sub("(?P<", text)
+        re.compile(text)
     try:
         return MatchPattern(BoundedRegex(text))
     except UnboundedPattern as error:

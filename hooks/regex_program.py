@@ -34,7 +34,7 @@ GROUP: Final = re.compile(
     re.DOTALL,
 )
 QUANTIFIER: Final = re.compile(
-    r"(?:[*+?]|\{(?!\})(?P<low>\d*)(?P<to>,(?P<high>\d*))?\})(?P<how>[?+])?"
+    r"(?:[*+?]|\{(?!\})(?P<low>[0-9]*)(?P<to>,(?P<high>[0-9]*))?\})(?P<how>[?+])?"
 )
 
 
@@ -133,20 +133,33 @@ _Node = Char | AssertHolds | _Alternatives | _Repeat | _Look
 
 def compile_program(pattern: str) -> Program:
     """Return the program of a pattern that `re` accepts. Raises UnboundedPattern."""
-    reader = _Reader(pattern)
-    return _program(reader.read(), is_backward=False)
+    return _program(_Reader(pattern).read(), _Room(), is_backward=False)
 
 
-def _program(node: _Alternatives, *, is_backward: bool) -> Program:
-    writer = _Writer(is_backward)
+def _program(node: _Alternatives, room: _Room, *, is_backward: bool) -> Program:
+    writer = _Writer(room, is_backward)
     writer.write(node)
     return Program((*writer.code, Matched()), is_backward)
+
+
+@lazy_dataclass(slots=True)
+class _Room:
+    """How many instructions may still be written, those of looks in looks included."""
+
+    left: int = LONGEST_PROGRAM
+
+    def take(self) -> None:
+        """Make room for one more. Raises UnboundedPattern."""
+        if self.left == 0:
+            raise UnboundedPattern("is too long with its repetitions written out")
+        self.left -= 1
 
 
 @lazy_dataclass(slots=True)
 class _Writer:
     """Writes instructions for nodes."""
 
+    room: _Room
     is_backward: bool
     code: list[Instruction] = field(default_factory=list)
 
@@ -161,7 +174,7 @@ class _Writer:
                 self._write_repeat(node)
             case _Look(inner=inner, is_behind=is_behind, is_negative=is_negative):
                 # What is ahead is read from its end to here, what is behind from its start to here.
-                program = _program(inner, is_backward=not is_behind)
+                program = _program(inner, self.room, is_backward=not is_behind)
                 self._add(AssertLook(Look(program, is_negative)))
 
     def _write_alternatives(self, sequences: tuple[tuple[_Node, ...], ...]) -> None:
@@ -199,8 +212,7 @@ class _Writer:
             self.code[split] = Split(len(self.code))
 
     def _add(self, instruction: Instruction) -> int:
-        if len(self.code) >= LONGEST_PROGRAM:
-            raise UnboundedPattern("is too long with its repetitions written out")
+        self.room.take()
         self.code.append(instruction)
         return len(self.code) - 1
 
@@ -310,6 +322,8 @@ def _with_flags(flags: re.RegexFlag, on: str, off: str) -> re.RegexFlag:
         if letter not in FLAGS:
             raise UnboundedPattern(f"sets the flag {letter!r}")
     for letter in on:
+        if letter in "au":
+            flags &= ~(re.ASCII | re.UNICODE)  # the inner one of the two counts
         flags |= FLAGS[letter]
     for letter in off:
         flags &= ~FLAGS[letter]

@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from hooks.bounded_regex import LONGEST_VALUE_CHARS, BoundedRegex, UnboundedPattern
-from hooks.match import MatchNothing, parse_matcher
+from hooks.match import MatchNothing, MatchPattern, parse_matcher
 
 ATOMS = [
     "a",
@@ -35,11 +35,12 @@ ATOMS = [
     r"\Z",
     "{",
     "}",
+    "{٣}",
     "é",
     "_",
 ]
 REPEATS = ["*", "+", "?", "{2}", "{1,2}", "{,2}", "{1,}", "{,}", "{0}", "*?", "+?", "??"]
-GROUPS = ["(", "(?:", "(?i:", "(?s-i:", "(?=", "(?!", "(?<=", "(?<!"]
+GROUPS = ["(", "(?:", "(?i:", "(?a:", "(?u:", "(?s-i:", "(?=", "(?!", "(?<=", "(?<!"]
 
 
 def _larger(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
@@ -95,6 +96,8 @@ def test_no_pattern_takes_for_ever(pattern: str) -> None:
         ("(a)(?(1)b|c)", "condition"),
         ("(?x)a b", "flag 'x'"),
         ("((a{9}){9}){99}", "too long"),
+        ("(?:(?=a{99})){99}", "too long"),
+        ("(?:(?!(?:(?<=a{99})){99})b){99}", "too long"),
         ("(" * 60 + "a" + ")" * 60, "too deeply"),
     ],
 )
@@ -103,6 +106,14 @@ def test_what_cannot_be_bounded_is_refused_with_its_reason(pattern: str, why: st
     assert isinstance(parsed, MatchNothing)
     assert "could take for ever" in parsed.reason
     assert why in parsed.reason
+
+
+@pytest.mark.parametrize("pattern", ["a{٣}", "(?a:(?u:é))", "(?a)(?u:[é])", r"\(?<é", "[(?<é]"])
+def test_what_only_looks_like_something_else_means_what_re_means(pattern: str) -> None:
+    parsed = parse_matcher(pattern)
+    assert isinstance(parsed, MatchPattern)
+    for value in ("a{٣}", "aaa", "é", "<é", "P"):
+        assert parsed.pattern.search(value) is bool(re.search(pattern, value))
 
 
 def test_lists_of_names_do_not_load_the_reader_of_patterns() -> None:
