@@ -6,7 +6,9 @@ resolvers accept (`0x0a000001`, `10.1`).
 
 from __future__ import annotations
 
+import re
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+from string import hexdigits, octdigits
 from typing import Final
 
 BLOCKED_V4: Final = tuple(
@@ -101,14 +103,20 @@ def _inet_aton(host: str) -> IPv4Address | None:
 def _c_number(text: str) -> int | None:
     if not text or not text.isascii():
         return None
-    try:
-        if text.startswith("0x"):
-            return int(text[2:] or "0", 16) if "_" not in text else None
-        if text.startswith("0") and len(text) > 1:
-            return int(text, 8) if text.isdigit() else None
-        return int(text) if text.isdigit() else None
-    except ValueError:
+    if text.startswith("0x"):
+        base, digits, allowed = 16, text[2:], hexdigits
+    elif text.startswith("0"):
+        base, digits, allowed = 8, text, octdigits
+    else:
+        base, digits, allowed = 10, text, "0123456789"
+    # However many zeros stand in front, an address has no more than eleven octal digits.
+    digits = digits.lstrip("0")
+    if len(digits) > _MAX_DIGITS or not set(digits) <= set(allowed):
         return None
+    return int(digits or "0", base)
+
+
+_MAX_DIGITS = 11
 
 
 def literal_kind(host: str, address: IPv4Address | IPv6Address) -> str | None:
@@ -118,10 +126,16 @@ def literal_kind(host: str, address: IPv4Address | IPv6Address) -> str | None:
 
 def _blocked_as_decimal(host: str) -> str | None:
     """Judge `010.0.0.1` as 10.0.0.1 too: not every resolver takes leading zeros for octal."""
-    parts = host.split(".")
-    if len(parts) != 4 or not all(part.isdigit() and int(part) < 256 for part in parts):
+    parts = [part.lstrip("0") or "0" for part in host.split(".")]
+    if len(parts) != 4 or not all(_DECIMAL.fullmatch(part) for part in parts):
         return None
-    return address_kind(IPv4Address(".".join(str(int(part)) for part in parts)))
+    numbers = list(map(int, parts))
+    if max(numbers) > 255:
+        return None
+    return address_kind(IPv4Address(".".join(map(str, numbers))))
+
+
+_DECIMAL = re.compile(r"[0-9]{1,3}")
 
 
 def is_plain_loopback(host: str, address: IPv4Address | IPv6Address) -> bool:

@@ -40,3 +40,16 @@ def test_names_public_addresses_and_plain_loopback_are_a_matter_of_rules(
 ) -> None:
     assert engine.call("WebFetch", {"url": url}, allow=["WebFetch"]).behavior is Behavior.ALLOW
     assert engine.call("WebFetch", {"url": url}).behavior is Behavior.ASK
+
+
+@pytest.mark.parametrize(
+    "host", ["0x-1", "0x-1.1.1.1", "0x+a", "0x 1", f"{'0' * 5_000}1.0.0.1", f"1.{'0' * 5_000}.0.9"]
+)
+def test_what_is_nearly_an_address_is_judged_like_a_name(engine: Engine, host: str) -> None:
+    found = engine.call("WebFetch", {"url": f"http://{host}/"})
+    assert found.behavior is Behavior.ASK
+
+
+def test_zeros_in_front_hide_no_inner_address(engine: Engine) -> None:
+    url = f"http://{'0' * 5_000}12.0.0.1/"
+    assert engine.call("WebFetch", {"url": url}).reason is Reason.BLOCKED_HOST
