@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 from agent.errors import AgentError
 from agent.sanitize import sanitize
 from hooks.events import EVENTS
+from hooks.match import MatchNothing, parse_matcher
 from hooks.spec import CallbackHandler, HandlerSpec, HookSource
 from permissions.decision import Behavior, Decision
 from permissions.handlers import user_decision
@@ -82,6 +83,8 @@ class Control:
     async def _done(self, conversation: Conversation, request: Mapping[str, Any]) -> dict[str, Any]:
         match request.get("subtype"):
             case "initialize":
+                if self.is_introduced:
+                    raise ControlError("initialize: this was done already")
                 answer = _introduced(conversation, request)
                 conversation.hooks.runner.register(self._hooks(request.get("hooks")))
                 self.is_introduced = True
@@ -166,22 +169,28 @@ class Control:
 
     def _hooks(self, listed: object) -> list[HandlerSpec]:
         """Read the `hooks` of `initialize`: by event, matchers with the ids of their callbacks."""
-        if not isinstance(listed, Mapping):
+        if listed is None:
             return []
+        if not isinstance(listed, Mapping):
+            raise ControlError("hooks: expected an object of events")
         specs: list[HandlerSpec] = []
-        for event, matchers in listed.items():
+        for event, entries in listed.items():
             if event not in EVENTS:
                 raise ControlError(f"hooks: there is no event {event!r}")
-            for entry in matchers if isinstance(matchers, list) else ():
-                timeout_s = entry.get("timeout")
-                for callback_id in entry.get("hookCallbackIds") or ():
+            for entry in _objects(entries, event):
+                matcher, timeout_s = entry.get("matcher"), entry.get("timeout")
+                if not isinstance(matcher, str | None):
+                    raise ControlError(f"hooks: {event}: matcher: expected text")
+                if isinstance(read := parse_matcher(matcher), MatchNothing):
+                    raise ControlError(f"hooks: {event}: matcher: {read.reason}")
+                for callback_id in _texts(entry.get("hookCallbackIds"), event):
                     handler = CallbackHandler(
-                        f"calling program: {callback_id}", partial(self._fired, str(callback_id))
+                        f"calling program: {callback_id}", partial(self._fired, callback_id)
                     )
                     specs.append(
                         HandlerSpec(
                             event=str(event),
-                            matcher=entry.get("matcher"),
+                            matcher=matcher,
                             handler=handler,
                             source=HookSource.CODE,
                             position=len(specs),
@@ -206,6 +215,18 @@ class Control:
         for future in self._waiting.values():
             if not future.done():
                 future.set_result(None)
+
+
+def _objects(listed: object, event: str) -> list[Mapping[str, Any]]:
+    if not isinstance(listed, list) or not all(isinstance(entry, Mapping) for entry in listed):
+        raise ControlError(f"hooks: {event}: expected a list of matchers with their callbacks")
+    return listed
+
+
+def _texts(listed: object, event: str) -> list[str]:
+    if not isinstance(listed, list) or not all(isinstance(text, str) for text in listed):
+        raise ControlError(f"hooks: {event}: hookCallbackIds: expected a list of texts")
+    return listed
 
 
 def _introduced(conversation: Conversation, request: Mapping[str, Any]) -> dict[str, Any]:

@@ -32,19 +32,26 @@ class StreamInput:
         self._lines: asyncio.Queue[bytes | None] = asyncio.Queue()
         self._room = threading.Semaphore(MAX_WAITING)
         """What the thread may still read ahead."""
-        self._prompts: asyncio.Queue[Prompt | UsageError | None] = asyncio.Queue(MAX_WAITING)
+        self._prompts: asyncio.Queue[Prompt | Exception | None] = asyncio.Queue(MAX_WAITING)
         self._stopped = asyncio.Event()
 
     def stop(self) -> None:
         """End the prompts: none comes after the one that runs."""
         self._stopped.set()
 
-    async def prompts(self, conversation: Conversation) -> AsyncIterator[Prompt]:
+    async def prompts(
+        self, conversation: Conversation, first: Prompt | None = None
+    ) -> AsyncIterator[Prompt]:
         """Yield each prompt; control lines are served meanwhile, also while one runs.
+
+        `first` comes before those of the lines.
 
         Raises:
             UsageError: a line is neither; those before it were worked on.
+            OSError: an answer to a control line could not be written.
         """
+        if first is not None:
+            self._prompts.put_nowait(first)
         loop = asyncio.get_running_loop()
         # A file, a device and a pipe that others read as well: a thread takes them all, and is
         # left behind where nothing more comes.
@@ -62,9 +69,9 @@ class StreamInput:
                 match coming.result():
                     case None:
                         return
-                    case UsageError() as error:
+                    case Exception() as error:
                         raise error
-                    case Prompt() as prompt:
+                    case prompt:
                         yield prompt
         finally:
             self._control.close()
@@ -103,6 +110,8 @@ class StreamInput:
                     await self._prompts.put(prompt)
         except ValueError as error:
             await self._prompts.put(UsageError(f"input line: {error}"))
+        except Exception as error:  # noqa: BLE001 - whoever waits for prompts must hear of it
+            await self._prompts.put(error)
         self._control.close()
         await self._prompts.put(None)
 
@@ -118,7 +127,9 @@ class StreamInput:
                 await self._control.serve(conversation, value)
             case "control_response":
                 self._control.answered(value)
-            case kind if kind not in _PASSED_OVER:
+            case str() as kind if kind in _PASSED_OVER:
+                pass
+            case _:
                 return prompt_of(value)
         return None
 

@@ -180,20 +180,18 @@ async def _run_headless(options: RunOptions, launch_dir: Path, texts: list[str] 
     loop.add_signal_handler(signal.SIGTERM, on_signal, EXIT_TERMINATED)
     loop.add_signal_handler(signal.SIGHUP, on_signal, EXIT_TERMINATED)
 
-    async def prompts() -> AsyncIterator[Prompt]:
-        for text in texts if texts is not None else [options.prompt]:
-            if text:
-                yield Prompt(text)
-        if lines is not None:
-            async for prompt in lines.prompts(conversation):
-                yield prompt
+    async def given() -> AsyncIterator[Prompt]:
+        for text in texts or ():
+            yield Prompt(text)
 
+    first = Prompt(options.prompt) if options.prompt else None
+    prompts = given() if lines is None else lines.prompts(conversation, first)
     try:
         if options.setup_only:
             return await run_start(conversation, err=sys.stderr)
         return await run_headless(
             conversation,
-            prompts(),
+            prompts,
             options.output_format,
             out=sys.stdout,
             err=sys.stderr,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -106,6 +107,63 @@ async def test_it_answers_for_the_person_and_changes_the_call(
     assert [path.name for path in project.iterdir()] == ["other"]
 
 
+async def test_it_is_asked_during_a_prompt_of_the_command_line_as_well(
+    project: Path, fresh_home: Path
+) -> None:
+    flags = ("--permission-prompt-tool", "stdio", "make it")
+    async with (
+        ScriptedServer(Scenario(turns=(TOUCH, HELLO))) as server,
+        program(server, project, fresh_home, *flags) as caller,
+    ):
+        asked = await caller.until("control_request")
+        caller.answer(asked, {"behavior": "allow"})
+        assert (await caller.until("result"))["permission_denials"] == []
+        assert await caller.end() == 0
+    assert (project / "made").exists()
+
+
+async def test_hooks_that_would_guard_nothing_are_refused(project: Path, fresh_home: Path) -> None:
+    hooks = (
+        ["PreToolUse"],
+        {"PreToolUse": {"matcher": "Bash"}},
+        {"PreToolUse": ["h1"]},
+        {"PreToolUse": [{"matcher": "Bash", "hookCallbackIds": "h1"}]},
+        {"PreToolUse": [{"matcher": 5, "hookCallbackIds": ["h1"]}]},
+        {"PreToolUse": [{"matcher": "(", "hookCallbackIds": ["h1"]}]},
+    )
+    async with (
+        ScriptedServer(Scenario(turns=(HELLO,))) as server,
+        program(server, project, fresh_home) as caller,
+    ):
+        for each in hooks:
+            caller.request("1", subtype="initialize", hooks=each)
+            answer = (await caller.until("control_response"))["response"]
+            assert answer["error"].startswith("hooks: "), each
+        for expected in ("success", "error"):  # the second time it is done already
+            caller.request("2", subtype="initialize", hooks={"PreToolUse": []})
+            assert (await caller.until("control_response"))["response"]["subtype"] == expected
+        assert await caller.end() == 0
+
+
+async def test_a_run_ends_when_nobody_reads_its_answers(project: Path, fresh_home: Path) -> None:
+    reading, writing = os.pipe()
+    async with ScriptedServer(Scenario(turns=(HELLO,))) as server:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "tui.cli", *STREAM,
+            cwd=project,
+            env=environment(fresh_home, server.base_url),
+            stdin=subprocess.PIPE,
+            stdout=writing,
+            stderr=subprocess.PIPE,
+        )  # fmt: skip
+        os.close(writing)
+        await asyncio.to_thread(os.read, reading, 1)  # it has begun
+        os.close(reading)
+        assert process.stdin is not None
+        process.stdin.write(b'{"type": "control_request", "request_id": "1"}\n')
+        assert await process.wait() == 141
+
+
 async def test_its_no_is_told_to_the_model(project: Path, fresh_home: Path) -> None:
     async with (
         ScriptedServer(Scenario(turns=(TOUCH, HELLO))) as server,
@@ -193,9 +251,10 @@ async def test_a_signal_ends_a_run_that_waits_for_prompts(
         ([], 0, 1, ""),
         (["nonsense"], 2, 1, "input line: not JSON"),
         (["[]"], 2, 1, "not a user message"),
+        (['{"type": []}'], 2, 1, "not a user message"),
         ([json.dumps({"type": "user", "message": {"content": " "}})], 2, 1, "empty"),
     ],
-    ids=["prompt", "nothing", "no-json", "no-object", "blank"],
+    ids=["prompt", "nothing", "no-json", "no-object", "no-type", "blank"],
 )
 async def test_lines_come_from_a_file_as_well_after_a_prompt_of_the_command_line(
     project: Path, fresh_home: Path, content: list[str], status: int, results: int, says: str
