@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import tempfile
 from pathlib import Path
 
@@ -18,6 +19,10 @@ settings.register_profile(
 )
 settings.register_profile("soak", settings.get_profile("default"), max_examples=3000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A run in the background is told to ignore it, and would hand that on to what it starts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _PERSONAL_PREFIXES = ("AGENT_TUI_", "ANTHROPIC_", "CLAUDE_")
 _PERSONAL_NAMES = frozenset(

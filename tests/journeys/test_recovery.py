@@ -247,6 +247,6 @@ async def test_a_trace_shows_where_the_time_went(tmp_path: Path, fresh_home: Pat
     assert "tool TodoWrite" in shown
     assert shown.count(f"llm_request {OPUS}") == 2
     (log,) = (fresh_home / ".agent" / "cache" / "debug").iterdir()
-    assert f"Debug log: {log}" in err
+    assert f"Debug log: ~/{log.relative_to(fresh_home)}" in err
     assert '"event": "llm_response"' in log.read_text()
     assert "secret" not in log.read_text() + shown
