@@ -72,6 +72,7 @@ _STATUS: Final = {
     "aborted_streaming": EXIT_INTERRUPTED,
     "aborted_tools": EXIT_INTERRUPTED,
 }
+_FAILED: Final = "error_during_execution"
 _SUBTYPE: Final = {
     "completed": "success",
     "stop_hook_prevented": "success",
@@ -255,6 +256,9 @@ class HeadlessOutput:
         terminal = run.terminal
         assert terminal is not None, "a run ends with Terminal"
         status = _STATUS[terminal.reason]
+        if terminal.reason == "stop_hook_prevented" and not terminal.turns:
+            # Nothing was done: to a script an empty answer must not look like a good one.
+            status, run.error = EXIT_ERROR, terminal.detail
         if status == EXIT_COMPLETED and run.denied_for_want:
             status = EXIT_DENIED
         failed = status in {EXIT_ERROR, EXIT_LIMIT, EXIT_INTERRUPTED}
@@ -265,9 +269,11 @@ class HeadlessOutput:
                 self._write(answer.rstrip("\n"))
             self._explain(run, terminal, status)
             return status
-        result = self._result(
-            run, _SUBTYPE.get(terminal.reason, "error_during_execution"), failed=failed
-        ) | {"num_turns": terminal.turns, "terminal_reason": terminal.reason}
+        subtype = _SUBTYPE.get(terminal.reason, _FAILED) if status != EXIT_ERROR else _FAILED
+        result = self._result(run, subtype, failed=failed) | {
+            "num_turns": terminal.turns,
+            "terminal_reason": terminal.reason,
+        }
         if terminal.detail:
             result["detail"] = terminal.detail
         self._line(result)
@@ -277,7 +283,7 @@ class HeadlessOutput:
         """Write what a command said in place of an answer; return the exit status."""
         if self._format != "text":
             run.answer.text = text
-            subtype = "error_during_execution" if failed else "success"
+            subtype = _FAILED if failed else "success"
             self._line(self._result(run, subtype, failed=failed))
         elif failed:
             self._say(text)

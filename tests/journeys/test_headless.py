@@ -18,6 +18,7 @@ from agent.model.scripted.server import ScriptedServer
 from tests.journeys.program import appeared, environment, run, start
 
 HELLO = Turn((Text("Hello there."),), times=0)
+NO_SECRETS = {"type": "command", "command": "echo 'No secrets, please.' >&2; exit 2"}
 
 
 @pytest.fixture
@@ -171,6 +172,26 @@ async def test_a_denial_says_how_to_allow_the_call(project: Path, fresh_home: Pa
         _, _, err = await run("-p", "make it", cwd=project, env=env)
     assert "denied: Bash: no rule matches" in err
     assert "--allow RULE" in err
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+async def test_a_prompt_that_a_hook_blocks_is_an_error(
+    hello: ScriptedServer, project: Path, fresh_home: Path, form: str
+) -> None:
+    settings = {"hooks": {"UserPromptSubmit": [{"hooks": [NO_SECRETS]}]}}
+    (fresh_home / ".agent").mkdir()
+    (fresh_home / ".agent" / "settings.json").write_text(json.dumps(settings))
+    env = environment(fresh_home, hello.base_url)
+    status, out, err = await run("-p", "hi", "--output-format", form, cwd=project, env=env)
+    assert (status, hello.requests) == (1, [])
+    assert "No secrets, please." in err
+    if form == "text":
+        assert out == ""
+        return
+    result = json.loads(out)
+    assert (result["is_error"], result["subtype"]) == (True, "error_during_execution")
+    assert result["terminal_reason"] == "stop_hook_prevented"
+    assert "No secrets, please." in result["result"]
 
 
 async def test_an_allow_flag_lets_the_call_run(project: Path, fresh_home: Path) -> None:
