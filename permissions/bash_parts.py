@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from permissions.bash_call import Bash
 from permissions.decision import Behavior, Reason
 from permissions.elsewhere import elsewhere_floor
+from permissions.found_files import found_floor
 from permissions.judge import Find, Part
 from permissions.made_links import Places, through_made_link
 from permissions.match_bash import first_allow, first_restriction
@@ -143,6 +144,8 @@ def _floors(
     if facts.accesses or facts.inner:
         yield possible_path_rule(bash, facts)
         for one in facts.with_inner():
+            if one.accesses and any(form.head == "find" for form in one.deny_forms):
+                yield found_floor(bash, one)
             if one.accesses and MERGERS.intersection(form.head for form in one.deny_forms):
                 yield merge_floor(bash.scope, one)
     if bash.context.blocked_hosts:

@@ -98,7 +98,7 @@ def finds_files_only(words: Sequence[Word]) -> bool:
 
 def find(words: Sequence[Word]) -> list[Access]:
     """Return where find looks, and what it writes or deletes."""
-    roots = _roots(words)
+    roots = roots_of(words)
     texts = [word.plain for word in words]
     commands = [one for one in exec_commands(words) if is_below_roots(words, one)]
     changes = "-delete" in texts or any(
@@ -122,7 +122,15 @@ def find(words: Sequence[Word]) -> list[Access]:
     return found
 
 
-def _roots(words: Sequence[Word]) -> list[Word]:
+def changes_found(words: Sequence[Word]) -> bool:
+    """Does find delete or edit what it finds, and stay below its roots?"""
+    return any(word.plain == "-delete" for word in words) or any(
+        is_below_roots(words, one) and (one[0].text in _REMOVERS or _edits_in_place(one))
+        for one in exec_commands(words)
+    )
+
+
+def roots_of(words: Sequence[Word]) -> list[Word]:
     """Return the folders that are named: behind the first options, before the first test."""
     position = 0
     while position < len(words):
