@@ -408,6 +408,7 @@ async def _build(
             resumed.notes if resumed is not None else (),
         ),
         resumed=start.resumed,
+        temporary_home=start.session.temporary_home,
         hook_runner=runner,
         grants=grants,
         checkpoints=checkpoints,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field
+from pathlib import Path
 
 from agent.commands.center import CommandCenter
 from agent.conversation import Conversation
@@ -24,6 +25,8 @@ class Assembled:
     settings: Settings
     notices: tuple[str, ...] = ()
     resumed: ResumedConversation | None = None
+    temporary_home: Path | None = None
+    """Where the session is, if the agent's own home takes no files."""
     hook_runner: HookRunner = field(repr=False)
     grants: Grants = field(repr=False)
     checkpoints: Checkpoints = field(repr=False)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import importlib
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -163,10 +164,13 @@ class ConversationMaker:
 
     def how_to_continue(self) -> str:
         """Return the line that says how to go on later; empty where there is nothing to."""
-        conversation = self.assembled.conversation if self.assembled is not None else None
-        if conversation is None or not conversation.messages or conversation.is_demo:
+        if self.assembled is None:
             return ""
-        return f"Continue with: agent-tui -r {conversation.session_id}\n"
+        conversation, home = self.assembled.conversation, self.assembled.temporary_home
+        if not conversation.messages or conversation.is_demo:
+            return ""
+        where = f"AGENT_TUI_HOME={shlex.quote(str(home))} " if home is not None else ""
+        return f"Continue with: {where}agent-tui -r {conversation.session_id}\n"
 
     def last_words(self) -> Sequence[str]:
         """Return what hooks of the end had to say, once everything is closed."""

@@ -256,7 +256,10 @@ async def test_a_home_that_takes_no_files_is_said_and_the_work_goes_on(
     (fresh_home / ".agent").write_text("in the way")
     turns = [Turn((ToolCall("Bash", {"command": "echo hi"}),)), Turn((Text("ok"),))]
     journey = await begin(turns)
+    place = journey.assembled.temporary_home
+    assert place is not None
     assert "will not be kept" in " ".join(journey.assembled.notices)
+    assert f"AGENT_TUI_HOME={place} " in " ".join(journey.assembled.notices)
     events = await journey.send("go")
     assert terminal(events).reason == "completed"
     assert not [e for e in events if isinstance(e, Notice) and e.level == "error"]

@@ -102,7 +102,7 @@ def part_rows(pending: Decision, width: int, short: Shorten = str) -> list[Row]:
     parts = pending.parts
     said = "" if pending.rule is not None else pending.message
     grounds = [
-        (part.behavior, "" if ground == said else ground)
+        (part.behavior, "" if ground == said else ground.removeprefix(f"{said}; "))
         for part in parts
         for ground in [_ground(part, short)]
     ]
