@@ -240,6 +240,7 @@ class Document:
                         event.kept,
                     )
                 )
+                self.figures = replace(self.figures, context_tokens=event.tokens_after)
             case "tombstone":
                 self._list.forget_message(event.message_uid)
             case "notice":

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Literal
 
+from agent.display import CommandDisplay, PlanDisplay
 from agent.sanitize import sanitize
 from tui.block_list import BlockList
 from tui.shown import shown_display, shown_line
@@ -19,6 +20,7 @@ from tui.view import Block, CompactionLine, EndLine, NoticeLine, ToolCard, ToolS
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from agent.display import Display
     from agent.messages import Message
     from agent.session.pages import Page, SessionPages
     from permissions.decision import Decision
@@ -164,9 +166,23 @@ def _ended(card: ToolCard, page: Page) -> Block:
         identifier=shown_line(call.identifier) or card.identifier,
         state=_STATES.get(call.outcome, card.state),
         elapsed_s=call.elapsed_s,
-        display=shown_display(call.change),
+        display=shown_display(call.change or _display_again(card)),
         decision=_shown_denial(call.denial),
     )
+
+
+def _display_again(card: ToolCard) -> Display | None:
+    """Return what a call showed, as far as its input and its result still say it.
+
+    With a command it is the end of the output that counts, here as while it ran.
+    """
+    match card.name:
+        case "Bash":
+            return CommandDisplay(str(card.input.get("command", "")), card.result)
+        case "ExitPlanMode" if plan := card.input.get("plan"):
+            return PlanDisplay(str(plan))
+        case _:
+            return None
 
 
 def _shown_denial(denial: Decision | None) -> Decision | None:

@@ -183,6 +183,8 @@ class Call:
     aborts_siblings: bool = False
     display: Display | None = None
     """What its result shows; None before, and where that is only text."""
+    elapsed_s: float = 0.0
+    """How long it ran, without the time in which somebody was asked; 0 before its result."""
 
     @classmethod
     def begin(cls, use: ToolUse, ports: CallPorts, emitter: Emitter, abort: AbortSignal) -> Call:

@@ -34,14 +34,13 @@ async def run_call(
 ) -> CallOutcome:
     """Take one call through its whole lifecycle. Never raises, except for task cancellation."""
     call = Call.begin(use, ports, emitter, abort)
-    started = time.monotonic()
     outcome = await _lifecycle(call)
     if call.has_started and ports.recorder is not None:
         await ports.recorder.tool_ended(
             use,
             outcome.block,
             outcome.outcome,
-            time.monotonic() - started,
+            call.elapsed_s,
             call.identifier,
             emitter.agent_id,
             call.display,
@@ -242,7 +241,7 @@ def _result(
     structured: Mapping[str, Any] | None = None,
     name: str | None = None,
 ) -> None:
-    call.display = display
+    call.display, call.elapsed_s = display, elapsed_s
     call.emitter.emit(
         ToolResult(
             call.emitter.turn_id,

@@ -7,10 +7,17 @@ from dataclasses import replace
 
 import pytest
 
-from agent.commands.results import ClearConversation, CommandResult, OpenSession, ShowText
+from agent.commands.results import (
+    ClearConversation,
+    CommandResult,
+    CopyText,
+    OpenSession,
+    ShowText,
+)
 from agent.commands.spec import LocalCommand
 from agent.model.scripted.scenario import Text, ToolCall, Turn
 from agent.observe.debug_log import debug_path
+from agent.session.pages import SessionPages
 from agent.session.resume import load
 from agent.session.store import SessionStore
 from agent.user_prompt import Prompt
@@ -64,6 +71,30 @@ async def test_a_recap_needs_something_to_tell(begin: Begin) -> None:
     assert await said(journey, "recap") == "There is nothing to tell yet."
     await journey.send("hello")
     assert await said(journey, "recap") == "You said hello."
+
+
+async def test_what_a_summary_replaced_can_still_be_copied_and_told(begin: Begin) -> None:
+    long, summary = Turn((Text("word " * 2_000),)), Turn((Text("They greeted each other."),))
+    journey = await begin([HELLO, long, summary, Turn((Text("You said hello."),))])
+    await journey.send("hello")
+    await journey.send("hello again")
+    events = [event async for event in journey.conversation.compact()]
+    assert any(event.type == "compacted" for event in events)
+    copied = await do(journey, "copy", "2")
+    assert isinstance(copied, CopyText)
+    assert copied.text == "Hello there."
+    assert "2 answers" in await said(journey, "copy", "9")
+    assert await said(journey, "recap") == "You said hello."
+
+
+async def test_a_call_keeps_the_time_that_it_showed(begin: Begin) -> None:
+    """Without the time in which the person was asked."""
+    write = ToolCall("Write", {"file_path": "${cwd}/made.txt", "content": "x"})
+    journey = await begin([Turn((write,)), HELLO])
+    events = await journey.send("go")
+    shown = [event.elapsed_s for event in events if event.type == "tool_result"]
+    kept = SessionPages(journey.conversation.transcript_path).older().calls.values()
+    assert [call.elapsed_s for call in kept] == shown
 
 
 async def test_a_branch_is_a_copy_with_its_own_name(begin: Begin) -> None:

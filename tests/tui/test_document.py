@@ -323,6 +323,12 @@ def test_the_task_list_is_kept() -> None:
     assert document.todos == todos.items
 
 
+def test_a_summary_makes_the_window_emptier_at_once() -> None:
+    used = UsageUpdate(T, Usage(1, 2), Usage(1, 2), 0.1, 900, 1000)
+    document = folded([used, Compacted(T, "manual", 900, 60, "s")])
+    assert document.figures.context_tokens == 60
+
+
 def test_another_conversation_starts_without_the_figures_of_the_last() -> None:
     todos = TodoDisplay((TodoItem("a", "pending"),))
     document = folded(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agent.display import DiffDisplay
+from agent.display import CommandDisplay, DiffDisplay, PlanDisplay
 from agent.messages import Message, text_block, tool_result_block, tool_results_message
 from agent.messages import user_message as said
 from agent.own_command import note_of
@@ -73,6 +73,23 @@ def test_every_kind_of_past_is_a_block(tmp_path: Path) -> None:
     assert (cards[0].identifier, cards[0].elapsed_s) == ("Edit f.py", 2.0)
     assert [card.state for card in cards] == ["ok", "interrupted"]
     assert last == "the end"
+
+
+def test_a_command_and_a_plan_look_as_they_did_then(tmp_path: Path) -> None:
+    call = {"type": "tool_use", "id": "a", "name": "Bash", "input": {"command": "make"}}
+    plan = {"type": "tool_use", "id": "b", "name": "ExitPlanMode", "input": {"plan": "# P"}}
+    results = [tool_result_block("a", "1\n2"), tool_result_block("b", "Approved.")]
+    path = session(
+        tmp_path / "s.jsonl",
+        said("hello"),
+        Message("assistant", (call, plan), "model"),
+        ToolEnd("a", "Bash", results[0], "ok", identifier="Bash make"),
+        ToolEnd("b", "ExitPlanMode", results[1], "ok", identifier="ExitPlanMode"),
+        tool_results_message(results),
+    )
+    blocks, _ = past_blocks(SessionPages(path).older())
+    cards = [block for block in blocks.blocks if isinstance(block, ToolCard)]
+    assert [card.display for card in cards] == [CommandDisplay("make", "1\n2"), PlanDisplay("# P")]
 
 
 def test_a_command_of_ones_own_comes_back_with_what_it_printed(tmp_path: Path) -> None:

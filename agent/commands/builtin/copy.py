@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Final
 
 from agent.code_blocks import code_blocks
 from agent.commands.context import CommandContext
 from agent.commands.results import CommandResult, CopyText, OpenPanel, ShowText
+from agent.errors import SessionError
+from agent.messages import Message
 
 _ARGUMENTS: Final = re.compile(r"([1-9]\d*)?\s*(?:(code)(?:\s+([1-9]\d*))?)?\Z")
 _USAGE: Final = (
@@ -25,7 +30,10 @@ async def call(arguments: str, context: CommandContext) -> CommandResult:
     if parts is None:
         return ShowText(_USAGE, "warning")
     place = int(parts[1] or 1)
-    answers = [m.text for m in context.session.messages if m.role == "assistant" and m.text.strip()]
+    answers = _answers(context.session.messages)
+    if len(answers) < place:
+        # What a summary replaced is on the screen all the same, and in the file.
+        answers = await asyncio.to_thread(_answers_kept, context.session.transcript_path, place)
     if len(answers) < place:
         count = len(answers)
         there_are = {0: "no answer yet", 1: "one answer"}.get(count, f"{count} answers")
@@ -40,3 +48,21 @@ async def call(arguments: str, context: CommandContext) -> CommandResult:
             return ShowText(f"There are {len(blocks)} code blocks in that answer.", "warning")
         text, what = blocks[number - 1], " of code"
     return CopyText(text, f"copied {len(text):,} characters{what}")
+
+
+def _answers(items: Iterable[object]) -> list[str]:
+    messages = (item for item in items if isinstance(item, Message))
+    return [one.text for one in messages if one.role == "assistant" and one.text.strip()]
+
+
+def _answers_kept(path: Path, count: int) -> list[str]:
+    """Return the last answers in the session's file, about as many as are wanted."""
+    from agent.session.pages import SessionPages  # only this needs the file
+
+    pages, answers = SessionPages(path), list[str]()
+    try:
+        while len(answers) < count and not pages.is_at_start:
+            answers = [*_answers(pages.older().items), *answers]
+    except SessionError:
+        pass  # nothing was written yet
+    return answers
