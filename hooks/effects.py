@@ -5,6 +5,8 @@ Whatever an answer contains beyond its event's row is reported and never obeyed.
 
 from __future__ import annotations
 
+import difflib
+import re
 from enum import StrEnum
 from typing import Final
 
@@ -385,3 +387,10 @@ def default_timeout_s(event: str, handler_type: str) -> float:
     if own is not None and handler_type not in ("prompt", "agent"):
         return own
     return GENERAL_TIMEOUT_S[handler_type]
+
+
+def closest_event(name: str) -> str:
+    """Return which event a name may have been meant for, in parentheses; empty for none."""
+    names = {event.lower(): event for event in EFFECTS}
+    close = difflib.get_close_matches(re.sub(r"[-_ ]", "", name).lower(), names, n=1)
+    return f" (did you mean {names[close[0]]}?)" if close else ""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Final
 
-from hooks.effects import EFFECTS
+from hooks.effects import EFFECTS, closest_event
 from hooks.events import EVENTS
 from permissions.lazy_dataclass import lazy_dataclass
 
@@ -71,7 +71,7 @@ class GivenPayload:
 def read_payload(event: str, raw: object) -> GivenPayload:
     """Check a payload given as JSON and fill in what is obvious. Raises PayloadError."""
     if event not in EVENTS:
-        raise PayloadError(f"unknown event {event!r}")
+        raise PayloadError(f"unknown event {event!r}{closest_event(event)}")
     if not isinstance(raw, Mapping):
         raise PayloadError(f"the payload of {event} must be a JSON object")
     given = {str(name): value for name, value in raw.items()}

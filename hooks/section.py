@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from typing import Final
 
-from hooks.effects import EFFECTS, LONGEST_TIMEOUT_S
+from hooks.effects import EFFECTS, LONGEST_TIMEOUT_S, closest_event
 from hooks.lint import lint_handler, lint_matcher
 from hooks.read_fields import FieldError, read_handler
 from hooks.spec import HandlerSpec, HookSource, PluginRoot, is_background
@@ -83,7 +82,7 @@ class _SectionReader:
             if name.startswith("_") or name in ("description", "$schema"):
                 continue
             if name not in EFFECTS:
-                hint = _closest_event(name)
+                hint = closest_event(name)
                 self._warn(name, f"unknown event; its hooks never run{hint}")
                 continue
             # A sub-agent ends with SubagentStop; its front matter calls that its own Stop.
@@ -214,11 +213,6 @@ class _SectionReader:
 
     def _warn(self, where: str, message: str) -> None:
         self.warnings.append(ConfigWarning(message, self._source, self._file, where))
-
-
-def _closest_event(name: str) -> str:
-    close = difflib.get_close_matches(name, EFFECTS, n=1)
-    return f" (did you mean {close[0]}?)" if close else ""
 
 
 def _kind(value: object) -> str:

@@ -353,6 +353,20 @@ def test_unknown_fields_pass_through() -> None:
     assert read_payload("Stop", {"new": [1]}).to_json()["new"] == [1]
 
 
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("stop", "did you mean Stop"),
+        ("pre-tool-use", "did you mean PreToolUse"),
+        ("PreToolUsed", "did you mean PreToolUse"),
+        ("nonsense", "unknown event 'nonsense'$"),
+    ],
+)
+def test_an_event_that_is_not_there_is_answered_with_its_neighbour(name: str, says: str) -> None:
+    with pytest.raises(PayloadError, match=says):
+        read_payload(name, {})
+
+
 def test_numbers_are_not_truth_values() -> None:
     with pytest.raises(PayloadError, match="index must be a number"):
         read_payload("MessageDisplay", {"index": True})
