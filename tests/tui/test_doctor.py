@@ -53,6 +53,14 @@ def test_everything_fine_is_short(checks: Path) -> None:
     assert [said[name][0]["state"] for name in ("keys", "commands", "theme")] == ["ok"] * 3
 
 
+def test_a_home_that_is_a_file_takes_nothing(checks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert found()["home"][0]["state"] == "ok"
+    monkeypatch.setenv("HOME", str(checks / "settings.json"))
+    assert found()["home"][0]["state"] == "ok"  # it can be made
+    (checks / "settings.json").write_text("{}")
+    assert found()["home"][0]["state"] == "problem"
+
+
 def test_a_theme_that_is_not_there_is_said(checks: Path) -> None:
     (checks / "settings.json").write_text('{"theme": "nope"}')
     assert "no theme is called 'nope'" in found()["theme"][0]["text"]

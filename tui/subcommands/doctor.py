@@ -118,8 +118,8 @@ def _terminal() -> Iterator[Check]:
 def _home(place: Here) -> Iterator[Check]:
     folder = place.agent_home
     shown = home_relative(str(place.home))(str(folder))
-    existing = folder if folder.exists() else folder.parent
-    if os.access(existing, os.W_OK):
+    existing = next(each for each in (folder, *folder.absolute().parents) if os.path.exists(each))
+    if os.path.isdir(existing) and os.access(existing, os.W_OK | os.X_OK):
         yield Check("home", "ok", f"{shown} can be written")
     else:
         yield Check(
