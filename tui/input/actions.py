@@ -119,7 +119,7 @@ ACTIONS: Final[tuple[Action, ...]] = (
         ("confirm:nextField", "Next field; comment on an answer", "tab"),
         ("confirm:previousField", "Previous field", ""),
         ("confirm:toggle", "Mark or unmark", "space"),
-        ("confirm:cycleMode", "Switch the permission mode", "shift+tab"),
+        ("confirm:cycleMode", "Yes, and every edit in this session", "shift+tab"),
         ("confirm:toggleExplanation", "Show how the decision came about", "ctrl+e"),
         ("confirm:chooseParts*", "Take parts of a change", "h"),
         ("confirm:editHere*", "Edit the call in the dialog", "e"),
