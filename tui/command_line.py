@@ -116,6 +116,22 @@ def _something(
     return value
 
 
+def _file_or_json(
+    context: click.Context, parameter: click.Parameter, value: str | None
+) -> str | None:
+    """Take what a pipe says in place of its name: it can be read once only."""
+    from tui.given_file import PipeError, text_of_pipe  # few starts name a file
+
+    value = _something(context, parameter, value)
+    try:
+        said = text_of_pipe(value) if value is not None else None
+    except PipeError as error:
+        raise click.BadParameter(f"{value} {error}") from error
+    if said is not None and not said.lstrip().startswith("{"):
+        raise click.BadParameter(f"{value} does not begin with {{, as JSON settings do")
+    return value if said is None else said
+
+
 def _amount(
     _context: click.Context, _parameter: click.Parameter, value: float | None
 ) -> float | None:
@@ -253,7 +269,7 @@ class _InSections(click.Command):
     help="A further folder to work in. Repeatable.",
 )  # fmt: skip
 @click.option(
-    "--settings", "settings_file", callback=_something, metavar="FILE|JSON",
+    "--settings", "settings_file", callback=_file_or_json, metavar="FILE|JSON",
     help="Extra settings: a file, or their text.",
 )  # fmt: skip
 @click.option(
@@ -262,7 +278,7 @@ class _InSections(click.Command):
     help="Use the hooks of a plugin. Repeatable.",
 )  # fmt: skip
 @click.option(
-    "--mcp-config", callback=_something, metavar="FILE|JSON",
+    "--mcp-config", callback=_file_or_json, metavar="FILE|JSON",
     help="MCP servers; read and checked, not connected yet.",
 )  # fmt: skip
 @click.option(
