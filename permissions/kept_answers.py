@@ -118,8 +118,9 @@ def store_for(bash: Bash) -> Store | None:
     store = _stores.get(key)
     # The rules are kept alive beside what is found with them, so an id stays theirs.
     if store is None:
-        while len(_stores) >= MAX_STORES:
-            _stores.pop(next(iter(_stores)), None)
+        # In one step, as another thread may add one meanwhile.
+        for oldest in list(_stores)[: 1 - MAX_STORES]:
+            _stores.pop(oldest, None)
         store = _stores[key] = Store(rules)
     return None if store.heeds_parameters else store
 

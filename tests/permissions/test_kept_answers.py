@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -137,6 +139,56 @@ def test_modes_budgets_and_hosts_are_not_mixed_up(own: Engine) -> None:
         assert _decide(one, command) == _decide(_unseen(one), command)
         assert _decide(one, command) == _decide(_unseen(one), command)
     assert _decide(context, command).behavior is Behavior.ASK
+
+
+_CHANGED: dict[str, Callable[[PermissionContext, Path], PermissionContext]] = {
+    "additional": lambda context, root: replace(context, additional_dirs=(root.parent,)),
+    "readable": lambda context, root: replace(context, readable_dirs=(root.parent,)),
+    "own": lambda context, root: replace(context, own_dirs=(root / "src",)),
+    "scratch": lambda context, root: replace(context, scratch_dir=root.parent / "scratch"),
+    "settings": lambda context, root: replace(context, settings_dir=root / "src"),
+    "project": lambda context, root: replace(context, project_root=root / "src"),
+    "launch": lambda context, root: replace(context, launch_dir=root / "src"),
+    "home": lambda context, root: replace(context, home=root / "src"),
+    "trust": lambda context, _: replace(context, trusted=False),
+    "policy": lambda context, _: replace(context, policy={"allowManagedPermissionRulesOnly": True}),
+}
+
+
+@pytest.mark.parametrize("change", _CHANGED)
+def test_a_session_that_changes_is_not_answered_as_before(own: Engine, change: str) -> None:
+    texts = [
+        RuleText("Bash", RuleBehavior.ALLOW, RuleSource.PROJECT),
+        RuleText("Edit(/x)", RuleBehavior.DENY, RuleSource.PROJECT),
+        RuleText("Edit(/y)", RuleBehavior.DENY, RuleSource.USER),
+        RuleText("Read(~/z)", RuleBehavior.DENY, RuleSource.USER),
+    ]
+    context = own.context(texts=texts)
+    changed = _CHANGED[change](context, own.root)
+    commands = [
+        "ls; touch src/x src/y; cat src/z",
+        f"ls; touch {own.root.parent}/scratch/a",
+        f"ls; cat {own.root.parent}/b; touch x",
+        "touch src/a && ls",
+    ]
+    before = [_decide(context, command) for command in commands]
+    after = [_decide(changed, command) for command in commands]
+    assert after == [_decide(_unseen(changed), command) for command in commands]
+    assert after != before
+    assert before == [_decide(context, command) for command in commands]
+
+
+def test_threads_that_decide_at_once_do_not_meet(own: Engine) -> None:
+    contexts = [own.context(allow=["Bash"], deny=[f"Bash(x{n} *)"]) for n in range(12)]
+    request = PermissionRequest("Bash", {"command": "ls && touch a"})
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            found = list(pool.map(lambda context: decide(request, context), contexts * 150))
+    finally:
+        sys.setswitchinterval(interval)
+    assert {decision.behavior for decision in found} == {Behavior.ALLOW}
 
 
 _PARTS = (
