@@ -161,20 +161,28 @@ def _result(event: ToolResult, size: str, *, was_heard: bool) -> Iterator[str]:
         lines = lines[:1]
     if event.outcome == "ok" and not lines:
         yield f"{who}result: {size or _counted(len(event.text.splitlines()), 'line')}"
-    yield from limited(lines)
+    if isinstance(display, CommandDisplay):
+        # Its status, and the end of its output: that is where it says what came of it.
+        status = lines[: display.exit_code is not None]
+        yield from (*status, *limited(lines[len(status) :], from_end=True))
+    else:
+        yield from limited(lines)
 
 
 def _counted(count: int, what: str) -> str:
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
-def limited(lines: Sequence[str]) -> Iterator[str]:
-    """Yield the first lines, and how many were left out."""
+def limited(lines: Sequence[str], *, from_end: bool = False) -> Iterator[str]:
+    """Yield the first lines, and how many were left out; or that number and the last lines."""
     # One line too many is said: to say that it is missing takes a line as well.
     count = len(lines) if len(lines) <= MAX_RESULT_LINES + 1 else MAX_RESULT_LINES
-    yield from lines[:count]
-    if len(lines) > count:
-        yield f"{len(lines) - count} more lines, not read"
+    left_out = len(lines) - count
+    if from_end and left_out:
+        yield f"{left_out} earlier lines, not read"
+    yield from lines[left_out:] if from_end else lines[:count]
+    if left_out and not from_end:
+        yield f"{left_out} more lines, not read"
 
 
 def display_lines(display: Display) -> list[str]:
