@@ -34,6 +34,8 @@ result, or all of it. What failed, was denied or waits is never only a line."""
 LIVE_LINES: Final = 5
 """Last lines of output shown while a call runs."""
 RESULT_LINES: Final = 4
+ANSWER_LINES: Final = 12
+"""Of what the person answered to questions; four have eight."""
 FAILED_LINES: Final = 10
 DIFF_ROWS: Final = 24
 _INDENT: Final = 3
@@ -42,6 +44,8 @@ _BODY_REST: Final[tuple[Run, ...]] = (("   ", FAINT),)
 _QUIET_STATES: Final = frozenset({"writing", "running", "ok"})
 _SLOW_S: Final = 1.0
 """Calls faster than this do not say how long they took."""
+_OF_THE_PERSON: Final = ("AskUserQuestion", "ExitPlanMode")
+"""It is the person who takes the time."""
 
 
 def tool_card_rows(
@@ -96,7 +100,8 @@ def _head(card: ToolCard, width_cells: int, is_detailed: bool) -> list[Row]:
     right: list[Run] = []
     if isinstance(card.display, DiffDisplay) and card.state in ("ok", "running", "asking"):
         right.extend(diff_counts(card.display))
-    if card.elapsed_s >= _SLOW_S and card.state not in ("writing", "running", "asking"):
+    is_over = card.state not in ("writing", "running", "asking")
+    if card.elapsed_s >= _SLOW_S and is_over and card.name not in _OF_THE_PERSON:
         right.append(("  " if right else "", MUTED))
         right.append((duration(card.elapsed_s), MUTED))
     sign: Run = (f" {_SIGN_CHARS[card.state]} ", sign_ink)
@@ -118,7 +123,8 @@ def _body(
         case "asking":
             return _nested([row(("waiting for your answer", Ink(Role.WARNING)), is_copied=False)])
         case "running":
-            return [*_said(card, width), *_agent(card, width), *_nested(_live_rows(card, width))]
+            live = _nested(_live_rows(card, width))
+            return [*_said(card, width), *_below(_agent(card, width), live)]
         case "denied":
             return _denied(card, width, is_detailed)
         case "interrupted":
@@ -129,10 +135,10 @@ def _body(
             breaks = chop if is_command else wrap
             ink = Ink(Role.ERROR)
             rows = _text(card.result, ink, width, limit, from_end=is_command, breaks=breaks)
-            return [*_said(card, width), *_agent(card, width), *_nested(rows)]
+            return [*_said(card, width), *_below(_agent(card, width), _nested(rows))]
         case "ok":
             rows = _result(card, width, width_cells, is_detailed, highlighter)
-            return [*_said(card, width), *_agent(card, width), *rows]
+            return [*_said(card, width), *_below(_agent(card, width), rows)]
         case _:
             assert_never(card.state)
 
@@ -182,7 +188,12 @@ def _summary(name: str, text: str, width: int, limit: int | None) -> list[Row]:
     """Return the first lines of a text result; nothing for what is only counted."""
     if limit is not None and is_sized(name):
         return []
-    return _text(text, MUTED, width, limit) or [row(("no output", MUTED), is_copied=False)]
+    if name == "AskUserQuestion" and limit is not None:
+        limit = ANSWER_LINES
+    # What our own tools say are sentences; of others nobody knows.
+    breaks = chop if name.startswith("mcp__") else wrap
+    rows = _text(text, MUTED, width, limit, breaks=breaks)
+    return rows or [row(("no output", MUTED), is_copied=False)]
 
 
 def _count(card: ToolCard) -> str:
@@ -290,6 +301,13 @@ def _nested(rows: list[Row]) -> list[Row]:
     return indented(rows, _BODY_FIRST, _BODY_REST)
 
 
+def _below(first: list[Row], rest: list[Row]) -> list[Row]:
+    """Return nested rows in one: the sign of the second part goes."""
+    if first and rest and rest[0].runs[:1] == _BODY_FIRST:
+        rest = [replace(rest[0], runs=(*_BODY_REST, *rest[0].runs[1:])), *rest[1:]]
+    return [*first, *rest]
+
+
 def _fitted(line: Row, width_cells: int) -> Row:
     if runs_width(line.runs) <= width_cells:
         return line
@@ -318,9 +336,11 @@ def _display_name(name: str) -> str:
     if name.startswith("mcp__"):
         server, _, tool = name.removeprefix("mcp__").partition("__")
         return f"{server}: {tool}" if tool else server
-    return name
+    return _WORDS.get(name, name)
 
 
+_WORDS: Final = {"AskUserQuestion": "Question", "ExitPlanMode": "Plan", "TodoWrite": "Tasks"}
+"""What a person calls the tools whose names only a model needs."""
 _SIGN_CHARS: Final[dict[ToolState, str]] = {
     "writing": "○",
     "running": "●",

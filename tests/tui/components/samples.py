@@ -113,6 +113,10 @@ BLOCKS: dict[str, Block] = {
         CARD, name="Agent", identifier="Agent find callers",
         agent=AgentActivity("a1", 3, "Grep slug(", 900),
     ),
+    "tool_agent_done": replace(
+        CARD, name="Agent", identifier="Agent find callers", state="ok", result="Two callers.",
+        agent=AgentActivity("a1", 3, "Grep slug(", 900),
+    ),
     "notice": NoticeLine("n", "info", "Two settings files were read."),
     "warning": NoticeLine("n", "warning", "A rule could not be understood."),
     "hook": HookLine("h", "PostToolUse", "success", ("formatted 2 files",)),

@@ -97,15 +97,15 @@ GRIDS = {
    4 +
    5 + # 漢字 🎉""",
     "tool_todos": """\
- ● TodoWrite
+ ● Tasks
  └ ✓ Read the test
    ▸ Fixing slug
    ○ Update 更新日志""",
     "tool_plan": """\
- ● ExitPlanMode
+ ● Plan
  └ Do it.""",
     "tool_plan_long": """\
- ● ExitPlanMode
+ ● Plan
  └ Plan
 
    1. Change slug
@@ -120,6 +120,10 @@ GRIDS = {
     "tool_agent": """\
  ● Agent find callers
  └ 3 tool calls · Grep slug(""",
+    "tool_agent_done": """\
+ ● Agent find callers
+ └ 3 tool calls
+   Two callers.""",
     "notice": """\
  · Two settings files were read.""",
     "warning": """\
