@@ -32,7 +32,7 @@ class Editing:
         edit_text: Callable[[str, str], str] | None,
         edit_path: Callable[[Path], None] | None,
     ) -> None:
-        """Take what runs the editor; None where neither VISUAL nor EDITOR names one."""
+        """Take what runs the editor; None where there is none."""
         self._screen = screen
         self._edit_text = edit_text
         self._edit_path = edit_path

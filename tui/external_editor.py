@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
 
 class EditorFailed(Exception):
@@ -16,7 +18,7 @@ class EditorFailed(Exception):
 
 
 def editor_command(env: Mapping[str, str]) -> list[str] | None:
-    """Return the editor of `VISUAL` or `EDITOR` as argv, or None when neither names one."""
+    """Return the editor of `VISUAL` or `EDITOR` as argv, else one that most systems have, or None."""
     for name in ("VISUAL", "EDITOR"):
         if " " in env.get(name, "") and os.access(env[name], os.X_OK):
             # A path with spaces that nobody quoted.
@@ -27,7 +29,15 @@ def editor_command(env: Mapping[str, str]) -> list[str] | None:
             continue
         if command:
             return command
+    for name in _USUAL:
+        found = shutil.which(name, path=env.get("PATH", os.defpath))
+        if found is not None:
+            return [found]
     return None
+
+
+_USUAL: Final = ("editor", "nano", "vim", "vi")
+"""The first is the system's own choice on Debian and its like."""
 
 
 def edit_file(command: list[str], file: Path) -> None:
