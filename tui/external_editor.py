@@ -18,7 +18,7 @@ class EditorFailed(Exception):
 
 
 def editor_command(env: Mapping[str, str]) -> list[str] | None:
-    """Return the editor of `VISUAL` or `EDITOR` as argv, else one that most systems have, or None."""
+    """Return the editor of `VISUAL` or `EDITOR` as argv, else a usual one, or None."""
     for name in ("VISUAL", "EDITOR"):
         if " " in env.get(name, "") and os.access(env[name], os.X_OK):
             # A path with spaces that nobody quoted.
