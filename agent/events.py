@@ -341,6 +341,11 @@ class Terminal:
     agent_id: str | None = None
     type: Literal["terminal"] = "terminal"
 
+    @property
+    def is_refused(self) -> bool:
+        """Whether a hook kept the prompt from the model; a Notice before this says why."""
+        return self.reason == "stop_hook_prevented" and self.turns == 0
+
 
 AgentEvent = (
     RequestStart

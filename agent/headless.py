@@ -256,7 +256,7 @@ class HeadlessOutput:
         terminal = run.terminal
         assert terminal is not None, "a run ends with Terminal"
         status = _STATUS[terminal.reason]
-        if terminal.reason == "stop_hook_prevented" and not terminal.turns:
+        if terminal.is_refused:
             # Nothing was done: to a script an empty answer must not look like a good one.
             status, run.error = EXIT_ERROR, terminal.detail
         if status == EXIT_COMPLETED and run.denied_for_want:

@@ -258,7 +258,7 @@ class Document:
                 )
             case "terminal":
                 self.stop()
-                if event.reason not in _QUIET_ENDS:
+                if event.reason not in _QUIET_ENDS and not event.is_refused:
                     self._list.append(
                         EndLine(self._list.fresh_key("end"), event.reason, shown_line(event.detail))
                     )

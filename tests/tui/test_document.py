@@ -244,6 +244,16 @@ def test_what_goes_on_is_known_and_ends() -> None:
     assert isinstance(document.blocks[-1], EndLine)
 
 
+def test_why_a_prompt_was_refused_is_told_once() -> None:
+    document = Document()
+    document.add_prompt("hello", at_s=5.0)
+    document.apply(Notice(T, "warning", "Prompt not sent: no"), at_s=6.0)
+    document.apply(Terminal(T, "stop_hook_prevented", "no"), at_s=6.0)
+    assert not document.activity.is_working
+    document.apply(Terminal(T, "stop_hook_prevented", "no", turns=1), at_s=7.0)
+    assert [type(block) for block in document.blocks[1:]] == [NoticeLine, EndLine]
+
+
 def test_a_call_that_waits_names_its_file_as_seen_from_the_folder() -> None:
     document = Document()
     document.folder = "/home/me/p"

@@ -113,6 +113,8 @@ class Narrator:
                     yield "done."
                 elif event.reason in {"aborted_streaming", "aborted_tools"}:
                     yield "interrupted."
+                elif event.is_refused:
+                    yield "stopped."
                 else:
                     detail = f", {_text(event.detail)}" if event.detail else ""
                     yield f"stopped: {event.reason.replace('_', ' ')}{detail}"

@@ -112,6 +112,7 @@ def test_ends() -> None:
     assert said(Terminal(T, "completed")) == ["done."]
     assert said(Terminal(T, "aborted_tools")) == ["interrupted."]
     assert said(Terminal(T, "max_turns", "after 3")) == ["stopped: max turns, after 3"]
+    assert said(Terminal(T, "stop_hook_prevented", "told before")) == ["stopped."]
     assert said(ErrorEvent(T, "network", "No connection.\nTry again.")) == [
         "error: No connection. Try again."
     ]
