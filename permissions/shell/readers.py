@@ -52,6 +52,7 @@ READERS = _letters(
     diff colordiff sdiff diff3: UCIxFSWD
     vimdiff delta nm readelf size ldd gofmt:
     shellcheck: sefSWoC
+    json.tool:
     objdump: jMbm
     """
 )
@@ -73,13 +74,18 @@ _FILE_LETTERS = {
 }
 """Letters whose value is read."""
 _COUNT = re.compile(r"[-+][0-9]")
+_AWAITS_COUNT = re.compile(r"-[A-Za-z]*[ncs]")
 
 
 def read_operands(program: str, words: Sequence[Word]) -> list[Access]:
     """Return the files that one of READERS is given."""
     if program in ("head", "tail"):
-        # `head -5c file`: the number is the value.
-        words = [word for word in words if not _COUNT.match(word.plain)]
+        # `head -5c file`: the number is the value. In `tail -n +5 file` it is one.
+        words = [
+            word
+            for before, word in zip(("", *(one.plain for one in words)), words, strict=False)
+            if _AWAITS_COUNT.fullmatch(before) or not _COUNT.match(word.plain)
+        ]
     letters = _FILE_LETTERS.get(program, "")
     found = split_arguments(words, valued=READERS[program] + letters, valued_long=_NAMED)
     given = found.values(*_NAMED, *(f"-{letter}" for letter in letters))
