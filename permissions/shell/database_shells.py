@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from permissions.shell.access import attached_values, names
+from permissions.shell.access import names
+from permissions.shell.arguments import split_arguments
 from permissions.shell.syntax import Word
 
 _PROGRAMS = names("sqlite3 psql mysql mariadb")
@@ -22,8 +23,8 @@ _SQLITE_OTHERS = names(
 )
 _SQLITE_COMMAND = re.compile(r"(?:^|\n)\s*\.\s*([A-Za-z0-9]+)")
 _SQLITE_SQL = re.compile(
-    r"\b(?:readfile|writefile|load_extension|edit|fts3_tokenizer|lsdir|fsdir)\s*\("
-    r"|\battach\b|\bvacuum\s+(?:\w+\s+)?into\b",
+    r"\b(?:readfile|writefile|load_extension|fts3_tokenizer|lsdir|fsdir|attach)\b"
+    r"|\bedit\b(?:[\]\"`\s]|/\*[^*]*\*/)*\(|\bvacuum\b[^;]{0,200}\binto\b",
     re.IGNORECASE,
 )
 _PSQL_COMMAND = re.compile(r"\\([A-Za-z_]+|!)\+?")
@@ -32,12 +33,12 @@ _PSQL_HARMFUL = names(
     "cd gexec c connect"
 )
 _PSQL_SQL = re.compile(
-    r"\bprogram\b|\\g[x]?[ \t]+[^\s;]|\\(?:set|pset)\b[^\n]*(?:`|pager)|\bpg_read_\w*file\b"
+    r"\bprogram\b|\\g[x]?[ \t]+[^\s;]|\\(?:set|pset)\b[^\n]*pager|\bpg_read_\w*file\b"
     r"|\blo_(?:im|ex)port\s*\(|\bcopy\b[^;]*\b(?:to|from)\s+'",
     re.IGNORECASE,
 )
 _MYSQL = re.compile(
-    r"\\[!TPeN.]|(?:^|[\n;])\s*(?:system|source|tee|pager|edit)\b|\binto\s+(?:out|dump)file\b"
+    r"\\[!TPeN.]|(?:^|[\n;])\s*(?:system|source|tee|pager|edit)\b|\b(?:out|dump)file\b"
     r"|\bload_file\s*\(|\binfile\b",
     re.IGNORECASE,
 )
@@ -50,20 +51,37 @@ _OPTIONS = {
 def escapes(program: str, words: Sequence[Word]) -> bool:
     """Does an argument make the shell of a database do something else than SQL?"""
     options = _OPTIONS.get("mysql" if program == "mariadb" else program, frozenset())
-    if any(word.plain.partition("=")[0] in options for word in words):
-        return True
+    for word in words:
+        name = word.plain.partition("=")[0]
+        # A long option may be shortened.
+        if name in options or (
+            name.startswith("--")
+            and len(name) > 3
+            and any(option.startswith(name) for option in options)
+        ):
+            return True
     if program == "psql":
         return any(
             _input_escapes(program, value.plain)
             if value.plain.lstrip().startswith("\\")
             # What does not begin with a backslash goes to the server as it stands.
             else _PSQL_SQL.search(value.plain) is not None
-            for value in attached_values(words, _PSQL_TEXTS)
+            for value in _psql_texts(words)
         )
     return any(_input_escapes(program, word.plain) for word in words)
 
 
-_PSQL_TEXTS = names("-c --command")
+def _psql_texts(words: Sequence[Word]) -> list[Word]:
+    found = split_arguments(words, valued="cdfFhLopPRTUv", valued_long=_PSQL_VALUED)
+    return [
+        option.value
+        for option in found.options
+        if option.value is not None
+        and (option.name == "-c" or (len(option.name) > 3 and "--command".startswith(option.name)))
+    ]
+
+
+_PSQL_VALUED = names("--co --com --comm --comma --comman --command")
 
 
 def _input_escapes(program: str, text: str) -> bool:
@@ -74,8 +92,11 @@ def _input_escapes(program: str, text: str) -> bool:
                 not _is_harmless_dot(match[1].lower()) for match in _SQLITE_COMMAND.finditer(text)
             )
         case "psql":
-            return _PSQL_SQL.search(text) is not None or any(
-                match[1] in _PSQL_HARMFUL for match in _PSQL_COMMAND.finditer(text)
+            return (
+                _PSQL_SQL.search(text) is not None
+                or any(match[1] in _PSQL_HARMFUL for match in _PSQL_COMMAND.finditer(text))
+                # What stands between backticks behind a command of its own runs in a shell.
+                or any("`" in line.partition("\\")[2] for line in text.splitlines())
             )
         case _:
             return _MYSQL.search(text) is not None
