@@ -19,6 +19,7 @@ from tui.conversation_holder import BUSY, ConversationHolder
 from tui.conversation_port import ConversationPort
 from tui.dialogs.host import DialogHost
 from tui.document import Document
+from tui.draft_keeper import DraftKeeper
 from tui.editing import Editing
 from tui.events_shown import EventsShown
 from tui.folder_name import from_home
@@ -54,6 +55,7 @@ class CommandFacade(App[ExitReport]):
     transcript: Transcript
     highlighter: Highlighter
     dialogs: DialogHost
+    drafts: DraftKeeper
     lines: Lines
     own_status: OwnStatus
     themes: ThemeChoice
@@ -127,11 +129,14 @@ class CommandFacade(App[ExitReport]):
 
     def leave(self, error: str = "") -> None:
         """End the program; the report is printed on the normal screen."""
+        self.drafts.settle()
         session_id = self.conversation.session_id if self.conversation is not None else None
         self.exit(ExitReport(session_id, self.document.last_answer, error))
 
     async def restart(self, session_id: str | None) -> None:
         """Leave this conversation for another session, or for a new one."""
+        # The command that leads there is no draft of the one that is left.
+        self.drafts.settle()
         if why_not := await self.conversations.change(session_id):
             self.warn(why_not)
 

@@ -43,6 +43,12 @@ class DraftKeeper:
             wait_s = DRAFT_S if len(self._draft()) < LONG_DRAFT else LONG_DRAFT_S
             self._timer = self._set_timer(wait_s, self.keep)
 
+    def settle(self) -> None:
+        """Record now what would be recorded soon: the conversation is about to go."""
+        if self._timer is not None:
+            self._timer.stop()
+            self.keep()
+
     def keep(self) -> None:
         """Record the draft now."""
         self._timer = None

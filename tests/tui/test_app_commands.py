@@ -263,6 +263,22 @@ async def test_a_half_typed_prompt_is_kept(monkeypatch: pytest.MonkeyPatch) -> N
         assert conversation.draft == "half"
 
 
+async def test_the_command_that_ends_a_session_is_no_draft_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("tui.draft_keeper.DRAFT_S", 60.0)
+    conversation = played()
+    app = make_app(conversation)
+    async with app.run_test(size=(60, 20)) as pilot:
+        await settled(pilot)
+        await pilot.press(*keys("/exit"))
+        app.drafts.keep()  # as it would be, had they typed slowly
+        assert conversation.draft == "/exit"
+        await pilot.press("enter")
+        await settled(pilot)
+    assert conversation.draft == ""
+
+
 async def test_it_says_who_decided_when_it_was_not_the_person() -> None:
     by_hook = replace(DENIED, source=DecisionSource.HOOK, message="policy", feedback=None)
     app = make_app(
