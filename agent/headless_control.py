@@ -20,8 +20,9 @@ from agent.errors import AgentError
 from agent.sanitize import sanitize
 from hooks.events import EVENTS
 from hooks.match import MatchNothing, parse_matcher
+from hooks.permission_updates import grant_of
 from hooks.spec import CallbackHandler, HandlerSpec, HookSource
-from permissions.decision import Behavior, Decision
+from permissions.decision import Behavior, Decision, GrantChoice
 from permissions.handlers import user_decision
 from permissions.mode import Mode, parse_mode
 from permissions.request import PermissionRequest
@@ -273,13 +274,36 @@ def _decision(response: Mapping[str, Any], request: PermissionRequest) -> Decisi
             interrupt=answer.get("interrupt") is True,
             message="Declined by the calling program.",
         )
-    allowed = user_decision(Behavior.ALLOW, message="Allowed by the calling program.")
+    allowed = replace(
+        user_decision(Behavior.ALLOW, message="Allowed by the calling program."),
+        grant=_grant(answer.get("updatedPermissions")),
+    )
     changed = answer.get("updatedInput")
     if changed is None or changed == dict(request.tool_input):
         return allowed
     if not isinstance(changed, Mapping):
         raise NoAnswer("updatedInput: expected an object")
     return replace(allowed, updated_input=dict(changed))
+
+
+def _grant(updates: object) -> GrantChoice | None:
+    """Return the rules to remember. Modes and folders are passed over where they would widen.
+
+    Raises:
+        NoAnswer: something that restricts cannot be done; to forget it would allow too much.
+    """
+    if updates is None:
+        return None
+    if not isinstance(updates, list) or not all(isinstance(each, Mapping) for each in updates):
+        raise NoAnswer("updatedPermissions: expected a list of objects")
+    grant, left = grant_of(updates)
+    if left and any(_restricts(update) for update in updates):
+        raise NoAnswer(f"the calling program: {left[0]}")
+    return grant
+
+
+def _restricts(update: Mapping[str, Any]) -> bool:
+    return update.get("behavior") in ("deny", "ask") or update.get("mode") in ("plan", "dontAsk")
 
 
 if TYPE_CHECKING:

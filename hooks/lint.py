@@ -37,7 +37,7 @@ KNOWN_TOOLS: Final = (
 PERMISSION_RULE: Final = re.compile(rf"^(?:{'|'.join(KNOWN_TOOLS)}|mcp__\w+)\(.*\)$", re.DOTALL)
 RULE_TOOL: Final = re.compile(rf"(?:^|\|)\s*({'|'.join(KNOWN_TOOLS)}|mcp__\w+)\(")
 UNQUOTED_PLACEHOLDER: Final = re.compile(
-    r"(?<![\"'\w])\$\{?(CLAUDE|AGENT_TUI)_(PROJECT_DIR|PLUGIN_ROOT|PLUGIN_DATA)\}?"
+    r"(?<![\"'\w])\$\{?(CLAUDE|AGENT_TUI)_(PROJECT_DIR|PLUGIN_ROOT|PLUGIN_DATA|SKILL_DIR)\}?"
 )
 RELATIVE_SCRIPT: Final = re.compile(
     r"^\s*(?:(?:python3?|node|bash|sh|bun|deno run|uv run|ruby|tsx|npx tsx)\s+)?"

@@ -122,6 +122,30 @@ async def test_it_is_asked_during_a_prompt_of_the_command_line_as_well(
     assert (project / "made").exists()
 
 
+async def test_rules_it_adds_are_remembered_and_other_restrictions_deny_the_call(
+    project: Path, fresh_home: Path
+) -> None:
+    again = Turn((ToolCall("Bash", {"command": "touch again"}),))
+    other = Turn((ToolCall("Bash", {"command": "mkdir other"}),))
+    rule = {"toolName": "Bash", "ruleContent": "touch *"}
+    add = {"type": "addRules", "rules": [rule], "behavior": "allow", "destination": "session"}
+    wider = {"type": "setMode", "mode": "acceptEdits", "destination": "session"}
+    narrower = {**wider, "mode": "plan"}
+    async with (
+        ScriptedServer(Scenario(turns=(TOUCH, again, other, HELLO))) as server,
+        program(server, project, fresh_home, "--permission-prompt-tool", "stdio") as caller,
+    ):
+        caller.prompt("make it")
+        asked = await caller.until("control_request")
+        caller.answer(asked, {"behavior": "allow", "updatedPermissions": [add, wider]})
+        asked = await caller.until("control_request")
+        assert asked["request"]["input"] == {"command": "mkdir other"}
+        caller.answer(asked, {"behavior": "allow", "updatedPermissions": [narrower]})
+        assert len((await caller.until("result"))["permission_denials"]) == 1
+        assert await caller.end() == 3
+    assert sorted(path.name for path in project.iterdir()) == ["again", "made"]
+
+
 async def test_hooks_that_would_guard_nothing_are_refused(project: Path, fresh_home: Path) -> None:
     hooks = (
         ["PreToolUse"],
