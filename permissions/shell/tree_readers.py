@@ -28,7 +28,8 @@ class TreeReading:
     def takes(self, name: str, *, is_folder: bool) -> bool:
         """Does it read a file, or look into a folder, of that name?"""
         if name.startswith(".") and not self.reads_hidden:
-            return False
+            # What `rg -g` asks for is read though it is hidden.
+            return any(fnmatchcase(name, pattern) for pattern in self.included)
         if any(fnmatchcase(name, pattern) for pattern in self.excluded):
             return False
         return (
