@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from permissions.glob_text import UNKNOWN
+from permissions.protected import may_be_protected
 from permissions.shell.access import HERE, Access, AccessKind, attached_values, each, names
 from permissions.shell.arguments import Arguments, split_arguments
 from permissions.shell.syntax import HOME_MARK, Word
@@ -78,7 +79,17 @@ def _in_the_work_tree(subcommand: str, rest: Sequence[Word], *, is_moved: bool) 
     found: list[Access] = []
     operands = split_arguments(rest).operands
     if subcommand in ("checkout", "restore", "clean", "stash", "reset") and not is_moved:
-        found.extend(each(AccessKind.WRITE, [word for word in operands if _leaves(word.text)]))
+        is_restored = subcommand in ("checkout", "restore")
+        found.extend(
+            each(
+                AccessKind.WRITE,
+                [
+                    word
+                    for word in operands
+                    if _leaves(word.text) or (is_restored and _is_guarded(word))
+                ],
+            )
+        )
     elif subcommand == "worktree" and operands[:1] and operands[0].text in ("move", "remove"):
         found.extend(each(AccessKind.REMOVE, operands[1:2]))
         found.extend(each(AccessKind.WRITE, operands[2:3]))
@@ -89,6 +100,12 @@ def _in_the_work_tree(subcommand: str, rest: Sequence[Word], *, is_moved: bool) 
     elif subcommand == "mailinfo":
         found.extend(each(AccessKind.WRITE, operands[:2]))
     return found
+
+
+def _is_guarded(word: Word) -> bool:
+    """Could it be the name of a protected file? A branch has no name with a dot in front."""
+    text = word.text.removeprefix("./")
+    return word.is_literal and text not in ("", ".") and may_be_protected(f"/{text}")
 
 
 def _cloned(address: Word) -> Word:
