@@ -10,6 +10,7 @@ from typing import Final
 from hooks.config import HookLayer
 from hooks.effects import EFFECTS
 from hooks.spec import HookSource, PluginRoot
+from permissions.named_pipe import PipeError, text_of_pipe
 from permissions.plain_file import read_plain
 
 USUAL_FILES: Final = frozenset({("hooks", "hooks.json"), (".claude-plugin", "plugin.json")})
@@ -22,7 +23,12 @@ class SourceError(ValueError):
 
 def read_settings_file(path: Path, source: HookSource) -> HookLayer:
     """Read one file as a trusted layer: JSON, or Markdown with front matter. Raises SourceError."""
-    text = _text_of(path)
+    try:
+        # Somebody named it, and may mean what a program writes: `--settings <(…)`.
+        said = text_of_pipe(path)
+    except PipeError as error:
+        raise SourceError(f"{path}: {error}") from error
+    text = said if said is not None else _text_of(path)
     settings = _front_matter(path, text) if path.suffix == ".md" else _hooks_json(path, text)
     owner = None
     if source in (HookSource.SKILL, HookSource.AGENT):

@@ -120,7 +120,7 @@ def _file_or_json(
     context: click.Context, parameter: click.Parameter, value: str | None
 ) -> str | None:
     """Take what a pipe says in place of its name: it can be read once only."""
-    from tui.given_file import PipeError, text_of_pipe  # few starts name a file
+    from permissions.named_pipe import PipeError, text_of_pipe  # few starts name a file
 
     value = _something(context, parameter, value)
     try:

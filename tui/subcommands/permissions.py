@@ -210,7 +210,8 @@ class _lines:
         if self._file in (None, "-"):
             return self._decoded(sys.stdin)
         try:
-            self._stream = open(str(self._file), encoding="utf-8", errors="replace")
+            # As from standard input: only a line end ends a line, white space is JSON's own.
+            self._stream = open(str(self._file), encoding="utf-8", errors="replace", newline="\n")
         except OSError as error:
             raise click.ClickException(f"{self._file}: {error.strerror}") from error
         return self._stream
@@ -315,10 +316,19 @@ def _project_rules() -> tuple[RuleText, ...]:
 
 def _file_rules(path: Path) -> tuple[RuleText, ...]:
     """Read the rules of one settings file, taken as the person's own."""
-    from agent.settings.file import read_settings  # as above
+    from agent.settings.file import parse_settings, read_settings  # as above
     from agent.settings.rules import rules_of
+    from permissions.named_pipe import PipeError, text_of_pipe
 
-    loaded, warnings = read_settings(path, RuleSource.USER)
+    try:
+        said = text_of_pipe(path)
+    except PipeError as error:
+        raise click.ClickException(f"{path} {error}") from error
+    if said is None:
+        loaded, warnings = read_settings(path, RuleSource.USER)
+    else:
+        piped = parse_settings(said, RuleSource.USER, path)
+        loaded, warnings = piped, piped.warnings
     if loaded is None:
         reason = str(warnings[0]) if warnings else f"{path}: there is no such file"
         raise click.ClickException(reason)

@@ -1,6 +1,6 @@
 """Files named on the command line that can be read once only: `--settings <(make-settings)`.
 
-Settings are read again whenever they change, so what a pipe says is taken at the start.
+A file that the program finds by itself is never one of these (`permissions.plain_file`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class PipeError(ValueError):
     """What a pipe says cannot be taken; the text says why."""
 
 
-def text_of_pipe(name: str, *, wait_s: float = LONGEST_WAIT_S) -> str | None:
+def text_of_pipe(name: str | os.PathLike[str], *, wait_s: float = LONGEST_WAIT_S) -> str | None:
     """Return what a named pipe says until its end, or None where the name is no pipe's.
 
     Raises:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from permissions.named_pipe import PipeError, text_of_pipe
 from permissions.plain_file import MAX_BYTES
-from tui.given_file import PipeError, text_of_pipe
 
 
 @pytest.fixture
