@@ -114,14 +114,14 @@ class Rewinding:
         self._state.messages = await asyncio.to_thread(
             history_before, self._recorder.transcript_path, prompt_uid
         )
-        # What the window holds is not known before the next answer.
-        self._totals.context_tokens = 0
         await self._went_back()
         return points[prompt_uid].text
 
     async def _went_back(self) -> None:
         messages = self._state.messages
         self._state.has_opening = bool(messages)
+        # What the window holds is not known before the next answer.
+        self._totals.context_tokens = 0
         await self._recorder.rewound(messages[-1].uid if messages else None, messages)
 
     async def _first_change(self, checkpoints: Checkpoints, turn_id: str) -> str | None:

@@ -113,7 +113,8 @@ class Document:
         return isinstance(card, ToolCard) and card.state == "asking"
 
     def clear(self) -> None:
-        """Forget every block; figures and todos stay."""
+        """Forget every block, and how full the window is; other figures and todos stay."""
+        self.figures = replace(self.figures, context_tokens=0)
         self._list.clear()
         self._answers.clear()
         self._pending_prompts.clear()

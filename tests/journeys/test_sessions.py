@@ -144,6 +144,7 @@ async def test_rewind_undoes_a_bad_edit_and_a_destructive_command(begin: Begin) 
     assert _files(folder) == {"a.txt": "good\n", "c.txt": "new\n"}
 
     assert await conversation.rewind(improve.message_uid) == "improve it"
+    assert conversation.context_tokens == 0
     await journey.send("something else")
     sent = json.dumps(journey.last_messages())
     assert "improve it" not in sent

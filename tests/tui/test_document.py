@@ -339,6 +339,12 @@ def test_a_summary_makes_the_window_emptier_at_once() -> None:
     assert document.figures.context_tokens == 60
 
 
+def test_going_back_leaves_no_number_of_what_is_gone() -> None:
+    document = folded([UsageUpdate(T, Usage(1, 2), Usage(1, 2), 0.1, 900, 1000)])
+    document.clear()
+    assert (document.figures.context_tokens, document.figures.cost_usd) == (0, 0.1)
+
+
 def test_another_conversation_starts_without_the_figures_of_the_last() -> None:
     todos = TodoDisplay((TodoItem("a", "pending"),))
     document = folded(
