@@ -286,6 +286,7 @@ class AgentApp(DirectOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
         if center is None or agent_home is None:
             return
         context = center.context
+        context.shells.on_change = self.lines.show
         self.window.wants_progress(context.settings().values.terminalProgressBarEnabled)
         if context.settings().values.syntaxHighlightingDisabled:
             self.colour_code(False)

@@ -192,6 +192,7 @@ class Lines:
             folder=short_folder(conversation.cwd, home),
             branch=conversation.branch,
             is_demo=conversation.is_demo,
+            running=center.context.shells.running_count if center is not None else 0,
             own=host.own_status.lines,
             hint=host.hint_text.text,
         )

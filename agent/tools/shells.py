@@ -22,6 +22,8 @@ class ShellRegistry:
         self._background: dict[str, ShellProcess] = {}
         self._followers: dict[str, asyncio.Task[None]] = {}
         self._unreported: list[ShellProcess] = []
+        self.on_change: Callable[[], None] | None = None
+        """Called when a command went to the background, and when one there has ended."""
 
     async def start(
         self,
@@ -67,6 +69,12 @@ class ShellRegistry:
         self._foreground.pop(shell.id, None)
         self._background[shell.id] = shell
         self._followers[shell.id] = asyncio.ensure_future(self._follow(shell))
+        self._changed()
+
+    @property
+    def running_count(self) -> int:
+        """How many commands run in the background."""
+        return sum(shell.is_running for shell in self._background.values())
 
     @property
     def has_foreground(self) -> bool:
@@ -114,6 +122,11 @@ class ShellRegistry:
                 await shell.follow_leftovers()
             if not shell.was_stopped:
                 self._unreported.append(shell)
+            self._changed()
+
+    def _changed(self) -> None:
+        if self.on_change is not None:
+            self.on_change()
 
 
 def _unused(folder: Path, name: str) -> Path:

@@ -59,6 +59,8 @@ class Status:
     is_demo: bool = False
     denied: str = ""
     """What the model classifier denied of late; empty when nothing."""
+    running: int = 0
+    """Commands that run in the background."""
     own: tuple[tuple[Run, ...], ...] = ()
     """What the person's status line command printed; our own figures go for it."""
     is_unthinking: bool = False
@@ -73,6 +75,8 @@ def status_row(status: Status, width_cells: int) -> Row:
     mode: list[Run] = [(" " + labels[status.mode], Ink(MODE_ROLES[status.mode]))]
     if status.denied:
         mode += [("  ", MUTED), (status.denied, Ink(Role.WARNING))]
+    if status.running and width_cells >= _NARROW_CELLS:
+        mode += [("  ", MUTED), (f"{status.running} in background", MUTED)]
     if status.hint:
         hint = [*mode, ("  ", MUTED), (status.hint, Ink(Role.WARNING))]
         return Row(clip(hint, width_cells), is_copied=False)

@@ -124,6 +124,16 @@ async def test_finished_commands_are_reported_once(bench: Bench) -> None:
     assert bench.services.shells.take_finished() == ()
 
 
+async def test_how_many_run_is_told_as_it_changes(bench: Bench) -> None:
+    shells, told = bench.services.shells, list[int]()
+    shells.on_change = lambda: told.append(shells.running_count)
+    shell = await started(bench, "sleep 74")
+    await started(bench, "sleep 75")
+    await shell.stop()
+    await asyncio.sleep(0)
+    assert told == [1, 2, 1]
+
+
 async def test_background_commands_do_not_move_the_directory(bench: Bench) -> None:
     (bench.root / "sub").mkdir()
     shell = await started(bench, "cd sub")

@@ -1,4 +1,4 @@
-"""The status line says when the classifier keeps denying, and that the person decides then."""
+"""The status line says when the classifier keeps denying, and what runs in the background."""
 
 from __future__ import annotations
 
@@ -35,3 +35,12 @@ def test_the_row_of_denials_is_told(decisions: list[Decision], said: str) -> Non
     )
     assert said in shown
     assert ("denied" in shown) == bool(said)
+
+
+def test_commands_in_the_background_are_counted() -> None:
+    def shown(running: int, width: int) -> str:
+        return status_row(Status(running=running, model="m"), width).text
+
+    assert " 2 in background" in shown(2, 80)
+    assert "background" not in shown(0, 80)
+    assert "background" not in shown(2, 30)
