@@ -102,6 +102,7 @@ class Program:
     ) -> Program:
         """Start a command with this environment and no other."""
         started_s = time.monotonic()
+        reading, writing = os.pipe()
         pid, terminal = pty.fork()
         if pid == 0:
             try:
@@ -110,12 +111,17 @@ class Program:
                 for number in _SIGNALS_OF_A_TERMINAL:
                     signal.signal(number, signal.SIG_DFL)
                 os.chdir(folder)
+                # Not behind the back of a program that is already looking at its terminal.
+                os.close(writing)
+                os.read(reading, 1)
                 os.execvpe(command[0], list(command), dict(environment))
             finally:
                 os._exit(127)
         _set_size(terminal, columns, rows)
         _switch_echo_off(terminal)
         os.set_blocking(terminal, False)
+        os.close(reading)
+        os.close(writing)
         return cls(pid, terminal, Emulator(columns, rows), started_s)
 
     def type(self, keys: bytes) -> float:

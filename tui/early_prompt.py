@@ -18,6 +18,8 @@ from contextlib import suppress
 from types import FrameType
 from typing import Any, Final
 
+from tui.input.typed_ahead import as_keys
+
 MIN_COLUMNS: Final = 20
 MIN_ROWS: Final = 10
 """Lower screens show the prompt without its rules, in another place."""
@@ -53,6 +55,8 @@ class EarlyPrompt:
         """The terminal's settings as they were."""
         self._wanted = _unechoed(typed_fileno, self.attributes)
         self._typed: list[bytes] = []
+        self._is_plain = True
+        """Whether all of it could be shown so far."""
         self._echoed = b""
         self._room = 0
         self._is_shown = False
@@ -64,6 +68,7 @@ class EarlyPrompt:
         try:
             self._listen()
             self._take()
+            self._take_typed_ahead()
             self._thread.start()
         except BaseException:
             self._is_reading = False
@@ -172,6 +177,17 @@ class EarlyPrompt:
         self._write(TAKE)
         self._draw()
 
+    def _take_typed_ahead(self) -> None:
+        """Keep what was typed while the terminal was still the shell's."""
+        typed = b""
+        while select.select([self._typed_fileno], [], [], 0)[0]:
+            piece = os.read(self._typed_fileno, _READ_BYTES)
+            if not piece:
+                break
+            typed += piece
+        if typed:
+            self._keep(as_keys(typed))
+
     def _draw(self) -> None:
         """Show the whole prompt; nothing where the window has become too small for it."""
         size = os.get_terminal_size(self._shown_fileno)
@@ -208,7 +224,6 @@ class EarlyPrompt:
     def _echo(self) -> None:
         """Keep what is typed, and show it as long as it is plain text that fits."""
         sources = [self._wake_read, self._typed_fileno]
-        is_plain = True
         while True:
             ready, _, _ = select.select(sources, [], [])
             if self._typed_fileno in ready:
@@ -219,14 +234,17 @@ class EarlyPrompt:
                 if not data:
                     # Gone; the driver will see the same.
                     sources.remove(self._typed_fileno)
-                self._typed.append(data)
-                if is_plain:
-                    # Wider characters, keys and pastes are the screen's to show, a moment later.
-                    plain = _plain_start(data)
-                    is_plain = len(plain) == len(data)
-                    self._show(plain)
+                self._keep(data)
             if self._wake_read in ready and not self._obey(os.read(self._wake_read, _READ_BYTES)):
                 return
+
+    def _keep(self, data: bytes) -> None:
+        self._typed.append(data)
+        if self._is_plain:
+            # Wider characters, keys and pastes are the screen's to show, a moment later.
+            plain = _plain_start(data)
+            self._is_plain = len(plain) == len(data)
+            self._show(plain)
 
     def _show(self, plain: bytes) -> None:
         self._echoed += plain

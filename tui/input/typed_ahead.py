@@ -1,8 +1,8 @@
 """What was typed while the terminal was still the shell's: line by line, Enter as a line feed.
 
-In a plain start `tui.early_prompt` takes the terminal before anybody can type. With options it is
-taken with the first frame, and the terminal has made a line feed of Enter by then, which would
-break the line instead of sending it.
+The terminal makes a line feed of Enter until it is taken, which would break the line instead of
+sending it. In a plain start `tui.early_prompt` takes it, a moment after the program began; with
+options it is taken with the first frame.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ def take_typed_ahead(fileno: int) -> tuple[list[Any] | None, bytes]:
     with contextlib.suppress(OSError):
         while piece := os.read(fileno, _READ_BYTES):
             pieces.append(piece)
-    return before, _as_keys(b"".join(pieces))
+    return before, as_keys(b"".join(pieces))
 
 
-def _as_keys(typed: bytes) -> bytes:
+def as_keys(typed: bytes) -> bytes:
     """Return the bytes as Enter would have sent them; of several lines nobody can say who did."""
     if typed.count(b"\n") == 1:
         return typed.replace(b"\n", b"\r")

@@ -7,7 +7,16 @@ import termios
 
 import pytest
 
+from tui.early_prompt import EarlyPrompt
 from tui.input.typed_ahead import take_typed_ahead
+
+
+def type_ahead(master: int, typed: bytes) -> None:
+    os.write(master, typed)
+    # The terminal has it once it has echoed it.
+    echo, wanted = b"", typed.replace(b"\r", b"\r\n")
+    while echo != wanted:
+        echo += os.read(master, 100)
 
 
 @pytest.mark.parametrize(
@@ -27,15 +36,29 @@ def test_enter_is_enter_though_the_terminal_had_made_a_line_end_of_it(
     master, slave = os.openpty()
     try:
         before = termios.tcgetattr(slave)
-        os.write(master, typed)
-        # The terminal has it once it has echoed it.
-        echo, wanted = b"", typed.replace(b"\r", b"\r\n")
-        while echo != wanted:
-            echo += os.read(master, 100)
+        type_ahead(master, typed)
         assert take_typed_ahead(slave) == (before, keys)
         assert not termios.tcgetattr(slave)[3] & termios.ICANON
         # Out of line mode nothing was changed on the way.
         assert take_typed_ahead(slave) == (None, b"")
+    finally:
+        os.close(master)
+        os.close(slave)
+
+
+def test_the_early_prompt_takes_it_as_well() -> None:
+    master, slave = os.openpty()
+    termios.tcsetwinsize(slave, (24, 80))
+    try:
+        type_ahead(master, b"fix it\r")
+        early = EarlyPrompt(slave, slave)
+        try:
+            shown = b""
+            while not shown.endswith(b"fix it"):
+                shown += os.read(master, 1000)
+            assert early.hand_over() == b"fix it\r"
+        finally:
+            early.give_back()
     finally:
         os.close(master)
         os.close(slave)
