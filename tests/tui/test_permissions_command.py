@@ -94,7 +94,7 @@ def test_explain_tries_rules_and_modes(
 
 def test_advise_counts_questions_and_names_idle_rules(home: Path) -> None:
     said = CliRunner().invoke(command, ["advise"]).output.splitlines()
-    assert said[0] == "3 decisions, 3 questions in 0.0 hours (3.0 an hour)"
+    assert said[0] == "3 decisions, 3 questions in less than an hour"
     assert "Bash(npm test) (your settings, ~/.agent/settings.json:1)" in said[-1]
     data = json.loads(CliRunner().invoke(command, ["advise", "--json"]).output)
     assert (data["decisions"], data["asked"], data["proposals"]) == (3, 3, [])

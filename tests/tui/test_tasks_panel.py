@@ -51,3 +51,14 @@ async def test_output_is_followed_while_it_is_written(
         await settled(pilot)
         assert app.dialogs.open_count == 0
     await shells.kill_all()
+
+
+async def test_what_the_person_stopped_is_no_failure(tmp_path: Path) -> None:
+    conversation = RecordedConversation([])
+    assert conversation.commands is not None
+    shells = conversation.commands.context.shells
+    shell = await shells.start("sleep 76", cwd=tmp_path, env=dict(os.environ), results_dir=tmp_path)
+    shells.to_background(shell)
+    await shell.stop()
+    assert tasks._item(shell).detail == "stopped"
+    await shells.kill_all()

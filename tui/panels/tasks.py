@@ -91,7 +91,8 @@ def _renew(panel: ListPanel, shells: Sequence[ShellProcess]) -> None:
 
 
 def _item(shell: ShellProcess) -> Item:
-    state = "running" if shell.is_running else f"ended with {shell.exit_code}"
+    ended = "stopped" if shell.was_stopped else f"ended with {shell.exit_code}"
+    state = "running" if shell.is_running else ended
     return Item(f"{shell.id}  {_line(shell)}", state, shell.is_running)
 
 

@@ -14,10 +14,13 @@ def advice_lines(advice: Advice, short: Shorten) -> Iterator[str]:
         yield f"{advice.decisions} decisions, and you were asked about none of them"
     else:
         times = "question" if advice.asked == 1 else "questions"
-        yield (
-            f"{advice.decisions} decisions, {advice.asked} {times} in {advice.hours:.1f} hours "
-            f"({advice.per_hour:.1f} an hour)"
+        # Of minutes, a rate by the hour would tell nothing.
+        span = (
+            f"in {advice.hours:.1f} hours ({advice.per_hour:.1f} an hour)"
+            if advice.hours >= 1
+            else "in less than an hour"
         )
+        yield f"{advice.decisions} decisions, {advice.asked} {times} {span}"
         yield from (f"  {count:>4}  {cause}" for cause, count in advice.causes)
     if advice.proposals:
         yield "Rules that would have spared questions; nothing that you refused would have run:"
