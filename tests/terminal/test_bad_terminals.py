@@ -34,9 +34,13 @@ SAMPLES = {
 }
 
 
+WHOLE = Pace(delta_tokens=10_000)
+
+
 def answer(*lines: str) -> Scenario:
     text = "```\n" + "\n".join(lines) + "\n```\n\nThat is all."
-    return Scenario(turns=(Turn((Text(text),), times=0),))
+    # In one piece: a text that stops half-way in a frame is written in two parts.
+    return Scenario(turns=(Turn((Text(text),), times=0, pace=WHOLE),))
 
 
 def asked(program: Program, until: str = "That is all.") -> Emulator:
