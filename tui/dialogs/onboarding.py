@@ -174,7 +174,7 @@ class OnboardingDialog:
 
 def _kept(width: int) -> list[Row]:
     text = (
-        "Your choice is kept in ~/.agent/settings.json; /model changes it. "
+        "Your choice is kept in your settings; /model changes it. "
         "For Anthropic's API set ANTHROPIC_API_KEY instead."
     )
     return wrap([(text, MUTED)], width)
@@ -184,7 +184,7 @@ def _which_of(server: LocalServer, width: int) -> list[Row]:
     left_out = len(server.models) - MAX_OFFERS
     more = f" It has {left_out} more: /model lists them once it runs." if left_out > 0 else ""
     kept = (
-        "Your choice is kept in ~/.agent/settings.json: /model changes it, "
+        "Your choice is kept in your settings: /model changes it, "
         "--model and ANTHROPIC_MODEL go before it."
     )
     return [
