@@ -100,10 +100,11 @@ class Checker:
             return {"id": identity, "error": f"the check failed: {error!r}"}
 
     def _decide(self, call: Mapping[str, object]) -> Decision:
-        tool = call.get("tool")
+        # A line may also be what a hook is given.
+        tool = call.get("tool", call.get("tool_name"))
         if not isinstance(tool, str) or not tool:
             raise BadLine("'tool' must be the name of a tool")
-        tool_input = call.get("input", {})
+        tool_input = call.get("input", call.get("tool_input", {}))
         if not isinstance(tool_input, dict):
             raise BadLine("'input' must be an object")
         context, warnings = self._context(call)
@@ -139,11 +140,12 @@ class Checker:
             raise BadLine("'policy' must be an object")
         mode = Mode.DEFAULT
         warnings: tuple[DecisionWarning, ...] = ()
-        if call.get("mode") is not None:
+        wanted = call.get("mode", call.get("permission_mode"))
+        if wanted is not None:
             requested_by = call.get("mode_requested_by")
             if requested_by is not None and not isinstance(requested_by, str):
                 raise BadLine("'mode_requested_by' must be a text")
-            mode, warnings = requested_mode(call["mode"], requested_by)
+            mode, warnings = requested_mode(wanted, requested_by)
         return (
             PermissionContext(
                 mode=mode,

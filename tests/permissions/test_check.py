@@ -325,6 +325,16 @@ def test_a_bad_line_is_reported_and_the_run_goes_on(engine: Engine, line: str) -
     assert checker.had_bad_line
 
 
+def test_a_line_may_be_what_a_hook_is_given(engine: Engine) -> None:
+    rules = {"userSettings": {"deny": ["Bash(git push *)"]}}
+    line = {"tool_name": "Bash", "tool_input": {"command": "git push x"}, "rules": rules}
+    checker = Checker(_no_settings, cwd=engine.root, home=engine.home)
+    assert checker.check(json.dumps({**line, "cwd": str(engine.root)}))["behavior"] == "deny"
+    make = {"tool_name": "Bash", "tool_input": {"command": "make"}, "rules": {}}
+    refused = checker.check(json.dumps({**make, "permission_mode": "dontAsk"}))
+    assert (refused["behavior"], refused["source"]) == ("deny", "mode")
+
+
 def test_real_settings_count_without_rules(engine: Engine) -> None:
     rule = RuleText("Bash(ls)", RuleBehavior.ALLOW, RuleSource.USER, "/s.json", 3)
     lines = ['{"id": 1, "tool": "Bash", "input": {"command": "ls"}}']
