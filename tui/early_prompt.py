@@ -18,7 +18,7 @@ from contextlib import suppress
 from types import FrameType
 from typing import Any, Final
 
-from tui.input.typed_ahead import as_keys
+from tui.typed_ahead import as_keys
 
 MIN_COLUMNS: Final = 20
 MIN_ROWS: Final = 10

@@ -8,7 +8,7 @@ import termios
 import pytest
 
 from tui.early_prompt import EarlyPrompt
-from tui.input.typed_ahead import take_typed_ahead
+from tui.typed_ahead import take_typed_ahead
 
 
 def type_ahead(master: int, typed: bytes) -> None:
