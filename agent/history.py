@@ -40,16 +40,6 @@ def open_tool_uses(messages: Sequence[Message]) -> tuple[ToolUse, ...]:
     return ()
 
 
-def without_unsigned_thinking(blocks: Iterable[Block]) -> tuple[Block, ...]:
-    """Drop thinking blocks that carry no signature: a cut stream left them, no endpoint takes
-    them."""
-    return tuple(
-        block
-        for block in blocks
-        if not (block.get("type") == "thinking" and not block.get("signature"))
-    )
-
-
 def to_wire(messages: Sequence[Message]) -> list[dict[str, object]]:
     """Return the messages as an endpoint takes them: neighbours of one role merged, results first.
 

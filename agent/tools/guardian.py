@@ -71,6 +71,7 @@ def forget(mark: str) -> None:
 
 def _tell(lines: str) -> None:
     """Tell the guardian; where there is none, or somebody ended it, tell a new one everything."""
+    # Without a guardian commands run as everywhere else: only a kill would leave them behind.
     with contextlib.suppress(OSError, NotImplementedError):
         if _State.pipe is not None:
             try:
