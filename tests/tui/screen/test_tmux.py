@@ -89,12 +89,19 @@ def test_scrolling_typing_and_resizing_look_the_same(sessions: list[Tmux]) -> No
         session.send("h", "é", "好")
         session.wait_for(lambda text: "<hé好> 100" in text)
         session.resize(70, 20)
+        # A key and a resize reach the program by two ways: the key could overtake.
+        session.wait_for(_is_framed_at(70))
         session.send("x")
         session.wait_for(lambda text: "<hé好x> 70" in text)
         session.send("F5")
         session.wait_for(lambda text: "at 27" in text)
         pictures.append(_settled(session))
     assert pictures[0] == pictures[1]
+
+
+def _is_framed_at(width: int) -> Callable[[str], bool]:
+    """Whether the field's frame is closed at this width; tmux alone only cuts the rows off."""
+    return lambda text: any(len(row) == width and row.endswith("▔▎") for row in text.splitlines())
 
 
 def _settled(session: Tmux) -> list[list[Char]]:
