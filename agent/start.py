@@ -13,7 +13,7 @@ from agent.model.anthropic import AnthropicClient
 from agent.model.endpoint import ModelSetup
 from agent.model_in_use import ModelInUse, choose_model
 from agent.observe.debug_log import DebugLog, debug_path
-from agent.observe.observer import Observer
+from agent.observe.observer import CONTENT_VARIABLE, Observer, wants_content
 from agent.observe.otel import missing_packages
 from agent.options import RunOptions
 from agent.permission_contenders import is_auto_available
@@ -187,4 +187,6 @@ class Start:
         missing = missing_packages(self.around.env)
         if missing:
             self.notes.append(missing)
-        return Observer(self.folder, env=self.around.env, debug=debug)
+        if wants_content(self.around.env):
+            self.notes.append(f"Spans hold prompts, answers and what tools say: {CONTENT_VARIABLE} is set.")
+        return Observer(self.folder, env=self.around.env, redact=redactor.text, debug=debug)

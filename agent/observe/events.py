@@ -7,12 +7,10 @@ says in so many words that somebody checked it.
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import field
-from pathlib import Path
 from random import Random
 from typing import Final
 
@@ -126,22 +124,3 @@ class EventLog:
         while self._queue and self._sink is not None:
             self._sink(self._queue.popleft())
         self._draining = False
-
-
-class JsonLinesSink:
-    """Appends events to a file; a file that cannot be written ends the log, never the program."""
-
-    def __init__(self, path: Path) -> None:
-        """The folder must exist."""
-        self._path = path
-        self.failed: OSError | None = None
-
-    def __call__(self, event: LoggedEvent) -> None:
-        """Append one line."""
-        if self.failed is not None:
-            return
-        try:
-            with self._path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(event.as_json()) + "\n")
-        except OSError as error:
-            self.failed = error

@@ -1,7 +1,7 @@
 """What one conversation leaves behind for looking at later: spans always, a log when wished for.
 
 Takes every event of the conversation; files are written in threads of their own. Neither holds a
-word of what people, models or files say.
+word of what people, models or files say, unless the person asks for it in the spans.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -22,6 +23,8 @@ from agent.observe.span_file import SpanFile
 from agent.observe.spans import SWEEP_INTERVAL_S, FinishedSpan, Tracer
 
 SPANS_NAME: Final = "spans.jsonl"
+CONTENT_VARIABLE: Final = "AGENT_TUI_TRACE_CONTENT"
+"""Set to anything but nothing and 0, spans hold prompts, and what tools got and gave."""
 _LOG: Final = logging.getLogger(__name__)
 
 
@@ -30,15 +33,33 @@ def spans_path(session_folder: Path) -> Path:
     return session_folder / SPANS_NAME
 
 
+def wants_content(env: Mapping[str, str]) -> bool:
+    """Return whether the person wants texts in the spans of this run."""
+    return env.get(CONTENT_VARIABLE, "") not in {"", "0"}
+
+
 class Observer:
     """Give it every event, in order; close it at the end."""
 
     def __init__(
-        self, session_folder: Path, *, env: Mapping[str, str], debug: DebugLog | None = None
+        self,
+        session_folder: Path,
+        *,
+        env: Mapping[str, str],
+        redact: Callable[[str], str],
+        debug: DebugLog | None = None,
     ) -> None:
-        """`session_folder` is the session's own; `env` may ask for an export of spans."""
+        """Start looking on.
+
+        Args:
+            session_folder: the session's own.
+            env: may ask for an export of spans, and for texts in them.
+            redact: takes secrets out of those texts.
+            debug: the log for people, where it is wished for.
+        """
         self._env = env
-        self.tracer = Tracer()
+        self._redact = redact
+        self.tracer = Tracer(keeps_content=wants_content(env))
         self.log = EventLog()
         self.debug = debug
         self._export: Callable[[FinishedSpan], None] | None = None
@@ -75,6 +96,9 @@ class Observer:
             self.debug.close()
 
     def _take(self, span: FinishedSpan) -> None:
+        if span.content:
+            content = {name: self._redact(text) for name, text in span.content.items()}
+            span = replace(span, content=content)
         self._file(span)
         if not self._is_export_looked_for:
             # Its packages take long to import: in this thread, and only with a first span.

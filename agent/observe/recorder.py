@@ -1,10 +1,12 @@
 """Turns the agent's events into spans and log events: one consumer, nothing else to instrument.
 
-The stream already says when everything began and ended. Texts in it are never looked at.
+The stream already says when everything began and ended. Texts in it go to spans alone, and only
+where the person wants them there (`Tracer.keeps_content`).
 """
 
 from __future__ import annotations
 
+import json
 from typing import Final, assert_never
 
 from agent.events import (
@@ -79,6 +81,8 @@ class EventRecorder:
             case ToolDispatch():
                 span = self._tracer.start("tool", event.name, parent=self._run(run))
                 self._tools[event.tool_use_id] = span
+                if self._tracer.keeps_content:
+                    span.set_content(input=json.dumps(dict(event.input), default=str))
             case ToolResult():
                 self._tool_result(event)
             case PermissionRequested():
@@ -101,7 +105,11 @@ class EventRecorder:
                 self._terminal(run, event)
             case MessageCommitted():
                 # The person's message is the first event of a run.
-                self._run(run)
+                span, message = self._run(run), event.message
+                if message.origin == "person" and "prompt" not in span.content:
+                    span.set_content(prompt=message.text)
+                elif message.origin == "model":
+                    span.set_content(output=message.text)
             case (
                 TextDelta()
                 | ThinkingDelta()
@@ -144,6 +152,7 @@ class EventRecorder:
             status: SpanStatus = (
                 "interrupted" if interrupted else "error" if event.is_error else "ok"
             )
+            span.set_content(output=event.text)
             span.end(status, outcome=event.outcome, run_s=event.elapsed_s)
         self._log.log(
             "tool",

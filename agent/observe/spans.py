@@ -57,10 +57,10 @@ class Span:
 
     __slots__ = (
         "__weakref__",
-        "_content",
         "_started",
         "_tracer",
         "attributes",
+        "content",
         "id",
         "kind",
         "name",
@@ -81,7 +81,7 @@ class Span:
         self.kind: SpanKind = kind
         self.name = name
         self.attributes: dict[str, Attribute] = {}
-        self._content: dict[str, str] = {}
+        self.content: dict[str, str] = {}
         self.started_at = tracer.wall_clock()
         self._started = tracer.clock()
         self.status: SpanStatus | None = None
@@ -99,7 +99,7 @@ class Span:
     def set_content(self, **content: str) -> None:
         """Add what was said; dropped at once unless the tracer keeps content."""
         if self._tracer.keeps_content:
-            self._content.update(content)
+            self.content.update(content)
 
     def end(self, status: SpanStatus = "ok", **attributes: Attribute) -> None:
         """End the span; a second end changes nothing."""
@@ -107,7 +107,7 @@ class Span:
             return
         self.attributes.update(attributes)
         self.status = status
-        self._tracer._finish(self, self._content, self.age_s)
+        self._tracer._finish(self, self.content, self.age_s)
 
 
 _current: ContextVar[Span | None] = ContextVar("current_span", default=None)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from pathlib import Path
 from random import Random
 
 import pytest
 
-from agent.observe.events import QUEUE_LIMIT, EventLog, JsonLinesSink, LoggedEvent, Verified
+from agent.observe.events import QUEUE_LIMIT, EventLog, LoggedEvent, Verified
 
 
 def names(events: list[LoggedEvent]) -> list[str]:
@@ -72,21 +70,3 @@ def test_sampling_says_its_rate() -> None:
         log.log("often")
     assert 150 < len(seen) < 350
     assert seen[0].as_json()["sample_rate"] == 0.25
-
-
-def test_lines_of_json_are_appended(tmp_path: Path) -> None:
-    log = EventLog(clock=lambda: 1.0)
-    log.attach(JsonLinesSink(tmp_path / "log"))
-    log.log("a", n=1)
-    log.log("b")
-    lines = (tmp_path / "log").read_text().splitlines()
-    assert [json.loads(line)["event"] for line in lines] == ["a", "b"]
-
-
-def test_a_log_that_cannot_be_written_stops_quietly(tmp_path: Path) -> None:
-    sink = JsonLinesSink(tmp_path / "missing" / "log")
-    log = EventLog()
-    log.attach(sink)
-    log.log("a")
-    log.log("b")
-    assert sink.failed is not None

@@ -8,12 +8,15 @@ import stat
 from datetime import date
 from pathlib import Path
 
-from agent.events import Terminal, Usage
+import pytest
+
+from agent.events import MessageCommitted, Terminal, Usage
+from agent.messages import Message, text_block, user_message
 from agent.observe.background import Background
 from agent.observe.debug_log import LOGS_KEPT, DebugLog, debug_path
 from agent.observe.events import LoggedEvent
 from agent.observe.ledger import Entry, Ledger, Sums, ledger_path
-from agent.observe.observer import Observer, spans_path
+from agent.observe.observer import CONTENT_VARIABLE, Observer, spans_path
 from agent.observe.span_file import read_spans
 from agent.observe.spans import SWEEP_INTERVAL_S
 from tests.agent.observe.test_recorder import BASH, PROMPT
@@ -22,7 +25,7 @@ MANY = 200
 
 
 async def test_spans_are_in_the_file_once_it_is_closed(tmp_path: Path) -> None:
-    observer = Observer(tmp_path, env={})
+    observer = Observer(tmp_path, env={}, redact=str)
     for event in [PROMPT, *BASH, Terminal("t", "completed")]:
         observer.record(event)
     observer.close()
@@ -32,8 +35,34 @@ async def test_spans_are_in_the_file_once_it_is_closed(tmp_path: Path) -> None:
     assert stat.S_IMODE(spans_path(tmp_path).stat().st_mode) == 0o600
 
 
+@pytest.mark.parametrize("wish", ["", "0", "1"])
+async def test_texts_are_in_the_spans_only_where_they_are_asked_for(
+    tmp_path: Path, wish: str
+) -> None:
+    observer = Observer(
+        tmp_path,
+        env={CONTENT_VARIABLE: wish},
+        redact=lambda text: text.replace("secret", "***"),
+    )
+    note = MessageCommitted("t", user_message("the date", origin="reminder"))
+    more = MessageCommitted("t", user_message("a second thought"))
+    answer = Message("assistant", (text_block("the secret is out"),), "model")
+    said = [*BASH, more, MessageCommitted("t", answer), Terminal("t", "completed")]
+    for event in [note, PROMPT, *said]:
+        observer.record(event)
+    observer.close()
+    contents = {span.kind: span.content for span in read_spans(spans_path(tmp_path))}
+    assert "secret" not in spans_path(tmp_path).read_text()
+    wanted = wish == "1"
+    spoken = {"prompt": "my *** plan", "output": "the *** is out"}
+    assert contents["interaction"] == (spoken if wanted else {})
+    done = {"input": '{"command": "***"}', "output": "***"}
+    assert contents["tool"] == (done if wanted else {})
+    assert contents["hook"] == contents["blocked_on_user"] == {}
+
+
 async def test_a_folder_that_is_gone_costs_the_spans_and_nothing_else(tmp_path: Path) -> None:
-    observer = Observer(tmp_path / "nowhere", env={})
+    observer = Observer(tmp_path / "nowhere", env={}, redact=str)
     observer.record(PROMPT)
     observer.record(Terminal("t", "completed"))
     observer.close()
@@ -41,7 +70,7 @@ async def test_a_folder_that_is_gone_costs_the_spans_and_nothing_else(tmp_path: 
 
 async def test_the_sweep_runs_only_while_something_is_open(tmp_path: Path) -> None:
     loop = asyncio.get_running_loop()
-    observer = Observer(tmp_path, env={})
+    observer = Observer(tmp_path, env={}, redact=str)
     observer.record(PROMPT)
     timers = _timers(loop)
     assert len(timers) == 1
