@@ -68,9 +68,7 @@ class OnboardingDialog:
         self._keys = KEYS if tells_keys else ()
         self._highlighter = highlighter
         self._answered: Answered[Onboarding | LocalModel] = Answered()
-        self.typed = ""
-        """What is being typed all the same, begun before this appeared: it belongs to the
-        prompt, and no letter of it answers."""
+        self.ignored_keys = 0
         self._offers = _offers(servers)
         self._answers: list[Onboarding | LocalModel] = [
             *self._offers,
@@ -101,16 +99,15 @@ class OnboardingDialog:
         return await self._answered.wait()
 
     def press(self, key: str, text: str, action_id: str | None) -> None:
-        """Choose or move; letters are kept for the prompt."""
-        if key.isdigit() and not self.typed:
-            if 0 < int(key) <= len(self._answers):
-                self._give(int(key) - 1)
+        """Choose or move; no letter answers, what is typed belongs to the prompt."""
+        if key.isdecimal() and 0 < int(key) <= len(self._answers):
+            self._give(int(key) - 1)
+            return
+        if key == "?":
+            # Tried where it is told of; it would be a strange beginning of a prompt.
             return
         if text and text.isprintable():
-            self.typed += text
-            return
-        if key == "backspace":
-            self.typed = self.typed[:-1]
+            self.ignored_keys += 1
             return
         match action_id:
             case "confirm:yes":
@@ -163,7 +160,7 @@ class OnboardingDialog:
             # What can be used at once comes first, and is read with its answers.
             rows = [rows[0], *_kept(width), BLANK]
         if self._keys:
-            rows += wrap([("Four keys to begin with:", MUTED)], width)
+            rows += wrap([("Four keys, once it runs:", MUTED)], width)
         for key, does in self._keys:
             rows += wrap([(f"{key:<11}", TEXT), (does, MUTED)], width)
         return DialogView(title, indented(rows, pad, pad), footer)

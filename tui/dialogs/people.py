@@ -148,15 +148,7 @@ class ScreenPerson:
         """Return what to do without credentials, or which model of the named server to use."""
         servers = (named,) if named is not None else await find_local_servers()
         dialog = OnboardingDialog(self._highlighter, servers, is_configured=named is not None)
-        return await onboarded(self._host, dialog)
-
-
-async def onboarded(host: DialogHost, dialog: OnboardingDialog) -> Onboarding | LocalModel:
-    """Show the first dialog; what was typed at it goes to the prompt, behind the earlier keys."""
-    try:
-        return await show(host, dialog)
-    finally:
-        host.give_back(dialog.typed)
+        return await show(self._host, dialog)
 
 
 async def show(host: DialogHost, dialog: _AsksFor[AnswerT]) -> AnswerT:

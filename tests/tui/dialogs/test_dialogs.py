@@ -31,7 +31,7 @@ from tui.app import AgentApp
 from tui.conversation_port import ConversationPort, ScreenPorts
 from tui.dialogs.dialog import Dialog
 from tui.dialogs.onboarding import LocalModel, Onboarding, OnboardingDialog
-from tui.dialogs.people import onboarded
+from tui.dialogs.people import show
 from tui.dialogs.permission import PermissionDialog
 from tui.dialogs.permission_ask import GrantOffer, PermissionAsk
 from tui.dialogs.plan import PlanDialog
@@ -322,10 +322,12 @@ async def test_onboarding() -> None:
 
 async def test_the_first_start_takes_no_letter_for_an_answer() -> None:
     dialog = OnboardingDialog(Highlighter())
-    press(dialog, *"yn fix 2", "x", "backspace")
+    press(dialog, *"yn fix 9")
     assert not dialog.is_done
-    assert dialog.typed == "yn fix 2"
-    press(dialog, "enter")
+    assert dialog.ignored_keys == 8
+    press(dialog, "?")
+    assert dialog.ignored_keys == 8
+    press(dialog, "1")
     assert await dialog.wait() is Onboarding.DEMO
 
 
@@ -340,7 +342,7 @@ async def test_what_is_typed_into_the_first_start_comes_back_to_the_prompt() -> 
 
     async def slow(ports: ScreenPorts) -> ConversationPort:
         dialog = OnboardingDialog(Highlighter())
-        chosen.append(await onboarded(app.dialogs, dialog))
+        chosen.append(await show(app.dialogs, dialog))
         return await make(ports)
 
     app.conversations.make = slow
@@ -351,10 +353,13 @@ async def test_what_is_typed_into_the_first_start_comes_back_to_the_prompt() -> 
         app.dialogs._guard.arm()
         await pilot.press("f", "i")
         now[0] = 0.3
-        await pilot.press("n", "d", "enter")
+        await pilot.press("n", "d", "2")
+        assert "what you type goes to the prompt" in text_of(app.dialogs)
+        now[0] = 1.5
+        await pilot.press("1")
         await settled(pilot)
         assert chosen == [Onboarding.DEMO]
-        assert app.composer.buffer.text == "find"
+        assert app.composer.buffer.text == "find2"
 
 
 async def test_early_keys_go_to_the_prompt_and_answer_nothing() -> None:
