@@ -1,7 +1,8 @@
 """Run one program: own session, bounded output, a parent-side timer, nothing left behind.
 
 The run ends when the program exits and its output was drained for a moment, whoever else still
-holds its pipes. On a timeout or a cancellation the whole process group gets TERM, then KILL.
+holds its pipes. On a timeout or a cancellation the whole process group gets TERM, then KILL; should
+this process be killed, its guardian sees to that.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import IO, Final
 
 from hooks import room
 from hooks.descendants import MARK, signal_marked
+from hooks.guardian import forget, started, watch
 from permissions.lazy_dataclass import lazy_dataclass
 
 STDOUT_LIMIT_BYTES: Final = 4 * 1024 * 1024
@@ -143,7 +145,14 @@ class _Run:
         self.drained = asyncio.Event()
         self._mark = uuid.uuid4().hex
         _want_exit_statuses()
-        self._process = _spawn(replace(program, env={**program.env, MARK: self._mark}))
+        self._guarded = f"{MARK}={self._mark}"
+        watch(self._guarded)
+        try:
+            self._process = _spawn(replace(program, env={**program.env, MARK: self._mark}))
+        except BaseException:
+            forget(self._guarded)
+            raise
+        started(self._guarded, self._process.pid)
         self._stdout = _Collector(STDOUT_LIMIT_BYTES, on_first_line)
         self._stderr = _Collector(STDERR_LIMIT_BYTES, None)
         self._open_outputs = 2
@@ -185,7 +194,11 @@ class _Run:
         await self.exited.wait()
 
     def close(self) -> None:
-        """Let go of every descriptor and reap the program if that has not happened."""
+        """Let go of every descriptor and reap the program if that has not happened.
+
+        What a hook that ended left running on purpose may stay, whatever becomes of this process.
+        """
+        forget(self._guarded)
         for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
             if pipe is not None and not pipe.closed:
                 self._loop.remove_reader(pipe.fileno())

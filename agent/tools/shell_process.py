@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Final
 
 from agent.errors import AgentError
-from agent.tools.guardian import forget, started, watch
 from agent.tools.process_session import (
     MARK,
     ProcessFamily,
@@ -24,6 +23,7 @@ from agent.tools.process_session import (
     signal_members,
 )
 from agent.tools.shell_output import ShellOutput
+from hooks.guardian import forget, started, watch
 
 GRACE_S: Final = 2.0
 """How long a command may clean up after TERM before it gets KILL."""
@@ -104,6 +104,7 @@ class ShellProcess:
         self._process: asyncio.subprocess.Process | None = None
         self.mark = uuid.uuid4().hex
         """What its processes carry in their environment; see `ProcessFamily`."""
+        self._guarded = f"{MARK}={self.mark}"
 
     @classmethod
     async def start(
@@ -132,7 +133,7 @@ class ShellProcess:
         reading, writing = os.pipe()
         os.set_blocking(reading, False)
         self._pipe = reading
-        watch(self.mark)
+        watch(self._guarded)
         try:
             # One pipe for both streams is the only way to keep their order.
             self._process = await asyncio.create_subprocess_exec(
@@ -151,16 +152,16 @@ class ShellProcess:
         except (OSError, ValueError) as error:
             os.close(reading)
             self._remove_folder()
-            forget(self.mark)
+            forget(self._guarded)
             raise ShellError(_start_failure(error, command, cwd)) from error
         except BaseException:
             os.close(reading)
             self._remove_folder()
-            forget(self.mark)
+            forget(self._guarded)
             raise
         finally:
             os.close(writing)
-        started(self.mark, self._process.pid)
+        started(self._guarded, self._process.pid)
         asyncio.get_running_loop().add_reader(reading, self._on_readable)
         self._task = asyncio.ensure_future(self._follow(self._process))
         return self
@@ -278,7 +279,7 @@ class ShellProcess:
         self._close_pipe()
         self.output.close()
         self._remove_folder()
-        forget(self.mark)
+        forget(self._guarded)
         self._ended.set()
 
     def _on_readable(self) -> bool:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from hooks import guardian
 from hooks.events import PreToolUse
 from hooks.ports import HookPorts
 from tests.hooks.conftest import Place
@@ -110,6 +111,8 @@ async def test_a_daemon_of_a_hook_that_ended_well_stays(place: Place) -> None:
     await runner.run(BASH)
     pid = int((place.project / "left").read_text())
     assert is_alive(pid)
+    # Nor would a kill of this process end it: nobody watches over it any longer.
+    assert not guardian._State.watched
     os.kill(pid, 9)
 
 

@@ -1,4 +1,4 @@
-"""`agent-tui hooks run`, told to end while a hook runs: nothing of it is left behind."""
+"""`agent-tui hooks run`, ended while a hook runs: nothing of it is left behind."""
 
 from __future__ import annotations
 
@@ -46,3 +46,29 @@ async def test_a_signal_ends_the_hooks_with_the_command(
     assert await process.wait() == status
     with pytest.raises(ProcessLookupError):
         os.kill(hook_pid, 0)
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+async def test_a_kill_ends_the_hooks_too(tmp_path: Path, is_async: bool) -> None:
+    held_path = tmp_path / "held"
+    os.mkfifo(held_path)
+    command = f'exec > "{held_path}"; echo started; trap "" TERM; setsid sleep 600; sleep 601'
+    handler = {"type": "command", "command": command, "async": is_async}
+    settings = tmp_path / "hooks.json"
+    settings.write_text(json.dumps({"hooks": {"Stop": [{"hooks": [handler]}]}}))
+    process = await program.start(
+        "hooks", "run", "Stop", "--settings", str(settings),
+        cwd=tmp_path, env=program.environment(tmp_path), stdin=True,
+    )  # fmt: skip
+    assert process.stdin is not None
+    process.stdin.write(b"{}\n")
+    await process.stdin.drain()
+    held = await asyncio.to_thread(open, held_path, "rb")
+    with held:
+        assert await asyncio.to_thread(held.readline) == b"started\n"
+
+        process.kill()
+
+        assert await process.wait() == -signal.SIGKILL
+        # Its end comes when nobody holds the other side any more.
+        assert await asyncio.to_thread(held.read) == b""

@@ -16,9 +16,9 @@ ROOT = Path(__file__).parents[3]
 PROGRAM = """
 import asyncio, os, sys
 from pathlib import Path
-from agent.tools import guardian
 from agent.tools.shell_output import ShellOutput
 from agent.tools.shell_process import ShellProcess
+from hooks import guardian
 
 async def main():
     folder = Path(sys.argv[1])
@@ -77,7 +77,7 @@ def test_another_guardian_knows_what_the_first_one_knew(tmp_path: Path) -> None:
 def test_who_ends_by_himself_leaves_no_guardian() -> None:
     reading, writing = os.pipe()
     # The guardian inherits the pipe, which comes to its end with it.
-    code = "from agent.tools.guardian import forget, watch; watch('a'); forget('a')"
+    code = "from hooks.guardian import forget, watch; watch('a=1'); forget('a=1')"
     try:
         done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, pass_fds=(writing,))
     finally:

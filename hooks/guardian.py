@@ -1,7 +1,7 @@
-"""Ends the commands of a program that was killed: nothing else is left that could.
+"""Ends what a killed program left running, hooks and commands: nothing else is left that could.
 
-A shell of a few lines waits at the other end of a pipe. It is told which commands run; when the
-pipe closes, whatever the reason, it ends those that still do, and then itself.
+A shell of a few lines waits at the other end of a pipe. It is told what runs; when the pipe closes,
+whatever the reason, it ends all that still does, and then itself.
 """
 
 from __future__ import annotations
@@ -10,26 +10,24 @@ import contextlib
 import os
 from typing import ClassVar, Final
 
-from agent.tools.process_session import MARK
-
-# By their mark where the system shows environments, else by the groups of their shells.
-_SCRIPT: Final = f"""
+# By their mark where the system shows environments, else by their process groups.
+_SCRIPT: Final = """
 live=' '
 while read -r what mark pid; do
   case $what in
     +) live="$live$mark:$pid " ;;
-    -) live="${{live%% $mark:*}} ${{live#* $mark:* }}" ;;
+    -) live="${live%% $mark:*} ${live#* $mark:* }" ;;
   esac
 done
-members() {{
+members() {
   for each in $live; do
     if [ -r /proc/self/environ ]; then
-      grep -lsF "{MARK}=${{each%:*}}" /proc/[0-9]*/environ | tr -dc '0-9\\n'
-    elif [ "${{each#*:}}" != 0 ]; then
-      echo "-${{each#*:}}"
+      grep -lsF "${each%:*}" /proc/[0-9]*/environ | tr -dc '0-9\\n'
+    elif [ "${each#*:}" != 0 ]; then
+      echo "-${each#*:}"
     fi
   done
-}}
+}
 for signal in TERM KILL; do
   found=$(members)
   [ "$found" ] || exit 0
@@ -45,13 +43,14 @@ class _State:
     pipe: ClassVar[int | None] = None
     pid: ClassVar[int] = 0
     watched: ClassVar[dict[str, int]] = {}
-    """Marks of the commands that run, each with its process id; 0 while that is not known."""
+    """Marks of what runs, each with its process id; 0 while that is not known."""
 
 
 def watch(mark: str) -> None:
-    """Have the command of this mark, which is about to start, ended should this process be killed.
+    """Have what is about to start with this mark ended should this process be killed.
 
-    Raises nothing.
+    A mark is `NAME=value` without spaces, as it stands in the environment of all that it is to
+    find. Raises nothing.
     """
     _State.watched[mark] = 0
     _tell(f"+ {mark} 0\n")
@@ -64,14 +63,14 @@ def started(mark: str, pid: int) -> None:
 
 
 def forget(mark: str) -> None:
-    """Say that a command has ended, or that what is left of it may stay. Raises nothing."""
+    """Say that something has ended, or that what is left of it may stay. Raises nothing."""
     if _State.watched.pop(mark, None) is not None:
         _tell(f"- {mark}\n")
 
 
 def _tell(lines: str) -> None:
     """Tell the guardian; where there is none, or somebody ended it, tell a new one everything."""
-    # Without a guardian commands run as everywhere else: only a kill would leave them behind.
+    # Without a guardian all runs as everywhere else: only a kill would leave it behind.
     with contextlib.suppress(OSError, NotImplementedError):
         if _State.pipe is not None:
             try:
