@@ -13,7 +13,7 @@ from permissions.record import record
 from permissions.scope import Floor, Scope, strictest
 from permissions.shell.access import AccessKind
 from permissions.shell.flow import UNKNOWN_FOLDER, Folders
-from permissions.shell.syntax import GLOB_MARKS, PIPE_MARK, Word
+from permissions.shell.syntax import GLOB_MARKS, HOME_MARK, PIPE_MARK, Word
 
 MAX_GLOB_TARGETS = 200
 """Files that one pattern may stand for; beyond it the target counts as unresolvable."""
@@ -129,6 +129,8 @@ def _targets(
     text = word.text
     if word.splits or UNKNOWN in text or PIPE_MARK in text or not text:
         return None if text or word.splits else ()
+    if text[0] == HOME_MARK:
+        text = f"{scope.home}{text[1:]}"
     places = {"/"} if text.startswith("/") else folders
     if UNKNOWN_FOLDER in places:
         return None

@@ -8,10 +8,12 @@ from dataclasses import replace
 from functools import lru_cache
 
 from permissions.glob_text import UNKNOWN
+from permissions.shell.code_names import READS_CODE, input_accesses
 from permissions.shell.database_shells import input_risk
 from permissions.shell.facts import CommandFacts
 from permissions.shell.flow import UNKNOWN_FOLDER, Folders, Placed, place
 from permissions.shell.forms import Form
+from permissions.shell.layers import program_of
 from permissions.shell.own_facts import facts_anywhere, own_facts, texts_started
 from permissions.shell.parse import SHORT_CHARACTERS, parse
 from permissions.shell.redefinitions import Surroundings
@@ -88,7 +90,11 @@ def _facts(placed: Placed, around: Surroundings, home: str, depth: int) -> Comma
     given = input_text(simple.redirects, placed.piped)
     is_alone = placed.piped is None and not simple.redirects
     heeds_input = not is_alone and (
-        _HEEDS_INPUT.search(simple.raw) is not None or not (simple.is_plain or given is None)
+        _HEEDS_INPUT.search(simple.raw) is not None
+        or (
+            given is not None
+            and (not simple.is_plain or _READS_CODE.search(simple.raw) is not None)
+        )
     )
     if simple.raw and not heeds_input and not script.hides:
         own = facts_anywhere(simple, words)
@@ -131,11 +137,17 @@ def _facts(placed: Placed, around: Surroundings, home: str, depth: int) -> Comma
     if not is_alone and _HEEDS_INPUT.search(simple.raw):
         told = input_risk(unwrapped.layers[-1].words, given)
         facts = replace(facts, risk=told or facts.risk)
+    last = unwrapped.layers[-1]
+    if given is not None and last.words and not (last.folder or last.is_elsewhere):
+        named = input_accesses(program_of(last.words[0]), last.words[1:], given)
+        if named:
+            facts = replace(facts, accesses=(*facts.accesses, *named))
     return _placed(facts, placed, script, home)
 
 
 _HEEDS_INPUT = re.compile(r"xargs|sqlite3|psql|mysql|mariadb")
 """Programs whose input says what they run."""
+_READS_CODE = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(READS_CODE)))})\b")
 
 
 def _started(

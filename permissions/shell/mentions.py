@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 
 from permissions.shell.access import Access, AccessKind, attached_values, each, names
+from permissions.shell.code_names import RUNS_CODE, code_accesses
 from permissions.shell.syntax import Word
 
 _NONE: frozenset[str] = frozenset()
@@ -65,8 +66,9 @@ _SUBCOMMANDS = {
     "gsutil": {"cp": 0, "mv": 0, "rsync": 0},
     "gcloud": {"storage cp": 0, "storage rsync": 0, "compute scp": 0},
     "rclone": {"copy": 0, "copyto": 0, "sync": 0, "move": 0, "cat": 0},
-    "git": dict.fromkeys(
-        "diff log show blame annotate grep hash-object cat-file archive whatchanged".split(), 0
+    "git": {"stash show": 0, "stash push": 0}
+    | dict.fromkeys(
+        "add diff log show blame annotate grep hash-object cat-file archive whatchanged".split(), 0
     ),
 }
 _SENDERS = {
@@ -78,7 +80,7 @@ _AT_FILE = re.compile(r"(?:[\w.-]+=?)?@(.+)")
 """`@file` and `name=@file`, as curl and its like send files."""
 _AT_PROGRAMS = names("curl http https xh gh ab")
 _EDITORS = names("perl ruby")
-_KNOWN = _VALUES.keys() | _READERS | _SENDERS.keys() | _AT_PROGRAMS | _EDITORS
+_KNOWN = _VALUES.keys() | _READERS | _SENDERS.keys() | _AT_PROGRAMS | _EDITORS | RUNS_CODE
 
 
 def mentions(program: str, words: Sequence[Word]) -> list[Access]:
@@ -99,7 +101,11 @@ def mentions(program: str, words: Sequence[Word]) -> list[Access]:
         found.extend(operands)
     if program in _AT_PROGRAMS:
         found.extend(_sent(words))
-    return each(AccessKind.MENTIONED, [_path(word) for word in found if word.is_literal])
+    named = code_accesses(program, words) if program in RUNS_CODE else ()
+    return [
+        *each(AccessKind.MENTIONED, [_path(word) for word in found if word.is_literal]),
+        *named,
+    ]
 
 
 def _sent(words: Sequence[Word]) -> list[Word]:

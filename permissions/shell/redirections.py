@@ -54,7 +54,7 @@ class RedirectionReader:
             if child.type in REDIRECTS:
                 if child.type == "heredoc_redirect":
                     if is_lost_dash(self._source[body_end : child.start_byte]):
-                        body = _with_dash(body)
+                        body = _with_dash(body, body_type)
                     after.extend(self._after_document(child, redirects))
                 redirects.append(self.read(child))
             elif child.is_named and child.type != "comment":
@@ -164,10 +164,19 @@ class RedirectionReader:
         return found
 
 
-def _with_dash(body: Node | None) -> Node:
-    if not isinstance(body, Simple):
-        raise Unparsable("part of it is not understood")
-    return Simple(f"{body.raw} -", body.assignments, (*body.words, Word("-", "-")), body.redirects)
+def _with_dash(body: Node | None, body_type: str) -> Node:
+    """Put the dash back that the grammar drops: it is the last word of the last command."""
+    if isinstance(body, Simple):
+        words = (*body.words, Word("-", "-"))
+        return replace(body, raw=f"{body.raw} -", words=words, is_plain=False)
+    if body_type in ("list", "pipeline", "negated_command"):
+        if isinstance(body, AndOr):
+            return AndOr(body.left, _with_dash(body.right, "list"), body.is_and)
+        if isinstance(body, Isolated) and len(body.items) > 1:
+            return Isolated((*body.items[:-1], _with_dash(body.items[-1], "")))
+        if isinstance(body, Sequence) and len(body.items) == 1:
+            return Sequence((_with_dash(body.items[0], ""),))
+    raise Unparsable("part of it is not understood")
 
 
 def _redirect_last(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 _ADDRESS = r"(?:\d+(?:~\d+)?|\$|/(?:[^/\\\n]|\\.)*/[IM]*|\+\d+)"
 _PREFIX = re.compile(rf"\s*(?:{_ADDRESS}(?:\s*,\s*{_ADDRESS})?)?\s*!?\s*")
@@ -25,16 +26,27 @@ def sed_script_risk(script: str) -> str:
 
 def sed_script_writes(script: str) -> list[str]:
     """Return the files that a script writes, as far as it is understood up to there."""
-    found: list[str] = []
-    while (position := _first_risk(script)) is not None:
-        line, _, script = script[position:].partition("\n")
-        match = _WRITE.match(line) or _WRITE_FLAG.search(line)
-        if match:
-            found.append(match[1].strip())
+    matches = [_WRITE.match(line) or _WRITE_FLAG.search(line) for line in _risky_lines(script)]
+    found = [match[1].strip() for match in matches if match]
     return [path for path in found if path not in ("", "/dev/stdout", "/dev/stderr")]
 
 
+def sed_script_reads(script: str) -> list[str]:
+    """Return the files that a script reads, as far as it is understood up to there."""
+    matches = [_READ.match(line) for line in _risky_lines(script)]
+    found = [match[1].strip() for match in matches if match]
+    return [path for path in found if path not in ("", "/dev/stdin")]
+
+
+def _risky_lines(script: str) -> Iterator[str]:
+    """Yield what stands from each command that is not known to be harmless to its line's end."""
+    while (position := _first_risk(script)) is not None:
+        line, _, script = script[position:].partition("\n")
+        yield line
+
+
 _WRITE = re.compile(r"[wW]\s*(.+)")
+_READ = re.compile(r"[rR]\s*(.+)")
 _WRITE_FLAG = re.compile(r"[^\w\s\\][gpiIM0-9]*w\s*([^\s;}][^;}]*)$")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from permissions.shell.access import Access, AccessKind, each, names
 from permissions.shell.arguments import Arguments, split_arguments
-from permissions.shell.sed_script import sed_script_writes
+from permissions.shell.sed_script import sed_script_reads, sed_script_writes
 from permissions.shell.syntax import Word
 
 
@@ -134,8 +134,9 @@ def sed(words: Sequence[Word]) -> list[Access]:
     ]
     scripts = found.values("-e", "--expression") or (() if has_script else found.operands[:1])
     written = [Word(one.raw, path) for one in scripts for path in sed_script_writes(one.plain)]
+    read = [Word(one.raw, path) for one in scripts for path in sed_script_reads(one.plain)]
     return [
-        *each(AccessKind.READ, found.values("-f", "--file")),
+        *each(AccessKind.READ, [*found.values("-f", "--file"), *read]),
         *each(AccessKind.WRITE, [*written, *kept]),
         *each(AccessKind.WRITE if in_place else AccessKind.READ, operands),
     ]
@@ -176,9 +177,10 @@ def awk(words: Sequence[Word]) -> list[Access]:
     dumped = [Word(word.raw, word.text[2:]) for word in words if re.match(r"-[odpD].", word.plain)]
     programs = () if files else found.operands[:1]
     written = [Word(one.raw, path) for one in programs for path in _AWK_OUTPUT.findall(one.plain)]
+    read = [Word(one.raw, path) for one in programs for path in _AWK_INPUT.findall(one.plain)]
     in_place = any(value.text.startswith("inplace") for value in found.values("-i", "--include"))
     return [
-        *each(AccessKind.READ, files),
+        *each(AccessKind.READ, [*files, *read]),
         *each(AccessKind.WRITE, [*written, *dumped]),
         *each(AccessKind.WRITE if in_place else AccessKind.READ, data),
     ]
@@ -186,6 +188,8 @@ def awk(words: Sequence[Word]) -> list[Access]:
 
 _AWK_OUTPUT = re.compile(r'>>?\s*"([^"]+)"')
 """`print > "file"`"""
+_AWK_INPUT = re.compile(r'\bgetline\b[^<;}\n"]*<\s*"([^"]+)"')
+"""`getline line < "file"`"""
 
 
 def fd(words: Sequence[Word]) -> list[Access]:

@@ -1,0 +1,85 @@
+"""Files that code names which a program is given to run: `python -c "open('.env')"`, awk, sqlite3.
+
+What code does with a name is not known. It is held against rules about that path only, and only a
+name that is written out as one text counts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from permissions.shell.access import Access, AccessKind, names
+from permissions.shell.syntax import HOME_MARK, Word
+
+_MAX_NAMES = 200
+"""Names that one command may give; what is beyond is not looked at."""
+
+_LANGUAGES = names(
+    """
+    python python2 python3 python3.9 python3.10 python3.11 python3.12 python3.13 python3.14 pypy
+    pypy3 ipython node nodejs deno bun tsx ts-node ruby perl php lua luajit Rscript julia osascript
+    groovy
+    """
+)
+_AWKS = names("awk gawk mawk nawk")
+_DATABASES = names("sqlite3 psql mysql mariadb")
+_EDITORS = names("ed ex vi vim nvim view")
+READS_CODE = _LANGUAGES | _DATABASES | _EDITORS
+"""The programs that take code on their input, too."""
+RUNS_CODE = READS_CODE | _AWKS
+"""The programs whose code is looked at, in their arguments."""
+_HAS_CODE = re.compile(r"-[A-Za-z]*[ceEmpr]|--(?:eval|print|command)")
+"""Options behind which the code stands, so that the input is something else."""
+
+_QUOTED = re.compile(r"""(["'`])((?:(?!\1)[^\s\\\ue000-\uf8ff]){1,200})\1""")
+_TOLD = re.compile(r"(?:^|\n)\s*(?:\.\s*\w+|\\\w+|source)\s+([^\s'\"]+)")
+"""`.read file`, `\\i file`, `source file`."""
+_OPENED = re.compile(
+    r"(?:^|\n|\||^\+)[:\s]*[\d$%]*(?:r|read|e|edit|f|sp|split|vs|vsp|vsplit|tabe|tabedit|view|so"
+    r"|source|arge|argadd|badd)!?\s+([^\s|]+)"
+)
+"""`:r file` and its like."""
+
+
+def code_accesses(program: str, words: Sequence[Word]) -> list[Access]:
+    """Return the files that code among the arguments names."""
+    found: list[str] = []
+    for word in words:
+        found.extend(_named(program, word.text))
+    return _mentioned(found)
+
+
+def input_accesses(program: str, words: Sequence[Word], text: str) -> list[Access]:
+    """Return the files that code on the standard input names; there is none where it is data."""
+    if program not in READS_CODE:
+        return []
+    if program in _LANGUAGES:
+        texts = [word.text for word in words]
+        operands = [one for one in texts if not one.startswith("-")]
+        if "-" not in texts and (operands or any(_HAS_CODE.match(one) for one in texts)):
+            return []
+    return _mentioned(_named(program, text))
+
+
+def _named(program: str, text: str) -> list[str]:
+    found = [match[2] for match in _QUOTED.finditer(text)]
+    if program in _DATABASES:
+        found.extend(_TOLD.findall(text))
+    elif program in _EDITORS:
+        found.extend(_OPENED.findall(text))
+    return found
+
+
+def _mentioned(found: Sequence[str]) -> list[Access]:
+    return [
+        Access(AccessKind.MENTIONED, Word(text, _path(text)))
+        for text in dict.fromkeys(found[:_MAX_NAMES])
+        if text.strip("/.~*")
+    ]
+
+
+def _path(text: str) -> str:
+    """Return the file in `<file` (Perl), `file:///x` and `~/x`."""
+    path = text.lstrip("<>+").removeprefix("file://") or text
+    return f"{HOME_MARK}{path[1:]}" if path.startswith("~/") else path
