@@ -81,6 +81,7 @@ class ConversationMaker:
     ) -> None:
         """Take what the start asked for; nothing is loaded yet."""
         self.options = options
+        self._mode_of_start = options.permission_mode
         self.assembled: Assembled | None = None
         self._launch_dir = launch_dir
         self._env = env
@@ -138,8 +139,14 @@ class ConversationMaker:
         return setup.origin == "embedded demo"
 
     async def release(self, session_id: str | None) -> None:
-        """End the conversation; the next one made is this session, or a new one."""
+        """End the conversation; the next one made is this session, or a new one.
+
+        A new one stays in the mode that the screen shows, a session comes back with its own.
+        """
+        mode = self._mode_of_start
         if self.assembled is not None:
+            if session_id is None:
+                mode = str(self.assembled.conversation.mode)
             await self.assembled.conversation.aclose("clear" if session_id is None else "resume")
             for line in self.last_words():
                 self._front.notice(line, "warning")
@@ -151,6 +158,7 @@ class ConversationMaker:
             continue_latest=False,
             fork_session=False,
             after_clear=session_id is None,
+            permission_mode=mode,
             setup=None,
         )
 
@@ -173,11 +181,13 @@ class ConversationMaker:
         return f"Continue with: {where}agent-tui -r {conversation.session_id}\n"
 
     def last_words(self) -> Sequence[str]:
-        """Return what hooks of the end had to say, once everything is closed."""
+        """Return what is to be said once everything is closed: what ended, and hooks of the end."""
         if self.assembled is None:
             return ()
-        events = self.assembled.conversation.hooks.notices()
-        return [sanitize(line) for e in events if e.type == "hook_finished" for line in e.notices]
+        conversation = self.assembled.conversation
+        finished = [e for e in conversation.hooks.notices() if e.type == "hook_finished"]
+        said = [line for event in finished for line in event.notices]
+        return [sanitize(line) for line in (*conversation.shells.last_words(), *said)]
 
     def suggest_grants(
         self, request: PermissionRequest, decision: Decision

@@ -78,6 +78,22 @@ def test_a_session_is_left_and_found_again(screen: Screen, serve: Serve) -> None
     see(program, "The answer is 42.")
 
 
+def test_a_cleared_conversation_stays_in_its_mode(screen: Screen, serve: Serve) -> None:
+    server = serve(ANSWERS)
+    program = screen(server=server)
+    assert program.wait_until(READY), program.emulator.text()
+    type_line(program, "/mode plan")
+    see(program, "plan mode on")
+    type_line(program, "what is the question")
+    see(program, "The answer is 42.")
+    type_line(program, "/clear")
+    assert program.wait_until(lambda e: "The answer is 42." not in e.text()), "still there"
+    type_line(program, "and now")
+    see(program, "The answer is 42.")
+    assert "plan mode on" in program.emulator.text()
+    assert "plan mode" in str(server.server.requests[-1].body["messages"]).lower()
+
+
 def test_a_start_with_r_alone_lets_the_person_choose(screen: Screen, serve: Serve) -> None:
     server = serve(ANSWERS)
     for question in ("the older question", "the newer question"):
