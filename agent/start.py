@@ -188,5 +188,7 @@ class Start:
         if missing:
             self.notes.append(missing)
         if wants_content(self.around.env):
-            self.notes.append(f"Spans hold prompts, answers and what tools say: {CONTENT_VARIABLE} is set.")
+            self.notes.append(
+                f"Spans hold prompts, answers and what tools say: {CONTENT_VARIABLE} is set."
+            )
         return Observer(self.folder, env=self.around.env, redact=redactor.text, debug=debug)
