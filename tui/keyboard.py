@@ -150,6 +150,7 @@ class Keyboard:
             clock,
             host.copy_to_clipboard,
             host.leave,
+            self._count_in_background,
         )
         host.composer.shell_hint = self._shell_hint
         self.actions: Mapping[str, Callable[[], object]] = self._action_table()
@@ -313,6 +314,10 @@ class Keyboard:
             return False
         self._host.start_worker(self._keep_dropped(pictures, folder))
         return True
+
+    def _count_in_background(self) -> int:
+        center = self._host.commands
+        return center.context.shells.running_count if center is not None else 0
 
     @property
     def _scratch_dir(self) -> Path | None:

@@ -37,8 +37,9 @@ class Leaving:
         clock: Callable[[], float],
         copy: Callable[[str], None],
         leave: Callable[[], None],
+        count_in_background: Callable[[], int],
     ) -> None:
-        """Take what can be stopped or cleared, and what ends the program."""
+        """Take what can be stopped or cleared, what ends the program, and what would end with it."""
         self._composer = composer
         self._transcript = transcript
         self._dialogs = dialogs
@@ -51,6 +52,7 @@ class Leaving:
         self._clock = clock
         self._copy = copy
         self._leave = leave
+        self._count_in_background = count_in_background
         self._key = ""
         self._until_s = 0.0
 
@@ -107,4 +109,6 @@ class Leaving:
     def _arm(self, key: str) -> None:
         self._key = key
         self._until_s = self._clock() + LEAVE_S
-        self._hint.say(f"press {key.replace('c', 'C', 1).title()} again to leave")
+        count = self._count_in_background()
+        ends = f"; {count} command{'s end' if count != 1 else ' ends'}" if count else ""
+        self._hint.say(f"press {key.title()} again to leave{ends}")

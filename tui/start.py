@@ -201,5 +201,7 @@ async def _run_headless(options: RunOptions, launch_dir: Path, texts: list[str] 
         )
     finally:
         await conversation.aclose()
+        for line in conversation.shells.last_words():
+            print(f"agent-tui: {sanitize(line)}", file=sys.stderr)
         say_hooks(conversation.hooks.notices(), sys.stderr)
         await close_all(closers)

@@ -7,9 +7,13 @@ import contextlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Final
 
 from agent.tools.shell_output import ShellOutput
 from agent.tools.shell_process import ShellProcess
+
+SHOWN_CHARS: Final = 80
+"""A longer command is cut where it is only named."""
 
 
 class ShellRegistry:
@@ -24,6 +28,7 @@ class ShellRegistry:
         self._unreported: list[ShellProcess] = []
         self.on_change: Callable[[], None] | None = None
         """Called when a command went to the background, and when one there has ended."""
+        self._cut_off: tuple[ShellProcess, ...] = ()
 
     async def start(
         self,
@@ -102,6 +107,7 @@ class ShellRegistry:
 
     async def kill_all(self) -> None:
         """End everything that still runs and wait for it."""
+        self._cut_off = tuple(s for s in self._background.values() if s.is_running)
         shells = [*self._foreground.values(), *self._background.values()]
         await asyncio.gather(*(shell.stop() for shell in shells))
         for follower in self._followers.values():
@@ -109,6 +115,13 @@ class ShellRegistry:
         await asyncio.gather(*self._followers.values(), return_exceptions=True)
         self._followers.clear()
         self._foreground.clear()
+
+    def last_words(self) -> tuple[str, ...]:
+        """Say which commands `kill_all` ended in the background: a line, or nothing."""
+        if not self._cut_off:
+            return ()
+        commands = ", ".join(_in_short(shell.command) for shell in self._cut_off)
+        return (f"ended with the conversation, in the background: {commands}",)
 
     def kill_now(self) -> None:
         """Send KILL to everything without waiting; for a program that is about to end."""
@@ -127,6 +140,11 @@ class ShellRegistry:
     def _changed(self) -> None:
         if self.on_change is not None:
             self.on_change()
+
+
+def _in_short(command: str) -> str:
+    line = " ".join(command.split())
+    return line if len(line) <= SHOWN_CHARS else f"{line[: SHOWN_CHARS - 1]}…"
 
 
 def _unused(folder: Path, name: str) -> Path:

@@ -355,7 +355,7 @@ async def test_a_shell_command_runs_at_once_and_the_model_hears_of_it(tmp_path: 
 async def test_escape_ends_a_shell_command_and_the_model_hears_of_it_later(tmp_path: Path) -> None:
     conversation = played([])
     app = with_shell(conversation, tmp_path)
-    async with app.run_test(size=(60, 24)) as pilot:
+    async with app.run_test(size=(80, 24)) as pilot:
         await send(pilot, "!echo started; sleep 60")
         while "started" not in transcript_of(app):
             await pilot.pause(0.02)
@@ -375,7 +375,7 @@ async def test_a_shell_command_goes_on_in_the_background(tmp_path: Path) -> None
     shells = conversation.commands.context.shells
     conversation.send_to_background = shells.send_to_background  # type: ignore[method-assign]
     app = with_shell(conversation, tmp_path)
-    async with app.run_test(size=(60, 24)) as pilot:
+    async with app.run_test(size=(80, 24)) as pilot:
         await send(pilot, "!echo started; sleep 60")
         while "started" not in transcript_of(app):
             await pilot.pause(0.02)
@@ -387,6 +387,8 @@ async def test_a_shell_command_goes_on_in_the_background(tmp_path: Path) -> None
         assert f"runs in the background as {shell.id}" in transcript_of(app)
         assert f"[It goes on in the background as {shell.id}.]" in conversation.told[0]
         assert not app.document.activity.is_working
+        await pilot.press("ctrl+d")
+        assert "press Ctrl+D again to leave; 1 command ends" in text_of(app.status_line)
         await shells.kill_all()
 
 

@@ -159,6 +159,18 @@ async def test_kill_all_leaves_no_process_descriptor_or_folder(bench: Bench) -> 
     assert sorted(p.name for p in bench.services.results_dir.iterdir() if p.is_dir()) == []
 
 
+async def test_what_the_end_cuts_off_is_named(bench: Bench) -> None:
+    shells = bench.services.shells
+    await (await started(bench, "true")).wait_ended()
+    await started(bench, "sleep 75")
+    await started(bench, f"sleep 76 # {'x' * 100}\n:")
+    assert shells.last_words() == ()
+    await shells.kill_all()
+    (line,) = shells.last_words()
+    cut = f"sleep 76 # {'x' * 100}"[:79]
+    assert line == f"ended with the conversation, in the background: sleep 75, {cut}…"
+
+
 async def test_kill_now_needs_no_loop(bench: Bench) -> None:
     shell = await started(bench, "trap '' TERM; echo >up; sleep 74")
     await until_up(bench)
