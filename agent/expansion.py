@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from typing import Protocol, TypeAlias
 
 from agent.abort import AbortSignal
-from agent.events import AgentEvent
+from agent.events import AgentEvent, Notice
 from agent.messages import Message
 from agent.user_prompt import Prompt
 from permissions.lazy_dataclass import lazy_dataclass
@@ -33,10 +33,11 @@ class PromptExpander(Protocol):
         """Expand a prompt that is about to be sent. Raises nothing."""
         ...
 
-    async def expand_queued(self, prompt: Prompt) -> tuple[Message, ...] | None:
-        """Return what goes before a prompt that joins a running turn.
+    async def expand_queued(self, prompt: Prompt) -> tuple[Message | Notice, ...] | None:
+        """Return what goes before a prompt that joins a running turn, and what to say of it.
 
-        None: it is a command, which has to wait for the end of the turn.
+        None: it is a command, which has to wait for the end of the turn. Whoever takes the notices
+        fills in the turn.
         """
         ...
 

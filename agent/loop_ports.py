@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
 from agent.abort import AbortSignal
-from agent.events import AgentEvent, Compacted, Usage
+from agent.events import AgentEvent, Compacted, Notice, Usage
 from agent.history_part import HistoryPart
 from agent.messages import Message, ToolUse
 from agent.model.client import ModelClient, ModelRequest
@@ -101,8 +101,8 @@ class LoopPorts:
     """Add a response to the totals: usage, model, turn and agent; returns the `UsageUpdate`."""
     spent: Callable[[], str | None]
     """Why no further request may be made (a budget), or None."""
-    queued: Callable[[], Awaitable[list[Message]]]
-    """Take the messages the person sent meanwhile."""
+    queued: Callable[[], Awaitable[Sequence[Message | Notice]]]
+    """Take the messages the person sent meanwhile, with what there is to say of them."""
     reports: Callable[[], list[str]] = list
     """Take what ended in the background since the last request, as texts for the model."""
     context: ContextPort | None = None

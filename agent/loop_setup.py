@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from agent.accounting import Accounting
-from agent.events import Usage
+from agent.events import Notice, Usage
 from agent.expansion import PromptExpander
 from agent.hook_dispatch import HookDispatch
 from agent.memory.budget import ContextBudget
@@ -153,12 +153,12 @@ class KeeperSetup:
 
 def queue_taker(
     queue: list[Prompt], expander: PromptExpander
-) -> Callable[[], Awaitable[list[Message]]]:
+) -> Callable[[], Awaitable[list[Message | Notice]]]:
     """Return what takes the prompts that may join a running turn; commands wait for its end, and
     so does what follows them."""
 
-    async def take() -> list[Message]:
-        messages: list[Message] = []
+    async def take() -> list[Message | Notice]:
+        messages: list[Message | Notice] = []
         while queue:
             prompt = queue[0]
             before = await expander.expand_queued(prompt)

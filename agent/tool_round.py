@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator
 from dataclasses import replace
 
 from agent.abort import AbortController, has_fired
-from agent.events import AgentEvent, MessageCommitted
+from agent.events import AgentEvent, MessageCommitted, Notice
 from agent.history import INTERRUPTED_FOR_TOOL_NOTE, INTERRUPTED_NOTE, synthetic_results
 from agent.live_history import LiveHistory
 from agent.loop_ports import LoopPorts
@@ -103,8 +103,11 @@ class ToolRound:
             for event in self._ports.hooks.notices():
                 yield event
         queued = await self._ports.queued()
-        for message in queued:
-            yield history.commit(message)
+        for item in queued:
+            if isinstance(item, Notice):
+                yield replace(item, turn_id=history.turn_id)
+            else:
+                yield history.commit(item)
         state = replace(state, messages=history.messages)
         if turns >= self._max_turns:
             detail = f"the limit of {self._max_turns} turns is reached"

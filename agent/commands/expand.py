@@ -133,7 +133,7 @@ class Expander:
         if command is None:
             attached = await self._mentions.attach([prompt.text], turn_id, abort)
             for note in attached.notes:
-                yield Notice(turn_id, "warning", note)
+                yield Notice(turn_id, note.level, note.text)
             yield Expanded(attached.messages)
             return
         added, reason = await self._ask_hooks(command, arguments, prompt.text, abort)
@@ -162,17 +162,19 @@ class Expander:
             return
         attached = await self._mentions.attach(done.own_words, turn_id, abort)
         for note in attached.notes:
-            yield Notice(turn_id, "warning", note)
+            yield Notice(turn_id, note.level, note.text)
         context = (user_message(added, origin="hook"),) if added else ()
         told = command_message(command, done.text, agent=template.agent)
         yield Expanded((*attached.messages, *context, told))
 
-    async def expand_queued(self, prompt: Prompt) -> tuple[Message, ...] | None:
+    async def expand_queued(self, prompt: Prompt) -> tuple[Message | Notice, ...] | None:
         """Return what goes before a prompt that joins a running turn; None for commands."""
         if self._command(prompt)[0] is not None:
             return None
         signal = AbortController().signal
-        return (await self._mentions.attach([prompt.text], "", signal)).messages
+        attached = await self._mentions.attach([prompt.text], "", signal)
+        notices = [Notice("", note.level, note.text) for note in attached.notes]
+        return (*notices, *attached.messages)
 
     async def end_turn(self) -> None:
         """Take back what a command changed for its turn."""

@@ -6,11 +6,12 @@ tool, and no hooks fire. Source: the pattern "safety-and-permissions" (mentions 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from agent.abort import AbortSignal
 from agent.files.mention_text import unquoted
@@ -46,13 +47,21 @@ class Mention:
 
 
 @lazy_dataclass(frozen=True, slots=True)
+class Note:
+    """A line for the person."""
+
+    level: Literal["info", "warning"]
+    text: str
+
+
+@lazy_dataclass(frozen=True, slots=True)
 class Attached:
     """What mentions brought."""
 
     messages: tuple[Message, ...] = ()
     """For the model, in front of the prompt; empty when nothing was attached."""
-    notes: tuple[str, ...] = ()
-    """For the person: what was not attached, and why."""
+    notes: tuple[Note, ...] = ()
+    """For the person: what was attached, and what was not, and why."""
 
 
 def find_mentions(text: str) -> tuple[tuple[Mention, ...], ...]:
@@ -89,54 +98,60 @@ class MentionReader:
     async def attach(self, texts: Sequence[str], turn_id: str, abort: AbortSignal) -> Attached:
         """Read the files and folders that the texts mention. Raises nothing.
 
-        Names of nothing that exists are words, and left alone.
+        Names of nothing that exists are words, and left alone. They count from the launch folder,
+        as they are offered, and then from where the shell went.
         """
         blocks: list[Block] = []
-        notes: list[str] = []
+        names: list[str] = []
+        refusals: list[str] = []
         room = MAX_TOTAL_CHARS
         done: set[Mention] = set()
-        for mention in self._existing(texts):
+        for mention, path in self._existing(texts):
             if mention in done:
                 continue
             if len(done) >= MAX_MENTIONS or room <= 0:
-                notes.append(f"@{mention.path} is not attached: there is too much already")
+                refusals.append(f"@{mention.path} is not attached: there is too much already")
                 continue
             done.add(mention)
-            path = absolute(mention.path, self.services)
             name = shown(path, self.services.launch_dir)
             refusal = self._refusal(path)
             if refusal:
-                notes.append(f"@{name} is not attached: {refusal}")
+                refusals.append(f"@{name} is not attached: {refusal}")
                 continue
             try:
                 content = await self._content(mention, path, name, turn_id, abort)
             except ToolError as error:
-                notes.append(f"@{name} is not attached: {error}")
+                refusals.append(f"@{name} is not attached: {error}")
                 continue
             size = sum(len(str(block.get("text", ""))) for block in content)
             if size > room:
-                notes.append(f"@{name} is not attached: there is too much already")
+                refusals.append(f"@{name} is not attached: there is too much already")
                 continue
             room -= size
+            names.append(_with_lines(name, mention, is_folder=os.path.isdir(path)))
             blocks.append(text_block(f"The person attached {name} with @. The Read tool shows:"))
             blocks.extend(content)
         message = Message(role="user", content=tuple(blocks), origin="reminder")
+        notes = [Note("warning", text) for text in refusals]
+        if names:
+            notes.insert(0, Note("info", f"attached: {', '.join(names)}"))
         return Attached((message,) if blocks else (), tuple(notes))
 
-    def _existing(self, texts: Sequence[str]) -> list[Mention]:
-        found: list[Mention] = []
-        for text in texts:
-            for readings in find_mentions(text):
-                mention = next((m for m in readings if self._exists(m)), None)
-                if mention is not None:
-                    found.append(mention)
-        return found
+    def _existing(self, texts: Sequence[str]) -> list[tuple[Mention, Path]]:
+        return [
+            found
+            for text in texts
+            for readings in find_mentions(text)
+            if (found := next(filter(None, map(self._located, readings)), None)) is not None
+        ]
 
-    def _exists(self, mention: Mention) -> bool:
-        try:
-            return os.path.lexists(absolute(mention.path, self.services))
-        except (ValueError, OSError):
-            return False
+    def _located(self, mention: Mention) -> tuple[Mention, Path] | None:
+        for folder in (self.services.launch_dir, self.services.cwd):
+            path = absolute(mention.path, self.services, folder)
+            with contextlib.suppress(ValueError, OSError):
+                if os.path.lexists(path):
+                    return mention, path
+        return None
 
     def _refusal(self, path: Path) -> str:
         request = PermissionRequest("Read", {"file_path": str(path)})
@@ -183,6 +198,15 @@ class MentionReader:
             raise ToolError(f"it cannot be listed ({error.strerror})") from error
         more = f"\n[{len(found) - MAX_ENTRIES} more]" if len(found) > MAX_ENTRIES else ""
         return f"{name} is a folder with:\n" + "\n".join(found[:MAX_ENTRIES]) + more
+
+
+def _with_lines(name: str, mention: Mention, *, is_folder: bool) -> str:
+    if is_folder:
+        return name.rstrip("/") + "/"
+    if mention.first is None:
+        return name
+    last = f"-{mention.last}" if mention.last != mention.first else ""
+    return f"{name}#{mention.first}{last}"
 
 
 def _readings(written: str) -> tuple[Mention, ...]:

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 PermissionInput = Callable[[Any, Mapping[str, Any], ToolContext], Mapping[str, Any]]
 
 
-def absolute(path: str, services: ToolServices) -> Path:
-    """Return the path with `~` and the shell's current directory filled in.
+def absolute(path: str, services: ToolServices, folder: Path | None = None) -> Path:
+    """Return the path with `~` and a folder filled in: the shell's current one if none is given.
 
     `..` stays: taking it out before links are followed would name another file.
     """
     if path == "~" or path.startswith("~/"):
         path = str(services.home) + path[1:]
-    return services.cwd / path
+    return (folder or services.cwd) / path
 
 
 def with_absolute(field: str) -> PermissionInput:

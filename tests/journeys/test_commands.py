@@ -12,6 +12,7 @@ from agent.commands.spec import LocalCommand
 from agent.events import AgentEvent, MessageCommitted, Notice
 from agent.model.scripted.scenario import Text, ToolCall, Turn
 from agent.settings.trust import TrustStore
+from agent.user_prompt import Prompt
 from permissions.rule import RuleSource
 from tests.journeys.conftest import Begin, Journey, no, results, terminal, yes
 
@@ -121,7 +122,24 @@ async def test_mentioned_files_are_attached_within_the_rules(begin: Begin) -> No
     assert "2\\t2" in sent
     assert "3\\t3" not in sent
     assert "src is a folder with:\\nx.py" in sent
-    assert [n for n in notices(events) if "secret.txt" in n]
+    told, refused = notices(events)
+    assert told == "attached: a b.py, src/x.py#2, src/"
+    assert refused.startswith("@secret.txt is not attached: the rule Read(secret.txt)")
+
+
+async def test_a_mention_means_the_file_that_was_offered_wherever_the_shell_is(
+    begin: Begin,
+) -> None:
+    cd = ToolCall("Bash", {"command": "cd src"})
+    journey = await begin([Turn((cd,)), DONE, DONE], answers=[yes()])
+    for folder in (journey.project, journey.project / "src"):
+        write(folder / "same.py", f"in {folder.name}")
+    write(journey.project / "src" / "x.py", "below")
+    await journey.send("go there")
+    assert journey.conversation.cwd == journey.project / "src"
+    events = await journey.send("look at @src/x.py, @same.py and @x.py")
+    assert notices(events) == ["attached: src/x.py, same.py, src/x.py"]
+    assert f"in {journey.project.name}" in seen(journey)
 
 
 async def test_a_link_out_of_the_project_is_not_attached(begin: Begin, tmp_path: Path) -> None:
@@ -237,13 +255,32 @@ async def test_a_queued_command_waits_for_the_end_of_the_turn(begin: Begin) -> N
         nonlocal queued
         if isinstance(event, MessageCommitted) and not queued:
             queued = True
-            from agent.user_prompt import Prompt
-
             journey.conversation.queue(Prompt("/later"))
 
     await journey.send("read it", queue)
     assert [p.text for p in journey.conversation.queued] == ["/later"]
     assert "The later text" not in seen(journey)
+
+
+async def test_what_a_queued_prompt_attaches_is_told_in_the_turn_that_runs(begin: Begin) -> None:
+    read = ToolCall("Read", {"file_path": "${cwd}/a.py"})
+    journey = await begin([Turn((read,)), DONE], deny=("Read(secret.txt)",))
+    for name in ("a.py", "b.py", "secret.txt"):
+        write(journey.project / name, f"this is {name}")
+    queued = False
+
+    def queue(event: AgentEvent) -> None:
+        nonlocal queued
+        if isinstance(event, MessageCommitted) and not queued:
+            queued = True
+            journey.conversation.queue(Prompt("and @b.py, @secret.txt"))
+
+    events = await journey.send("read it", queue)
+    told, refused = (event for event in events if isinstance(event, Notice))
+    assert (told.level, told.text) == ("info", "attached: b.py")
+    assert (refused.level, "secret.txt" in refused.text) == ("warning", True)
+    assert told.turn_id == terminal(events).turn_id
+    assert "this is b.py" in seen(journey)
 
 
 async def test_what_is_accepted_while_the_program_runs_counts_at_once(begin: Begin) -> None:
