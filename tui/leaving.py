@@ -39,7 +39,7 @@ class Leaving:
         leave: Callable[[], None],
         count_in_background: Callable[[], int],
     ) -> None:
-        """Take what can be stopped or cleared, what ends the program, and what would end with it."""
+        """Take what can be stopped or cleared, and what ends the program and what ends with it."""
         self._composer = composer
         self._transcript = transcript
         self._dialogs = dialogs
