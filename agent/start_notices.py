@@ -20,9 +20,12 @@ def start_notices(settings: Settings, *parts: Sequence[object]) -> tuple[str, ..
     notes.extend(str(_nearer(line, short)).replace(home, "~/") for part in parts for line in part)
     waiting = len(settings.waiting_rules)
     if settings.trust.must_ask and (waiting or settings.trust.new):
+        count = len(settings.trust.new)
+        what = (
+            f"{count} settings of the project do" if count > 1 else "a setting of the project does"
+        )
         notes.append(
-            f"This folder is not trusted: {len(settings.trust.new)} settings of the "
-            "project do nothing (allow rules, hooks, servers, variables). "
+            f"This folder is not trusted: {what} nothing (allow rules, hooks, servers, variables). "
             "/trust shows and accepts them; without a screen --trust does."
         )
     return tuple(dict.fromkeys(notes))

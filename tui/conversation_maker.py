@@ -82,6 +82,8 @@ class ConversationMaker:
         """Take what the start asked for; nothing is loaded yet."""
         self.options = options
         self._mode_of_start = options.permission_mode
+        self._declined: frozenset[str] = frozenset()
+        """What the person was asked to trust in this run, and did not."""
         self.assembled: Assembled | None = None
         self._launch_dir = launch_dir
         self._env = env
@@ -175,7 +177,7 @@ class ConversationMaker:
         if self.assembled is None:
             return ""
         conversation, home = self.assembled.conversation, self.assembled.temporary_home
-        if not conversation.messages or conversation.is_demo:
+        if not conversation.messages or conversation.is_demo or conversation.is_unused_copy:
             return ""
         where = f"AGENT_TUI_HOME={shlex.quote(str(home))} " if home is not None else ""
         return f"Continue with: {where}agent-tui -r {conversation.session_id}\n"
@@ -321,7 +323,11 @@ class ConversationMaker:
         from tui.trust_request import trust_request
 
         state = settings.trust
+        asked = frozenset(item.digest for item in state.new)
+        if asked <= self._declined:
+            return settings
         if not await ports.trust(trust_request(state)):
+            self._declined |= asked
             return settings
         try:
             TrustStore(around.agent_home / "trust.json").accept(state)

@@ -13,6 +13,28 @@ from tests.terminal.conftest import Screen, ThreadedServer, shows
 pytestmark = pytest.mark.pty
 
 
+def test_a_no_is_not_asked_for_again_by_the_next_conversation(
+    screen: Screen, serve: Callable[[Scenario], ThreadedServer], project: Path
+) -> None:
+    (project / ".agent").mkdir()
+    (project / ".agent" / "settings.json").write_text('{"permissions": {"allow": ["Bash(ls)"]}}')
+    server = serve(Scenario(turns=(Turn((Text("The answer is 42."),), times=0),)))
+    program = screen(server=server)
+    assert program.wait_until(shows("I trust this folder")), program.emulator.text()
+    # A fresh dialog takes no keys for a moment.
+    program.wait_for_quiet(0.4)
+    program.type(b"2")
+    assert program.wait_until(shows("Ask for something")), program.emulator.text()
+    program.type(b"hello\r")
+    assert program.wait_until(shows("The answer is 42.")), program.emulator.text()
+    program.type(b"/clear")
+    assert program.wait_until(shows("/clear")), program.emulator.text()
+    program.type(b"\r")
+    assert program.wait_until(lambda e: "The answer is 42." not in e.text()), "still there"
+    program.type(b"hello\r")
+    assert program.wait_until(shows("The answer is 42.")), program.emulator.text()
+
+
 def test_an_answer_that_cannot_be_kept_is_told_and_nothing_counts(
     screen: Screen, serve: Callable[[Scenario], ThreadedServer], project: Path, tmp_path: Path
 ) -> None:
