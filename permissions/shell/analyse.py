@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
+from itertools import chain
 
 from permissions.glob_text import UNKNOWN
-from permissions.shell.code_names import READS_CODE, input_accesses
+from permissions.shell.code_commands import commands_in_code
+from permissions.shell.code_names import READS_CODE, input_accesses, takes_code
 from permissions.shell.database_shells import input_risk
 from permissions.shell.facts import CommandFacts
 from permissions.shell.flow import UNKNOWN_FOLDER, Folders, Placed, place
@@ -23,11 +25,10 @@ from permissions.shell.syntax import (
     PWD_MARK,
     Redirect,
     Script,
-    Simple,
     Unparsable,
     Word,
 )
-from permissions.shell.unwrap import Unwrapped, supplied_texts, unwrap
+from permissions.shell.unwrap import supplied_texts, unwrap
 
 MAX_PARTS = 2_000
 """Simple commands, nested ones included; more make the command unparsable."""
@@ -131,17 +132,19 @@ def _facts(placed: Placed, around: Surroundings, home: str, depth: int) -> Comma
             continue
         commands = _nested(nested, folders, home, depth + 1, around)
         inner.extend(commands if text in texts else map(_elsewhere, commands))
+    last = unwrapped.layers[-1]
+    program = program_of(last.words[0]) if last.words else ""
+    is_here = not (last.folder or last.is_elsewhere)
+    code = given if is_here and takes_code(program, last.words[1:]) else None
     if depth < _MAX_NESTING:
-        inner.extend(_started(simple, unwrapped, folders, home, depth + 1))
+        started = chain(texts_started(simple, unwrapped), commands_in_code(program, code or ""))
+        inner.extend(_started(started, folders, home, depth + 1))
     facts = own_facts(simple, unwrapped, hidden, tuple(inner))
     if not is_alone and _HEEDS_INPUT.search(simple.raw):
         told = input_risk(unwrapped.layers[-1].words, given)
         facts = replace(facts, risk=told or facts.risk)
-    last = unwrapped.layers[-1]
-    if given is not None and last.words and not (last.folder or last.is_elsewhere):
-        named = input_accesses(program_of(last.words[0]), last.words[1:], given)
-        if named:
-            facts = replace(facts, accesses=(*facts.accesses, *named))
+    if code:
+        facts = replace(facts, accesses=(*facts.accesses, *input_accesses(program, code)))
     return _placed(facts, placed, script, home)
 
 
@@ -151,10 +154,10 @@ _READS_CODE = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(READS_CODE)))})
 
 
 def _started(
-    simple: Simple, unwrapped: Unwrapped, folders: Folders, home: str, depth: int
+    texts: Iterable[str], folders: Folders, home: str, depth: int
 ) -> Iterator[CommandFacts]:
-    """Yield the commands that options and variables start; what is no command is passed over."""
-    for text in texts_started(simple, unwrapped):
+    """Yield the facts about commands that are started; what is no command is passed over."""
+    for text in texts:
         script = parse(text)
         if isinstance(script, Unparsable):
             continue

@@ -15,7 +15,7 @@ from permissions.shell.syntax import HOME_MARK, Word
 _MAX_NAMES = 200
 """Names that one command may give; what is beyond is not looked at."""
 
-_LANGUAGES = names(
+LANGUAGES = names(
     """
     python python2 python3 python3.9 python3.10 python3.11 python3.12 python3.13 python3.14 pypy
     pypy3 ipython node nodejs deno bun tsx ts-node ruby perl php lua luajit Rscript julia osascript
@@ -23,9 +23,10 @@ _LANGUAGES = names(
     """
 )
 _AWKS = names("awk gawk mawk nawk")
-_DATABASES = names("sqlite3 psql mysql mariadb")
-_EDITORS = names("ed ex vi vim nvim view")
-READS_CODE = _LANGUAGES | _DATABASES | _EDITORS
+DATABASES = names("sqlite3 psql mysql mariadb")
+EDITORS = names("ed ex vi vim nvim view")
+OTHERS = names("gdb lldb expect tclsh crontab")
+READS_CODE = LANGUAGES | DATABASES | EDITORS | OTHERS
 """The programs that take code on their input, too."""
 RUNS_CODE = READS_CODE | _AWKS
 """The programs whose code is looked at, in their arguments."""
@@ -33,10 +34,10 @@ _HAS_CODE = re.compile(r"-[A-Za-z]*[ceEmpr]|--(?:eval|print|command)")
 """Options behind which the code stands, so that the input is something else."""
 
 _QUOTED = re.compile(r"""(["'`])((?:(?!\1)[^\s\\\ue000-\uf8ff]){1,200})\1""")
-_TOLD = re.compile(r"(?:^|\n)\s*(?:\.\s*\w+|\\\w+|source)\s+([^\s'\"]+)")
+_TOLD = re.compile(r"(?:^|\n)[ \t]*(?:\.[ \t]*\w+|\\\w+|source)\s+([^\s'\"]+)")
 """`.read file`, `\\i file`, `source file`."""
 _OPENED = re.compile(
-    r"(?:^|\n|\||^\+)[:\s]*[\d$%]*(?:r|read|e|edit|f|sp|split|vs|vsp|vsplit|tabe|tabedit|view|so"
+    r"(?:^|\n|\||^\+)[: \t]*[\d$%]*(?:r|read|e|edit|f|sp|split|vs|vsp|vsplit|tabe|tabedit|view|so"
     r"|source|arge|argadd|badd)!?\s+([^\s|]+)"
 )
 """`:r file` and its like."""
@@ -50,23 +51,26 @@ def code_accesses(program: str, words: Sequence[Word]) -> list[Access]:
     return _mentioned(found)
 
 
-def input_accesses(program: str, words: Sequence[Word], text: str) -> list[Access]:
-    """Return the files that code on the standard input names; there is none where it is data."""
-    if program not in READS_CODE:
-        return []
-    if program in _LANGUAGES:
-        texts = [word.text for word in words]
-        operands = [one for one in texts if not one.startswith("-")]
-        if "-" not in texts and (operands or any(_HAS_CODE.match(one) for one in texts)):
-            return []
+def input_accesses(program: str, text: str) -> list[Access]:
+    """Return the files that code on the standard input names."""
     return _mentioned(_named(program, text))
+
+
+def takes_code(program: str, words: Sequence[Word]) -> bool:
+    """Is what the program finds on its standard input code, and not data for other code?"""
+    if program not in READS_CODE:
+        return False
+    texts = [word.text for word in words]
+    if program not in LANGUAGES or "-" in texts:
+        return True
+    return all(text.startswith("-") and not _HAS_CODE.match(text) for text in texts)
 
 
 def _named(program: str, text: str) -> list[str]:
     found = [match[2] for match in _QUOTED.finditer(text)]
-    if program in _DATABASES:
+    if program in DATABASES:
         found.extend(_TOLD.findall(text))
-    elif program in _EDITORS:
+    elif program in EDITORS:
         found.extend(_OPENED.findall(text))
     return found
 

@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from permissions.shell.access import attached_values, names
+from permissions.shell.code_commands import STARTS_COMMANDS, commands_in_code
+from permissions.shell.shell_texts import UNKNOWN_PIECES, is_printed, printed_by
 from permissions.shell.syntax import Simple, Word
 
 _OPTIONS = {
@@ -29,22 +31,27 @@ _OPTIONS = {
     **dict.fromkeys(("ssh", "scp", "sftp"), names("-o")),
     "git": names("-O --open-files-in-pager --upload-pack --receive-pack --exec -c"),
     **dict.fromkeys(("vi", "vim", "nvim", "ex", "view"), names("-c --cmd")),
-    "tmux": names("new new-session neww new-window splitw split-window run run-shell send-keys"),
+    **dict.fromkeys(("npm", "npx", "pnpm"), names("-c --call")),
+    "nix-shell": names("--run --command"),
+    **dict.fromkeys(("nc", "ncat", "netcat"), names("-e -c --exec --sh-exec")),
 }
+_TEXTS = names("tmux hyperfine")
+"""Programs that are handed commands as one word each."""
+_SOCAT = re.compile(r"(?:EXEC|SYSTEM|SHELL):([^,]+)", re.IGNORECASE)
 _VARIABLES = names(
     "PAGER GIT_PAGER MANPAGER GH_PAGER EDITOR VISUAL GIT_EDITOR GIT_SEQUENCE_EDITOR SUDO_EDITOR "
     "GIT_SSH_COMMAND GIT_SSH GIT_ASKPASS SSH_ASKPASS GIT_EXTERNAL_DIFF GIT_PROXY_COMMAND RSYNC_RSH "
     "PROMPT_COMMAND BROWSER LESSOPEN"
 )
 _SETTING = re.compile(
-    r"(?:exec=|ProxyCommand=|LocalCommand=|KnownHostsCommand=|core\.\w+=|pager\.\w+=|\w+\.cmd=|"
+    r"(?:exec=|(?:Proxy|Local|KnownHosts)Command[= ]|core\.\w+=|pager\.\w+=|\w+\.cmd=|"
     r"diff\.external=|sequence\.editor=|gpg\.program=|credential\.helper=|!|:\s*!|\\!)\s*",
     re.IGNORECASE,
 )
 _SED_RUNS = re.compile(r"^[0-9,$]*e\s+(.+)$|^s(.)[^\n]*?\2([^\n]*?)\2[a-z0-9]*e[a-z0-9]*$")
 
 
-_STARTERS = _OPTIONS.keys() | {"sed", "gsed", "make", "gmake"}
+_STARTERS = _OPTIONS.keys() | {"sed", "gsed", "make", "gmake", "socat"} | _TEXTS | STARTS_COMMANDS
 
 
 def started(program: str, words: Sequence[Word]) -> Iterator[str]:
@@ -52,9 +59,21 @@ def started(program: str, words: Sequence[Word]) -> Iterator[str]:
     if program not in _STARTERS:
         return
     given = [word for word in words if word.is_literal]
+    if program in STARTS_COMMANDS:
+        for word in words:
+            yield from commands_in_code(program, word.plain.translate(UNKNOWN_PIECES))
     if program in _OPTIONS:
         for value in attached_values(given, _OPTIONS[program]):
             yield from _command(value.text)
+        if program == "git" and any(word.text == "config" for word in given):
+            # An alias or a helper that is a command of its own.
+            yield from (word.text[1:] for word in given if word.text.startswith("!"))
+    elif program in _TEXTS:
+        for word in given:
+            yield from _command(word.text)
+    elif program == "socat":
+        for word in given:
+            yield from _SOCAT.findall(word.text)
     elif program in ("sed", "gsed"):
         for word in given:
             match = _SED_RUNS.match(word.text)
@@ -71,6 +90,8 @@ def started_by_variables(simple: Simple) -> Iterator[str]:
     for item in simple.assignments:
         if item.name in _VARIABLES and item.value.is_literal:
             yield from _command(item.value.text)
+        elif item.name in ("BASH_ENV", "ENV") and is_printed(item.value):
+            yield from filter(None, map(printed_by, item.value.scripts))
 
 
 def _command(text: str) -> Iterator[str]:

@@ -32,7 +32,8 @@ class Texts:
     """The program, when it takes its commands from its input."""
 
 
-_UNKNOWN_PIECES = str.maketrans(dict.fromkeys((UNKNOWN, PIPE_MARK, HOME_MARK, PWD_MARK), "${_}"))
+UNKNOWN_PIECES = str.maketrans(dict.fromkeys((UNKNOWN, PIPE_MARK, HOME_MARK, PWD_MARK), "${_}"))
+"""Puts a variable for whatever is not known of a text that a shell runs."""
 _INPUTS = frozenset({"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"})
 _VALUED = frozenset({"-o", "+o", "-O", "+O", "--rcfile", "--init-file", "-u", "-g"})
 _OTHER_LANGUAGES = frozenset({"fish", "zsh", "csh", "tcsh"})
@@ -103,7 +104,7 @@ def joined(words: Sequence[Word], what: str) -> Texts:
         return Texts()
     if not all(word.is_literal for word in words):
         # What is known of it may be enough for a deny; the rest keeps it from being allowed.
-        known = " ".join(word.plain.translate(_UNKNOWN_PIECES) for word in words)
+        known = " ".join(word.plain.translate(UNKNOWN_PIECES) for word in words)
         return Texts((known,), f"{what} runs a text that is not known before")
     text = " ".join(word.text for word in words)
     return Texts((text,)) if text.strip("-") else Texts()

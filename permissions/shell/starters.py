@@ -86,18 +86,24 @@ def runner(layer: Layer, name: str, rest: tuple[Word, ...]) -> list[Layer]:
         return []
     arguments = split_arguments(
         rest[1:],
-        valued="pceuwvnhl" if name in ("docker", "podman", "kubectl") else "pc",
+        valued="pceuwvnhl" if name in _CONTAINERS else "pcn" if name in _ENVIRONMENTS else "pc",
         valued_long=names(
             "--package --with --from --python --env --user --workdir --volume --name"
         ),
         stops_at_operand=True,
     )
     operands = arguments.operands
-    if name in ("docker", "podman", "kubectl", "direnv", "asdf"):
+    if name in _CONTAINERS or name in _NAMES_FIRST:
         operands = operands[1:]
     if operands and operands[0].plain == "--":
         operands = operands[1:]
     found = closed(layer, operands) if operands else []
-    if name not in ("docker", "podman", "kubectl"):
+    if name not in _CONTAINERS:
         return found
     return [replace(inner, is_elsewhere=True) for inner in found]
+
+
+_CONTAINERS = names("docker podman kubectl docker-compose")
+_ENVIRONMENTS = names("conda mamba micromamba")
+_NAMES_FIRST = names("direnv asdf aws-vault chamber")
+"""Runners that are told where to run before they are told what."""

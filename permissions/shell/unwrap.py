@@ -135,6 +135,8 @@ def _inner(layer: Layer) -> tuple[list[Layer], Texts]:
             return after_option(layer, rest, names("-x -X --exec --exec-batch")), Texts()
         case "git":
             return git(layer, rest)
+        case "gdb" | "nix":
+            return after_option(layer, rest, names("--args -c --command")), Texts()
     if name in RUNNERS:
         return runner(layer, name, rest), Texts()
     wrapper = WRAPPERS.get(name)

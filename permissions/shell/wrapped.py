@@ -39,6 +39,8 @@ def _wrapped(
     if name == "env" and operands and operands[0].text == "-":
         # As good as `-i`: options may still follow.
         return _wrapped(layer, name, wrapper, (Word("-i", "-i"), *_before(rest), *operands[1:]))
+    if operands and operands[0].text == "--" and not wrapper.is_open_to_allow:
+        operands = operands[1:]
     names: list[str] = []
     while wrapper.assignments and operands:
         match = _ASSIGNMENT.match(operands[0].text)

@@ -67,7 +67,7 @@ def test_a_name_in_code_is_no_matter_of_scope(engine: Engine) -> None:
 
 @given(st.sampled_from(sorted(RUNS_CODE)), st.text())
 def test_code_only_ever_mentions(program: str, text: str) -> None:
-    found = [*code_accesses(program, [Word(text, text)]), *input_accesses(program, [], text)]
+    found = [*code_accesses(program, [Word(text, text)]), *input_accesses(program, text)]
     assert {one.kind for one in found} <= {AccessKind.MENTIONED}
 
 
