@@ -37,6 +37,8 @@ class PromptRunner:
         self._is_running = False
         self._afterwards: AsyncIterator[AgentEvent] | None = None
         """What comes before the next prompt."""
+        self._is_left_out = False
+        """Whether what was to come then was interrupted with the prompt it waited for."""
         self.is_interrupting = False
         """Whether the person has ended what runs, and its end is still to come."""
 
@@ -62,6 +64,7 @@ class PromptRunner:
     def detach(self) -> None:
         """Let go of the conversation; prompts sent from now on wait for the next one."""
         self._conversation = self._afterwards = None
+        self._is_left_out = False
 
     def submit(self, prompt: Prompt) -> None:
         """Start a prompt, or queue it behind the running one."""
@@ -99,6 +102,8 @@ class PromptRunner:
         if not self._conversation.interrupt():
             return False
         self.is_interrupting = True
+        if self._afterwards is not None:
+            self._afterwards, self._is_left_out = None, True
         return True
 
     async def _work(self, conversation: ConversationPort, prompt: Prompt | None) -> None:
@@ -127,6 +132,12 @@ class PromptRunner:
 
     async def _catch_up(self) -> None:
         """Do what was asked for while a prompt was being worked on."""
+        if self._is_left_out:
+            from agent.events import Notice  # rare, and not for the first frame
+
+            self._is_left_out = False
+            text = "Not summarised: you interrupted. /compact asks for it again."
+            await self._take(Notice("", "info", text))
         while (events := self._afterwards) is not None:
             self._afterwards = None
             async for event in events:

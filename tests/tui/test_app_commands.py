@@ -115,6 +115,22 @@ async def test_a_compaction_asked_for_meanwhile_comes_before_the_next_prompt() -
         assert not app.runner.is_running
 
 
+async def test_a_compaction_is_interrupted_with_the_prompt_it_waits_for() -> None:
+    app = make_app(played([until_interrupted]))
+    async with app.run_test(size=(80, 40)) as pilot:
+        await send(pilot, "go")
+        await send(pilot, "/compact")
+        await pilot.press("escape")
+        await settled(pilot)
+        shown = transcript_of(app)
+        assert "Not summarised: you interrupted." in shown
+        assert "summarised ·" not in shown
+        assert not app.runner.is_running
+        await send(pilot, "/compact")
+        await settled(pilot)
+        assert "summarised ·" in transcript_of(app)
+
+
 def with_history() -> RecordedConversation:
     conversation = played()
     answer = Message("assistant", ({"type": "text", "text": "Did that."},), "model")
