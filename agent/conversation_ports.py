@@ -44,6 +44,11 @@ class Recorder(Protocol):
         """The session's file."""
         ...
 
+    @property
+    def is_unused_copy(self) -> bool:
+        """Whether it is a copy that goes with the program, being as it was made."""
+        ...
+
     def take_complaint(self) -> str | None:
         """Return what went wrong with the disk since the last call."""
         ...

@@ -85,6 +85,11 @@ class ConversationView:
         return self._parts.recorder.session_id
 
     @property
+    def is_unused_copy(self) -> bool:
+        """Whether the session is a copy that goes with the program, being as it was made."""
+        return self._parts.recorder.is_unused_copy
+
+    @property
     def messages(self) -> tuple[Message, ...]:
         """The history as the model knows it."""
         return self._state.messages

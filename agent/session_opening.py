@@ -56,7 +56,7 @@ def open_session(
             sweep_private(session.folder / name)
         notes = session.transcript.repairs
     except SessionLocked as error:
-        session = store.fork(found.id)
+        session = store.fork(found.id, is_wanted=False)
         who = f"process {error.holder_pid}" if error.holder_pid else "another process"
         notes = (
             f"That session is open in {who}. This is a copy of it; what you do here is not "

@@ -92,6 +92,11 @@ class SessionRecorder:
         """The session's file."""
         return self._session.path
 
+    @property
+    def is_unused_copy(self) -> bool:
+        """See `agent.session.store.Session`."""
+        return self._session.is_unused_copy
+
     def take_complaint(self) -> str | None:
         """Return what went wrong with the disk since the last call, once per trouble."""
         complaint, self._complaint = self._complaint, None

@@ -137,6 +137,7 @@ class _Rebuild:
         self._damaged = 0
         self._torn_bytes = 0
         self._newer = 0
+        self._last: Record | None = None
 
     def run(self) -> ResumedConversation:
         for found in reversed(list(self._collect())):
@@ -170,6 +171,7 @@ class _Rebuild:
             if record is None:
                 self._newer += found.version > FORMAT_VERSION
                 continue
+            self._last = self._last or record
             if self._is_needed(record):
                 yield record
             if isinstance(record, CompactionRecord) and record.state is not None:
@@ -211,9 +213,10 @@ class _Rebuild:
         draft = latest.get("draft")
         title = latest.get("title")
         system = latest.get("system")
-        header = latest.get("session")
+        known = latest.get("session")
+        header = known if isinstance(known, SessionHeader) else header_of(self._path)
         return ResumedConversation(
-            header=header if isinstance(header, SessionHeader) else header_of(self._path),
+            header=header,
             messages=repaired.messages,
             usage=usage.session_usage if isinstance(usage, UsageRecord) else Usage(),
             cost_usd=usage.session_cost_usd if isinstance(usage, UsageRecord) else 0.0,
@@ -230,10 +233,19 @@ class _Rebuild:
             prefix_digest=system.digest if isinstance(system, SystemRecord) else "",
             states=tuple(latest[kind] for kind in LAST_ONE_COUNTS if kind in latest),
             unfinished_turn=self._replay.open_turn,
-            notes=tuple(self._notes(repaired)),
+            notes=tuple(self._notes(repaired, self._when_cut_off(header))),
         )
 
-    def _notes(self, repaired: Repaired) -> Iterator[str]:
+    def _when_cut_off(self, header: SessionHeader | None) -> str:
+        """Say when what is unfinished was left so, as the end of a sentence."""
+        # A copy ends with the grants it did not get, until something is added to it. What it is of
+        # may well go on elsewhere.
+        is_fresh_copy = isinstance(self._last, GrantsRecord) and not self._last.grants
+        if is_fresh_copy and header is not None and header.forked_from:
+            return "when the copy was made"
+        return "when the program ended"
+
+    def _notes(self, repaired: Repaired, when: str) -> Iterator[str]:
         if self._torn_bytes:
             yield f"The last record was cut off ({self._torn_bytes:,} bytes) and is left out."
         if self._damaged:
@@ -247,13 +259,13 @@ class _Rebuild:
             yield "A rewind could not be followed: the message it went back to is missing."
         if repaired.unknown_outcomes:
             yield (
-                f"Was running when the program ended, outcome unknown: "
+                f"Was running {when}, outcome unknown: "
                 f"{_counted(repaired.unknown_outcomes)}. Not run again."
             )
         if repaired.not_run:
-            yield f"Had not been started when the program ended: {_counted(repaired.not_run)}."
+            yield f"Had not been started {when}: {_counted(repaired.not_run)}."
         if self._replay.is_waiting:
-            yield "The model's answer was not finished when the program ended, and is missing."
+            yield f"The model's answer was not finished {when}, and is missing."
 
 
 def _todos(record: Record | None) -> tuple[TodoItem, ...]:

@@ -47,6 +47,8 @@ class Session:
     transcript: Transcript
     temporary_home: Path | None = None
     """The agent's home made for this session alone; None for those that lie with the others."""
+    copied_bytes: int = 0
+    """Size of a copy that nobody asked for, when it was made; 0 for every other session."""
 
     @property
     def path(self) -> Path:
@@ -62,9 +64,19 @@ class Session:
         """Let other processes have it."""
         self.transcript.close()
 
+    @property
+    def is_unused_copy(self) -> bool:
+        """Whether it is a copy that nobody asked for, and nothing was said or typed in it."""
+        return self.copied_bytes > 0 and self._is_unused
+
+    @property
+    def _is_unused(self) -> bool:
+        has_any = has_content(self.path, start=self.copied_bytes)
+        return self.transcript.unsaved == 0 and not has_any
+
     def finish(self) -> None:
         """Close for good: a session in which nothing was said or typed leaves no file."""
-        if self.transcript.unsaved == 0 and not has_content(self.path):
+        if self._is_unused:
             with contextlib.suppress(OSError):
                 _remove(self.path)
                 if self.temporary_home is not None:
@@ -133,12 +145,17 @@ class SessionStore:
         return Session(info.id, Transcript.open(info.path))
 
     def fork(
-        self, session_id: str, *, project_dir: Path | None = None, new_id: str | None = None
+        self,
+        session_id: str,
+        *,
+        project_dir: Path | None = None,
+        new_id: str | None = None,
+        is_wanted: bool = True,
     ) -> Session:
         """Copy a session, also one that is open elsewhere, and open the copy.
 
-        `new_id` is the copy's; None makes one. Grants stay behind: they were given for the other
-        conversation.
+        `new_id` is the copy's; None makes one. A copy that nobody wanted goes if it is not used.
+        Grants stay behind: they were given for the other conversation.
 
         Raises:
             SessionError: there is none, or the copy cannot be written.
@@ -163,7 +180,8 @@ class SessionStore:
             # Without the old snapshots the copy still works; only its undo reaches less far.
             with contextlib.suppress(OSError):
                 copy_snapshots(info.path.with_suffix(""), transcript.path.with_suffix(""))
-        return Session(new_id, transcript)
+            copied_bytes = 0 if is_wanted else transcript.path.stat().st_size
+        return Session(new_id, transcript, copied_bytes=copied_bytes)
 
     def get(self, session_id: str) -> SessionInfo:
         """Find a session by its id, or by the start of one (4 characters at least).
@@ -264,11 +282,14 @@ def has_prompt(path: Path) -> bool:
     return False
 
 
-def has_content(path: Path) -> bool:
-    """Whether a session holds anything a person would miss; True where that cannot be read."""
+def has_content(path: Path, *, start: int = 0) -> bool:
+    """Whether a session holds anything a person would miss; True where that cannot be read.
+
+    What stands before `start`, a line's offset, does not count.
+    """
     is_typed = is_queued = False
     try:
-        for found in read_forwards(path):
+        for found in read_forwards(path, start=start):
             if isinstance(found, BadLine):
                 if found.reason == "torn":
                     # Whoever opens the session cuts it off.

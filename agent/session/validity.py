@@ -15,10 +15,10 @@ from agent.messages import Block, Message, text_block, tool_result_block
 from permissions.lazy_dataclass import lazy_dataclass
 
 OUTCOME_UNKNOWN: Final = (
-    "[Outcome unknown: the program ended while this call was running. It was not run again. "
-    "Check what it did before you repeat it.]"
+    "[Outcome unknown: the conversation was cut off while this call was running. It was not run "
+    "again. Check what it did before you repeat it.]"
 )
-NOT_RUN: Final = "[Not run: the program ended before this call started.]"
+NOT_RUN: Final = "[Not run: the conversation was cut off before this call started.]"
 LOST_RESULT: Final = "[The result of this call was lost.]"
 _THINKING: Final = frozenset({"thinking", "redacted_thinking"})
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent.errors import SessionError, SessionLocked
-from agent.messages import user_message
+from agent.messages import Block, Message, user_message
 from agent.session import resume
 from agent.session.named import find_session
 from agent.session.records import (
@@ -20,6 +20,7 @@ from agent.session.records import (
     QueueRecord,
     Record,
     TitleRecord,
+    ToolStart,
     to_json,
 )
 from agent.session.store import Session, SessionStore, _time_of, project_slug, valid_id
@@ -166,6 +167,45 @@ def test_a_fork_copies_what_was_said_but_no_grants(store: SessionStore, tmp_path
     assert copy.header is not None
     assert (copy.header.session_id, copy.header.forked_from) == (fork.id, session.id)
     assert resume.load(session.path).grants == (("allow", "Bash(ls)"),)
+
+
+@pytest.mark.parametrize("added", [None, "draft", "message"])
+def test_a_copy_that_nobody_wanted_stays_only_when_it_is_used(
+    store: SessionStore, tmp_path: Path, added: str | None
+) -> None:
+    session = store.create(tmp_path)
+    say(session, "hello")
+    session.transcript.append(to_json(DraftRecord("half typed there")), sync=True)
+    copy = store.fork(session.id, is_wanted=False)
+    copy.transcript.append(to_json(ModeRecord("plan")))
+    copy.transcript.append(to_json(DraftRecord("half typed" if added == "draft" else "")))
+    if added == "message":
+        say(copy, "here")
+    assert copy.is_unused_copy is (added is None)
+    copy.finish()
+    assert copy.path.exists() is (added is not None)
+    assert copy.folder.exists() is False
+    assert store.get(session.id).path == session.path
+    wanted = store.fork(session.id)
+    wanted.finish()
+    assert wanted.path.exists()
+
+
+def test_a_copy_of_a_running_session_does_not_speak_of_an_end(
+    store: SessionStore, tmp_path: Path
+) -> None:
+    session = store.create(tmp_path)
+    say(session, "hello")
+    call: Block = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {}}
+    session.transcript.append(to_json(MessageRecord(Message("assistant", (call,), "model"))))
+    session.transcript.append(to_json(ToolStart("t1", "Bash", "turn")))
+    copy = store.fork(session.id)
+    said = "Was running when the copy was made, outcome unknown: Bash. Not run again."
+    assert resume.load(copy.path).notes == (said,)
+    say(copy, "and on")
+    session.close()
+    said = "Was running when the program ended, outcome unknown: Bash. Not run again."
+    assert resume.load(session.path).notes == (said,)
 
 
 def test_a_fork_shows_where_the_original_was_damaged(store: SessionStore, tmp_path: Path) -> None:
