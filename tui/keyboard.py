@@ -175,9 +175,13 @@ class Keyboard:
 
     @property
     def kept_text(self) -> str:
-        """What is typed and not sent, drafts put aside included: what a crash must not take."""
+        """What is typed and not sent, drafts put aside included: what a crash must not take.
+
+        Without any, a command of the person's that still runs.
+        """
         drafts = (*self.prompt.stashed, self._host.composer.buffer.draft.expanded)
-        return "\n\n".join(draft for draft in drafts if draft)
+        kept = "\n\n".join(draft for draft in drafts if draft)
+        return kept or self._host.typed_commands.latest
 
     def text_changed(self) -> None:
         """Offer what the word at the cursor could mean."""

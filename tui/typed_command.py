@@ -13,6 +13,7 @@ from tui.components.transcript import Transcript
 from tui.conversation_holder import ConversationHolder
 from tui.conversation_port import ConversationPort
 from tui.document import Document
+from tui.draft_keeper import DraftKeeper
 from tui.prompt_runner import PromptRunner
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ class TypedHost(Protocol):
     runner: PromptRunner
     lines: Lines
     conversations: ConversationHolder
+    drafts: DraftKeeper
 
     def notice(self, text: str, level: str = "info") -> None: ...
 
@@ -58,11 +60,17 @@ class TypedCommands:
         self._host = host
         self._clock = clock
         self._running: list[ShellCommand] = []
+        self._waiting: list[str] = []
+        """Typed before there was a conversation."""
 
     async def run(self, command: str) -> None:
         """Run a command to its end, or until it goes on in the background."""
         host = self._host
-        await host.conversations.wait()
+        self._waiting.append(command)
+        try:
+            await host.conversations.wait()
+        finally:
+            self._waiting.remove(command)
         conversation = host.conversations.current
         if not command or conversation is None:
             return
@@ -70,6 +78,7 @@ class TypedCommands:
         if shell is None:
             return
         self._running.append(shell)
+        host.drafts.touched()
         host.document.add_prompt(f"!{command}", kind="shell", at_s=self._clock())
         host.transcript.to_end()
         try:
@@ -77,12 +86,22 @@ class TypedCommands:
                 await host.bridge.put(event)
         finally:
             self._running.remove(shell)
+            host.drafts.touched()
         host.bridge.flush()
         if note := hear_of(shell, conversation, host.notice):
             host.runner.submit(Prompt(note))
         elif not host.runner.is_running:
             host.document.stop()
         host.lines.show()
+
+    @property
+    def latest(self) -> str:
+        """The command typed last that has not ended, as it was typed; empty when there is none.
+
+        Until it has ended nothing else holds it: the model is told of it, and the session, then.
+        """
+        commands = [*(shell.command for shell in self._running), *self._waiting]
+        return f"!{commands[-1]}" if commands and commands[-1] else ""
 
     def kill_latest(self) -> bool:
         """End the command started last; False when none runs."""

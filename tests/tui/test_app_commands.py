@@ -408,6 +408,25 @@ async def test_a_shell_command_goes_on_in_the_background(tmp_path: Path) -> None
         await shells.kill_all()
 
 
+async def test_a_command_that_runs_is_kept_as_a_draft_until_it_ends(tmp_path: Path) -> None:
+    conversation = played([])
+    app = with_shell(conversation, tmp_path)
+
+    async def until_kept(text: str) -> None:
+        while conversation.draft != text:
+            await pilot.pause(0.02)
+
+    async with app.run_test(size=(60, 24)) as pilot:
+        await send(pilot, "!echo started; sleep 60")
+        await until_kept("!echo started; sleep 60")
+        await pilot.press("n", "e", "w")
+        await until_kept("new")
+        await pilot.press("ctrl+u")
+        await until_kept("!echo started; sleep 60")
+        app.typed_commands.kill_latest()
+        await until_kept("")
+
+
 async def test_cd_is_remembered_where_it_may_lead(tmp_path: Path) -> None:
     (tmp_path / "inside").mkdir()
     conversation = played([], [], [])
