@@ -82,6 +82,8 @@ _QUOTED = re.compile(r"""'[^']*'|"(?:[^"\\]|\\.)*"|\\.""", re.DOTALL)
 """What a shell takes literally: an operator in it separates nothing."""
 _OWN_WORD = re.compile(r"-.*|[\d.]+[smhd]?")
 """An option or a duration: no program yet."""
+_NO_PROGRAM = re.compile(r"-(?!n$).*|\.")
+"""An option of a runner (`bash -n` runs nothing), or the folder that `direnv exec` is given."""
 _WORD = re.compile(r"""(?:'[^']*'|"(?:[^"\\]|\\.)*"|\\.|[^\s'"\\])+""", re.DOTALL)
 _OPERATORS = frozenset({"&&", "||", "|", ";", "&", "|&"})
 _EXACT_ONLY = frozenset({"watch", "setsid", "ionice", "flock"})
@@ -281,12 +283,14 @@ def _about_command(rule: Rule, pattern: BashPattern) -> Iterator[LintWarning]:
             "write the rule for the command behind it, as in Bash(npm test *)",
         )
         return
-    if prefix in RUNNERS or prefix in RUNNER_PREFIXES or prefix in _MORE_RUNNERS:
+    runners = (prefix, " ".join(word for word in literal if not _NO_PROGRAM.fullmatch(word)))
+    if any(one in RUNNERS or one in RUNNER_PREFIXES or one in _MORE_RUNNERS for one in runners):
+        place = "<container> <program>" if runners[1] == "docker exec" else "<program>"
         yield _one(
             rule,
             LintType.RUNNER_WILDCARD,
             f"'{prefix}' runs any program, so this allows everything",
-            f"name the program, as in Bash({prefix} <program> *)",
+            f"name the program, as in Bash({prefix} {place} *)",
         )
 
 

@@ -6,6 +6,7 @@ Answers yes only when that is certain, because lint tells people that a rule can
 from __future__ import annotations
 
 from permissions.bash_pattern import BashPattern
+from permissions.glob_text import star_pattern
 from permissions.grammar import (
     DomainPattern,
     NamePattern,
@@ -14,7 +15,8 @@ from permissions.grammar import (
     ToolPattern,
     WholeTool,
 )
-from permissions.path_pattern import Anchor, PathPattern, compiled_pattern, floats
+from permissions.path_inclusion import fits_all_of
+from permissions.path_pattern import Anchor, PathPattern, floats
 from permissions.rule_set import Rule, RuleSource
 from permissions.shell.analyse import analyse
 from permissions.shell.syntax import Unparsable
@@ -22,7 +24,7 @@ from permissions.shell.wrappers import LOOKED_THROUGH
 from permissions.tools import EDIT_TOOLS, READ_TOOLS
 
 _ANYTHING = "\x01"
-"""Stands for an arbitrary text without slash in the place of a wildcard."""
+"""Stands for an arbitrary text in the place of a wildcard."""
 
 
 def subsumes(wider: Rule, narrower: Rule) -> bool:
@@ -38,6 +40,8 @@ def subsumes(wider: Rule, narrower: Rule) -> bool:
                 return whole.full.matches(_ANYTHING)
             return isinstance(part, BashPattern) and _command(wider, whole, part)
         case PathPattern():
+            if isinstance(part, WholeTool):
+                return wider.behavior is not RuleBehavior.ALLOW and _is_everything(whole)
             return isinstance(part, PathPattern) and _path(wider, whole, narrower, part)
         case DomainPattern():
             return isinstance(part, DomainPattern) and _host(whole.host, part.host)
@@ -52,8 +56,17 @@ def _command(wider: Rule, whole: BashPattern, part: BashPattern) -> bool:
         # `timeout *` allows no program behind it; how much another pattern names is not looked at.
         return whole == part or (whole.is_exact and whole.subsumes(part))
     if whole.subsumes(part):
-        return True
+        return wider.behavior is not RuleBehavior.ALLOW or _may_cover(whole, part)
     return wider.behavior is not RuleBehavior.ALLOW and part.is_exact and _finds(whole, part.text)
+
+
+def _may_cover(whole: BashPattern, part: BashPattern) -> bool:
+    """Is `part` free of options that only a rule written out to the letter allows?"""
+    if whole.is_exact or whole == part or part.bare is not None:
+        return True
+    # What stands for anything: here it is to say no more than a name.
+    facts = analyse(part.text.replace("*", "x"), "/", "/")
+    return isinstance(facts, Unparsable) or not any(one.risk for one in facts)
 
 
 def _finds(whole: BashPattern, command: str) -> bool:
@@ -102,37 +115,36 @@ def _name(wider: NamePattern, narrower: NamePattern) -> bool:
 
 
 def _host(wider: str, narrower: str) -> bool:
-    if wider == narrower:
-        return True
-    if wider.startswith("*."):
-        # Any depth of subdomain, not the domain itself.
-        ending = wider[1:]
-        if "*" in ending:
-            return False
-        body = narrower[2:] if narrower.startswith("*.") else narrower
-        return f".{body}".endswith(ending) and (body != ending[1:] or narrower.startswith("*."))
-    wide, narrow = wider.split("."), narrower.split(".")
-    return (
-        not narrower.startswith("*.")
-        and len(wide) == len(narrow)
-        and all(one in ("*", two) for one, two in zip(wide, narrow, strict=True))
-    )
+    any_depth = wider.startswith("*.")
+    wide = wider.removeprefix("*.").split(".")
+    narrow = narrower.removeprefix("*.").split(".")
+    if narrower.startswith("*."):
+        # What it stands for is one label at least, so its own rest may be as short as ours.
+        fits = any_depth and len(narrow) >= len(wide)
+    else:
+        fits = len(narrow) > len(wide) if any_depth else len(narrow) == len(wide)
+    ends = zip(wide, narrow[-len(wide) :], strict=False)
+    return fits and all(star_pattern(one).subsumes(star_pattern(two)) for one, two in ends)
 
 
 def _path(wider: Rule, whole: PathPattern, narrower: Rule, part: PathPattern) -> bool:
     strict = wider.behavior is not RuleBehavior.ALLOW
+    if strict and _is_everything(whole):
+        return True
     floating = whole.anchor is Anchor.CURRENT and floats(whole.pattern, strict=strict)
-    regex = compiled_pattern(whole.pattern, floating)
-    place, other_place = _place(wider, whole), _place(narrower, part)
+    if not (floating and strict) and _place(wider, whole) != _place(narrower, part):
+        return False
     part_floats = part.anchor is Anchor.CURRENT and floats(
         part.pattern, strict=narrower.behavior is not RuleBehavior.ALLOW
     )
-    samples = _samples(part.pattern, floating=part_floats)
-    if floating and strict:
-        return all(regex.fullmatch(sample) for sample in samples)
-    if place != other_place:
-        return False
-    return all(regex.fullmatch(sample) for sample in samples)
+    return fits_all_of(whole.pattern, floating, part.pattern, part_floats)
+
+
+def _is_everything(pattern: PathPattern) -> bool:
+    """Does a deny or ask pattern fit every path, wherever it is?"""
+    components = [part for part in pattern.pattern.split("/") if part not in ("", ".")]
+    anywhere = pattern.anchor in (Anchor.ROOT, Anchor.CURRENT)
+    return anywhere and (set(components) == {"**"} or components == ["*"])
 
 
 def _place(rule: Rule, pattern: PathPattern) -> str:
@@ -148,28 +160,3 @@ def _place(rule: Rule, pattern: PathPattern) -> str:
             if rule.source is RuleSource.POLICY:
                 return "root"
             return "settings" if rule.source is RuleSource.USER else "project"
-
-
-def _samples(pattern: str, *, floating: bool) -> list[str]:
-    """Return paths that stand for all that the pattern matches."""
-    body = pattern.strip("/").removeprefix("./")
-    deep = f"{_ANYTHING}/{_ANYTHING}"
-    components = [part for part in body.split("/") if part not in ("", ".")]
-    shallow: list[str] = []
-    nested: list[str] = []
-    for component in components:
-        if component == "**":
-            nested.append(deep)
-            continue
-        plain = component.replace("*", _ANYTHING).replace("?", _ANYTHING)
-        shallow.append(plain)
-        nested.append(plain)
-    found = [path for path in ("/".join(shallow), "/".join(nested)) if path] or [deep]
-    # A name also stands for a folder and everything in it.
-    found.extend([f"{path}/{deep}" for path in found])
-    if components and components[-1] == "**" and shallow:
-        # The folder itself is not what `dir/**` is written for.
-        found = [path for path in found if path != "/".join(shallow)]
-    if floating:
-        found.extend([f"{deep}/{path}" for path in found])
-    return found

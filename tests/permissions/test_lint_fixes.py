@@ -19,7 +19,7 @@ WRITES = re.compile(
     r"write (?:one rule for each command: )?(.+?)(?:, or remove the rule| for the absolute path)?",
     re.DOTALL,
 )
-PLACEHOLDER = re.compile(r"<(?:program|command|host|server)>")
+PLACEHOLDER = re.compile(r"<(?:program|container|command|host|server)>")
 
 PROGRAMS = st.sampled_from(["git", "npm", "npx", "uv run", "docker exec", "watch", "ls", "git:*"])
 WORDS = st.sampled_from(["*", "push", "'a b'", '"a && b"', "&&", "|", ";", "x;", "-n", "status"])
