@@ -10,8 +10,9 @@ from typing import Any, Final, Generic, TypeVar
 
 from textual import events
 from textual._compositor import CompositorMap
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.screen import Screen
+from textual.strip import Strip
 from textual.widget import Widget
 
 ScreenResult = TypeVar("ScreenResult")
@@ -26,6 +27,7 @@ PRIVATE_NAMES: Final = {
         "_on_timer_update",
         "_refresh_layout",
         "_repaint_required",
+        "_screen_resized",
         "_scroll_required",
     ),
     "textual._compositor.Compositor": ("_full_map", "_full_map_invalidated", "visible_widgets"),
@@ -52,6 +54,21 @@ class DrawsAtOnce(Screen[ScreenResult], Generic[ScreenResult]):
 
     _laid_out: CompositorMap | None = None
     """Where everything was at the last layout."""
+    _laid_out_size: Size | None = None
+    """For which size that was."""
+
+    def _size_updated(
+        self, size: Size, virtual_size: Size, container_size: Size, layout: bool = True
+    ) -> bool:
+        """Take a size; with no scrollbars to come or go, one layout is enough."""
+        styles = self.styles
+        is_fixed = styles.overflow_x == styles.overflow_y == "hidden"
+        return super()._size_updated(size, virtual_size, container_size, layout and not is_fixed)
+
+    def _screen_resized(self, size: Size) -> None:
+        """Lay out for a size unless it is done: the layout itself sends the screen a resize."""
+        if size != self._laid_out_size or self._layout_required:
+            super()._screen_resized(size)
 
     async def _on_idle(self, event: events.Idle) -> None:
         app: Any = self.app
@@ -83,7 +100,13 @@ class DrawsAtOnce(Screen[ScreenResult], Generic[ScreenResult]):
         self._dirty_widgets.intersection_update(compositor.visible_widgets)
         super()._refresh_layout(size, scroll)
         self._laid_out = compositor._full_map
+        self._laid_out_size = compositor.size
 
 
 class ImmediateScreen(DrawsAtOnce[None]):
-    """The default screen of an app that writes cells."""
+    """The default screen of an app that writes cells; no borders, no padding."""
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Return the ground, one rendered row for all of them; what lies above hides most."""
+        first_row = Region(crop.x, crop.y, crop.width, 1)
+        return super().render_lines(first_row) * crop.height

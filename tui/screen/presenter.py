@@ -293,9 +293,9 @@ class CellOutput(CrashReport[ReturnType], Generic[ReturnType]):
             self.invalidate_screen()
 
     async def _on_resize(self, event: events.Resize) -> None:
-        # A window that shrank and grew back within one report has lost what was cut off, and
-        # Textual does nothing for a size that it knows.
-        if event.size == self.size:
+        # A window that shrank and grew back within one report, or before a frame, has lost what was
+        # cut off, and nothing is laid out for a size that is known.
+        if event.size in (self.size, (self._back.width, self._back.height)):
             self.invalidate_screen()
 
     def _on_mount(self) -> None:
