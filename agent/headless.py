@@ -50,6 +50,7 @@ from agent.headless_lines import (
     message_line,
     models_json,
     notice_line,
+    replay_line,
     usage_json,
 )
 from agent.options import OutputFormat
@@ -129,8 +130,15 @@ class HeadlessOutput:
         out: TextIO,
         err: TextIO,
         partial_messages: bool = False,
+        replays: bool = False,
+        is_kept: bool = True,
     ) -> None:
-        """`partial_messages` adds `stream_event` lines to stream-json."""
+        """`partial_messages` adds `stream_event` lines to stream-json, `replays` each prompt.
+
+        `is_kept` says whether the session can be continued.
+        """
+        self._replays = replays
+        self._is_kept = is_kept
         self._conversation = conversation
         self._format = output_format
         self._out = out
@@ -146,6 +154,8 @@ class HeadlessOutput:
     async def run(self, prompt: Prompt) -> int:
         """Run one prompt to its end, write what belongs to it, return its exit status."""
         run = _Run()
+        if self._replays:
+            self._line(replay_line(prompt, self._conversation.session_id))
         center = self._conversation.commands
         if prompt.text.startswith("/") and center is not None:
             from agent.commands.headless import say_command  # few prompts are commands
@@ -323,7 +333,8 @@ class HeadlessOutput:
             if not any(terminal.detail and terminal.detail in text for text in run.notices):
                 self._say(f"stopped by a hook: {terminal.detail}")
         elif status == EXIT_INTERRUPTED:
-            self._say(f"interrupted; continue with: agent-tui -r {self._conversation.session_id}")
+            how = f"; continue with: agent-tui -r {self._conversation.session_id}"
+            self._say(f"interrupted{how if self._is_kept else ''}")
 
     def _line(self, value: Mapping[str, Any]) -> None:
         self._write(_json(value))
@@ -336,9 +347,9 @@ class HeadlessOutput:
             raise
         except OSError as error:
             session_id = self._conversation.session_id
+            kept = f" What was said is kept: agent-tui sessions show {session_id[:8]}"
             raise OutputError(
-                f"The output cannot be written: {error.strerror}. What was said is kept: "
-                f"agent-tui sessions show {session_id[:8]}"
+                f"The output cannot be written: {error.strerror}.{kept if self._is_kept else ''}"
             ) from error
 
     def _say(self, text: str) -> None:
@@ -354,6 +365,8 @@ async def run_headless(
     out: TextIO,
     err: TextIO,
     partial_messages: bool = False,
+    replays: bool = False,
+    is_kept: bool = True,
     interrupted: Callable[[], int | None] = lambda: None,
     control: Control | None = None,
 ) -> int:
@@ -363,7 +376,13 @@ async def run_headless(
     sends the prompts hears how each ended, and says whether more come: a failure ends none of them.
     """
     output = HeadlessOutput(
-        conversation, output_format, out=out, err=err, partial_messages=partial_messages
+        conversation,
+        output_format,
+        out=out,
+        err=err,
+        partial_messages=partial_messages,
+        replays=replays,
+        is_kept=is_kept,
     )
     if output_format == "stream-json" and conversation.commands is not None:
         # The first line names the commands of files.

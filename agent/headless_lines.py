@@ -23,6 +23,7 @@ from agent.events import (
     ToolInputDelta,
     Usage,
 )
+from agent.user_prompt import Prompt
 from permissions.lazy_dataclass import lazy_dataclass
 
 Line = dict[str, Any]
@@ -72,6 +73,19 @@ def message_line(event: MessageCommitted, session_id: str, usage: Usage | None) 
         "parent_tool_use_id": _parent(event),
         "session_id": session_id,
         "uuid": message.uid,
+    }
+
+
+def replay_line(prompt: Prompt, session_id: str) -> Line:
+    """Return a prompt as whoever sent it hears that its turn has come."""
+    message = prompt.to_message()
+    return {
+        "type": "user",
+        "message": dict(message.to_wire()),
+        "parent_tool_use_id": None,
+        "session_id": session_id,
+        "uuid": message.uid,
+        "isReplay": True,
     }
 
 

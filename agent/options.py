@@ -26,6 +26,8 @@ class RunOptions:
     """The id of the session that is begun: a UUID."""
     name: str | None = None
     """What the session is called."""
+    keeps_session: bool = True
+    """Whether the session's files stay when the run ends."""
     model: str | None = None
     fallback_models: tuple[str, ...] = ()
     """Take over, in this order, while the model is overloaded."""
@@ -46,6 +48,8 @@ class RunOptions:
     output_format: OutputFormat = "text"
     input_format: InputFormat = "text"
     include_partial_messages: bool = False
+    replays_prompts: bool = False
+    """Whether prompts of a stream-json run come back in its output."""
     asks_over_stdout: bool = False
     """Whether the program at the other end of a stream-json run is asked for permission."""
     system_prompt: str | None = None

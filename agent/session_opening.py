@@ -23,6 +23,14 @@ def open_session(
     """
     store = SessionStore(around.agent_home, version=around.version)
     found = None
+    if not options.keeps_session:
+        session = store.create_unsaved(
+            settings.project_root,
+            launch_dir=around.launch_dir,
+            session_id=options.session_id,
+            is_kept=False,
+        )
+        return session, None, ()
     if options.resume:
         found = find_session(store, options.resume)
     elif options.continue_latest or options.resume == "":

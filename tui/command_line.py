@@ -50,8 +50,8 @@ SECTIONS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     (
         "With -p",
         (
-            "output_format", "input_format", "include_partial_messages", "permission_prompt_tool",
-            "init", "maintenance", "init_only",
+            "output_format", "input_format", "include_partial_messages", "replays_prompts",
+            "permission_prompt_tool", "no_session_persistence", "init", "maintenance", "init_only",
         ),
     ),
 )  # fmt: skip
@@ -301,6 +301,13 @@ class _InSections(click.Command):
 @click.option("--init-only", is_flag=True, help="Run the hooks of the start (--init), and end.")
 @click.option("--include-partial-messages", is_flag=True, help="Add stream_event lines.")
 @click.option(
+    "--replay-user-messages", "replays_prompts", is_flag=True,
+    help="Give each prompt of the input back when its turn comes.",
+)  # fmt: skip
+@click.option(
+    "--no-session-persistence", is_flag=True, help="Keep no session: nothing to continue."
+)
+@click.option(
     "--permission-prompt-tool",
     metavar="stdio",
     help="stdio: ask for permission on standard output, read answers from standard input.",
@@ -346,6 +353,7 @@ def run(**given: Any) -> int:
             given[name] = _text_of(file, f"{option}-file")
     if given["session_id"] is not None:
         given["session_id"] = str(given["session_id"])
+    given["keeps_session"] = not given.pop("no_session_persistence")
     if given.pop("dangerously_skip_permissions"):
         given["allow_bypass"] = True
         given["permission_mode"] = given["permission_mode"] or "bypassPermissions"

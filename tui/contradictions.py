@@ -44,6 +44,13 @@ def _contradiction(given: Mapping[str, Any]) -> str | None:
         )
     if given["input_format"] == "stream-json" and not is_stream:
         return "--input-format stream-json needs --output-format stream-json."
+    if given["replays_prompts"] and given["input_format"] != "stream-json":
+        return "--replay-user-messages needs --input-format stream-json."
+    has_screen = not given["headless"] and given["output_format"] == "text"
+    if given["no_session_persistence"] and has_screen:
+        return "--no-session-persistence goes with -p. On the screen sessions are kept."
+    if given["no_session_persistence"] and (goes_on or given["name"] is not None):
+        return "--no-session-persistence keeps nothing: it goes without -c, -r and --name."
     if given["include_partial_messages"] and not is_stream:
         return "--include-partial-messages needs --output-format stream-json."
     if answers not in (None, "stdio"):

@@ -167,7 +167,11 @@ async def _run_headless(options: RunOptions, launch_dir: Path, texts: list[str] 
         sys.stderr.write(f"agent-tui: {sanitize(notice)}\n")
     conversation = assembled.conversation
     by_signal: list[int] = []
-    lines = StreamInput(sys.stdin.fileno(), control) if control is not None else None
+    lines = (
+        StreamInput(sys.stdin.fileno(), control, output=sys.stdout.fileno())
+        if control is not None
+        else None
+    )
 
     def on_signal(status: int) -> None:
         by_signal.append(status)
@@ -196,6 +200,8 @@ async def _run_headless(options: RunOptions, launch_dir: Path, texts: list[str] 
             out=sys.stdout,
             err=sys.stderr,
             partial_messages=options.include_partial_messages,
+            replays=options.replays_prompts,
+            is_kept=options.keeps_session,
             interrupted=lambda: by_signal[0] if by_signal else None,
             control=control,
         )

@@ -20,6 +20,7 @@ from agent.session.blobs import copy_snapshots
 from agent.session.lines import BadLine, Line, read_forwards
 from agent.session.records import GrantsRecord, SessionHeader, TitleRecord, to_json
 from agent.session.transcript import Transcript, is_open, lock_path
+from agent.temporary import make_owned_folder
 from permissions.lazy_dataclass import lazy_dataclass
 
 _ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -49,6 +50,8 @@ class Session:
     """The agent's home made for this session alone; None for those that lie with the others."""
     copied_bytes: int = 0
     """Size of a copy that nobody asked for, when it was made; 0 for every other session."""
+    is_kept: bool = True
+    """Whether its files stay when it ends."""
 
     @property
     def path(self) -> Path:
@@ -75,8 +78,9 @@ class Session:
         return self.transcript.unsaved == 0 and not has_any
 
     def finish(self) -> None:
-        """Close for good: a session in which nothing was said or typed leaves no file."""
-        if self._is_unused:
+        """Close for good: a session in which nothing was said or typed leaves no file, nor does one
+        that is not kept."""
+        if not self.is_kept or self._is_unused:
             with contextlib.suppress(OSError):
                 _remove(self.path)
                 if self.temporary_home is not None:
@@ -114,18 +118,27 @@ class SessionStore:
         return Session(new_id, transcript)
 
     def create_unsaved(
-        self, project_dir: Path, *, launch_dir: Path | None = None, session_id: str | None = None
+        self,
+        project_dir: Path,
+        *,
+        launch_dir: Path | None = None,
+        session_id: str | None = None,
+        is_kept: bool = True,
     ) -> Session:
-        """Start a session where nothing is kept: for a home folder that takes no files.
+        """Start a session apart from the others: for a home folder that takes no files.
 
         It lies in a private temporary folder, which could serve as the agent's home, so that
-        everything else works as usual.
+        everything else works as usual. Without `is_kept` the folder goes with the session; that of
+        a killed program goes with the next one.
 
         Raises:
             SessionError: not even that can be written.
         """
         try:
-            folder = Path(tempfile.mkdtemp(prefix="agent-tui-"))
+            if is_kept:
+                folder = Path(tempfile.mkdtemp(prefix="agent-tui-"))
+            else:
+                folder = make_owned_folder("agent-tui-passing-").path
         except OSError as error:
             raise SessionError(f"No folder takes session files: {error.strerror}.") from error
         new_id = valid_id(session_id) if session_id else str(uuid.uuid4())
@@ -137,7 +150,7 @@ class SessionStore:
         # A disk that takes nothing at all leaves it in memory, like every record after it.
         with contextlib.suppress(SessionError):
             transcript.append(to_json(header))
-        return Session(new_id, transcript, folder)
+        return Session(new_id, transcript, folder, is_kept=is_kept)
 
     def open(self, session_id: str) -> Session:
         """Open a session for appending. Raises SessionLocked and SessionError."""

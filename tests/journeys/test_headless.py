@@ -122,6 +122,36 @@ async def test_stream_json_input_runs_each_line_as_a_prompt(
     assert (status, len(results), err) == (0, 2, "")
 
 
+async def test_prompts_come_back_when_their_turn_comes(
+    hello: ScriptedServer, project: Path, fresh_home: Path
+) -> None:
+    env = environment(fresh_home, hello.base_url)
+    lines = "".join(
+        json.dumps({"type": "user", "message": {"role": "user", "content": text}}) + "\n"
+        for text in ("one", "/cost")
+    )
+    arguments = ["--input-format", "stream-json", "--output-format", "stream-json"]
+    _, out, _ = await run(*arguments, "--replay-user-messages", cwd=project, env=env, stdin=lines)
+    told = [json.loads(line) for line in out.splitlines()]
+    kinds = [line["type"] for line in told]
+    assert kinds == ["system", "user", "assistant", "result", "user", "result"]
+    assert [line.get("isReplay") for line in told if line["type"] == "user"] == [True, True]
+    assert told[1]["message"] == {"role": "user", "content": [{"type": "text", "text": "one"}]}
+
+
+async def test_a_session_that_is_not_kept_leaves_nothing(
+    hello: ScriptedServer, project: Path, fresh_home: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "tmp").mkdir()
+    env = environment(fresh_home, hello.base_url, TMPDIR=str(tmp_path / "tmp"))
+    status, out, err = await run("-p", "hi", "--no-session-persistence", cwd=project, env=env)
+    assert (status, out.strip(), err) == (0, "Hello there.", "")
+    assert list((fresh_home / ".agent").rglob("*.jsonl")) == []
+    assert list((tmp_path / "tmp").iterdir()) == []
+    status, _, err = await run("-p", "more", "-c", cwd=project, env=env)
+    assert (status, "no earlier session" in err) == (1, True)
+
+
 async def test_standard_input_is_the_prompt_or_its_context(
     hello: ScriptedServer, project: Path, fresh_home: Path
 ) -> None:
