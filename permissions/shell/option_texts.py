@@ -48,7 +48,8 @@ _SETTING = re.compile(
     r"diff\.external=|sequence\.editor=|gpg\.program=|credential\.helper=|!|:\s*!|\\!)\s*",
     re.IGNORECASE,
 )
-_SED_RUNS = re.compile(r"^[0-9,$]*e\s+(.+)$|^s(.)[^\n]*?\2([^\n]*?)\2[a-z0-9]*e[a-z0-9]*$")
+_SED_PART = r"(?:\\.|(?!\2)[^\n\\])*+"
+_SED_RUNS = re.compile(rf"^[0-9,$]*e\s+(.+)$|^s(.){_SED_PART}\2({_SED_PART})\2[a-z0-9]*e[a-z0-9]*$")
 
 
 _STARTERS = _OPTIONS.keys() | {"sed", "gsed", "make", "gmake", "socat"} | _TEXTS | STARTS_COMMANDS
