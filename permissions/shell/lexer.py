@@ -34,6 +34,26 @@ _TEXT_RUN = re.compile(r"[^\\$`]+")
 
 
 @lazy_dataclass(slots=True)
+class Document:
+    """A here-document; positions are byte offsets."""
+
+    delimiter: str
+    is_quoted: bool
+    strips_tabs: bool
+    start: int
+    """Of its `<<`."""
+    behind: int
+    """Where its delimiter ends."""
+    depth: int
+    """Substitutions and parentheses around it."""
+    body: int = 0
+    end: int = 0
+    """Where the closing delimiter's line starts."""
+    after: int = 0
+    """Where that line ends."""
+
+
+@lazy_dataclass(slots=True)
 class Marks:
     """What the scanner found; positions are byte offsets."""
 
@@ -44,15 +64,10 @@ class Marks:
     """Bodies of here-documents whose delimiter is quoted."""
     expansions: set[int] = field(default_factory=set)
     """Where `$name`, `${`, `$(`, `$((`, a backtick, `<(` or `>(` starts."""
+    here: list[Document] = field(default_factory=list)
+    """All here-documents, in order."""
     operators: list[int] = field(default_factory=list)
     """Operator characters outside quotes, in order."""
-
-
-@lazy_dataclass(frozen=True, slots=True)
-class _Document:
-    delimiter: str
-    is_quoted: bool
-    strips_tabs: bool
 
 
 class Lexer:
@@ -63,7 +78,7 @@ class Lexer:
         self._text = text
         self._end = len(text)
         self._at = 0
-        self._pending: list[_Document] = []
+        self._pending: list[Document] = []
         self.marks = Marks()
 
     def scan(self) -> Marks:
@@ -122,7 +137,7 @@ class Lexer:
             self._at += 2
             self._command(")", depth + 1)
         elif character == "<" and self._text.startswith("<<", self._at):
-            self._here()
+            self._here(depth)
             return True
         elif character == "(":
             self._operator()
@@ -308,8 +323,9 @@ class Lexer:
             else:
                 self._at += 1
 
-    def _here(self) -> None:
+    def _here(self, depth: int) -> None:
         """Consume `<<`, `<<-` with its delimiter, or `<<<`."""
+        start = self._at
         self.marks.operators.extend((self._at, self._at + 1))
         self._at += 2
         if self._peek() == "<":
@@ -336,7 +352,7 @@ class Lexer:
                 self._at += 1
         if not delimiter or "\n" in delimiter:
             raise Unparsable("a here-document without delimiter")
-        self._pending.append(_Document(delimiter, is_quoted, strips_tabs))
+        self._pending.append(Document(delimiter, is_quoted, strips_tabs, start, self._at, depth))
 
     def _bodies(self, depth: int) -> None:
         """Consume the bodies of the here-documents opened on the line that just ended."""
@@ -360,6 +376,8 @@ class Lexer:
                 self._at = line_end + 1
             if end < 0:
                 raise Unparsable("a here-document is not closed")
+            document.body, document.end, document.after = start, end, line_end
+            self.marks.here.append(document)
             if document.is_quoted:
                 self.marks.documents.append((start, end))
             else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterator
 from dataclasses import replace
 
@@ -10,7 +11,7 @@ from permissions.recent import Recent
 from permissions.shell.access import Access, AccessKind
 from permissions.shell.accesses import GIT_PLACES, accesses
 from permissions.shell.assignments import is_safe_assignment
-from permissions.shell.edits import is_edit
+from permissions.shell.edits import EDIT_PROGRAMS, is_edit
 from permissions.shell.facts import CommandFacts, Plain
 from permissions.shell.find_command import FOUND
 from permissions.shell.flow import Folders
@@ -90,7 +91,8 @@ def own_facts(
     last_words = layers[-1].words if layers else ()
     program = last_words[0].text if last_words and last_words[0].is_literal else ""
     arguments = last_words[1:]
-    own = _programs(layers, clean=clean)
+    spelled = _spelled(layers)
+    own = _strictest([_programs(one, clean=clean) for one in spelled])
     when_plain = None
     if not simple.is_plain and any(_begins_open(word) for layer in layers for word in layer.words):
         below = [replace(layer, words=tuple(map(_below_here, layer.words))) for layer in layers]
@@ -103,7 +105,7 @@ def own_facts(
         has_literal_program=all(layer.words[0].is_literal for layer in layers),
         hidden=hidden,
         risk=own.risk,
-        accesses=(*_accesses(layers), *_variables(simple)),
+        accesses=(*(one for layered in spelled for one in _accesses(layered)), *_variables(simple)),
         inner=inner,
         redirects=(),
         is_read_only=own.is_read_only,
@@ -121,6 +123,45 @@ def own_facts(
 
 
 _NOWHERE: Folders = frozenset()
+_MAX_SPELLED = 20
+"""Words of a loop's list that are put in one by one."""
+_PLAIN_NAME = re.compile(r"[\w./][\w./-]*", re.ASCII)
+"""Means a file to every program here, and never an option or an assignment."""
+
+
+def _spelled(layers: list[Layer]) -> list[list[Layer]]:
+    """Return the command once for each word that a loop puts into it, where that is certain.
+
+    Only file commands that edits may use are spelled out: others give bare words meanings of
+    their own (`tar cf`, `dd of=`).
+    """
+    words = layers[0].words if len(layers) == 1 else ()
+    open_words = [word for word in words if word.choices]
+    if not open_words or words[0].text not in EDIT_PROGRAMS:
+        return [layers]
+    choices = open_words[0].choices
+    if (
+        any(word.raw != open_words[0].raw for word in open_words)
+        or len(choices) > _MAX_SPELLED
+        or not all(map(_PLAIN_NAME.fullmatch, choices))
+    ):
+        return [layers]
+    found: list[list[Layer]] = []
+    for choice in choices:
+        spelled = [Word(word.raw, choice) if word.choices else word for word in words]
+        found.append([replace(layers[0], words=tuple(spelled))])
+    return found
+
+
+def _strictest(found: list[Plain]) -> Plain:
+    """Return what is true of every spelling."""
+    if len(found) == 1:
+        return found[0]
+    return Plain(
+        next((one.risk for one in found if one.risk), ""),
+        is_read_only=all(one.is_read_only for one in found),
+        is_edit=all(one.is_edit for one in found),
+    )
 
 
 def _programs(layers: list[Layer], *, clean: bool) -> Plain:

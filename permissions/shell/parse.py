@@ -6,12 +6,14 @@ Fails closed: a node type, a gap or a piece of quoting that is not understood ra
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import lru_cache
 
 import tree_sitter_bash
 from tree_sitter import Language, Parser
 
-from permissions.shell.lexer import Lexer
+from permissions.shell.lexer import Lexer, Marks
+from permissions.shell.respelled import respelled
 from permissions.shell.statements import StatementReader
 from permissions.shell.syntax import PRIVATE_MARKS, Script, Unparsable
 from permissions.shell.verify import verify
@@ -46,9 +48,34 @@ def _read(command: str) -> Script | Unparsable:
         return Unparsable("the command is not valid text")
     try:
         marks = Lexer(source.decode("latin-1")).scan()
+    except Unparsable as error:
+        return error
+    except RecursionError:
+        return Unparsable("nested too deeply")
+    found = _verified(source, marks)
+    if isinstance(found, Script):
+        return found
+    plainer = respelled(source, marks.here)
+    if plainer is None:
+        return found
+    again = _again(plainer)
+    return replace(again, raw=command.strip()) if isinstance(again, Script) else found
+
+
+def _verified(source: bytes, marks: Marks) -> Script | Unparsable:
+    try:
         tree = _PARSER.parse(source)
         verify(tree.root_node, source, marks)
         return StatementReader(source).script(tree.root_node)
+    except Unparsable as error:
+        return error
+    except RecursionError:
+        return Unparsable("nested too deeply")
+
+
+def _again(source: bytes) -> Script | Unparsable:
+    try:
+        return _verified(source, Lexer(source.decode("latin-1")).scan())
     except Unparsable as error:
         return error
     except RecursionError:

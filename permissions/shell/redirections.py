@@ -47,20 +47,20 @@ class RedirectionReader:
         """Read a statement with the redirections around it."""
         body: Node | None = None
         body_type = ""
-        body_end = node.end_byte
+        position = node.start_byte
         redirects: list[Redirect] = []
         after: list[Node] = []
         for child in node.children:
             if child.type in REDIRECTS:
+                if is_lost_dash(self._source[position : child.start_byte]):
+                    body = _with_dash(body, body_type)
                 if child.type == "heredoc_redirect":
-                    if is_lost_dash(self._source[body_end : child.start_byte]):
-                        body = _with_dash(body, body_type)
                     after.extend(self._after_document(child, redirects))
                 redirects.append(self.read(child))
             elif child.is_named and child.type != "comment":
                 body = self._statement(child)
                 body_type = child.type
-                body_end = child.end_byte
+            position = child.end_byte
         result: Node
         if body is None:
             result = Simple("", (), (), tuple(redirects))

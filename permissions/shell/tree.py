@@ -38,5 +38,5 @@ def raw_text(source: bytes, node: TreeNode) -> str:
 
 
 def is_lost_dash(gap: bytes) -> bool:
-    """Is this the lone `-` before a here-document, which the grammar drops?"""
+    """Is this the lone `-` before a redirection, which the grammar drops?"""
     return _LOST_DASH.fullmatch(gap) is not None

@@ -14,7 +14,7 @@ from tree_sitter import Node as TreeNode
 from permissions.shell.lexer import Marks
 from permissions.shell.plain_command import is_plain, single_quotes
 from permissions.shell.syntax import Unparsable
-from permissions.shell.tree import is_lost_dash
+from permissions.shell.tree import REDIRECTS, is_lost_dash
 
 MAX_NODES = 20_000
 
@@ -134,8 +134,8 @@ def _check_gaps(node: TreeNode, kind: str, children: list[TreeNode], source: byt
                 raise Unparsable("a word touches an assignment")
         elif source[position:start] != b" ":
             gap = source[position:start]
-            at_document = kind == "redirected_statement" and child.type == "heredoc_redirect"
-            if gap and not allowed.fullmatch(gap) and not (at_document and is_lost_dash(gap)):
+            is_behind = kind == "redirected_statement" and child.type in REDIRECTS
+            if gap and not allowed.fullmatch(gap) and not (is_behind and is_lost_dash(gap)):
                 raise Unparsable("part of it is not understood")
             if gap and not gap.replace(b"\\\n", b""):
                 # The shell joins what stands on both sides; the grammar sees two words.

@@ -357,6 +357,9 @@ def _unquoted(raw: str, *, at_start: bool) -> str:
     if at_start and raw.startswith("~"):
         if raw == "~" or raw.startswith("~/"):
             pieces.append(HOME_MARK)
+        elif raw == "~+" or raw.startswith("~+/"):
+            pieces.append(PWD_MARK)
+            position = 1
         else:
             user = raw.partition("/")[0]
             pieces.append(UNKNOWN)
