@@ -152,7 +152,7 @@ class PermissionDialog:
                 self._decide(choices.chosen(1))
             case "permission:toggleDebug" | "confirm:toggleExplanation":
                 self._is_traced = not self._is_traced
-            case "confirm:chooseParts":
+            case "confirm:chooseParts" if self._revision.has_parts:
                 self._revision.begin_choosing()
             case "confirm:edit" if self._revision.has_editor:
                 self._revision.edit()

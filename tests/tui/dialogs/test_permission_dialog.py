@@ -287,6 +287,24 @@ async def test_keys_typed_on_after_an_edit_do_not_answer_it() -> None:
         assert found.updated_input == {"command": "make ax"}
 
 
+async def test_words_that_begin_like_a_key_go_to_the_prompt() -> None:
+    conversation, answers = await asked((call("make a"), PLAIN))
+    app = make_app(conversation)
+    async with app.run_test(size=(90, 30)) as pilot:
+        await send(pilot, "go")
+        disarm(app)
+        app.dialogs._guard._clock = lambda: 1.0  # no pause between the keys
+        # A command has no parts that `h` could show, so that `e` is no wish to edit it.
+        await pilot.press(*"hello", "enter")
+        await settled(pilot)
+        assert answers == {}
+        assert "Edit the command" not in text_of(app.dialogs)
+        disarm(app)
+        await pilot.press("escape")
+        await settled(pilot)
+        assert app.composer.buffer.text.strip() == "hello"
+
+
 @pytest.mark.parametrize(("height", "are_told"), [(30, True), (18, False)], ids=str)
 async def test_what_an_answer_stores_gives_way_until_it_is_selected(
     height: int, are_told: bool
