@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import errno
 import os
+import select
 import threading
 from collections.abc import AsyncIterator, Mapping
 from typing import Any, Final
@@ -25,9 +28,11 @@ _PASSED_OVER: Final = frozenset({"keep_alive", "control_cancel_request"})
 class StreamInput:
     """Reads standard input while prompts run, so that a run can be interrupted and answered."""
 
-    def __init__(self, descriptor: int, control: Control) -> None:
-        """Nothing is read yet."""
+    def __init__(self, descriptor: int, control: Control, *, output: int) -> None:
+        """Nothing is read yet. Once nobody reads `output`, nobody answers or asks any more."""
         self._descriptor = descriptor
+        self._output = output
+        self._is_read = True
         self._control = control
         self._lines: asyncio.Queue[bytes | None] = asyncio.Queue()
         self._room = threading.Semaphore(MAX_WAITING)
@@ -48,15 +53,15 @@ class StreamInput:
 
         Raises:
             UsageError: a line is neither; those before it were worked on.
-            OSError: an answer to a control line could not be written.
+            OSError: an answer to a control line could not be written, or nobody would read one.
         """
         if first is not None:
             self._prompts.put_nowait(first)
         loop = asyncio.get_running_loop()
         # A file, a device and a pipe that others read as well: a thread takes them all, and is
         # left behind where nothing more comes.
-        reader = threading.Thread(target=self._read, args=(loop,), daemon=True)
-        reader.start()
+        for work_of_thread in (self._read, self._watch_output):
+            threading.Thread(target=work_of_thread, args=(loop,), daemon=True).start()
         work = asyncio.ensure_future(self._sort(conversation))
         stopped = asyncio.ensure_future(self._stopped.wait())
         try:
@@ -65,7 +70,7 @@ class StreamInput:
                 await asyncio.wait({coming, stopped}, return_when=asyncio.FIRST_COMPLETED)
                 if not coming.done():
                     coming.cancel()
-                    return
+                    break
                 match coming.result():
                     case None:
                         return
@@ -73,6 +78,8 @@ class StreamInput:
                         raise error
                     case prompt:
                         yield prompt
+            if not self._is_read:
+                raise BrokenPipeError(errno.EPIPE, "nobody reads the output any more")
         finally:
             self._control.close()
             for task in (work, stopped):
@@ -99,6 +106,22 @@ class StreamInput:
                     return
             except RuntimeError:
                 return  # the run is over
+
+    def _watch_output(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Wait until the other side has closed its end. Runs in a thread of its own.
+
+        Who waits for an answer writes nothing, and would not notice.
+        """
+        watch = select.poll()
+        watch.register(self._output, 0)
+        with contextlib.suppress(OSError, RuntimeError):  # closed, or the run is over
+            watch.poll()
+            loop.call_soon_threadsafe(self._on_nobody_reads)
+
+    def _on_nobody_reads(self) -> None:
+        self._is_read = False
+        self._control.close()
+        self.stop()
 
     async def _sort(self, conversation: Conversation) -> None:
         """Serve control lines and queue prompts, in the order in which they came."""

@@ -183,8 +183,7 @@ async def test_a_run_ends_when_nobody_reads_its_answers(project: Path, fresh_hom
         os.close(writing)
         await asyncio.to_thread(os.read, reading, 1)  # it has begun
         os.close(reading)
-        assert process.stdin is not None
-        process.stdin.write(b'{"type": "control_request", "request_id": "1"}\n')
+        # Nothing comes, and nothing has to be written, for it to notice.
         assert await process.wait() == 141
 
 
@@ -209,6 +208,26 @@ async def test_a_caller_that_goes_leaves_the_call_denied(project: Path, fresh_ho
         caller.prompt("make it")
         await caller.until("control_request")
         assert await caller.end() == 3
+    assert not (project / "made").exists()
+
+
+async def test_a_caller_that_reads_no_more_leaves_the_call_denied_and_ends_the_run(
+    project: Path, fresh_home: Path
+) -> None:
+    reading, writing = os.pipe()
+    async with ScriptedServer(Scenario(turns=(TOUCH, HELLO))) as server:
+        env = environment(fresh_home, server.base_url)
+        flags = (*STREAM, "--permission-prompt-tool", "stdio")
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "tui.cli", "-p", "go", *flags,
+            cwd=project, env=env, stdin=asyncio.subprocess.PIPE, stdout=writing,
+        )  # fmt: skip
+        os.close(writing)
+        with os.fdopen(reading, "rb") as lines:
+            while b'"can_use_tool"' not in await asyncio.to_thread(lines.readline):
+                pass
+        # It still could answer: the pipe to the program stays open.
+        assert await process.wait() == 141
     assert not (project / "made").exists()
 
 
