@@ -32,6 +32,7 @@ from agent.tools.emitter import SideEvents
 from agent.tools.services import ToolServices
 from permissions.gate import PermissionGate
 from permissions.lazy_dataclass import lazy_dataclass
+from permissions.rule import RuleSource
 
 if TYPE_CHECKING:
     from agent.conversation import Conversation
@@ -65,7 +66,13 @@ class CommandParts:
     def __init__(self, ports: CommandPorts) -> None:
         """Begin to read command files in the background."""
         settings = ports.settings()
-        places = CommandPlaces(settings.home, settings.agent_home, settings.project_root)
+        places = CommandPlaces(
+            settings.home,
+            settings.agent_home,
+            settings.project_root,
+            with_own=RuleSource.USER in settings.sources,
+            with_project=RuleSource.PROJECT in settings.sources,
+        )
         heads = HeadCache(settings.agent_home / FILE)
         finder = CommandFinder(places, lambda: ports.settings().trust, heads)
         self._ports = ports

@@ -37,6 +37,8 @@ class RunOptions:
     ask: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
     add_dirs: tuple[Path, ...] = ()
+    setting_sources: tuple[str, ...] | None = None
+    """Of `user`, `project` and `local`, those whose settings count; None is all."""
     settings_file: str | None = None
     """A file, or settings as JSON text; no `Path`, which would change `//` in the text."""
     plugin_dirs: tuple[Path, ...] = ()

@@ -5,18 +5,26 @@ from __future__ import annotations
 import asyncio
 import os
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import date
 from pathlib import Path
+from typing import Final
 
 from agent.memory.facts import FactStore
 from agent.prompt.context import PromptContext
 from agent.prompt.git import read_git_state
-from agent.prompt.instruction_files import Instructions, Places
+from agent.prompt.instruction_files import Instructions, MemoryType, Places
 from agent.settings.load import Settings
 from agent.start import Start
 from agent.surroundings import Surroundings
 from permissions.lazy_dataclass import lazy_dataclass
+from permissions.rule import RuleSource
+
+_TYPES: Final[Mapping[RuleSource, MemoryType]] = {
+    RuleSource.USER: "User",
+    RuleSource.PROJECT: "Project",
+    RuleSource.LOCAL: "Local",
+}
 
 
 @lazy_dataclass(frozen=True, slots=True)
@@ -36,6 +44,7 @@ def instruction_places(settings: Settings, around: Surroundings) -> Places:
         agent_home=around.agent_home,
         uid=around.uid,
         excludes=tuple(settings.values.claudeMdExcludes or ()),
+        types=frozenset(_TYPES[source] for source in settings.sources),
     )
 
 

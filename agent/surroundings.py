@@ -8,8 +8,9 @@ from pathlib import Path
 
 from agent.errors import UsageError
 from agent.options import RunOptions
-from agent.settings.load import CliSettings, Settings, load_settings
+from agent.settings.load import FILE_SOURCES, CliSettings, Settings, load_settings
 from permissions.lazy_dataclass import lazy_dataclass
+from permissions.rule import RuleSource
 
 
 @lazy_dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,5 +70,12 @@ def settings_for(options: RunOptions, around: Surroundings) -> Settings:
             add_dirs=tuple(str(path) for path in options.add_dirs),
             mcp_configs=(options.mcp_config,) if options.mcp_config is not None else (),
             trust=options.trust or options.demo,
+            sources=_sources(options.setting_sources),
         ),
     )
+
+
+def _sources(names: tuple[str, ...] | None) -> frozenset[RuleSource]:
+    if names is None:
+        return FILE_SOURCES
+    return frozenset(RuleSource(f"{name}Settings") for name in names)

@@ -19,6 +19,7 @@ from tui.version import version
 
 EFFORTS: Final = ("low", "medium", "high", "xhigh", "max")
 MODES: Final = ("default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions")
+SOURCES: Final = ("user", "project", "local")
 CONTEXT: Final[dict[str, Any]] = {
     "help_option_names": ["-h", "--help"],
     "max_content_width": 100,
@@ -43,8 +44,8 @@ SECTIONS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     (
         "Settings",
         (
-            "settings_file", "plugin_dirs", "mcp_config", "system_prompt", "system_prompt_file",
-            "append_system_prompt", "append_system_prompt_file",
+            "settings_file", "setting_sources", "plugin_dirs", "mcp_config", "system_prompt",
+            "system_prompt_file", "append_system_prompt", "append_system_prompt_file",
         ),
     ),
     (
@@ -150,6 +151,19 @@ def _names(
     names = tuple(name.strip() for name in value.split(",") if name.strip())
     if not names:
         raise click.BadParameter("the value is empty")
+    return names
+
+
+def _sources(
+    _context: click.Context, _parameter: click.Parameter, value: str | None
+) -> tuple[str, ...] | None:
+    """Split a list of sources; an empty one is none of them."""
+    if value is None:
+        return None
+    names = tuple(name.strip() for name in value.split(",") if name.strip())
+    unknown = next((name for name in names if name not in SOURCES), None)
+    if unknown is not None:
+        raise click.BadParameter(f"{unknown!r} is not one of {', '.join(SOURCES)}")
     return names
 
 
@@ -271,6 +285,10 @@ class _InSections(click.Command):
 @click.option(
     "--settings", "settings_file", callback=_file_or_json, metavar="FILE|JSON",
     help="Extra settings: a file, or their text.",
+)  # fmt: skip
+@click.option(
+    "--setting-sources", callback=_sources, metavar="LIST",
+    help="Use only these of user, project, local: settings, commands, instructions.",
 )  # fmt: skip
 @click.option(
     "--plugin-dir", "plugin_dirs", multiple=True, metavar="FOLDER",

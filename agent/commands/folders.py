@@ -26,6 +26,10 @@ class CommandPlaces:
     home: Path
     agent_home: Path
     project_root: Path
+    with_own: bool = True
+    """Whether those of the person count."""
+    with_project: bool = True
+    """Whether those of the project count."""
 
 
 @lazy_dataclass(frozen=True, slots=True)
@@ -58,6 +62,8 @@ def command_folders(places: CommandPlaces) -> Iterator[CommandFolder]:
         (CommandSource.USER_COMMAND, own, False),
         (CommandSource.PROJECT_COMMAND, project, True),
     ):
+        if not (places.with_project if is_project else places.with_own):
+            continue
         is_skills = source in SKILLS
         for base in bases:
             folder = base / ("skills" if is_skills else "commands")

@@ -67,6 +67,8 @@ class Places:
     uid: int
     excludes: tuple[str, ...] = ()
     """Patterns of absolute paths that are left out (`claudeMdExcludes`)."""
+    types: frozenset[MemoryType] = frozenset({"User", "Project", "Local"})
+    """The files that count."""
 
 
 class Instructions:
@@ -196,7 +198,7 @@ class Instructions:
 
         Nothing outside of `within` is read, links resolved; None is for the person's own files.
         """
-        if not os.path.isfile(path):
+        if memory_type not in self._places.types or not os.path.isfile(path):
             return []
         real = os.path.realpath(path)
         if real in self._seen or self._is_excluded(path):

@@ -6,11 +6,11 @@ Next: `agent.settings.schema` (what a file may say), `agent.settings.trust` (wha
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final
 
 from agent.errors import ConfigError, FlagError
 from agent.settings.file import (
@@ -38,6 +38,9 @@ from agent.settings.trust import TrustState, TrustStore, allow_rule_item
 from permissions.lazy_dataclass import lazy_dataclass
 from permissions.rule import RuleBehavior, RuleSource, RuleText
 
+FILE_SOURCES: Final = frozenset({RuleSource.USER, RuleSource.PROJECT, RuleSource.LOCAL})
+"""Sources whose settings are files of the person or of the project."""
+
 
 @lazy_dataclass(frozen=True, slots=True)
 class CliSettings:
@@ -54,6 +57,8 @@ class CliSettings:
     add_dirs: tuple[str, ...] = ()
     mcp_configs: tuple[str, ...] = ()
     trust: bool = False
+    sources: frozenset[RuleSource] = FILE_SOURCES
+    """Which of `FILE_SOURCES` count; managed settings always do."""
 
 
 @lazy_dataclass(frozen=True, slots=True)
@@ -99,6 +104,8 @@ class Settings:
     warnings: tuple[SettingsWarning, ...]
     watched: tuple[Path, ...] = ()
     """Files whose change means loading again; they need not exist."""
+    sources: frozenset[RuleSource] = FILE_SOURCES
+    """Those of `FILE_SOURCES` that count, for commands and instructions too."""
 
     @property
     def values(self) -> SettingsFile:
@@ -140,6 +147,8 @@ def load_settings(
     files = _policy(policy_dir, user_id)
     watched: list[Path] = list(policy_files(policy_dir))
     for source in (RuleSource.PROJECT, RuleSource.LOCAL, RuleSource.USER):
+        if source not in flags.sources:
+            continue
         for path in settings_files(
             source, project_root=project_root, home=home, agent_home=agent_home
         ):
@@ -150,13 +159,22 @@ def load_settings(
                 files.append(loaded)
     if flags.settings is not None:
         files.append(_from_flag(flags.settings, home))
-    project_servers, mcp_warnings = read_mcp_file(project_root / ".mcp.json", RuleSource.PROJECT)
-    watched.append(project_root / ".mcp.json")
-    warnings.extend(mcp_warnings)
+    with_project = RuleSource.PROJECT in flags.sources
+    project_servers: Sequence[McpServerText] = ()
+    if with_project:
+        project_servers, found = read_mcp_file(project_root / ".mcp.json", RuleSource.PROJECT)
+        watched.append(project_root / ".mcp.json")
+        warnings.extend(found)
 
     state = TrustStore(agent_home / "trust.json").state(
         project_root,
-        _items(files, project_servers, project_root, (agent_home, home / ".claude")),
+        _items(
+            files,
+            project_servers,
+            project_root,
+            (agent_home, home / ".claude"),
+            with_folders=with_project,
+        ),
         everything=flags.trust,
     )
     counted: list[LoadedFile] = []
@@ -188,6 +206,7 @@ def load_settings(
         trust=state,
         warnings=tuple(warnings),
         watched=tuple(watched),
+        sources=flags.sources,
     )
 
 
@@ -240,13 +259,16 @@ def _items(
     servers: Iterable[McpServerText],
     project_root: Path,
     own: Iterable[Path],
+    *,
+    with_folders: bool,
 ) -> Iterator[Any]:
     for loaded in files:
         if loaded.source in PROJECT_SOURCES:
             yield from items_of_file(loaded)
     for server in servers:
         yield server_item(server.name, server.raw, file=server.file, line=server.line)
-    yield from items_of_folders(project_root, own)
+    if with_folders:
+        yield from items_of_folders(project_root, own)
     yield from git_items(project_root)
 
 

@@ -16,6 +16,7 @@ from agent.model.scripted.server import ScriptedServer
 from tests.journeys.program import environment, run
 
 HELLO = Turn((Text("Hello."),), times=0)
+ALL_SAID = ("said by the user", "said by the project", "said in private")
 BUSY = Status(529, headers={"retry-after": "0"})
 
 
@@ -54,6 +55,36 @@ async def test_model_effort_and_prompts(
     texts = [block["text"] for block in sent["system"]]
     assert texts[0] == "Be a pirate."
     assert texts[-1] == "Arr."
+
+
+async def test_only_the_named_sources_count(
+    hello: ScriptedServer, project: Path, fresh_home: Path
+) -> None:
+    (fresh_home / ".agent" / "commands").mkdir(parents=True)
+    (fresh_home / ".agent" / "settings.json").write_text('{"effortLevel": "low"}')
+    (fresh_home / ".agent" / "AGENTS.md").write_text("said by the user")
+    (fresh_home / ".agent" / "commands" / "own.md").write_text("Own words.")
+    (project / ".claude").mkdir()
+    (project / ".claude" / "settings.json").write_text('{"effortLevel": "medium"}')
+    (project / ".claude" / "settings.local.json").write_text('{"effortLevel": "high"}')
+    (project / "CLAUDE.md").write_text("said by the project")
+    (project / "CLAUDE.local.md").write_text("said in private")
+    env = environment(fresh_home, hello.base_url)
+    for flag, effort, said in (
+        ("user", "low", {"said by the user"}),
+        ("project, local", "high", {"said by the project", "said in private"}),
+        ("project", "medium", {"said by the project"}),
+        ("user,project,local", "high",
+         {"said by the user", "said by the project", "said in private"}),
+    ):  # fmt: skip
+        prompt = "/own" if "user" in flag else "hi"
+        status, _, err = await run("-p", prompt, "--setting-sources", flag, cwd=project, env=env)
+        assert status == 0, err
+        body = hello.requests[-1].body
+        told = str(body)
+        assert body["output_config"]["effort"] == effort
+        assert {words for words in ALL_SAID if words in told} == said
+        assert ("Own words." in told) == ("user" in flag)
 
 
 async def test_resume_by_id_and_fork(
