@@ -24,7 +24,8 @@ from permissions.lazy_dataclass import lazy_dataclass
 from permissions.lint import lint, shadow_warnings
 from permissions.mode import Mode
 from permissions.request import PermissionRequest
-from permissions.rule_set import RuleBehavior, RuleExamples, RuleSet, RuleSource, RuleText
+from permissions.rule_entry import are_texts, rule_texts
+from permissions.rule_set import RuleBehavior, RuleSet, RuleSource, RuleText
 from permissions.telling import (
     HOW_TO_READ,
     Shorten,
@@ -295,32 +296,7 @@ def _rule_texts(given: object) -> Iterator[RuleText]:
             if not isinstance(entries, list):
                 raise BadLine(f"'{source_name}.{name}' must be a list")
             for entry in entries:
-                yield rule_text(entry, behavior, source)
-
-
-def rule_text(
-    entry: object,
-    behavior: RuleBehavior,
-    source: RuleSource,
-    file: str | None = None,
-    line: int | None = None,
-) -> RuleText:
-    """Read one entry of a rule list: a text, or `{"rule", "match", "notMatch"}`. Never raises."""
-    if isinstance(entry, str):
-        return RuleText(entry, behavior, source, file, line)
-    if isinstance(entry, Mapping) and isinstance(entry.get("rule"), str):
-        match, not_match = entry.get("match", []), entry.get("notMatch", [])
-        if _are_texts(match) and _are_texts(not_match):
-            examples = RuleExamples(tuple(match), tuple(not_match))
-            return RuleText(entry["rule"], behavior, source, file, line, examples)
-    shown = json.dumps(entry, ensure_ascii=False, default=str)
-    return RuleText(
-        shown, behavior, source, file, line, invalid="a rule is a text, or an object with 'rule'"
-    )
-
-
-def _are_texts(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+                yield from rule_texts(entry, behavior, source)
 
 
 def _path(call: Mapping[str, object], key: str, default: Path | None, base: Path) -> Path | None:
@@ -336,7 +312,7 @@ def _folders(call: Mapping[str, object], cwd: Path, home: Path) -> tuple[Path, .
     value = call.get("additional_directories")
     if value is None:
         return ()
-    if not isinstance(value, list) or not _are_texts(value):
+    if not isinstance(value, list) or not are_texts(value):
         raise BadLine("'additional_directories' must be a list of paths")
     found: list[Path] = []
     for item in value:
@@ -349,7 +325,7 @@ def _hosts(policy: Mapping[str, object]) -> frozenset[str]:
     hosts = policy.get("blockedHosts")
     if hosts is None:
         return frozenset()
-    if not isinstance(hosts, list) or not _are_texts(hosts):
+    if not isinstance(hosts, list) or not are_texts(hosts):
         raise BadLine("'policy.blockedHosts' must be a list of hosts")
     return frozenset(host.lower().rstrip(".") for host in hosts)
 

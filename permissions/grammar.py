@@ -119,12 +119,15 @@ def parse_rule(text: str, behavior: RuleBehavior) -> ParsedRule | MalformedRule:
     if not parenthesis:
         return _parse_bare(stripped, behavior, meant)
     if not rest.endswith(")"):
+        if rest.count(")") > rest.count("("):
+            return MalformedRule("something follows the closing parenthesis", meant)
         return MalformedRule("the closing parenthesis is missing", meant)
     body = rest[:-1]
     if name != name.strip() or (not _NAME.fullmatch(name) and not _MCP.fullmatch(name)):
         if "*" in name:
             return MalformedRule("a tool glob takes no specifier", meant)
-        return MalformedRule(f"'{name}' is not a tool name", meant)
+        told = f"'{name}' is not a tool name" if name else "the name of the tool is missing"
+        return MalformedRule(told, meant)
     if not body.strip():
         return MalformedRule("the parentheses are empty; leave them out or write (*)", meant)
     if not _is_balanced(body):

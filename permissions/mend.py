@@ -57,7 +57,7 @@ def _near(name: str) -> list[str]:
 
     by_fold = {tool.casefold(): tool for tool in sorted(KNOWN_TOOLS)}
     alike = difflib.get_close_matches(name.casefold(), by_fold, n=2, cutoff=_ALIKE)
-    server = re.fullmatch(r"_*mcp_+(\w+?)_*", name)
+    server = re.fullmatch(r"_*mcp_+([^\W_]\w*?)_*", name)
     return [*(by_fold[one] for one in alike), *([f"mcp__{server[1]}"] if server else [])]
 
 

@@ -67,7 +67,7 @@ class RuleText:
     line: int | None = None
     examples: RuleExamples | None = None
     invalid: str | None = None
-    """Set when the entry was no string: why; `text` is then its JSON."""
+    """Set when the entry was no rule: why, and what follows; `text` is then its JSON."""
 
 
 @lazy_dataclass(frozen=True, slots=True)
@@ -307,12 +307,12 @@ def _path_group(
 
 
 def _read(entry: RuleText) -> tuple[Rule | None, list[DecisionWarning]]:
-    parsed = (
-        MalformedRule(entry.invalid, None)
-        if entry.invalid is not None
-        else parse_rule(entry.text, entry.behavior)
-    )
     source = str(entry.source)
+    if entry.invalid is not None:
+        return None, [
+            DecisionWarning(WarningType.MALFORMED_RULE, source, entry.text, entry.invalid)
+        ]
+    parsed = parse_rule(entry.text, entry.behavior)
     if isinstance(parsed, MalformedRule):
         capped = entry.behavior is not RuleBehavior.ALLOW and parsed.tool is not None
         effect = f"every {parsed.tool} call is asked about instead" if capped else "it is ignored"

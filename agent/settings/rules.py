@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
 from agent.settings.file import LoadedFile, SettingsWarning
-from agent.settings.positions import Node
-from permissions.rule import RuleBehavior, RuleExamples, RuleSource, RuleText
+from permissions.rule import RuleBehavior, RuleSource, RuleText
+from permissions.rule_entry import rule_texts
 
 
 def rules_of(loaded: LoadedFile) -> tuple[tuple[RuleText, ...], tuple[SettingsWarning, ...]]:
@@ -22,14 +21,14 @@ def rules_of(loaded: LoadedFile) -> tuple[tuple[RuleText, ...], tuple[SettingsWa
         entries = (node,) if isinstance(node.value, str) else node.items
         if isinstance(node.value, str) and behavior is RuleBehavior.ALLOW:
             continue
+        file = str(loaded.path) if loaded.path else None
         for index, entry in enumerate(entries):
-            rule = _rule(entry, behavior, loaded.source, loaded.path)
-            if rule is not None:
-                found.append(rule)
-                continue
             key = f"permissions.{behavior.value}.{index}"
-            message = 'expected a rule such as "Bash(git status)"'
-            warnings.append(SettingsWarning(message, loaded.path, entry.line, key))
+            for rule in rule_texts(entry.value, behavior, loaded.source, file, entry.line):
+                if rule.invalid is None:
+                    found.append(rule)
+                else:
+                    warnings.append(SettingsWarning(rule.invalid, loaded.path, entry.line, key))
     return tuple(found), tuple(warnings)
 
 
@@ -40,31 +39,3 @@ def flag_rules(texts: Mapping[RuleBehavior, tuple[str, ...]]) -> tuple[RuleText,
         for behavior, rules in texts.items()
         for text in rules
     )
-
-
-def _rule(
-    entry: Node, behavior: RuleBehavior, source: RuleSource, path: Path | None
-) -> RuleText | None:
-    file = str(path) if path else None
-    if isinstance(entry.value, str):
-        return RuleText(
-            text=entry.value, behavior=behavior, source=source, file=file, line=entry.line
-        )
-    # {"rule": …, "match": […], "notMatch": […]}: a rule with examples that are checked on loading.
-    if isinstance(entry.value, dict) and isinstance(text := entry.value.get("rule"), str):
-        return RuleText(
-            text=text,
-            behavior=behavior,
-            source=source,
-            file=file,
-            line=entry.line,
-            examples=RuleExamples(
-                match=_texts(entry.value.get("match")),
-                not_match=_texts(entry.value.get("notMatch")),
-            ),
-        )
-    return None
-
-
-def _texts(value: object) -> tuple[str, ...]:
-    return tuple(t for t in value if isinstance(t, str)) if isinstance(value, list) else ()

@@ -325,6 +325,31 @@ def test_a_bad_line_is_reported_and_the_run_goes_on(engine: Engine, line: str) -
     assert checker.had_bad_line
 
 
+@pytest.mark.parametrize(
+    ("entry", "behavior", "kinds"),
+    [
+        (["Bash(ls *)"], "deny", ["malformed_rule"]),
+        ({"rule": "Bash(ls *)", "match": [5]}, "deny", ["malformed_rule"]),
+        ({"rule": ["Bash(ls *)"]}, "deny", ["malformed_rule"]),
+        ("Bash(ls)x", "ask", ["malformed_rule"]),
+        (5, "allow", ["malformed_rule"]),
+    ],
+    ids=str,
+)
+def test_a_deny_rule_of_the_wrong_shape_loosens_nothing(
+    engine: Engine, entry: object, behavior: str, kinds: list[str]
+) -> None:
+    rules = {"userSettings": {"allow": ["Bash"], "deny": [entry]}}
+    answer = _check(engine, command="ls", rules=rules)
+    assert (answer["behavior"], _kinds(answer)) == (behavior, kinds)
+
+
+def test_an_allow_rule_of_the_wrong_shape_allows_nothing(engine: Engine) -> None:
+    entries = [["Bash"], {"rule": "Bash", "match": "ls"}, {"rule": ["Bash"]}, "Bash(ls)x"]
+    answer = _check(engine, command="ls x", rules={"userSettings": {"allow": entries}})
+    assert (answer["behavior"], _kinds(answer)) == ("ask", ["malformed_rule"] * 4)
+
+
 def test_a_line_may_be_what_a_hook_is_given(engine: Engine) -> None:
     rules = {"userSettings": {"deny": ["Bash(git push *)"]}}
     line = {"tool_name": "Bash", "tool_input": {"command": "git push x"}, "rules": rules}

@@ -274,7 +274,8 @@ def test_a_bad_key_is_named_with_its_line_and_the_rest_counts(world: World) -> N
         f"{path}:3: effortLevel: expected 'low', 'medium', 'high', 'xhigh' or 'max'",
         f'{path}:4: modle: unknown key; did you mean "model"?',
         f"{path}:7: permissions.allow: expected a list",
-        f'{path}:6: permissions.deny.1: expected a rule such as "Bash(git status)"',
+        f'{path}:6: permissions.deny.1: a rule is a text such as "Bash(git status)", or an object '
+        "with 'rule'; it is ignored",
     ]
     assert rules(settings) == ["deny Bash(a) userSettings", "deny Bash(b) userSettings"]
     assert settings.rules[1].examples == RuleExamples(match=("b",))
@@ -284,6 +285,36 @@ def test_a_bad_key_is_named_with_its_line_and_the_rest_counts(world: World) -> N
 def test_a_restriction_without_brackets_still_restricts(world: World) -> None:
     world.write(USER, {"permissions": {"deny": "Bash(rm *)"}})
     assert rules(world.load()) == ["deny Bash(rm *) userSettings"]
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [["Bash(rm *)"], [[["Bash(rm *)"], 5]], {"rule": ["Bash(rm *)"]}],
+    ids=str,
+)
+def test_a_restriction_in_too_many_brackets_still_restricts(world: World, entry: object) -> None:
+    path = world.write(
+        USER, json.dumps({"permissions": {"deny": [entry], "ask": [entry], "allow": [entry]}})
+    )
+    settings = world.load()
+    assert rules(settings) == ["deny Bash(rm *) userSettings", "ask Bash(rm *) userSettings"]
+    told = warnings(settings)
+    assert len(told) == 3
+    assert all(line.startswith(f"{path}:1: permissions.") for line in told)
+    assert [line.rpartition("; ")[2] for line in told] == [
+        "what it names counts all the same",
+        "what it names counts all the same",
+        "it is ignored",
+    ]
+
+
+def test_examples_of_the_wrong_type_are_told_and_loosen_nothing(world: World) -> None:
+    entry = {"rule": "Bash(rm *)", "match": "rm x"}
+    world.write(USER, {"permissions": {"deny": [entry], "allow": [entry]}})
+    settings = world.load()
+    assert rules(settings) == ["deny Bash(rm *) userSettings"]
+    assert all("'match' and 'notMatch' are lists of texts" in line for line in warnings(settings))
+    assert len(warnings(settings)) == 2
 
 
 def test_a_syntax_error_keeps_restrictions_and_drops_what_widens(world: World) -> None:
