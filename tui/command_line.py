@@ -253,7 +253,7 @@ class _InSections(click.Command):
     "--session-id", type=click.UUID, metavar="UUID", help="The id of the session that is begun."
 )
 @click.option("-n", "--name", callback=_something, metavar="TEXT", help="A name for the session.")
-@click.option("--model", callback=_something, metavar="NAME", help="Model to use.")
+@click.option("-m", "--model", callback=_something, metavar="NAME", help="Model to use.")
 @click.option(
     "--fallback-model", "fallback_models", callback=_names, metavar="NAME,…",
     help="Take over, in this order, while the model is overloaded.",
@@ -349,7 +349,7 @@ class _InSections(click.Command):
     "--screen-reader", "--ax-screen-reader", is_flag=True,
     help="Plain labelled lines, nothing drawn: for screen readers.",
 )  # fmt: skip
-@click.option("--debug", is_flag=True, help="Write a debug log.")
+@click.option("-d", "--debug", is_flag=True, help="Write a debug log.")
 @click.option("--verbose", is_flag=True, hidden=True)
 @click.option(
     "-v", "--version", is_flag=True, is_eager=True, expose_value=False, callback=_show_version,

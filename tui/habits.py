@@ -13,6 +13,12 @@ SEVERAL_RULES: Final = frozenset(
 _RULE: Final = re.compile(r"(?:[A-Z][A-Za-z]+|mcp__\w+)(?:\(.*\))?", re.DOTALL)
 _PATH: Final = re.compile(r"(?:\.{1,2}|~)?/.*|\.{1,2}", re.DOTALL)
 
+_MODES: Final = "--permission-mode default, plan, acceptEdits or dontAsk."
+_SANDBOX: Final = (
+    "nothing is written outside of the folder in any mode; --permission-mode plan changes nothing."
+)
+_FOLDER: Final = "start it in that folder."
+_IMAGE: Final = "name the file in the prompt as @path."
 INSTEAD: Final = {
     "--json-schema": "say in the prompt what JSON you want, and check it with a program.",
     "--agents": "sub-agents of one's own are not there; the model starts general ones.",
@@ -33,9 +39,21 @@ INSTEAD: Final = {
     "--bg": "end the line with & and read it later with -c.",
     "--full-auto": "--permission-mode acceptEdits, with --allow for commands.",
     "--yolo": "--dangerously-skip-permissions, in a container.",
-    "--ask-for-approval": "--permission-mode default, plan, acceptEdits or dontAsk.",
-    "--cd": "start it in that folder.",
-    "--image": "name the file in the prompt as @path.",
+    "--dangerously-bypass-approvals-and-sandbox": "--dangerously-skip-permissions, in a container.",
+    "--ask-for-approval": _MODES,
+    "--approval-mode": _MODES,
+    "-a": _MODES,
+    "--sandbox": _SANDBOX,
+    "-s": _SANDBOX,
+    "--cd": _FOLDER,
+    "--cwd": _FOLDER,
+    "-C": _FOLDER,
+    "--image": _IMAGE,
+    "-i": _IMAGE,
+    "--search": "the model may read pages; --allow 'WebFetch(domain:example.com)' asks about none.",
+    "--oss": "ANTHROPIC_BASE_URL names a server on this machine, --model one of its models.",
+    "-q": "-p prints the answer alone.",
+    "--max-thinking-tokens": "--effort says how hard the model thinks.",
     "--profile": "--settings FILE.",
     "--config": "--settings FILE.",
 }

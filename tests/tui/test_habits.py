@@ -151,3 +151,28 @@ def test_options_that_are_here_are_not_talked_away() -> None:
     own = {name for parameter in run.params for name in parameter.opts}
     assert own.isdisjoint(INSTEAD)
     assert "doctor" not in WORDS
+
+
+def test_short_options_that_are_known_from_elsewhere() -> None:
+    given = options_of("-m", "opus", "-d", "x")
+    assert (given.model, given.debug) == ("opus", True)
+
+
+def test_sources_of_settings_are_named_or_none_at_all(capsys: pytest.CaptureFixture[str]) -> None:
+    assert options_of("x").setting_sources is None
+    assert options_of("--setting-sources", "user, local").setting_sources == ("user", "local")
+    assert options_of("--setting-sources=", "x").setting_sources == ()
+    assert cli.main(["--setting-sources", "mine", "x"]) == 2
+    assert "'mine' is not one of user, project, local" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "--no-session-persistence x",
+        "--no-session-persistence -c -p x",
+        "--replay-user-messages -p x",
+    ],
+)
+def test_options_of_streams_and_scripts_say_what_they_go_with(arguments: str) -> None:
+    assert cli.main(shlex.split(arguments)) == 2

@@ -33,8 +33,18 @@ _json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def command(context: click.Context, as_json: bool) -> None:
     """Show the settings in force here and where each comes from."""
-    if context.invoked_subcommand is not None:
-        return
+    if context.invoked_subcommand is None:
+        _show(as_json)
+
+
+@command.command("list")
+@_json
+def list_settings(as_json: bool) -> None:
+    """Show the settings in force here: what `config` alone does."""
+    _show(as_json)
+
+
+def _show(as_json: bool) -> None:
     settings = settings_here(here())
     values = settings.values.model_dump(exclude_none=True, exclude={"permissions", "hooks"})
     if as_json:
