@@ -28,7 +28,7 @@ from permissions.shell.syntax import (
     Unparsable,
     Word,
 )
-from permissions.shell.unwrap import supplied_texts, unwrap
+from permissions.shell.unwrap import found_texts, supplied_texts, unwrap
 
 MAX_PARTS = 2_000
 """Simple commands, nested ones included; more make the command unparsable."""
@@ -89,7 +89,7 @@ def _facts(placed: Placed, around: Surroundings, home: str, depth: int) -> Comma
         folder = _only(folders)
         words = tuple(_known(word, script, home, folder) for word in words)
     given = input_text(simple.redirects, placed.piped)
-    is_alone = placed.piped is None and not simple.redirects
+    is_alone = placed.piped is None and placed.search is None and not simple.redirects
     heeds_input = not is_alone and (
         _HEEDS_INPUT.search(simple.raw) is not None
         or (
@@ -104,7 +104,10 @@ def _facts(placed: Placed, around: Surroundings, home: str, depth: int) -> Comma
     unwrapped = unwrap(words)
     hidden = script.hides or unwrapped.hidden
     inner: list[CommandFacts] = []
-    supplied = supplied_texts(unwrapped.layers, given)
+    supplied = (
+        *supplied_texts(unwrapped.layers, given),
+        *found_texts(unwrapped.layers, placed.search),
+    )
     texts, elsewhere, reader = unwrapped.scripts, unwrapped.scripts_elsewhere, unwrapped.reader
     is_read_ahead = unwrapped.scripts and any(map(is_printed, words))
     if reader is not None:

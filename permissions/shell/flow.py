@@ -59,6 +59,8 @@ class Placed:
     """May run at any later time: in the background, or in a function."""
     piped: str | None = None
     """What the command before it in a pipe prints into it, where that is plain to see."""
+    search: Simple | None = None
+    """The `find` before it in a pipe."""
     repeats: bool = False
     """Stands in a loop."""
 
@@ -118,6 +120,7 @@ class _Walker:
         self._loops = 0
         self._functions = functions
         self._piped: str | None = None
+        self._search: Simple | None = None
         self.placed: list[Placed] = []
 
     def walk(self, node: Node, folders: Folders) -> _Exit:
@@ -137,6 +140,7 @@ class _Walker:
                 self._late += node.is_background
                 for before, item in zip((None, *node.items), node.items, strict=False):
                     self._piped = self._printed(before) if isinstance(item, Simple) else None
+                    self._search = _search(before) if isinstance(item, Simple) else None
                     self.walk(item, folders)
                 self._sharing -= len(node.items) > 1 or node.is_background
                 self._late -= node.is_background
@@ -163,8 +167,10 @@ class _Walker:
         if not self._silent:
             late = self._late > 0
             looped = self._loops > 0
-            self.placed.append(Placed(simple, folders, self._stage, late, self._piped, looped))
-        self._piped = None
+            self.placed.append(
+                Placed(simple, folders, self._stage, late, self._piped, self._search, looped)
+            )
+        self._piped = self._search = None
 
     def _printed(self, before: Node | None) -> str | None:
         if not isinstance(before, Simple) or self._functions:
@@ -309,6 +315,16 @@ _MOVING = frozenset({"cd", "pushd", "popd", "eval", "source", "."})
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=", re.ASCII)
 _HERE = frozenset({"command", "builtin", "time"})
 _OPAQUE_BUILTINS = frozenset({"eval", "source", ".", "exec"})
+
+
+def _search(before: Node | None) -> Simple | None:
+    """Return the `find` that prints into a pipe, when its words are all known."""
+    if not isinstance(before, Simple) or before.words[:1] != (_FIND,):
+        return None
+    return before if all(word.is_literal for word in before.words) else None
+
+
+_FIND = Word("find", "find")
 
 
 def _is_activation(words: tuple[Word, ...]) -> bool:

@@ -124,6 +124,18 @@ def _filters(program: str, words: Sequence[str]) -> tuple[tuple[str, ...], tuple
             continue
         if pattern.startswith("!"):
             pattern, is_in = pattern[1:], False
-        ending = pattern.rstrip("/*").rpartition("/")[2] if not is_in else pattern
-        (included if is_in else excluded).append(ending.rpartition("/")[2] or pattern)
+        for one in _alternatives(pattern) if program == "rg" else (pattern,):
+            ending = one.rstrip("/*").rpartition("/")[2] if not is_in else one
+            (included if is_in else excluded).append(ending.rpartition("/")[2] or one)
     return tuple(included), tuple(excluded)
+
+
+def _alternatives(pattern: str) -> tuple[str, ...]:
+    """Return what `{a,b}` in a pattern of ripgrep stands for."""
+    match = _BRACES.fullmatch(pattern)
+    if match is None:
+        return (pattern,)
+    return tuple(f"{match[1]}{one}{match[3]}" for one in match[2].split(","))
+
+
+_BRACES = re.compile(r"([^{}]*)\{([^{}]*)\}([^{}]*)")

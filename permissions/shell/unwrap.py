@@ -21,7 +21,7 @@ from permissions.shell.shell_texts import (
     of_shell,
 )
 from permissions.shell.starters import after_option, find, git, runner
-from permissions.shell.syntax import PIPE_MARK, Word
+from permissions.shell.syntax import PIPE_MARK, Simple, Word
 from permissions.shell.wrapped import inside
 from permissions.shell.wrappers import RUNNERS, SHELLS, WRAPPERS
 
@@ -101,6 +101,24 @@ def supplied_texts(layers: tuple[Layer, ...], given: str | None) -> Iterator[str
         for operand in operands:
             put = [word.replace(PIPE_MARK, operand) for word in words]
             yield " ".join(quote(word) for word in (*put, operand))
+
+
+def found_texts(layers: tuple[Layer, ...], search: Simple | None) -> Iterator[str]:
+    """Yield what xargs runs behind `find`: the same as its `-exec`."""
+    if search is None:
+        return
+    for layer in layers:
+        words = layer.words[:-1]
+        if layer.words[-1:] != (SUPPLIED,) or not words[0].is_literal:
+            continue
+        if any(not word.is_literal and PIPE_MARK not in word.text for word in words):
+            continue
+        tests = [word.plain for word in search.words if word.plain not in _PRINTING]
+        command = [word.text.replace(PIPE_MARK, "{}") for word in words]
+        yield " ".join(map(quote, (*tests, "-exec", *command, "{}", "+")))
+
+
+_PRINTING = names("-print -print0")
 
 
 def _inner(layer: Layer) -> tuple[list[Layer], Texts]:

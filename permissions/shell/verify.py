@@ -137,7 +137,8 @@ def _check_gaps(node: TreeNode, kind: str, children: list[TreeNode], source: byt
             is_behind = kind == "redirected_statement" and child.type in REDIRECTS
             if gap and not allowed.fullmatch(gap) and not (is_behind and is_lost_dash(gap)):
                 raise Unparsable("part of it is not understood")
-            if gap and not gap.replace(b"\\\n", b""):
+            joins = before is None or before.type not in ("&&", "||")
+            if gap and joins and not gap.replace(b"\\\n", b""):
                 # The shell joins what stands on both sides; the grammar sees two words.
                 raise Unparsable("a word is continued on the next line")
         end = child.end_byte

@@ -30,7 +30,8 @@ READ_ALL = [
     "rg --hidden x", "rg x", "find . -type f -exec cat {} +",
     'find . -name ".e*" -exec cat {} +', "cd sub && grep -r x ..", "time grep -r x .",
     'sh -c "grep -r x ."', "grep -r x docs", 'grep -rn --include=".*" x .', 'grep -r x "$PWD"',
-    "echo x | xargs grep -r x .", "grep -r x src .",
+    "echo x | xargs grep -r x .", "grep -r x src .", "find . -type f | xargs cat",
+    "find . -maxdepth 1 -type f -print0 | xargs -0 grep x", "rg -g '.{env,x}' x",
 ]  # fmt: skip
 
 
@@ -49,6 +50,7 @@ LEFT_OUT = [
     'grep -rn --include="*.py" x .', "rg -t py x", "rg -g '*.py' x",
     "grep -rn --exclude=.env --exclude=*.pem --exclude-dir=keys --exclude=private.md x .",
     "tar czf x.tgz --exclude=.env --exclude=keys --exclude=*.md .", "cp .env.example x",
+    "find . -name '*.py' | xargs grep -n x", "find src -type f | xargs cat", "rg -g '*.{py,js}' x",
 ]  # fmt: skip
 
 
