@@ -94,7 +94,7 @@ class Accounting:
             spent = self.costs.state.prompts_usd[-1]
             self._totals.notice = (
                 f"This prompt has cost ${spent:.2f} so far, far more than usual. "
-                "Esc interrupts; --max-budget-usd sets a limit."
+                "esc interrupts; --max-budget-usd sets a limit."
             )
 
 

@@ -12,7 +12,7 @@ from tui.document import Document
 from tui.past import Past
 from tui.prompt_runner import PromptRunner
 
-BUSY: Final = "A prompt is still being worked on: press Esc to interrupt it, then try again."
+BUSY: Final = "A prompt is still being worked on: press esc to interrupt it, then try again."
 
 
 class ConversationHolder:

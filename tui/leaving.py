@@ -111,4 +111,4 @@ class Leaving:
         self._until_s = self._clock() + LEAVE_S
         count = self._count_in_background()
         ends = f"; {count} command{'s end' if count != 1 else ' ends'}" if count else ""
-        self._hint.say(f"press {key.title()} again to leave{ends}")
+        self._hint.say(f"press {key} again to leave{ends}")

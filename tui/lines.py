@@ -167,7 +167,7 @@ class Lines:
         taken = multiplexer_key(self._host.options.env)
         chords = self._host.chords.keymap.keys_of("task:background")
         free = [chord for chord in chords if chord[0] != taken]
-        return display_chord((free or chords)[0]).lower() if chords else ""
+        return display_chord((free or chords)[0]) if chords else ""
 
     def _status(self) -> Status:
         host = self._host

@@ -50,14 +50,14 @@ _BY_PROGRAM: Final[Mapping[str, Terminal]] = {
     "Apple_Terminal": Terminal(
         "Terminal.app",
         False,
-        'It sends no Shift+Enter. Settings, Profiles, Keyboard: "Use Option as Meta key", then '
-        "Option+Enter is a new line",
+        'It sends no shift+enter. Settings, Profiles, Keyboard: "Use Option as Meta key", then '
+        "option+enter is a new line",
         has_true_colour=False,
     ),
     "vscode": Terminal("the terminal of VS Code", False, _VSCODE),
     "rio": Terminal("Rio", True),
-    "WarpTerminal": Terminal("Warp", False, "Warp sends no Shift+Enter; use Ctrl+J"),
-    "Hyper": Terminal("Hyper", False, "Hyper sends no Shift+Enter; use Ctrl+J"),
+    "WarpTerminal": Terminal("Warp", False, "Warp sends no shift+enter; use ctrl+j"),
+    "Hyper": Terminal("Hyper", False, "Hyper sends no shift+enter; use ctrl+j"),
 }
 
 
@@ -82,7 +82,7 @@ def terminal_of(env: Mapping[str, str]) -> Terminal | None:
         )
     if env.get("VTE_VERSION"):
         return Terminal(
-            "a VTE terminal (GNOME and the like)", False, "It sends no Shift+Enter; use Ctrl+J"
+            "a VTE terminal (GNOME and the like)", False, "It sends no shift+enter; use ctrl+j"
         )
     if env.get("KONSOLE_VERSION"):
         return Terminal(
@@ -145,11 +145,11 @@ def _colour(env: Mapping[str, str], terminal: Terminal | None) -> Advice:
 
 
 def _new_line(terminal: Terminal | None) -> Advice:
-    always = r"Ctrl+J, or \ before Enter, makes a new line everywhere"
+    always = r"ctrl+j, or \ before enter, makes a new line everywhere"
     if terminal is None:
-        return Advice("new line", "note", f"it is not known whether Shift+Enter arrives; {always}")
+        return Advice("new line", "note", f"it is not known whether shift+enter arrives; {always}")
     if terminal.sends_shift_enter:
-        return Advice("new line", "ok", "Shift+Enter")
+        return Advice("new line", "ok", "shift+enter")
     return Advice("new line", "note", always, terminal.fix)
 
 
@@ -170,15 +170,15 @@ def _multiplexer(env: Mapping[str, str]) -> Iterator[Advice]:
         yield Advice(
             "screen",
             "note",
-            "GNU screen passes neither Shift+Enter nor 24-bit colour on, and takes Ctrl+A",
-            "For Ctrl+A inside: press Ctrl+A then a. /theme ansi16 suits its colours.",
+            "GNU screen passes neither shift+enter nor 24-bit colour on, and takes ctrl+a",
+            "For ctrl+a inside: press ctrl+a then a. /theme ansi16 suits its colours.",
         )
     elif env.get("ZELLIJ"):
         yield Advice(
             "zellij",
             "note",
-            "it takes Ctrl+G, Ctrl+O, Ctrl+P, Ctrl+S and Ctrl+T for itself",
-            "Lock it (Ctrl+G) to have these keys here, or give others to its modes.",
+            "it takes ctrl+g, ctrl+o, ctrl+p, ctrl+s and ctrl+t for itself",
+            "Lock it (ctrl+g) to have these keys here, or give others to its modes.",
         )
 
 

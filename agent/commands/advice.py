@@ -29,7 +29,7 @@ _ELSEWHERE: Final = {
     "output-style output-styles rules-file agents-md instructions": (
         "/memory edits what the model is told; --append-system-prompt adds to it."
     ),
-    "ide": "Ctrl+G edits the prompt in your editor; @path attaches files.",
+    "ide": "ctrl+g edits the prompt in your editor; @path attaches files.",
     "bug feedback": "/export writes the conversation, /debug shows the log.",
     "heapdump": "/debug shows the log.",
     "review code-review security-review simplify verify run commit pr-comments batch insights "
@@ -38,34 +38,34 @@ _ELSEWHERE: Final = {
     "upgrade update install": "In the clone: git pull, then make run.",
     "version about": "/status shows it.",
     "fast": "/model and /effort choose how quick it is.",
-    "reasoning thinking think": "/effort says how hard it thinks; Ctrl+O shows more of it.",
+    "reasoning thinking think": "/effort says how hard it thinks; ctrl+o shows more of it.",
     "goal loop schedule workflows": "A Stop hook can send it on; see docs/hooks.md of agent-tui.",
-    "background bg": "Ctrl+B moves a running command to the background, /tasks shows them.",
+    "background bg": "ctrl+b moves a running command to the background, /tasks shows them.",
     "fork subtask": "/branch goes on in a copy.",
     "cd pwd directory dir": "It works in the folder it was started in; /add-dir adds another.",
     "import migrate": "Files of Claude Code are read where they are; /status lists them.",
     "autocompact": "/config autoCompactEnabled=false switches it off.",
-    "stop cancel abort": "Esc interrupts; /tasks stops what runs in the background.",
+    "stop cancel abort": "esc interrupts; /tasks stops what runs in the background.",
     "approvals approval rules policies policy tools allow deny": (
         "/permissions shows and changes the rules."
     ),
-    "yolo auto always-approve accept": "/mode and Shift+Tab change how much it asks.",
+    "yolo auto always-approve accept": "/mode and shift+tab change how much it asks.",
     "fewer-permission-prompts auto-mode-setup": (
         "/permissions takes rules; docs/permissions.md tells of autoMode."
     ),
     "act ask code architect agent": (
-        "/mode and Shift+Tab change how much it may do; /plan plans first."
+        "/mode and shift+tab change how much it may do; /plan plans first."
     ),
     "models provider providers": "/model chooses it.",
     "session sessions chat chats load threads": "/resume shows the sessions here.",
     "save share unshare": "Sessions are kept by themselves; /export writes one to a file.",
-    "history": "Ctrl+R searches what you typed.",
+    "history": "ctrl+r searches what you typed.",
     "themes appearance": "/theme chooses the colours.",
     "keys shortcuts keymap hotkeys bindings": "? shows the keys, /keybindings edits them.",
-    "editor edit": "Ctrl+G edits the prompt in your editor.",
+    "editor edit": "ctrl+g edits the prompt in your editor.",
     "add drop read-only mention file files image": "@path attaches a file.",
     "shell sh bash exec terminal": "! in front of a line runs it in the shell.",
-    "details verbose": "Ctrl+O shows more of each call, or less.",
+    "details verbose": "ctrl+o shows more of each call, or less.",
     "summarize summarise compress": "/compact makes room.",
     "tokens": "/context shows what fills the window, /cost what was used.",
     "restore redo revert checkpoints": "/rewind goes back.",

@@ -61,7 +61,7 @@ def test_ctrl_c_interrupts_then_leaves(screen: Screen, serve: Serve) -> None:
     program.type(b"\x03")
     assert program.wait_until(shows("interrupted.")), program.emulator.text()
     program.type(b"\x03")
-    assert program.wait_until(shows("press Ctrl+C again")), program.emulator.text()
+    assert program.wait_until(shows("press ctrl+c again")), program.emulator.text()
     program.type(b"\x03")
     assert program.wait_until(lambda _: program.exit_status is not None)
     assert program.exit_status == 0

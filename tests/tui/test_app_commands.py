@@ -183,7 +183,7 @@ async def test_another_session_waits_for_the_turn_and_says_which_key_ends_it() -
         await send(pilot, "go")
         await app.restart(None)
         await pilot.pause()
-        said = "A prompt is still being worked on: press Esc to interrupt it, then try again."
+        said = "A prompt is still being worked on: press esc to interrupt it, then try again."
         assert await app.conversations.change("other") == said
         assert app.conversations.current is conversation
         await pilot.press("escape")
@@ -404,7 +404,7 @@ async def test_a_shell_command_goes_on_in_the_background(tmp_path: Path) -> None
         assert f"[It goes on in the background as {shell.id}.]" in conversation.told[0]
         assert not app.document.activity.is_working
         await pilot.press("ctrl+d")
-        assert "press Ctrl+D again to leave; 1 command ends" in text_of(app.status_line)
+        assert "press ctrl+d again to leave; 1 command ends" in text_of(app.status_line)
         await shells.kill_all()
 
 
@@ -466,7 +466,7 @@ async def test_the_shells_mode_says_what_it_is_and_escape_leaves_it() -> None:
         await pilot.press(*"!ls")
         await settled(pilot)
         assert "runs at once, the model sees the output" in text_of(app.composer)
-        assert "Esc leaves" in text_of(app.composer)
+        assert "esc leaves" in text_of(app.composer)
         await pilot.press("escape")
         assert app.composer.buffer.text == "ls"
         assert "runs at once" not in text_of(app.composer)
@@ -609,7 +609,7 @@ async def test_escape_ends_what_runs_before_it_leaves_the_shells_mode() -> None:
         await send(pilot, "go")
         await pilot.press(*"!ls")
         await settled(pilot)
-        assert "Esc leaves" not in text_of(app.composer)
+        assert "esc leaves" not in text_of(app.composer)
         await pilot.press("escape")
         await settled(pilot)
         assert not app.document.activity.is_working

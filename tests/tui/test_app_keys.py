@@ -184,7 +184,7 @@ async def test_ctrl_c_clears_then_leaves() -> None:
     async with app.run_test(size=(80, 20)) as pilot:
         await pilot.press(*keys("draft"), "ctrl+c")
         assert app.composer.buffer.is_empty
-        assert "press Ctrl+C again to leave" in text_of(app.status_line)
+        assert "press ctrl+c again to leave" in text_of(app.status_line)
         await pilot.press("up")
         assert app.composer.buffer.text == "draft"
         await pilot.press("ctrl+c", "ctrl+c")
@@ -207,7 +207,7 @@ async def test_ctrl_d_deletes_then_leaves() -> None:
         await pilot.press("a", "b", "left", "ctrl+d")
         assert app.composer.buffer.text == "a"
         await pilot.press("backspace", "ctrl+d")
-        assert "press Ctrl+D again" in text_of(app.status_line)
+        assert "press ctrl+d again" in text_of(app.status_line)
         await pilot.press("ctrl+d")
     assert app.return_value is not None
 
@@ -390,7 +390,7 @@ async def test_help_lists_keys_and_commands() -> None:
     async with app.run_test(size=(80, 140)) as pilot:
         await pilot.press(*"/help", "enter")
         await settled(pilot)
-        assert "Shift+Tab" in text_of(app.dialogs)
+        assert "shift+tab" in text_of(app.dialogs)
         assert "/theme" in text_of(app.dialogs)
         app.dialogs._guard._guarded_until_s = 0.0
         await pilot.press("escape")
@@ -551,9 +551,9 @@ async def test_a_chord_that_has_begun_says_how_it_may_go_on() -> None:
         await pilot.press("ctrl+x")
         await settled(pilot)
         shown = text_of(app.status_line)
-        assert "Ctrl+X …" in shown
-        assert "Ctrl+K stop background" in shown
-        assert "Y copy answer" in shown
+        assert "ctrl+x …" in shown
+        assert "ctrl+k stop background" in shown
+        assert "y copy answer" in shown
         await pilot.press("y")
         await settled(pilot)
         assert "no answer yet" in text_of(app.status_line)
@@ -564,8 +564,8 @@ async def test_a_whole_chord_takes_back_what_its_beginning_said() -> None:
     async with app.run_test(size=(160, 20)) as pilot:
         await pilot.press("ctrl+x")
         await settled(pilot)
-        assert "Ctrl+X …" in text_of(app.status_line)
+        assert "ctrl+x …" in text_of(app.status_line)
         await pilot.press("ctrl+x")
         await pilot.press("ctrl+v")
         await settled(pilot)
-        assert "Ctrl+X …" not in text_of(app.status_line)
+        assert "ctrl+x …" not in text_of(app.status_line)

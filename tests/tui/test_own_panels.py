@@ -28,7 +28,7 @@ async def test_the_palette_finds_commands_and_actions_and_does_them() -> None:
         await pilot.press(*"compact")
         assert "❯ /compact" in text_of(app.dialogs)
         await pilot.press("escape", *"stash")
-        assert "Ctrl+S" in text_of(app.dialogs)
+        assert "ctrl+s" in text_of(app.dialogs)
         await pilot.press("escape", "escape")
         await settled(pilot)
         assert app.dialogs.open_count == 0
@@ -99,7 +99,7 @@ async def test_the_keys_are_shown_and_the_next_one_counts() -> None:
         await settled(pilot)
         await pilot.press("?")
         await settled(pilot)
-        assert "Shift+Tab" in text_of(app.dialogs)
+        assert "shift+tab" in text_of(app.dialogs)
         await pilot.press("h")
         await settled(pilot)
         assert app.dialogs.open_count == 0

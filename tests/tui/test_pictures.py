@@ -102,7 +102,7 @@ async def test_drafts_put_aside_are_counted_and_kept_with_the_draft() -> None:
     async with app.run_test(size=(70, 20)) as pilot:
         await settled(pilot)
         await pilot.press(*"one", "ctrl+s", *"two", "ctrl+s", *"three")
-        assert "2 drafts put aside: Ctrl+S" in text_of(app.composer)
+        assert "2 drafts put aside: ctrl+s" in text_of(app.composer)
         app.drafts.keep()
         assert conversation.draft == "one\n\ntwo\n\nthree"
         await pilot.press("ctrl+u", "ctrl+s")

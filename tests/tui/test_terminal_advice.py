@@ -36,7 +36,7 @@ def test_terminals_are_known_by_what_they_set(env: dict[str, str], name: str) ->
 def test_an_unknown_terminal_is_no_problem() -> None:
     assert terminal_of(PLAIN) is None
     assert all(advice.state != "problem" for advice in said().values())
-    assert "Ctrl+J" in said()["new line"].text
+    assert "ctrl+j" in said()["new line"].text
 
 
 def test_what_works_needs_no_fix() -> None:

@@ -66,7 +66,7 @@ class Status:
     is_unthinking: bool = False
     """Whether the model could think and was told not to."""
     hint: str = ""
-    """Takes the place of everything but the mode: "press Ctrl+C again to leave"."""
+    """Takes the place of everything but the mode: "press ctrl+c again to leave"."""
 
 
 def status_row(status: Status, width_cells: int) -> Row:

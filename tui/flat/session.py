@@ -42,9 +42,9 @@ LEAVE_S: Final = 2.0
 """How long the first Ctrl+C at the prompt waits for the second."""
 HISTORY: Final = 200
 WELCOME: Final = (
-    "Type a request and press Enter. A line that ends with a backslash goes on in the next. "
-    "Slash help lists the commands, slash mode changes what is asked, Ctrl+C interrupts, "
-    "Ctrl+D leaves."
+    "Type a request and press enter. A line that ends with a backslash goes on in the next. "
+    "Slash help lists the commands, slash mode changes what is asked, ctrl+c interrupts, "
+    "ctrl+d leaves."
 )
 
 
@@ -300,7 +300,7 @@ class _FlatRun:
             self._on_end(0)
         else:
             self._leave_until_s = time.monotonic() + LEAVE_S
-            self.voice.say(["", "notice: press Ctrl+C again to leave"])
+            self.voice.say(["", "notice: press ctrl+c again to leave"])
 
     def _on_end(self, status: int) -> None:
         self._status = status

@@ -252,7 +252,7 @@ ACTIONS: Final[tuple[Action, ...]] = (
 _VOICE: Final = "there is no dictation here"
 _PLUGINS: Final = "there are no plugins here"
 _CHIPS: Final = "pictures are labels in the prompt's text; the arrows and Backspace work on them"
-_FOOTER: Final = "the status line has nothing to choose; /tasks and Ctrl+T show what it counts"
+_FOOTER: Final = "the status line has nothing to choose; /tasks and ctrl+t show what it counts"
 ABSENT: Final[Mapping[str, str]] = {
     "chat:fastMode": "there is no fast mode here; /model and /effort choose speed",
     "voice:pushToTalk": _VOICE,

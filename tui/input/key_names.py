@@ -39,6 +39,14 @@ _SPECIAL: Final = {
     "pgup": "pageup",
     "pgdn": "pagedown",
 }
+_SHORT: Final = {
+    "super": "cmd",
+    "escape": "esc",
+    "pageup": "pgup",
+    "pagedown": "pgdn",
+    "delete": "del",
+}
+"""Names as hints write them."""
 _NAMED: Final = frozenset(
     {"escape", "enter", "tab", "space", "up", "down", "left", "right", "backspace", "delete"}
     | {"insert", "home", "end", "pageup", "pagedown", "capslock", "caps_lock"}
@@ -113,7 +121,10 @@ def canonical_key(textual_key: str) -> str:
 
 
 def display_chord(chord: Chord) -> str:
-    """Return a binding as people read it: "Shift+Tab", "Ctrl+X Ctrl+E"."""
+    """Return a binding as every hint on the screen writes it: "shift+tab", "esc", "ctrl+x y".
+
+    In lower case: a capital would mean Shift.
+    """
     return " ".join(_display_key(key) for key in chord)
 
 
@@ -149,5 +160,4 @@ def _canonical(modifiers: set[str], key: str, spelling: str) -> str:
 
 def _display_key(key: str) -> str:
     *modifiers, last = _split(key)
-    names = {"super": "Cmd", "escape": "Esc", "pageup": "PageUp", "pagedown": "PageDown"}
-    return "+".join(names.get(part, part.capitalize()) for part in (*modifiers, last))
+    return "+".join(_SHORT.get(part, part) for part in (*modifiers, last))

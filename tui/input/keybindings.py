@@ -193,14 +193,14 @@ class _Reader:
         if not RESERVED_KEYS.isdisjoint(chord):
             self._warn(
                 KeybindingIssue.RESERVED_KEY,
-                f"{keys!r}: Ctrl+C and Ctrl+D always interrupt and leave; choose another key",
+                f"{keys!r}: ctrl+c and ctrl+d always interrupt and leave; choose another key",
                 line,
             )
             return None
         if not _UNREACHABLE.isdisjoint(chord) or "ctrl+m" in keys.lower().split():
             self._warn(
                 KeybindingIssue.RESERVED_KEY,
-                f"{keys!r} never reaches a program (Ctrl+M is Enter); choose another key",
+                f"{keys!r} never reaches a program (ctrl+m is enter); choose another key",
                 line,
             )
             return None

@@ -131,7 +131,7 @@ class DiffPanel:
             file = self._files[self._file]
             heading = shown_line(f"{file.path}")
             count = f"  {self._file + 1}/{len(self._files)}"
-            hint = "↑↓ pgup pgdn scroll · ←→ other file · esc back"
+            hint = "↑↓ pgup/pgdn scroll · ←→ other file · esc back"
             opened: tuple[Run, ...] = ((heading, Ink(Role.ACCENT, bold=True)), (count, MUTED))
             body = self._rows_of(file, width_cells) or [row("   ", ("no lines to show", MUTED))]
             identity = f"{self._source} {self._file}"

@@ -68,7 +68,7 @@ class TextPanel:
 
     def view(self, width_cells: int) -> DialogView:
         """Return the panel at a width."""
-        foot = FooterRow(row(("   ↑↓ pgup pgdn scroll · esc close", MUTED)), is_optional=True)
+        foot = FooterRow(row(("   ↑↓ pgup/pgdn scroll · esc close", MUTED)), is_optional=True)
         title = ((self._title, Ink(Role.ACCENT, bold=True)),)
         rows = list(self._rows(width_cells))
         return DialogView(title, rows, [foot], follows_end=self._follows_end)

@@ -77,7 +77,7 @@ def run_command(
     options = HookOptions(settings, plugins, trust)
     stdin = sys.stdin or io.StringIO()  # a closed one is empty
     if stdin.isatty():
-        click.echo("Type the payload as JSON, or nothing, and Ctrl+D:", err=True)
+        click.echo("Type the payload as JSON, or nothing, and ctrl+d:", err=True)
     for stream in (stdin, sys.stdout):
         if isinstance(stream, io.TextIOWrapper):  # JSON is UTF-8, whatever the locale says
             stream.reconfigure(encoding="utf-8", errors="replace")

@@ -134,7 +134,7 @@ STATUSES: dict[str, Status] = {
     ),
     "demo": Status(model="demo", folder="~/slugs", branch="main", is_demo=True),
     "nearly_full": Status(Mode.PLAN, "claude-sonnet-5", None, 190_000, 200_000, 12.5, "~/slugs"),
-    "hint": Status(Mode.BYPASS, "m", hint="press Ctrl+C again to leave"),
+    "hint": Status(Mode.BYPASS, "m", hint="press ctrl+c again to leave"),
 }
 
 ACTIVITIES: dict[str, Activity] = {

@@ -237,11 +237,11 @@ STATUS_LINES = {
     ("nearly_full", 20): """\
  ⏸ plan    sonnet-5""",
     ("hint", 90): """\
- ⏵⏵ bypass permissions on  press Ctrl+C again to leave""",
+ ⏵⏵ bypass permissions on  press ctrl+c again to leave""",
     ("hint", 60): """\
- ⏵⏵ bypass permissions on  press Ctrl+C again to leave""",
+ ⏵⏵ bypass permissions on  press ctrl+c again to leave""",
     ("hint", 20): """\
- ⏵⏵ bypass  press C…""",
+ ⏵⏵ bypass  press c…""",
 }
 
 ACTIVITY_LINES = {
