@@ -102,10 +102,11 @@ def parse_settings(text: str, source: RuleSource, path: Path | None) -> LoadedFi
     for where, message in problems:
         key = ".".join(str(step) for step in where)
         warnings.append(SettingsWarning(message, path, root.line_of(*where), key))
-    for key, near in unknown_keys(root.value):
+    for where, near in unknown_keys(root.value):
         hint = f'unknown key; did you mean "{near}"?' if near else "unknown key, kept but not used"
         level: Literal["warning", "info"] = "warning" if near else "info"
-        warnings.append(SettingsWarning(hint, path, root.line_of(key), key, level))
+        key = ".".join(where)
+        warnings.append(SettingsWarning(hint, path, root.line_of(*where), key, level))
     warnings.sort(key=lambda warning: (warning.level != "error", warning.line or 0))
     return LoadedFile(source, path, model, root, tuple(warnings), parsed.error is not None)
 

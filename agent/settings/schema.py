@@ -289,18 +289,31 @@ def check(
             usable = _without(usable, path)
 
 
-def unknown_keys(raw: Mapping[str, JsonValue]) -> tuple[tuple[str, str | None], ...]:
-    """Return keys that mean nothing here, each with the known key it may have been meant as."""
+def unknown_keys(
+    raw: Mapping[str, JsonValue],
+) -> tuple[tuple[tuple[str, ...], str | None], ...]:
+    """Return the paths of keys that mean nothing here, each with the key it may be meant as."""
     known = SettingsFile.model_fields.keys()
-    found: list[tuple[str, str | None]] = []
+    found: list[tuple[tuple[str, ...], str | None]] = []
     for key in raw:
         if key in known or key in ACCEPTED_ELSEWHERE or key in FORBIDDEN_IN_PROJECT:
             continue
+        if key in _RULE_LISTS:
+            found.append(((key,), f"permissions.{key}"))
+            continue
         near = difflib.get_close_matches(key, known, n=1, cutoff=0.75)
-        found.append((key, near[0] if near else None))
+        found.append(((key,), near[0] if near else None))
+    permissions = raw.get("permissions")
+    fields = PermissionsSection.model_fields.keys()
+    for key in permissions if isinstance(permissions, dict) else ():
+        if key not in fields and key not in ACCEPTED_ELSEWHERE:
+            # A list of restrictions must not get lost over its name.
+            near = difflib.get_close_matches(key, fields, n=1, cutoff=0.6)
+            found.append((("permissions", key), near[0] if near else None))
     return tuple(found)
 
 
+_RULE_LISTS: Final = frozenset({"allow", "ask", "deny"})
 _INSTANCE: Final = re.compile(r" or instance of \w+")
 """What the validator says of classes that no file can name."""
 

@@ -125,6 +125,8 @@ def test_a_folder_that_is_gone_is_said_in_one_line(
         ("{", "not valid JSON"),
         ('{"permissions": 3}', "permissions: expected an object"),
         ('{"permissions": {"allow": 3}}', "permissions.allow: expected a list"),
+        ('{"permissions": {"denny": []}}', 'permissions.denny: unknown key; did you mean "deny"?'),
+        ('{"permissions": {"deny": [5]}}', "permissions.deny.0: a rule is a text"),
     ],
 )
 def test_lint_and_explain_tell_of_a_settings_file_that_cannot_be_read(
@@ -134,8 +136,16 @@ def test_lint_and_explain_tell_of_a_settings_file_that_cannot_be_read(
     (tmp_path / ".agent" / "settings.json").write_text(text)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path)
-    for verb in (["lint"], ["explain", "Bash(ls)"]):
-        assert told in CliRunner().invoke(command, verb).stderr
+    assert told in CliRunner().invoke(command, ["explain", "Bash(ls)"]).stderr
+    for where in ([], [str(tmp_path / ".agent" / "settings.json")]):
+        arguments = ["lint", "--json", *where]
+        result = CliRunner().invoke(command, arguments, standalone_mode=False)
+        (found,) = json.loads(result.stdout)
+        assert result.return_value == 1
+        assert f"{found['shadowed']}: {found['message']}".removeprefix("None: ").startswith(told)
+        text = CliRunner().invoke(command, ["lint", *where]).stdout
+        assert "settings.json:1)" in text
+        assert "1 findings" in text
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
@@ -23,11 +23,15 @@ from permissions.check_cli import (
     run_lint_jsonl,
 )
 from permissions.context import PermissionContext
-from permissions.lint import LintWarning, lint
+from permissions.lint import LintType, LintWarning, lint
 from permissions.mode import Mode
 from permissions.rule_set import RuleBehavior, RuleSet, RuleSource, RuleText
 from permissions.telling import Shorten, home_relative, source_name
 from tui.subcommands.whole_texts import WholeTexts
+
+if TYPE_CHECKING:
+    from agent.settings.file import SettingsWarning
+    from agent.settings.load import Settings
 
 
 def _tried_rules(function: Callable[..., int]) -> Callable[..., int]:
@@ -115,16 +119,17 @@ def lint_rules(file: str | None, jsonl: bool, as_json: bool) -> int:
                 sys.stdout.flush()
                 has_findings = has_findings or json.loads(answer).get("warnings") != []
         return 1 if has_findings else 0
-    texts = _file_rules(Path(file)) if file else _project_rules()
+    texts, unread = _file_rules(Path(file)) if file else _project_rules()
     found = lint(RuleSet.build(texts)[0])
     if as_json:
-        click.echo(json.dumps([warning.as_json() for warning in found], ensure_ascii=False))
+        both = [warning.as_json() for warning in (*unread, *found)]
+        click.echo(json.dumps(both, ensure_ascii=False))
     else:
         short = home_relative(os.environ.get("HOME", ""))
-        for warning in found:
+        for warning in (*unread, *found):
             click.echo(reveal(_described(warning, short)))
-        click.echo(f"{len(texts)} rules, {len(found)} findings")
-    return 1 if found else 0
+        click.echo(f"{len(texts)} rules, {len(unread) + len(found)} findings")
+    return 1 if unread or found else 0
 
 
 @command.command("replay")
@@ -247,19 +252,10 @@ def _agent_home() -> Path:
 
 def _load_settings(project_root: Path, home: Path) -> LoadedSettings:
     """Read the real settings; lines that bring their own rules never pay for this import."""
-    from agent.errors import ConfigError
-    from agent.settings.load import load_settings
-
-    is_this_home = home == Path(os.environ.get("HOME", "/nonexistent"))
-    agent_home = _agent_home() if is_this_home else home / ".agent"
-    try:
-        settings = load_settings(launch_dir=project_root, home=home, agent_home=agent_home)
-    except ConfigError as error:
-        raise click.ClickException(str(error)) from error
-    for warning in settings.warnings:
-        if warning.level == "error" or warning.key.startswith("permissions"):
-            # What is broken does not count: an answer without that would mislead.
-            click.echo(reveal(str(warning)), err=True)
+    settings, agent_home = _settings(project_root, home)
+    for warning in filter(_is_about_rules, settings.warnings):
+        # What is broken does not count: an answer without that would mislead.
+        click.echo(reveal(str(warning)), err=True)
     return LoadedSettings(
         rules=settings.rules,
         additional_dirs=settings.additional_dirs,
@@ -268,6 +264,22 @@ def _load_settings(project_root: Path, home: Path) -> LoadedSettings:
         settings_dir=agent_home,
         waiting=settings.waiting_rules,
     )
+
+
+def _settings(project_root: Path, home: Path) -> tuple[Settings, Path]:
+    from agent.errors import ConfigError
+    from agent.settings.load import load_settings
+
+    is_this_home = home == Path(os.environ.get("HOME", "/nonexistent"))
+    agent_home = _agent_home() if is_this_home else home / ".agent"
+    try:
+        return load_settings(launch_dir=project_root, home=home, agent_home=agent_home), agent_home
+    except ConfigError as error:
+        raise click.ClickException(str(error)) from error
+
+
+def _is_about_rules(warning: SettingsWarning) -> bool:
+    return warning.level == "error" or warning.key.startswith("permissions")
 
 
 def _context_here(mode: Mode) -> PermissionContext:
@@ -308,13 +320,18 @@ def _with_tried(
     return context.with_rules(context.rules.with_rules(texts)) if texts else context
 
 
-def _project_rules() -> tuple[RuleText, ...]:
+_Rules = tuple[tuple[RuleText, ...], tuple[LintWarning, ...]]
+"""Rules as they are written, and what of their files cannot be read."""
+
+
+def _project_rules() -> _Rules:
     """Return the rules of this folder; those that wait for trust are looked at as well."""
-    loaded = _load_settings(_cwd(), _home())
-    return (*loaded.rules, *loaded.waiting)
+    settings = _settings(_cwd(), _home())[0]
+    unread = filter(_is_about_rules, settings.warnings)
+    return (*settings.rules, *settings.waiting_rules), tuple(map(_unread, unread))
 
 
-def _file_rules(path: Path) -> tuple[RuleText, ...]:
+def _file_rules(path: Path) -> _Rules:
     """Read the rules of one settings file, taken as the person's own."""
     from agent.settings.file import parse_settings, read_settings  # as above
     from agent.settings.rules import rules_of
@@ -333,9 +350,27 @@ def _file_rules(path: Path) -> tuple[RuleText, ...]:
         reason = str(warnings[0]) if warnings else f"{path}: there is no such file"
         raise click.ClickException(reason)
     rules, more = rules_of(loaded)
+    unread: list[LintWarning] = []
     for warning in (*warnings, *more):
-        click.echo(reveal(f"{warning}"), err=True)
-    return rules
+        if _is_about_rules(warning):
+            unread.append(_unread(warning))
+        else:
+            click.echo(reveal(str(warning)), err=True)
+    return rules, tuple(unread)
+
+
+def _unread(warning: SettingsWarning) -> LintWarning:
+    return LintWarning(
+        LintType.MALFORMED_RULE,
+        warning.key or None,
+        None,
+        "",
+        None,
+        warning.message,
+        "correct the entry or remove it" if warning.key else "correct the file",
+        str(warning.file) if warning.file is not None else None,
+        warning.line,
+    )
 
 
 def _described(warning: LintWarning, short: Shorten) -> str:
