@@ -198,8 +198,16 @@ def explain(
         tool, tool_input = call_text, {}
     judge = decide_with_classifier if classifier else decide
     decision = judge(PermissionRequest(tool, tool_input), context, cwd=cwd)
-    told = with_rules(decision, context.rules)
-    return describe(told, home_relative(str(context.home))), decision
+    short = home_relative(str(context.home))
+    text = describe(with_rules(decision, context.rules), short)
+    if not classifier and decision.behavior is Behavior.ASK:
+        heard = decide_with_classifier(PermissionRequest(tool, tool_input), context, cwd=cwd)
+        if heard.behavior is Behavior.ALLOW:
+            text += (
+                "\nIn a conversation and with -p the local classifier answers before that: it "
+                f"allows this, which {because(heard, short)}. --classifier shows it."
+            )
+    return text, decision
 
 
 def describe(decision: Decision, short: Shorten = str) -> str:

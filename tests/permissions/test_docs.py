@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from permissions.check_cli import EXIT_STATUS, Checker, LoadedSettings, explain
+from permissions.decision import Behavior
 from permissions.rule import RuleBehavior, RuleSource, RuleText
 from tests.permissions.engine import Engine
 
@@ -73,6 +74,30 @@ def test_an_example_is_decided_as_the_page_says(engine: Engine, example: Example
 def test_every_section_has_examples() -> None:
     titles = {example.title for example in examples()}
     assert len(titles) == 8
+
+
+def test_why_a_person_is_asked_is_said_as_the_page_says(engine: Engine) -> None:
+    section = PAGE.read_text("utf-8").split("## Why was I asked?")[1].split("\n## ")[0]
+    rows = [line for line in section.splitlines() if line.startswith("| `")]
+    asks = [RuleText("Bash(git push *)", RuleBehavior.ASK, RuleSource.USER, None, None)]
+    for row in rows:
+        found = re.match(r"\| `(.*?)`: `(.*?)` \|", row)
+        assert found is not None, row
+        call = found[2] if CALL.fullmatch(found[2]) else f"Bash({found[2]})"
+        said, decision = explain(call, engine.context(texts=asks), cwd=engine.root)
+        assert decision.behavior is Behavior.ASK
+        told = said.splitlines()[0].replace(str(engine.root), "…")
+        assert told.startswith("ask: " + found[1].removesuffix("(…)")), row
+    assert len(rows) == 6
+
+
+def test_what_only_reads_is_not_said_to_be_asked_about(engine: Engine) -> None:
+    said, decision = explain("Bash(ls)", engine.context(), cwd=engine.root)
+    assert decision.behavior is Behavior.ASK
+    assert said.splitlines()[-1].endswith("--classifier shows it.")
+    for call, classifier in (("Bash(make)", False), ("Bash(ls)", True)):
+        said, _ = explain(call, engine.context(), cwd=engine.root, classifier=classifier)
+        assert "--classifier" not in said
 
 
 def test_the_decision_that_is_read_step_by_step_reads_as_the_page_says(engine: Engine) -> None:
