@@ -298,8 +298,8 @@ def unknown_keys(
     for key in raw:
         if key in known or key in ACCEPTED_ELSEWHERE or key in FORBIDDEN_IN_PROJECT:
             continue
-        if key in _RULE_LISTS:
-            found.append(((key,), f"permissions.{key}"))
+        if key in _MEANT:
+            found.append(((key,), _MEANT[key]))
             continue
         near = difflib.get_close_matches(key, known, n=1, cutoff=0.75)
         found.append(((key,), near[0] if near else None))
@@ -313,7 +313,11 @@ def unknown_keys(
     return tuple(found)
 
 
-_RULE_LISTS: Final = frozenset({"allow", "ask", "deny"})
+_MEANT: Final = {
+    **{name: f"permissions.{name}" for name in ("allow", "ask", "deny", "defaultMode")},
+    "rules": "permissions",
+}
+"""Keys whose names are far from the place where they stand."""
 _INSTANCE: Final = re.compile(r" or instance of \w+")
 """What the validator says of classes that no file can name."""
 

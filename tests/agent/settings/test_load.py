@@ -282,6 +282,18 @@ def test_a_bad_key_is_named_with_its_line_and_the_rest_counts(world: World) -> N
     assert settings.values.theme == "dark"
 
 
+@pytest.mark.parametrize(
+    ("key", "meant"),
+    [("deny", "permissions.deny"), ("defaultMode", "permissions.defaultMode"),
+     ("rules", "permissions")],
+)  # fmt: skip
+def test_rules_in_another_place_are_told_where_theirs_is(
+    world: World, key: str, meant: str
+) -> None:
+    path = world.write(USER, {key: {}})
+    assert warnings(world.load()) == [f'{path}:1: {key}: unknown key; did you mean "{meant}"?']
+
+
 def test_a_restriction_without_brackets_still_restricts(world: World) -> None:
     world.write(USER, {"permissions": {"deny": "Bash(rm *)"}})
     assert rules(world.load()) == ["deny Bash(rm *) userSettings"]
