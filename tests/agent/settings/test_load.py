@@ -291,7 +291,7 @@ def test_rules_in_another_place_are_told_where_theirs_is(
     world: World, key: str, meant: str
 ) -> None:
     path = world.write(USER, {key: {}})
-    assert warnings(world.load()) == [f'{path}:1: {key}: unknown key; did you mean "{meant}"?']
+    assert warnings(world.load()) == [f'{path}:2: {key}: unknown key; did you mean "{meant}"?']
 
 
 def test_a_restriction_without_brackets_still_restricts(world: World) -> None:
