@@ -49,6 +49,7 @@ from permissions.shell.transfers import (
     wget,
     zip_archive,
 )
+from permissions.shell.user_settings import settings_accesses
 
 _Reader = Callable[[Sequence[Word]], list[Access]]
 
@@ -61,6 +62,7 @@ def accesses(program: str, words: Sequence[Word]) -> list[Access]:
         *_file_accesses(program, words),
         *tool_accesses(program, words),
         *mentions(program, words),
+        *settings_accesses(program, words),
     ]
 
 
