@@ -1,6 +1,9 @@
-"""Variables in front of a command that change nothing about which program runs, or what it runs."""
+"""Variables that change nothing about which program runs or what it runs, and those that do."""
 
 from __future__ import annotations
+
+import re
+from collections.abc import Sequence
 
 from permissions.shell.access import names
 from permissions.shell.syntax import Word
@@ -31,3 +34,37 @@ def is_safe_assignment(name: str, value: Word) -> bool:
     if name in _PROGRAM_VARIABLES:
         return value.text in ("", "cat", "true", ":")
     return name in SAFE_ASSIGNMENTS or name.startswith("LC_")
+
+
+SETTERS = names("export declare typeset local readonly read mapfile readarray getopts printf")
+"""Builtins that set the variables they are given by name."""
+_DECIDES = re.compile(
+    r"PATH|CDPATH|HOME|PWD|IFS|ENV|BASH_\w+|SHELL|SHELLOPTS|BASHOPTS|PS[0-9]|PROMPT_COMMAND"
+    r"|(?:LD|DYLD|GIT|PYTHON|PERL|RUBY|NODE|NPM|YARN|CARGO|RUSTC?|GO|JAVA|MAKE|GEM|BUNDLE)_?\w*"
+    r"|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|npm_\w+|\w*(?:PAGER|EDITOR|VISUAL|BROWSER|ASKPASS|PRELOAD)"
+    r"|LESS(?:OPEN|CLOSE)|XDG_\w+|SSH_\w+|RSYNC_RSH|PIP_\w+|UV_\w+|\w+_PROXY|\w+_proxy"
+)
+"""Variables that decide what programs run, where they look, or with whom they speak."""
+
+
+def setting_risk(builtin: str, words: Sequence[Word]) -> str:
+    """Return why setting these variables is not covered by a wildcard; "" when it may be."""
+    if builtin == "printf":
+        glued = [Word(one.raw, one.text[2:]) for one in words[:1] if one.text[:2] == "-v"]
+        words = words[1:2] if words[:1] and words[0].text == "-v" else glued
+    for word in words:
+        name, equals, value = word.text.partition("=")
+        name = name.removesuffix("+").partition("[")[0]
+        if name.startswith("-"):
+            if builtin in _NAMING and set(name) & set("nf"):
+                return f"{builtin} {name} makes a name mean something else"
+            continue
+        if not Word("", name).is_literal:
+            return f"{builtin} sets a variable that is not known before"
+        is_safe = bool(equals) and is_safe_assignment(name, Word(value, value))
+        if _DECIDES.fullmatch(name) and not is_safe:
+            return f"{builtin} sets {name}, which decides what programs do"
+    return ""
+
+
+_NAMING = names("export declare typeset local")

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from permissions.lazy_dataclass import lazy_dataclass
 from permissions.shell.access import attached_values
 from permissions.shell.arguments import Arguments, Option, is_listed, split_arguments
+from permissions.shell.assignments import SETTERS, setting_risk
 from permissions.shell.database_shells import escapes
 from permissions.shell.git_risks import git_risk
 from permissions.shell.sed_script import sed_script_risk
@@ -208,6 +209,8 @@ def risk_of(program: str, words: Sequence[Word]) -> str:
             return "less + runs a command of its own"
         case "watch" | "setsid" | "ionice" | "flock":
             return f"{program} runs any program"
+        case _ if program in SETTERS and (risk := setting_risk(program, words)):
+            return risk
         case _:
             table = _TABLES.get(program)
             return "" if table is None else _by_table(program, table, words)
