@@ -135,16 +135,20 @@ def _of_commands(facts: Iterable[CommandFacts], scope: Scope) -> tuple[str, ...]
     network: list[str] = []
     roots: list[str] = []
     for one in _all(facts):
-        programs = [(form.head.rpartition("/")[2], form.spaced.split()) for form in one.deny_forms]
+        reached: list[str] = []
+        # A form without words of its own is the text of the whole line.
+        forms = [form for form in one.deny_forms if form.joined]
+        programs = [(form.head.rpartition("/")[2], form.spaced.split()) for form in forms]
         for program, words in programs:
             verb = words[1] if len(words) > 1 else ""
             if program in _NETWORK or verb in _NETWORK_COMMANDS.get(program, ()):
-                network.append(_reached(program, words))
+                reached.append(_reached(program, words))
             if program in _ROOT:
                 roots.append(program)
             options = _LOSING.get(f"{program} {verb}")
             if options is not None and (not options or set(options.split()) & set(words[2:])):
                 lost.append(f"{program} {verb}")
+        network.extend(_most_telling(reached))
         accesses = [(access.kind, access.path) for access in one.accesses]
         accesses += [
             (AccessKind.WRITE, item.target)
@@ -212,6 +216,11 @@ def _reached(program: str, words: Sequence[str]) -> str:
     found = [match[1] for word in words for form in forms if (match := form.match(word))]
     hosts = ", ".join(dict.fromkeys(_looked_up(host) for host in found))
     return f"{program} to {hosts}".strip() if program and hosts else hosts or program
+
+
+def _most_telling(reached: list[str]) -> list[str]:
+    """Leave out a program where another reading of the same words says which host it reaches."""
+    return [one for one in reached if not any(two.startswith(f"{one} to ") for two in reached)]
 
 
 def _looked_up(host: str) -> str:

@@ -30,6 +30,7 @@ from tui.dialogs.permission_rows import (
     INDENT,
     PAD,
     effect_rows,
+    is_table_telling,
     part_rows,
     question_of,
     subject_rows,
@@ -258,7 +259,7 @@ class PermissionDialog:
             return self._revision.edit_view(title_runs(ask.request, ask.display), width_cells)
         width = max(1, width_cells - INDENT - 1)
         body: list[Row] = [*subject_rows(ask.request, ask.display, width_cells, self._highlighter)]
-        if len(ask.pending.parts) > 1:
+        if is_table_telling(ask.pending):
             body.extend([BLANK, *part_rows(ask.pending, width, ask.short)])
         # What it does and why it asks stay in sight, however long the command or the change.
         pinned = [BLANK, *effect_rows(ask.pending, width), *why_rows(ask.pending, width, ask.short)]

@@ -92,6 +92,12 @@ def _command(
     return rows
 
 
+def is_table_telling(pending: Decision) -> bool:
+    """Whether the parts say more than the command: several, or one behind a wrapper."""
+    parts = pending.parts
+    return len(parts) > 1 or any(part.detail.startswith("through ") for part in parts)
+
+
 def part_rows(pending: Decision, width: int, short: Shorten = str) -> list[Row]:
     """Return one line per part of a compound command: verdict, text, and the rule that gave it.
 

@@ -112,6 +112,10 @@ async def test_wrappers_of_a_part_are_spelled_out() -> None:
     pending = replace(PENDING, parts=(PENDING.parts[0], told))
     dialog = PermissionDialog(PermissionAsk(call("x"), pending), Highlighter())
     assert "no rule · through sudo" in drawn(dialog, 80)
+    alone = PermissionDialog(
+        PermissionAsk(call("x"), replace(PENDING, parts=(told,))), Highlighter()
+    )
+    assert "no rule · through sudo" in drawn(alone, 80)
 
 
 async def asked(
