@@ -90,6 +90,9 @@ async def test_compact_model_and_permissions() -> None:
         await send(pilot, "/model small")
         assert conversation.model == "small"
         assert "small" in text_of(app.status_line)
+        assert "The endpoint does not list small." in transcript_of(app)
+        await send(pilot, "/model claude-opus-5")
+        assert "does not list claude" not in transcript_of(app)
         await send(pilot, "/permissions")
         assert "no rules: everything that writes or runs asks" in text_of(app.dialogs)
 

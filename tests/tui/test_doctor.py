@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from tui.subcommands.doctor import command
+from agent.settings.load import CliSettings, load_settings
+from tui.subcommands.doctor import command, report
 
 
 @pytest.fixture
@@ -44,6 +45,17 @@ def test_mistakes_in_the_persons_own_files_are_named(checks: Path) -> None:
     assert "keybindings.json:2: 'chat:stahs' is no action" in said["keys"][0]["text"]
     assert "broken.md" in said["command"][0]["text"]
     assert "'accnt'" in said["theme"][0]["text"]
+
+
+def test_a_conversation_is_told_of_the_settings_that_it_runs_with(checks: Path) -> None:
+    project = Path.cwd()
+    (project / ".agent").mkdir()
+    (project / ".agent" / "settings.json").write_text('{"permissions": {"allow": ["Bash(ls)"]}}')
+    trusted = load_settings(
+        launch_dir=project, home=checks.parent, agent_home=checks, cli=CliSettings(trust=True)
+    )
+    assert "settings: 0 rules" in report()
+    assert "settings: 1 rule," in report(trusted)
 
 
 def test_everything_fine_is_short(checks: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import Final, get_args
+from typing import TYPE_CHECKING, Final, get_args
 
 from agent.errors import AgentError
 from agent.model.client import Effort, ModelError
@@ -14,8 +14,13 @@ from tui.input.actions import Context
 from tui.panels.list_panel import Item, ListPanel
 from tui.text.ink import MUTED, Row, row
 
+if TYPE_CHECKING:
+    from agent.commands.center import CommandCenter
+
 SESSION_ONLY: Final = "modelPicker:thisSessionOnly"
 _LIST_S: Final = 5.0
+_SHOWN: Final = 8
+"""Models that a warning names."""
 _LEVELS: Final[tuple[Effort | None, ...]] = (None, *get_args(Effort))
 
 
@@ -25,7 +30,8 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
     if conversation is None:
         return
     if argument:
-        await _use(screen, argument)
+        if await _use(screen, argument):
+            await _say_unlisted(screen)
         return
     level = _LEVELS.index(_as_effort(conversation.effort))
     items = [Item(conversation.model, "in use", is_current=True)]
@@ -76,19 +82,35 @@ async def _offered(screen: CommandScreen, items: list[Item], panel: ListPanel) -
     conversation, center = screen.conversation, screen.commands
     if conversation is None or center is None:
         return
-    found: dict[str, str] = {}
-    try:
-        async with asyncio.timeout(_LIST_S):
-            names = await center.context.list_models()
-            found = dict.fromkeys(names, "offered by the endpoint")
-    except (TimeoutError, ModelError, OSError):
-        pass  # The list is a courtesy: names can be typed behind /model.
+    found = dict.fromkeys(await _listed(center), "offered by the endpoint")
     if not found and not conversation.is_demo:
         found = {name: f"short: {alias}" for alias, name in ALIASES.items()}
     known = {item.label for item in items}
     more = [Item(name, detail) for name, detail in found.items() if name not in known]
     panel.extend(more)
     items.extend(more)
+
+
+async def _say_unlisted(screen: CommandScreen) -> None:
+    """Point out a name that the endpoint does not list, before a prompt fails over it."""
+    conversation, center = screen.conversation, screen.commands
+    if conversation is None or center is None or conversation.is_demo:
+        return
+    name = conversation.model
+    names = await _listed(center)
+    # Short names of dated models are listed with their date.
+    if names and not any(listed.startswith(name) for listed in names):
+        has = ", ".join(names[:_SHOWN]) + (" …" if len(names) > _SHOWN else "")
+        screen.notice(f"The endpoint does not list {name}. It has: {has}.", "warning")
+
+
+async def _listed(center: CommandCenter) -> Sequence[str]:
+    """Return what the endpoint offers; empty where it says nothing."""
+    try:
+        async with asyncio.timeout(_LIST_S):
+            return await center.context.list_models()
+    except (TimeoutError, ModelError, OSError):
+        return ()  # The list is a courtesy: names can be typed behind /model.
 
 
 async def _use(screen: CommandScreen, name: str) -> bool:

@@ -75,10 +75,10 @@ def command(as_json: bool) -> int:
     return 1 if any(check.state == "problem" for check in checks) else 0
 
 
-def report() -> str:
-    """Return what the checks found, as people read it."""
+def report(settings: Settings | None = None) -> str:
+    """Return what the checks found, as people read it; of these settings, or of those here."""
     place = here()
-    return _as_text(list(_all(place, settings_here(place))))
+    return _as_text(list(_all(place, settings or settings_here(place))))
 
 
 def _as_text(checks: Sequence[Check]) -> str:
@@ -169,7 +169,8 @@ def _settings(settings: Settings) -> Iterator[Check]:
             "Start agent-tui here and answer the dialog, or use --trust.",
         )  # fmt: skip
     if not settings.warnings:
-        yield Check("settings", "ok", f"{len(settings.rules)} rules, no errors")
+        count = len(settings.rules)
+        yield Check("settings", "ok", f"{count} rule{'' if count == 1 else 's'}, no errors")
 
 
 def _rules(settings: Settings) -> Iterator[Check]:

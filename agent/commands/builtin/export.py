@@ -27,7 +27,8 @@ async def call(arguments: str, context: CommandContext) -> CommandResult:
         await asyncio.to_thread(_write, target, text)
     except (SessionError, OSError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
-        return ShowText(f"Not exported: {reason}.", "warning")
+        where = f" to {target}" if target is not None else ""
+        return ShowText(f"Not exported{where}: {reason}.", "warning")
     return ShowText(f"The conversation is in {target}.")
 
 
