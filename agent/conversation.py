@@ -57,6 +57,8 @@ class Conversation(ConversationView):
         """What the person can type after `/`; set once everything is put together."""
         self._session_started = False
         self._background = BackgroundTasks()
+        self._unrecorded: dict[str, str] = {}
+        """Texts of prompts that waited, by uid, until the transcript has them for themselves."""
         recorder = parts.recorder
         parts.gate.on_mode_change(lambda mode: self._background.start(recorder.mode(str(mode))))
 
@@ -69,12 +71,14 @@ class Conversation(ConversationView):
     def queue(self, prompt: Prompt) -> None:
         """Keep a prompt for after the current tool calls, or for when the current prompt ends."""
         self._parts.queue.append(prompt)
+        self._unrecorded[prompt.uid] = prompt.text
         self._background.start(self._save_queue())
 
     def take_back(self) -> list[Prompt]:
         """Return all queued prompts to the person and empty the queue."""
         prompts = list(self._parts.queue)
         self._parts.queue.clear()
+        self._unrecorded.clear()
         self._background.start(self._save_queue())
         return prompts
 
@@ -84,11 +88,7 @@ class Conversation(ConversationView):
 
     def next_queued(self) -> Prompt | None:
         """Take the oldest queued prompt, or None."""
-        if not self._parts.queue:
-            return None
-        prompt = self._parts.queue.pop(0)
-        self._background.start(self._save_queue())
-        return prompt
+        return self._parts.queue.pop(0) if self._parts.queue else None
 
     def interrupt(self, reason: str = "Interrupted by user") -> bool:
         """End what is running, work kept; return whether anything was."""
@@ -210,11 +210,14 @@ class Conversation(ConversationView):
         try:
             if prompt is not None:
                 await recorder.prompt(turn_id, prompt.text)
+                await self._recorded(prompt.uid)
             events = self._events = self._run(prompt, turn_id, abort)
             async for event in events:
                 if isinstance(event, Terminal) and event.agent_id is None:
                     terminal = event
                 await recorder.event(event, self.messages)
+                if isinstance(event, MessageCommitted):
+                    await self._recorded(event.message.uid)
                 if event.type == "tool_result" and event.name == "TodoWrite":
                     await recorder.todos(self.todos)
                 for text in (recorder.take_complaint(), parts.totals.take_notice()):
@@ -409,5 +412,10 @@ class Conversation(ConversationView):
             else:
                 self._events = None
 
+    async def _recorded(self, uid: str) -> None:
+        """A prompt that waited stands in the transcript itself now, and no sooner."""
+        if self._unrecorded.pop(uid, None) is not None:
+            await self._save_queue()
+
     async def _save_queue(self) -> None:
-        await self._parts.recorder.queue([prompt.text for prompt in self._parts.queue])
+        await self._parts.recorder.queue(list(self._unrecorded.values()))

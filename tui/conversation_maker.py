@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
 from agent.options import RunOptions
+from agent.own_command import as_typed
 from agent.sanitize import sanitize
 from tui.conversation_port import ScreenPorts
 from tui.resumed_file import session_to_resume
@@ -340,7 +341,9 @@ class ConversationMaker:
 
     def _restore(self, draft: str, queued: Sequence[str]) -> bool:
         """Give back what was typed and not sent; returns whether that was possible."""
-        text = "\n".join([*queued, *([draft] if draft else [])])
+        texts = [*queued, *([draft] if draft else [])]
+        # A command among other words would take them for its own.
+        text = as_typed(texts[0]) if len(texts) == 1 else "\n".join(texts)
         if not text or self.options.prompt:
             return False
         return self._front.take_draft(text)

@@ -42,6 +42,8 @@ class Replay:
         self.model: str | None = None
         self.open_turn: str | None = None
         """The turn that began and did not end."""
+        self.open_prompt: str | None = None
+        """The prompt of that turn, as long as the model was not sent it."""
         self.is_waiting = False
         """A request left and its answer has not come."""
         self.lost_rewinds = 0
@@ -50,6 +52,8 @@ class Replay:
         """Take in the next record."""
         match record:
             case MessageRecord(agent_id=None):
+                if record.message.origin == "person":
+                    self.open_prompt = None
                 if record.redacted:
                     # Thinking is bound to every byte before it.
                     self.entries.append(Gap())
@@ -70,11 +74,11 @@ class Replay:
                     e for e in self.entries if isinstance(e, Gap) or e.uid != record.message_uid
                 ]
             case PromptRecord():
-                self.open_turn = record.turn_id
+                self.open_turn, self.open_prompt = record.turn_id, record.text
             case RequestRecord(agent_id=None):
-                self.is_waiting = True
+                self.is_waiting, self.open_prompt = True, None
             case TerminalRecord():
-                self.open_turn, self.is_waiting = None, False
+                self.open_turn, self.open_prompt, self.is_waiting = None, None, False
             case (
                 UsageRecord()
                 | GrantsRecord()

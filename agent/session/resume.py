@@ -67,6 +67,7 @@ class ResumedConversation:
     todos: tuple[TodoItem, ...] = ()
     mode: str | None = None
     queued: tuple[str, ...] = ()
+    """Prompts that the model was not sent, oldest first."""
     draft: str = ""
     title: str = ""
     system: tuple[Block, ...] = ()
@@ -226,7 +227,10 @@ class _Rebuild:
             grants=grants.grants if isinstance(grants, GrantsRecord) else (),
             todos=_todos(todos),
             mode=mode.mode if isinstance(mode, ModeRecord) else None,
-            queued=queue.prompts if isinstance(queue, QueueRecord) else (),
+            queued=(
+                *filter(None, (self._replay.open_prompt,)),
+                *(queue.prompts if isinstance(queue, QueueRecord) else ()),
+            ),
             draft=draft.text if isinstance(draft, DraftRecord) else "",
             title=title.title if isinstance(title, TitleRecord) else "",
             system=system.blocks if isinstance(system, SystemRecord) else (),

@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from agent.errors import SessionError
-from agent.events import Notice
+from agent.events import AgentEvent, Notice
 from agent.model.scripted.faults import Position, Stall
 from agent.model.scripted.record import RecordedRequest
 from agent.model.scripted.scenario import FaultPlan, Scenario, Text, Thinking, ToolCall, Turn
 from agent.model.scripted.server import ScriptedServer
+from agent.session import resume
 from agent.session.store import SessionStore
 from agent.session.summaries import summarise
 from agent.user_prompt import Prompt
@@ -64,6 +65,33 @@ async def test_a_resume_brings_everything_back(begin: Begin) -> None:
     assert json.dumps(earlier["system"]) == json.dumps(later["system"])
     thinking = [b for m in later["messages"] for b in m["content"] if b["type"] == "thinking"]
     assert len(thinking) == 2
+
+
+async def test_a_prompt_that_waited_comes_back_only_until_the_model_has_it(begin: Begin) -> None:
+    turns = [Turn((ToolCall("TodoWrite", {"todos": [TODO]}),)), Turn((Text("Noted."),))]
+    journey = await begin(turns)
+    conversation = journey.conversation
+    waiting: list[tuple[str, ...]] = []
+
+    def on_event(event: AgentEvent) -> None:
+        if event.type == "tool_dispatch":
+            conversation.queue(Prompt("then this"))
+            conversation.queue(Prompt("and that"))
+        if event.type == "message_committed":
+            waiting.append(resume.load(conversation.transcript_path).queued)
+
+    await journey.send("plan it", on_event)
+    texts = [message.text for message in conversation.messages]
+    assert texts[-3:] == ["then this", "and that", "Noted."]
+    # After each message from the results on: they are on the disk, one way or the other.
+    assert waiting[-4:] == [("then this", "and that"), ("and that",), (), ()]
+    conversation.queue(Prompt("later"))
+    prompt = conversation.next_queued()
+    assert prompt is not None
+    async for event in conversation.run(prompt):
+        if event.type == "message_committed":
+            assert resume.load(conversation.transcript_path).queued == ()
+    assert conversation.next_queued() is None
 
 
 async def test_states_survive_a_compaction_and_two_resumes(begin: Begin) -> None:

@@ -133,6 +133,17 @@ def test_an_answer_that_never_arrived_is_told(tmp_path: Path) -> None:
     assert any("not finished" in note for note in got.notes)
 
 
+def test_a_prompt_that_the_model_was_not_sent_waits_again(tmp_path: Path) -> None:
+    # Killed while a hook looked at it: it is neither in the history nor among what waits.
+    began = [PromptRecord("t", "go"), *said(user_message("a note", origin="reminder"))]
+    path = write(tmp_path / "a.jsonl", *began, QueueRecord(("next",)))
+    assert resume.load(path).queued == ("go", "next")
+    path = write(tmp_path / "b.jsonl", *began, *said(user_message("go")))
+    assert resume.load(path).queued == ()
+    path = write(tmp_path / "c.jsonl", *began, TerminalRecord("t", "stop_hook_prevented"))
+    assert resume.load(path).queued == ()
+
+
 def test_a_tombstone_takes_its_message_back(tmp_path: Path) -> None:
     path = write(
         tmp_path / "s.jsonl",
