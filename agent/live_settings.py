@@ -172,7 +172,8 @@ class LiveSettings:
         match change:
             case KeptLastGood(_, problem):
                 self._problem = problem
-                self._tell(f"Settings changed but cannot be used: {problem}", "warning")
+                kept = "what counted before goes on to count"
+                self._tell(f"Settings changed but cannot be used, {kept}: {problem}", "warning")
             case Reloaded(_, current, files):
                 self._problem = ""
                 before, self._settings = self._settings, current

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 from agent.errors import ConfigError
 from agent.settings.positions import JsonValue, Node, parse
@@ -12,6 +12,11 @@ from agent.settings.schema import SettingsFile, check, unknown_keys
 from agent.settings.text import read_text
 from permissions.lazy_dataclass import lazy_dataclass
 from permissions.rule import RuleSource
+
+UNTIL_REPAIRED: Final = (
+    "; allow rules, directories and mode of this file do not count until it is repaired"
+)
+"""What follows from a syntax error where nothing was read before."""
 
 
 @lazy_dataclass(frozen=True, slots=True)
@@ -82,8 +87,7 @@ def parse_settings(text: str, source: RuleSource, path: Path | None) -> LoadedFi
     if parsed.error is not None:
         warnings.append(
             SettingsWarning(
-                f"not valid JSON: {parsed.error.message}; allow rules, directories and mode of "
-                "this file do not count until it is repaired",
+                f"not valid JSON: {parsed.error.message}{UNTIL_REPAIRED}",
                 path,
                 parsed.error.line,
                 level="error",

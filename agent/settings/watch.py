@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from agent.errors import ConfigError
+from agent.settings.file import UNTIL_REPAIRED
 from agent.settings.load import Settings
 from hooks.file_changes import file_changes
 from permissions.lazy_dataclass import lazy_dataclass
@@ -53,7 +54,7 @@ def reload(
     newly_broken = set(fresh.broken_files) - set(current.broken_files)
     if newly_broken:
         problem = next(str(w) for w in fresh.warnings if w.file in newly_broken)
-        return KeptLastGood(current, problem, changed)
+        return KeptLastGood(current, problem.removesuffix(UNTIL_REPAIRED), changed)
     return Reloaded(current, fresh, changed)
 
 
