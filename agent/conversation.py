@@ -82,9 +82,15 @@ class Conversation(ConversationView):
         self._background.start(self._save_queue())
         return prompts
 
-    def forget_queue(self) -> None:
-        """Record that nothing waits: what a resumed session had queued went back to the person."""
+    def forget_queue(self, unfinished_turn: str | None) -> None:
+        """Record that nothing waits: what a resumed session had queued went back to the person.
+
+        So did the prompt of the turn that a kill left unfinished, if the model was not sent it.
+        """
         self._background.start(self._save_queue())
+        if unfinished_turn is not None:
+            ended = Terminal(unfinished_turn, "error", "the program was killed")
+            self._background.start(self._parts.recorder.event(ended, self.messages))
 
     def next_queued(self) -> Prompt | None:
         """Take the oldest queued prompt, or None."""

@@ -129,7 +129,7 @@ class ConversationMaker:
         conversation = self.assembled.conversation
         if resumed is not None and self._restore(resumed.draft, resumed.queued):
             # They are in the prompt now: the next resume must not bring them once more.
-            conversation.forget_queue()
+            conversation.forget_queue(resumed.unfinished_turn)
         greeting = asyncio.ensure_future(self._greet(conversation))
         self._background.add(greeting)
         greeting.add_done_callback(self._greeted)

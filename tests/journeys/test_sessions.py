@@ -15,6 +15,7 @@ from agent.model.scripted.record import RecordedRequest
 from agent.model.scripted.scenario import FaultPlan, Scenario, Text, Thinking, ToolCall, Turn
 from agent.model.scripted.server import ScriptedServer
 from agent.session import resume
+from agent.session.records import PromptRecord, QueueRecord, to_json
 from agent.session.store import SessionStore
 from agent.session.summaries import summarise
 from agent.user_prompt import Prompt
@@ -92,6 +93,24 @@ async def test_a_prompt_that_waited_comes_back_only_until_the_model_has_it(begin
         if event.type == "message_committed":
             assert resume.load(conversation.transcript_path).queued == ()
     assert conversation.next_queued() is None
+
+
+async def test_a_prompt_that_went_back_does_not_come_again(begin: Begin) -> None:
+    first = await begin([Turn((Text("Hello."),))])
+    await first.send("hi")
+    await first.conversation.aclose()
+    session = SessionStore(first.around.agent_home).open(first.conversation.session_id)
+    for record in (PromptRecord("t", "go"), QueueRecord(("next",))):
+        session.transcript.append(to_json(record), sync=True)
+    session.close()
+    left: tuple[str, ...]
+    for left in (("go", "next"), ()):
+        again = await begin(resume=session.id, server=first.server)
+        resumed = again.assembled.resumed
+        assert resumed is not None
+        assert resumed.queued == left
+        again.conversation.forget_queue(resumed.unfinished_turn)
+        await again.conversation.aclose()
 
 
 async def test_states_survive_a_compaction_and_two_resumes(begin: Begin) -> None:
