@@ -72,6 +72,8 @@ def _facts_of(
     if script.hides and not placed:
         raise Unparsable(script.hides)
     found = [_facts(one, around, home, depth) for one in placed]
+    if around.functions:
+        found = [_of_function(one, around.functions) for one in found]
     if depth == 0 and (len(found) > 1 or (found and "$" in script.raw)):
         # Deny and ask rules may spell out a whole compound, as in `curl * | sh`, or a variable.
         whole = " ".join(script.raw.split())
@@ -79,6 +81,16 @@ def _facts_of(
         first = replace(found[0], deny_forms=(*found[0].deny_forms, extra))
         return [first, *found[1:]]
     return found
+
+
+def _of_function(facts: CommandFacts, functions: frozenset[str]) -> CommandFacts:
+    """Return the facts of what may be a call of a function: `:(){ :|:& };:`.
+
+    What the function runs is judged where it is defined; how often, nobody knows.
+    """
+    if not any(form.head in functions for form in facts.deny_forms):
+        return facts
+    return replace(facts, is_read_only=False, is_inert=False, is_edit=False, when_plain=None)
 
 
 def _facts(placed: Placed, around: Surroundings, home: str, depth: int) -> CommandFacts:

@@ -269,6 +269,8 @@ def is_read_only(program: str, words: Sequence[Word]) -> bool:
         return False
     if program == "jq" and not all(map(_is_plain_jq, words)):
         return False
+    if program == "awk" and any("ENVIRON" in word.text for word in words):
+        return False
     if program in ("strings", "nm", "objdump", "size") and any(
         word.plain.startswith("@") for word in found.operands
     ):
@@ -296,7 +298,7 @@ _SHOWS_ENVIRONMENT = re.compile(r"[a-zA-Z]*[eE]")
 """`ps auxe`, without a dash: with the environment of each process, and the secrets in it."""
 _SETS_VARIABLE = re.compile(r"-v|%[-+ #0-9.*]*n")
 """`printf -v x` and `printf %n x`."""
-_JQ_READS = re.compile(r"\b(?:import|include|modulemeta)\b")
+_JQ_READS = re.compile(r"\b(?:import|include|modulemeta)\b|\$ENV\b|(?<![.\w\"$])env\b")
 
 
 def _is_plain_jq(word: Word) -> bool:

@@ -34,6 +34,7 @@ _DECLARING = names(
 """Commands that set the variables they are given by name."""
 _TRANSPARENT = names("command builtin time noglob nocorrect ! --")
 _SETTING = names("PATH ENV BASH_ENV BASH_CMDS BASH_ALIASES EXECIGNORE POSIXLY_CORRECT SHELLOPTS")
+_DEFINES = re.compile(r"\(|\bfunction\b")
 _MENTIONED = re.compile(rf"\b(?:{'|'.join(sorted(_SETTING))})\b")
 
 
@@ -53,6 +54,15 @@ class Surroundings:
         if _MENTIONED.search(self.script.raw):
             return True
         return any(map(_redefines, _simple_commands(self.script.body)))
+
+    @cached_property
+    def functions(self) -> frozenset[str]:
+        """Return the names that are functions here, and not what they usually are."""
+        inherited = frozenset[str]() if self._outer is None else self._outer.functions
+        if _DEFINES.search(self.script.raw) is None:
+            return inherited
+        parts = _simple_commands(self.script.body)
+        return inherited | {part.name for part in parts if isinstance(part, FunctionBody)}
 
 
 def _redefines(part: Simple | FunctionBody) -> bool:
@@ -99,6 +109,7 @@ def _simple_commands(body: Node) -> Iterator[Simple | FunctionBody]:
                 scripts(item.value for item in node.assignments)
             case FunctionBody():
                 yield node
+                stack.append(node.body)
             case Sequence() | Isolated():
                 stack.extend(node.items)
             case AndOr():
