@@ -83,7 +83,9 @@ class LastNames:
 
         Literal beginnings and ends must agree; names are those of one component.
         """
-        shared = fnmatch.filter(self._literal, pattern)
+        # To read one that no name is as long as would take its time: it counts as fitting all.
+        wanted = pattern if len(pattern) <= _LONGEST_PATTERN else "*"
+        shared = fnmatch.filter(self._literal, wanted)
         start, end = _fixed(pattern)
         for name, first, last in self._wild:
             starts = start.startswith(first) or first.startswith(start)
@@ -95,6 +97,8 @@ class LastNames:
 
 
 _WILD = re.compile(r"[*?\[]")
+_LONGEST_PATTERN = 255
+"""Characters; `fnmatch` reads brackets in time that grows with the square of their number."""
 
 
 def _fixed(pattern: str) -> tuple[str, str]:

@@ -18,6 +18,9 @@ from permissions.shell.syntax import GLOB_MARKS, HOME_MARK, PIPE_MARK, Word
 MAX_GLOB_TARGETS = 200
 """Files that one pattern may stand for; beyond it the target counts as unresolvable."""
 
+_LONGEST_NAME = 255
+"""Characters, on every system. To read a longer pattern can take `fnmatch` seconds."""
+
 _FREE_WRITES = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr"})
 _FREE_READS = _FREE_WRITES | {"/dev/stdin", "/dev/zero", "/dev/random", "/dev/urandom", "-"}
 _GLOBS = frozenset(GLOB_MARKS.values())
@@ -158,9 +161,8 @@ def _expand(scope: Scope, text: str, place: str, *, is_read: bool) -> list[Targe
     if _GLOBS & set(folder):
         if not is_read:
             return None
-        fixed = text
-        while _GLOBS & set(fixed):
-            fixed = fixed.rpartition("/")[0]
+        first = next(at for at, character in enumerate(text) if character in _GLOBS)
+        fixed = text[:first].rpartition("/")[0]
         if ".." in text[len(fixed) :].split("/"):
             return None
         target = resolve_literal(
@@ -175,11 +177,12 @@ def _expand(scope: Scope, text: str, place: str, *, is_read: bool) -> list[Targe
     if parent is None:
         return None
     pattern = name.translate(_UNMARK)
+    is_endless = len(pattern) > _LONGEST_NAME
     # Names that exist are judged one by one below; a hidden name may come to exist.
     if (
         not is_read
         and pattern.startswith(".")
-        and any(fnmatch.fnmatchcase(protected, pattern) for protected in (*ALL_NAMES, ".."))
+        and (is_endless or any(fnmatch.fnmatchcase(one, pattern) for one in (*ALL_NAMES, "..")))
     ):
         return None
     if not is_read and not pattern.strip("*") and parent.real in scope.roots:
@@ -188,9 +191,10 @@ def _expand(scope: Scope, text: str, place: str, *, is_read: bool) -> list[Targe
     entries = scope.files.entries(parent.real)
     if entries is None:
         return None
+    # What is endless also stands for itself, a name that no file in a folder can have.
     matching = [
         entry
-        for entry in entries
+        for entry in (() if is_endless else entries)
         if fnmatch.fnmatchcase(entry, pattern)
         and (pattern.startswith(".") or not entry.startswith("."))
     ]

@@ -21,7 +21,7 @@ _SQLITE_OTHERS = names(
     "import imposter indices intck iotrace load log nonce once open output read recover restore "
     "save scanstats selecttest session shell system testcase testctrl trace unmodule vfsname www"
 )
-_SQLITE_COMMAND = re.compile(r"(?:^|\n)\s*\.\s*([A-Za-z0-9]+)")
+_SQLITE_COMMAND = re.compile(r"(?:^|\n)[^\S\n]*+\.\s*([A-Za-z0-9]+)")
 _SQLITE_SQL = re.compile(
     r"\b(?:readfile|writefile|load_extension|fts3_tokenizer|lsdir|fsdir|attach)\b"
     r"|\bedit\b(?:[\]\"`\s]|/\*[^*]*\*/)*\(|\bvacuum\b[^;]{0,200}\binto\b",
@@ -38,7 +38,7 @@ _PSQL_SQL = re.compile(
     re.IGNORECASE,
 )
 _MYSQL = re.compile(
-    r"\\[!TPeN.]|(?:^|[\n;])\s*(?:system|source|tee|pager|edit)\b|\b(?:out|dump)file\b"
+    r"\\[!TPeN.]|(?:^|[\n;])[^\S\n]*+(?:system|source|tee|pager|edit)\b|\b(?:out|dump)file\b"
     r"|\bload_file\s*\(|\binfile\b",
     re.IGNORECASE,
 )

@@ -28,7 +28,7 @@ _COUNTING = re.compile(
 """Substitutions that give a number, whatever the files hold."""
 _CALCULATED = re.compile(r"\$\(\([^()]*\)\)")
 _PRINTED = re.compile(r"\$\((?!\()|`")
-_RUNS = re.compile(r"\[.*[$`]", re.DOTALL)
+_RUNS = re.compile(r"\A[^\[]*+\[[^$`]*+[$`]")
 """A subscript that runs something."""
 _HIDDEN_IN_QUOTES = re.compile(r"'[^']*[$`][^']*'|\\[$`]")
 _SUBSTRING = re.compile(r"\$\{[^:}]*:(?![-+=?])(.*)\}", re.DOTALL)

@@ -44,7 +44,7 @@ _VARIABLES = names(
     "PROMPT_COMMAND BROWSER LESSOPEN"
 )
 _SETTING = re.compile(
-    r"(?:exec=|(?:Proxy|Local|KnownHosts)Command[= ]|core\.\w+=|pager\.\w+=|\w+\.cmd=|"
+    r"(?:exec=|(?:Proxy|Local|KnownHosts)Command[= ]|core\.\w+=|pager\.\w+=|\b\w+\.cmd=|"
     r"diff\.external=|sequence\.editor=|gpg\.program=|credential\.helper=|!|:\s*!|\\!)\s*",
     re.IGNORECASE,
 )

@@ -64,6 +64,9 @@ HUGE = {
     "expansions": "echo " + "${x:-" * 1_500 + "}" * 1_500,
     "arithmetic": "echo $((" + "(" * 3_000 + ")" * 3_000 + "))",
     "backslashes": "echo " + "\\" * 9_000,
+    "open brackets": "rm -f " + "[" * 9_000,
+    "folders of stars": "cat " + "*/" * 4_500,
+    "empty lines to a database": "mysql -e '" + "\n" * 9_000 + "'",
 }
 
 
@@ -80,6 +83,11 @@ def test_patterns_with_many_stars_stay_linear(engine: Engine) -> None:
     start = time.perf_counter()
     engine.bash("a" * 9_000, allow=[pattern], deny=[pattern])
     assert time.perf_counter() - start < 5
+
+
+def test_an_endless_pattern_could_name_any_file(engine: Engine) -> None:
+    decision = engine.bash("cat " + "[" * 400, allow=["Bash"], deny=["Read(secret.txt)"])
+    assert decision.behavior is Behavior.ASK
 
 
 @pytest.mark.parametrize("tool_input", [{}, {"command": None}, {"command": 3}, {"command": ["ls"]}])
