@@ -386,10 +386,13 @@ class Document:
         """Return a decision whose ground names a rule's place as people do."""
         if decision.behavior != "deny" or decision.rule is None:
             return decision
+        return replace(decision, message=self.ground_of(decision))
+
+    def ground_of(self, decision: Decision) -> str:
+        """Return why it was decided so, places of rules named as people do."""
         from permissions.telling import because, place_relative  # with the first denial by a rule
 
-        short = place_relative(self.folder, self._home)
-        return replace(decision, message=because(decision, short))
+        return because(decision, place_relative(self.folder, self._home))
 
     def _update_card(self, tool_use_id: str, **changes: Any) -> None:
         card = self._list.get(tool_use_id)

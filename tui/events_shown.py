@@ -100,14 +100,15 @@ class EventsShown:
         """A dialog that closed by itself must not leave the person guessing."""
         if decision.source != "user":
             # Behind the first frame, and only where a dialog was open.
-            from permissions.telling import because, decider_name
+            from permissions.telling import decider_name
 
             verb = "allowed" if decision.behavior == "allow" else "denied"
             by = f"by {decider_name(str(decision.source))}"
             if decision.source == "classifier" and verb == "allowed":
                 # Mostly the table of what only reads, of which nobody needs to have heard.
                 by = "without asking"
-            self._host.hint(f"{verb} {by}: {shown_line(because(decision))}")
+            ground = self._host.document.ground_of(decision)
+            self._host.hint(f"{verb} {by}: {shown_line(ground)}")
 
     def _show_highlights(self) -> None:
         if self._host.is_live:

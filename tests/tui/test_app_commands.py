@@ -18,7 +18,7 @@ from agent.events import (
     ToolResult,
 )
 from agent.messages import Message, user_message
-from permissions.decision import Behavior, DecisionSource
+from permissions.decision import Behavior, DecisionSource, RuleRef
 from tests.tui.components.samples import DENIED
 from tests.tui.recorded import RecordedConversation, center_for, make_app, until_interrupted
 from tests.tui.test_app_keys import T, keys, played, send, settled, text_of, transcript_of
@@ -312,6 +312,29 @@ async def test_it_says_who_decided_when_it_was_not_the_person() -> None:
     async with app.run_test(size=(80, 20)) as pilot:
         await send(pilot, "go")
         assert "denied by a hook: policy" in text_of(app.status_line)
+
+
+async def test_the_place_of_a_rule_that_decided_meanwhile_is_short() -> None:
+    folder = "/home/me/project"
+    message = f"Bash(ls *) is a deny rule (localSettings, {folder}/.agent/settings.local.json:3)"
+    rule = RuleRef("Bash(ls *)", "localSettings", f"{folder}/.agent/settings.local.json", 3)
+    by_rule = replace(
+        DENIED, source=DecisionSource.LOCAL, message=message, rule=rule, feedback=None
+    )
+    conversation = played(
+        [
+            ToolDispatch(T, "u1", "Bash", {}, "Bash ls"),
+            PermissionRequested(T, "r1", "u1", "Bash", {}, DENIED),
+            PermissionResolved(T, "r1", "u1", by_rule),
+        ]
+    )
+    conversation.cwd = Path(folder)
+    app = make_app(conversation)
+    async with app.run_test(size=(160, 20)) as pilot:
+        await send(pilot, "go")
+        shown = text_of(app.status_line)
+        assert folder not in shown
+        assert ".agent/settings.local.json:3" in shown
 
 
 @pytest.mark.parametrize(("stood_s", "said"), [(0.01, False), (1.0, True)])
