@@ -204,11 +204,13 @@ def _hooks(place: Here, settings: Settings) -> Iterator[Check]:
             yield Check("hooks", "problem", problem)
     if specs and not findings:
         yield Check("hooks", "ok", f"{len(specs)} configured, all can start")
-    if open_guards := [spec for spec in specs if is_open_guard(spec)]:
+    if count := sum(map(is_open_guard, specs)):
         yield Check(
             "hooks",
             "note",
-            f"{len(open_guards)} guards (PreToolUse) block nothing when they fail",
+            f"{count} guards (PreToolUse) block nothing when they fail"
+            if count > 1
+            else "a guard (PreToolUse) blocks nothing when it fails",
             'Say "onFailure": "block" in each, or "hookFailureDefault": "block" for all.',
         )
 
