@@ -6,21 +6,23 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 from agent.display import DiffDisplay
 from permissions.lazy_dataclass import lazy_dataclass
 from themes.theme import Role
+from tui.components.line_matching import changed_groups, matcher_of
+from tui.screen.width import is_plain
 from tui.text.highlight import HighlightedLine, Highlighter, language_of
 from tui.text.ink import FAINT, MUTED, Ink, Row, Run, row
 from tui.text.wrap import chop
 
-if TYPE_CHECKING:
-    from difflib import SequenceMatcher
-
 CONTEXT_LINES: Final = 3
 _MAX_DIFF_LINES: Final = 20_000
 _WORDS: Final = re.compile(r"\w+|\s+|[^\w\s]")
+_SIGN_CELLS: Final = 3
+_MARKED_PAIRS: Final = 300
+"""How many replaced lines of a change show which of their words changed: each takes 0.1 ms."""
 _SIMILAR_ENOUGH: Final = 0.4
 """Below this two lines are different lines, and marking words would only be noise."""
 
@@ -34,8 +36,8 @@ class DiffLine:
     """1-based."""
     new_number: int | None
     text: str
-    changed: tuple[tuple[int, int], ...] = ()
-    """Character ranges that differ from the line it replaces, or that replaced it."""
+    other: str | None = None
+    """The line it replaces, or that replaced it, if the words that changed are to be marked."""
 
 
 @lazy_dataclass(frozen=True, slots=True)
@@ -49,24 +51,26 @@ class FileDiff:
 
 @lru_cache(maxsize=64)
 def diff_texts(old: str, new: str, context: int = CONTEXT_LINES) -> FileDiff:
-    """Return the hunks between two texts, with the words that changed inside replaced lines."""
+    """Return the hunks between two texts."""
     before, after = old.splitlines(), new.splitlines()
     if len(before) + len(after) > _MAX_DIFF_LINES:
         return _whole_replacement(before, after)
-    matcher = _matcher(before, after)
     hunks: list[tuple[DiffLine, ...]] = []
     added = removed = 0
-    for group in matcher.get_grouped_opcodes(context):
+    unmarked = _MARKED_PAIRS
+    for group in changed_groups(before, after, context):
         lines: list[DiffLine] = []
-        for tag, i1, i2, j1, j2 in group:
-            if tag == "equal":
+        for is_same, i1, i2, j1, j2 in group:
+            if is_same:
                 lines.extend(
                     DiffLine("same", i1 + k + 1, j1 + k + 1, before[i1 + k]) for k in range(i2 - i1)
                 )
                 continue
             added += j2 - j1
             removed += i2 - i1
-            lines.extend(_replacement(before, after, i1, i2, j1, j2))
+            pairs = min(i2 - i1, j2 - j1, unmarked)
+            unmarked -= pairs
+            lines.extend(_replacement(before, after, i1, i2, j1, j2, pairs))
         hunks.append(tuple(lines))
     return FileDiff(tuple(hunks), added, removed)
 
@@ -87,24 +91,32 @@ def diff_rows(
     old_lines = highlighter.block(display.old, language)
     new_lines = highlighter.block(display.new, language)
     digits = len(str(_highest_number(diff) + display.first_line - 1))
+    room = _room(width_cells, digits, indent)
     rows: list[Row] = []
+    hidden = 0
     for position, hunk in enumerate(diff.hunks):
         if position:
             rows.append(row((" " * indent + " " * digits + " ⋯", FAINT), is_copied=False))
         for line in hunk:
-            rows.extend(
-                diff_line_rows(
-                    line,
-                    old_lines,
-                    new_lines,
-                    digits,
-                    width_cells,
-                    indent,
-                    first_line=display.first_line,
-                )
+            is_counted = max_rows is not None and len(rows) > max_rows
+            if is_counted and is_plain(line.text):
+                hidden += max(1, -(-len(line.text) // room))
+                continue
+            made = diff_line_rows(
+                line,
+                old_lines,
+                new_lines,
+                digits,
+                width_cells,
+                indent,
+                first_line=display.first_line,
             )
+            if is_counted:
+                hidden += sum(1 for _ in made)
+            else:
+                rows.extend(made)
     if max_rows is not None and len(rows) > max_rows:
-        hidden = len(rows) - max_rows + 1
+        hidden += len(rows) - max_rows + 1
         rows = rows[: max_rows - 1]
         rows.append(row((" " * indent + f"… {hidden} more lines", MUTED), is_copied=False))
     return rows
@@ -145,10 +157,10 @@ def diff_line_rows(
         candidate = source[number - 1]
         if "".join(text for text, _ in candidate) == line.text:
             coloured = candidate
-    marked = _mark(coloured, line.changed, word_ground)
-    gutter = indent + digits + 3
+    marked = _mark(coloured, _changed_ranges(line), word_ground)
+    gutter = indent + digits + _SIGN_CELLS
     label = f"{'' if number is None else number + first_line - 1:>{digits}}"
-    for position, part in enumerate(chop(marked, width_cells - gutter - 1)):
+    for position, part in enumerate(chop(marked, _room(width_cells, digits, indent))):
         head: tuple[Run, ...] = (
             (" " * indent, MUTED),
             (label if not position else " " * digits, Ink(Role.MUTED if ground else Role.FAINT)),
@@ -157,6 +169,10 @@ def diff_line_rows(
         runs = (head[0], *((text, ink.on(ground)) for text, ink in (*head[1:], *part.runs)))
         of_patch = sign if not position else ""
         yield Row(runs, gutter, part.joint, ground, patch_sign=of_patch)
+
+
+def _room(width_cells: int, digits: int, indent: int) -> int:
+    return max(1, width_cells - indent - digits - _SIGN_CELLS - 1)
 
 
 _LOOKS: Final[dict[str, tuple[str, Role | None, Role | None, Role]]] = {
@@ -188,25 +204,33 @@ def _mark(
 
 
 def _replacement(
-    before: Sequence[str], after: Sequence[str], i1: int, i2: int, j1: int, j2: int
+    before: Sequence[str], after: Sequence[str], i1: int, i2: int, j1: int, j2: int, pairs: int
 ) -> Iterator[DiffLine]:
-    """Yield removed lines, then added lines, pairing them in order for the word marks."""
-    pairs = [_changed_words(before[i1 + k], after[j1 + k]) for k in range(min(i2 - i1, j2 - j1))]
-    for k in range(i2 - i1):
-        marks = pairs[k][0] if k < len(pairs) else ()
-        yield DiffLine("removed", i1 + k + 1, None, before[i1 + k], marks)
-    for k in range(j2 - j1):
-        marks = pairs[k][1] if k < len(pairs) else ()
-        yield DiffLine("added", None, j1 + k + 1, after[j1 + k], marks)
+    """Yield removed lines, then added lines, so many of them paired in order for the word marks."""
+    removed, added = before[i1:i2], after[j1:j2]
+    for k, text in enumerate(removed):
+        yield DiffLine("removed", i1 + k + 1, None, text, added[k] if k < pairs else None)
+    for k, text in enumerate(added):
+        yield DiffLine("added", None, j1 + k + 1, text, removed[k] if k < pairs else None)
 
 
+def _changed_ranges(line: DiffLine) -> tuple[tuple[int, int], ...]:
+    """Return the character ranges in which a line differs from its other."""
+    if line.other is None:
+        return ()
+    if line.kind == "removed":
+        return _changed_words(line.text, line.other)[0]
+    return _changed_words(line.other, line.text)[1]
+
+
+@lru_cache(maxsize=1024)
 def _changed_words(
     old: str, new: str
 ) -> tuple[tuple[tuple[int, int], ...], tuple[tuple[int, int], ...]]:
     old_words, new_words = _WORDS.findall(old), _WORDS.findall(new)
     if len(old_words) + len(new_words) > 800:
         return (), ()
-    matcher = _matcher(old_words, new_words)
+    matcher = matcher_of(old_words, new_words)
     if matcher.ratio() < _SIMILAR_ENOUGH:
         return (), ()
     old_ranges: list[tuple[int, int]] = []
@@ -217,12 +241,6 @@ def _changed_words(
         _add_range(old_ranges, old_words, i1, i2)
         _add_range(new_ranges, new_words, j1, j2)
     return tuple(old_ranges), tuple(new_ranges)
-
-
-def _matcher(old: Sequence[str], new: Sequence[str]) -> SequenceMatcher[str]:
-    from difflib import SequenceMatcher  # with the first change shown, not with the first frame
-
-    return SequenceMatcher(None, old, new, autojunk=False)
 
 
 def _add_range(ranges: list[tuple[int, int]], words: Sequence[str], first: int, end: int) -> None:

@@ -1,0 +1,200 @@
+"""Which lines of two texts are the same: what changed is what lies between them. Pure.
+
+Short texts are compared by `difflib`, which reads best and takes the square of their length. Long
+ones are first cut at lines that occur once in both, so that a frame is never kept waiting.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+
+if TYPE_CHECKING:
+    from difflib import SequenceMatcher
+
+_EXACT_LINES: Final = 800
+"""Both texts together; twice as many take four times as long."""
+_EXACT_PAIRS: Final = 40_000
+"""Pairs of equal lines that `difflib` may look at: some 5 ms."""
+
+
+_Name = TypeVar("_Name")
+
+
+class Span(NamedTuple):
+    """Lines `old_start` to `old_end` of one text beside `new_start` to `new_end` of the other."""
+
+    is_same: bool
+    old_start: int
+    old_end: int
+    new_start: int
+    new_end: int
+
+
+def matcher_of(old: Sequence[str], new: Sequence[str]) -> SequenceMatcher[str]:
+    """Return what compares two short sequences exactly."""
+    from difflib import SequenceMatcher  # with the first change shown, not with the first frame
+
+    return SequenceMatcher(None, old, new, autojunk=False)
+
+
+def changed_groups(
+    before: Sequence[str], after: Sequence[str], context: int
+) -> Iterator[list[Span]]:
+    """Yield what changed, first to last, each with up to `context` equal lines around it."""
+    group: list[Span] = []
+    for span in _spans(before, after):
+        if not span.is_same:
+            group.append(span)
+            continue
+        is_last = span.old_end == len(before) and span.new_end == len(after)
+        if group:
+            if not is_last and span.old_end - span.old_start <= 2 * context:
+                group.append(span)
+                continue
+            yield _with_lines_after(group, span, context)
+            group = []
+        if context:
+            size = min(context, span.old_end - span.old_start)
+            group = [span._replace(old_start=span.old_end - size, new_start=span.new_end - size)]
+    if any(not span.is_same for span in group):
+        yield group
+
+
+def _with_lines_after(group: list[Span], span: Span, context: int) -> list[Span]:
+    size = min(context, span.old_end - span.old_start)
+    if size:
+        group.append(span._replace(old_end=span.old_start + size, new_end=span.new_start + size))
+    return group
+
+
+def _spans(before: Sequence[str], after: Sequence[str]) -> Iterator[Span]:
+    """Yield all lines of both texts, equal and changed ones in turn."""
+    i = j = 0
+    for old, new, size in _joined(_matches(before, after)):
+        if i < old or j < new:
+            yield Span(False, i, old, j, new)
+        i, j = old + size, new + size
+        yield Span(True, old, i, new, j)
+    if i < len(before) or j < len(after):
+        yield Span(False, i, len(before), j, len(after))
+
+
+def _joined(matches: Iterable[tuple[int, int, int]]) -> Iterator[tuple[int, int, int]]:
+    old = new = size = 0
+    for i, j, count in sorted(matches):
+        if (i, j) == (old + size, new + size):
+            size += count
+            continue
+        if size:
+            yield old, new, size
+        old, new, size = i, j, count
+    if size:
+        yield old, new, size
+
+
+def _matches(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[int, int, int]]:
+    """Yield (old line, new line, count) of runs of equal lines, in no order."""
+    if _is_cheap(before, after):
+        yield from _exact(before, after, 0, 0)
+        return
+    ranges = [(0, len(before), 0, len(after), False)]
+    while ranges:
+        i1, i2, j1, j2, is_final = ranges.pop()
+        start = _common(zip(before[i1:i2], after[j1:j2], strict=False))
+        if start:
+            yield i1, j1, start
+        i1, j1 = i1 + start, j1 + start
+        end = _common(zip(reversed(before[i1:i2]), reversed(after[j1:j2]), strict=False))
+        i2, j2 = i2 - end, j2 - end
+        if end:
+            yield i2, j2, end
+        old, new = before[i1:i2], after[j1:j2]
+        if set(old).isdisjoint(new):
+            continue
+        if _is_cheap(old, new):
+            yield from _exact(old, new, i1, j1)
+            continue
+        if is_final:
+            continue
+        anchors = _rising(_single(old), _single(new))
+        is_final = not anchors
+        anchors = anchors or _rising(_numbered(old), _numbered(new))
+        edges = [(-1, -1), *anchors, (len(old), len(new))]
+        for i, j in anchors:
+            yield i1 + i, j1 + j, 1
+        for (i, j), (next_i, next_j) in pairwise(edges):
+            if i + 1 < next_i and j + 1 < next_j:
+                ranges.append((i1 + i + 1, i1 + next_i, j1 + j + 1, j1 + next_j, is_final))
+
+
+def _is_cheap(old: Sequence[str], new: Sequence[str]) -> bool:
+    if len(old) + len(new) > _EXACT_LINES:
+        return False
+    counts = Counter(new)
+    return sum(counts[line] for line in old) <= _EXACT_PAIRS
+
+
+def _exact(
+    old: Sequence[str], new: Sequence[str], first_old: int, first_new: int
+) -> Iterator[tuple[int, int, int]]:
+    for i, j, size in matcher_of(old, new).get_matching_blocks():
+        if size:
+            yield first_old + i, first_new + j, size
+
+
+def _common(pairs: Iterable[tuple[str, str]]) -> int:
+    """Return how many of the first pairs are equal."""
+    count = 0
+    for one, other in pairs:
+        if one != other:
+            break
+        count += 1
+    return count
+
+
+def _single(lines: Sequence[str]) -> dict[str, int]:
+    """Return where the lines stand that occur once."""
+    counts = Counter(lines)
+    return {line: at for at, line in enumerate(lines) if counts[line] == 1}
+
+
+def _numbered(lines: Sequence[str]) -> dict[tuple[str, int], int]:
+    """Return where the first, the second … of each line stands."""
+    seen: defaultdict[str, int] = defaultdict(int)
+    places: dict[tuple[str, int], int] = {}
+    for at, line in enumerate(lines):
+        places[line, seen[line]] = at
+        seen[line] += 1
+    return places
+
+
+def _rising(old: Mapping[_Name, int], new: Mapping[_Name, int]) -> list[tuple[int, int]]:
+    """Return the most places common to both that are in the same order in both.
+
+    `old` is in the order of its places.
+    """
+    pairs = [(place, new[name]) for name, place in old.items() if name in new]
+    ends: list[int] = []
+    """For each length: the smallest new place that a row of that length can end with."""
+    ending: list[int] = []
+    """For each length: the number of that pair."""
+    previous: list[int] = []
+    for number, (_, place) in enumerate(pairs):
+        length = bisect_left(ends, place)
+        previous.append(ending[length - 1] if length else -1)
+        if length == len(ends):
+            ends.append(place)
+            ending.append(number)
+        else:
+            ends[length] = place
+            ending[length] = number
+    found: list[tuple[int, int]] = []
+    number = ending[-1] if ending else -1
+    while number >= 0:
+        found.append(pairs[number])
+        number = previous[number]
+    return found[::-1]
