@@ -153,7 +153,39 @@ _TABLES = {
     "compgen": _Table("CFW", frozenset(), "oAGXPS"),
     "complete": _Table("CFW", frozenset(), "oAGXPS"),
     "hash": _Table("p", frozenset()),
+    "helm": _Table("", _set("--post-renderer"), takes_unknown=True),
+    **dict.fromkeys(
+        ("nc", "ncat", "netcat"),
+        _Table("ec", _set("--exec --sh-exec --lua-exec"), "GgipqswxIiMmOoPTVWX"),
+    ),
+    **dict.fromkeys(
+        ("pdflatex", "xelatex", "lualatex", "latex", "tex", "pdftex", "luatex"),
+        _Table(
+            long=_set("-shell-escape --shell-escape -enable-write18 --enable-write18"),
+            single_dash=True,
+            takes_unknown=True,
+        ),
+    ),
+    "latexmk": _Table(
+        long=_set("-e -r -latex -pdflatex -shell-escape --shell-escape"),
+        single_dash=True,
+        takes_unknown=True,
+    ),
+    "mypy": _Table("", _set("--python-executable"), "cmp", takes_unknown=True),
+    "java": _Table(
+        long=_set("-XX:OnOutOfMemoryError -XX:OnError"), single_dash=True, takes_unknown=True
+    ),
+    **dict.fromkeys(
+        ("pip", "pip3"), _Table("", _set("--python --editor"), "rctie", takes_unknown=True)
+    ),
+    **dict.fromkeys(("docker", "podman"), _Table("", _set("--privileged"), takes_unknown=True)),
 }
+_ADDRESS_RUNS = {
+    "socat": re.compile(r"(?:EXEC|SYSTEM|SHELL):", re.IGNORECASE),
+    **dict.fromkeys(("convert", "magick"), re.compile(r"\||(?:msl|mvg|ephemeral):", re.IGNORECASE)),
+    **dict.fromkeys(("docker", "podman"), re.compile(r"--(?:pid|ipc|userns|uts)=host")),
+}
+"""What the beginning of a word makes these programs run, or lets run outside a container."""
 _SAME_AS = {"gtar": "tar", "bsdtar": "tar", "gsed": "sed", "gawk": "awk", "mawk": "awk"}
 
 _AWK_RISK = re.compile(
@@ -209,6 +241,10 @@ def risk_of(program: str, words: Sequence[Word]) -> str:
             return "less + runs a command of its own"
         case "watch" | "setsid" | "ionice" | "flock":
             return f"{program} runs any program"
+        case _ if program in _ADDRESS_RUNS and any(
+            _ADDRESS_RUNS[program].match(word.plain) for word in words
+        ):
+            return f"the words decide what {program} runs, or where"
         case _ if program in SETTERS and (risk := setting_risk(program, words)):
             return risk
         case _:

@@ -85,6 +85,9 @@ _FILES = _options(
     cProfile profile: -o --outfile
     history: -w -a
     exiftool: -o
+    uv: --output-file --out-dir
+    bun: --outfile
+    trace: --file
     screen: -Logfile
     pandoc: --log
     """
@@ -135,6 +138,18 @@ _FOLDERS = _options(
     tsc: --generateTrace --generateCpuProfile
     trace: --coverdir
     nano: --backupdir -C
+    bun: --outdir
+    deno: --root
+    playwright: --output
+    dotnet: --results-directory --project
+    gcc g++ cc c++ clang clang++: -dumpdir
+    npm: --cache
+    pnpm: --store-dir --virtual-store-dir
+    pip pip3: --cache-dir
+    gradle: -g --gradle-user-home
+    cmake: --build
+    cargo: --manifest-path
+    tsc: -p --project
     """
 )
 _EITHER = _FILES.keys() | _FOLDERS.keys()
@@ -142,6 +157,7 @@ _EITHER = _FILES.keys() | _FOLDERS.keys()
 # Programs with subcommands (or without, ""): which operand behind them is written.
 _OPERANDS: dict[str, dict[str, int]] = {
     "svn": {"checkout": 1, "co": 1, "export": 1},
+    "mount": {"": 1},
     "hg": {"clone": 1},
     "gh": {"repo clone": 1, "gist clone": 1},
     "rails": {"new": 0},

@@ -105,4 +105,5 @@ _READERS: dict[str, Callable[[Sequence[Word]], str]] = {
     "gcloud": _after("~/.config/gcloud/properties", "config set", "config unset"),
     "yarn": _after(".yarnrc.yml", "config set", "config unset"),
     "crontab": _crontab,
+    "pre-commit": _after(".git/hooks/pre-commit", "install", "uninstall"),
 }
