@@ -36,6 +36,8 @@ class RunOptions:
     allow: tuple[str, ...] = ()
     ask: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
+    tools: tuple[str, ...] | None = None
+    """The tools that the model is told of; None is all."""
     add_dirs: tuple[Path, ...] = ()
     setting_sources: tuple[str, ...] | None = None
     """Of `user`, `project` and `local`, those whose settings count; None is all."""

@@ -160,6 +160,14 @@ class Start:
         registry = ToolRegistry()
         if self.person.ask is None:
             registry = registry.without({"AskUserQuestion", "EnterPlanMode", "ExitPlanMode"})
+        if (names := self.options.tools) is not None:
+            wanted = {name: registry.get(name) for name in names}
+            if unknown := [name for name in names if wanted[name] is None]:
+                self.notes.append(f"--tools: there is no tool {', '.join(unknown)} here.")
+            registry = registry.without(
+                {t.name for t in registry.all()}
+                - {tool.name for tool in wanted.values() if tool is not None}
+            )
         registry.offer_search()
         return registry
 

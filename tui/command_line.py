@@ -37,7 +37,7 @@ SECTIONS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     (
         "What it may do",
         (
-            "permission_mode", "allow", "ask", "deny", "add_dirs", "trust",
+            "permission_mode", "allow", "ask", "deny", "tools", "add_dirs", "trust",
             "allow_bypass", "dangerously_skip_permissions",
         ),
     ),
@@ -152,6 +152,14 @@ def _names(
     if not names:
         raise click.BadParameter("the value is empty")
     return names
+
+
+def _tools(
+    _context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]
+) -> tuple[str, ...] | None:
+    """Split a list of tools at commas and spaces; `default` is all of them."""
+    names = tuple(name for value in values for name in value.replace(",", " ").split())
+    return None if not values or "default" in names else names
 
 
 def _sources(
@@ -276,6 +284,10 @@ class _InSections(click.Command):
 @click.option(
     "--deny", "--disallowedTools", "--disallowed-tools", multiple=True, callback=_rules,
     metavar="RULE", help="Never allow. Repeatable.",
+)  # fmt: skip
+@click.option(
+    "--tools", multiple=True, callback=_tools, metavar="NAME,…",
+    help="Give the model these tools only; an empty text gives none.",
 )  # fmt: skip
 @click.option(
     "--add-dir", "add_dirs", multiple=True, metavar="FOLDER",

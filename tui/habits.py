@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 SEVERAL_RULES: Final = frozenset(
-    {"--allowedTools", "--allowed-tools", "--disallowedTools", "--disallowed-tools"}
+    {"--allowedTools", "--allowed-tools", "--disallowedTools", "--disallowed-tools", "--tools"}
 )
 """Options that take several values in a row, in the spelling that does so elsewhere."""
 _RULE: Final = re.compile(r"(?:[A-Z][A-Za-z]+|mcp__\w+)(?:\(.*\))?", re.DOTALL)
@@ -23,7 +23,6 @@ INSTEAD: Final = {
     "--json-schema": "say in the prompt what JSON you want, and check it with a program.",
     "--agents": "sub-agents of one's own are not there; the model starts general ones.",
     "--agent": "sub-agents of one's own are not there; the model starts general ones.",
-    "--tools": "--deny NAME takes a tool away.",
     "--bare": "AGENT_TUI_HOME=$(mktemp -d) starts without your settings.",
     "--safe-mode": "AGENT_TUI_HOME=$(mktemp -d) starts without your settings.",
     "--strict-mcp-config": "MCP servers are not connected by this version.",

@@ -87,6 +87,23 @@ async def test_only_the_named_sources_count(
         assert ("Own words." in told) == ("user" in flag)
 
 
+async def test_the_model_gets_the_named_tools_alone(
+    hello: ScriptedServer, project: Path, fresh_home: Path
+) -> None:
+    for flags, names in (
+        (["--tools", "Read,Task"], ["Read", "Agent"]),
+        (["--tools", "Grep", "Glob"], ["Glob", "Grep"]),
+        (["--tools", ""], []),
+    ):
+        sent, err = await body(hello, project, fresh_home, *flags)
+        assert [tool["name"] for tool in sent.get("tools", [])] == names
+        assert err == ""
+    sent, err = await body(hello, project, fresh_home, "--tools", "default")
+    assert len(sent["tools"]) > 8
+    _, err = await body(hello, project, fresh_home, "--tools", "Read,WebSearch")
+    assert "there is no tool WebSearch here" in err
+
+
 async def test_resume_by_id_and_fork(
     hello: ScriptedServer, project: Path, fresh_home: Path
 ) -> None:
