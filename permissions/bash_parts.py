@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from permissions.bash_call import Bash
 from permissions.decision import Behavior, Reason
 from permissions.elsewhere import elsewhere_floor
+from permissions.folder_patterns import behind_pattern
 from permissions.found_files import found_floor
 from permissions.judge import Find, Part
 from permissions.made_links import Places, through_made_link
@@ -156,6 +157,7 @@ def _floors(
 _WRITES = (AccessKind.WRITE, AccessKind.REMOVE)
 _HANDED = (AccessKind.MENTIONED, AccessKind.LENT)
 _MENTIONED = AccessKind.MENTIONED
+_READS = (AccessKind.READ, AccessKind.MENTIONED)
 _ALLOW = RuleBehavior.ALLOW
 _TOUCHED = {RedirectKind.READ: AccessKind.READ, RedirectKind.WRITE: AccessKind.WRITE}
 """What a redirection does with the file it names; the others open none."""
@@ -182,6 +184,10 @@ def _touches(bash: Bash, facts: CommandFacts) -> list[tuple[CommandFacts, Touch]
             touch = touch_of(bash.scope, access.kind, access.path, one.folders)
             if touch is not None:
                 found.append((one, touch))
+            if bash.guards_files and access.kind in _READS:
+                more = behind_pattern(bash.scope, access.kind, access.path, one.folders)
+                if more is not None:
+                    found.append((one, more))
         if one is not facts:
             for redirect in one.redirects:
                 kind = _TOUCHED.get(redirect.kind)
@@ -212,6 +218,9 @@ def redirect_part(
     if touch is None:
         return None
     calls = touch.calls()
+    more = behind_pattern(bash.scope, kind, word, facts.folders) if is_read else None
+    if more is not None:
+        calls.extend(more.calls())
 
     def find(behavior: RuleBehavior) -> Rule | None:
         found = [first_match(bash.rules, behavior, call, bash.anchors) for call in calls]

@@ -57,7 +57,9 @@ _VALUES = _options(
 """Options whose value is a file that is read."""
 _READERS = names(
     "csplit shuf look m4 cpp bc dc pandoc iconv gpg gpg2 vimdiff column colrm convert magick gcc "
-    "cc g++ clang enscript lpr lp mail mutt openssl"
+    "cc g++ clang enscript lpr lp mail mutt openssl basenc ptx tsort ul xmllint pygmentize glow "
+    "highlight mdcat pico joe jed code open xdg-open uuencode age sops ansible-vault dialog "
+    "whiptail catdoc pdftotext csvlook csvcut mlr dasel lolcat"
 )
 """Programs all of whose operands are read."""
 _SUBCOMMANDS = {
