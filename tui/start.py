@@ -182,7 +182,8 @@ async def _run_headless(options: RunOptions, launch_dir: Path, texts: list[str] 
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGINT, on_signal, EXIT_INTERRUPTED)
     loop.add_signal_handler(signal.SIGTERM, on_signal, EXIT_TERMINATED)
-    loop.add_signal_handler(signal.SIGHUP, on_signal, EXIT_TERMINATED)
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as `nohup` has it
+        loop.add_signal_handler(signal.SIGHUP, on_signal, EXIT_TERMINATED)
 
     async def given() -> AsyncIterator[Prompt]:
         for text in texts or ():

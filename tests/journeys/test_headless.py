@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
+import subprocess
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -278,6 +279,23 @@ async def test_signals_end_cleanly_with_a_session_to_resume(
         texts = str(server.requests[-1].body["messages"])
         assert "count" in texts
         assert "interrupted" in texts.lower()
+
+
+async def test_a_run_under_nohup_outlives_its_terminal(project: Path, fresh_home: Path) -> None:
+    scenario = Scenario(
+        turns=(HELLO,), faults=(FaultPlan(Stall(Position("text"), hold="silent"), request=1),)
+    )
+    async with ScriptedServer(scenario) as server:
+        process = await asyncio.create_subprocess_exec(
+            "nohup", sys.executable, "-m", "tui.cli", "-p", "go",
+            cwd=project, env=environment(fresh_home, server.base_url),
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+        await server.reached("silent")
+        process.send_signal(signal.SIGHUP)
+        server.release("silent")
+        out, err = await process.communicate()
+    assert (process.returncode, out) == (0, b"Hello there.\n"), err
 
 
 async def test_a_killed_run_resumes_and_does_not_run_its_tool_again(
