@@ -102,7 +102,13 @@ def test_a_read_deny_leaves_the_rest_alone(engine: Engine, command: str) -> None
 
 @pytest.mark.parametrize(
     "command",
-    ["cat 0<.env", "cat 0< '.env'", "ls; time { cat <.env; }", "cat < .env 'open", "x 0>src/../.env"],
+    [
+        "cat 0<.env",
+        "cat 0< '.env'",
+        "ls; time { cat <.env; }",
+        "cat < .env 'open",
+        "x 0>src/../.env",
+    ],
 )
 def test_a_file_rule_counts_where_the_command_is_not_understood(
     engine: Engine, command: str
