@@ -6,17 +6,19 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
+from tui.shown import shown_path
+
 FOLDER_CELLS: Final = 30
 
 
 @lru_cache(maxsize=16)
 def from_home(path: Path, home: Path) -> str:
-    """Return a path that begins with `~` where it is inside of home."""
+    """Return a path that begins with `~` where it is inside of home; all of it is seen."""
     try:
         inside = path.relative_to(home)
     except ValueError:
-        return str(path)
-    return "~" if not inside.parts else f"~/{inside}"
+        return shown_path(str(path))
+    return "~" if not inside.parts else f"~/{shown_path(str(inside))}"
 
 
 def short_folder(path: Path, home: Path) -> str:

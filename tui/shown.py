@@ -38,6 +38,11 @@ def shown_line(text: str) -> str:
     return reveal(" ".join(text.splitlines())) if text else ""
 
 
+def shown_path(path: str) -> str:
+    r"""Return a path on one line, nothing dropped: a line break in a name is shown as `\n`."""
+    return reveal(path).replace("\n", r"\n").replace("\t", r"\t")
+
+
 def shown_display(display: Display | None) -> Display | None:
     """Return what a call shows, safe to draw."""
     match display:
@@ -46,7 +51,7 @@ def shown_display(display: Display | None) -> Display | None:
         case DiffDisplay():
             return replace(
                 display,
-                path=shown_line(display.path),
+                path=shown_path(display.path),
                 old=_revealed_lines(display.old),
                 new=_revealed_lines(display.new),
             )

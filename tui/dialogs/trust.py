@@ -9,6 +9,7 @@ from permissions.lazy_dataclass import lazy_dataclass
 from themes.theme import Role
 from tui.dialogs.choices import Choice, ChoiceList
 from tui.dialogs.dialog import Answered, DialogView, FooterRow
+from tui.shown import shown_path
 from tui.text.ink import BLANK, MUTED, TEXT, Ink, Row, indented, row
 from tui.text.wrap import wrap
 
@@ -94,8 +95,9 @@ class TrustDialog:
             if request.was_trusted
             else "This folder brings settings of its own. Until you trust it they do nothing:"
         )
+        folder = row((shown_path(request.folder), Ink(bold=True)))
         body: list[Row] = indented(
-            [row((reveal(request.folder), Ink(bold=True))), BLANK, *wrap([(lead, TEXT)], width)],
+            [folder, BLANK, *wrap([(lead, TEXT)], width)],
             pad,
             pad,
         )

@@ -261,6 +261,11 @@ async def test_trust_lists_what_the_folder_brings_and_is_careful_by_default() ->
     assert await dialog.wait() is False
 
 
+async def test_trust_names_no_other_folder_than_the_one_it_is_about() -> None:
+    shown = drawn(TrustDialog(TrustRequest("/home/ada/slu\ngs\u200b\udcff", [])))
+    assert r"/home/ada/slu\ngsU+200BU+DCFF" in shown
+
+
 async def test_trust_counts_in_its_headings_and_names_a_file_once() -> None:
     items = [
         TrustItem("allow rule", "Bash(a)", ".agent/settings.json:3"),
