@@ -199,6 +199,10 @@ class AgentLoop:
                 "Ask it to continue if something is missing.",
             )
         if answer.stop_reason == "model_context_window_exceeded":
+            if answer.message.content:
+                # Endpoints refuse a request that ends with an answer begun.
+                yield self._history.commit(user_message(CONTINUATION, origin="continuation"))
+                state = replace(state, messages=self.messages)
             async for item in self._overflow(state, "the context window is full", abort.signal):
                 yield item
             return

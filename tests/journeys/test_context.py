@@ -130,6 +130,20 @@ async def test_an_endpoint_that_refuses_the_prompt_gets_a_shorter_one_once(begin
     assert terminal(events).reason == "completed"
 
 
+@pytest.mark.parametrize("earlier", [1, 2_000], ids=["nothing-to-shorten", "shortened"])
+async def test_an_answer_cut_off_by_a_full_window_is_not_sent_as_a_beginning(
+    begin: Begin, earlier: int
+) -> None:
+    full = Turn((Text("half an"),), stop_reason="model_context_window_exceeded")
+    turns = [Turn((Text("word " * earlier),)), full]
+    journey = await begin([*turns, *(Turn((Text(text),)) for text in (SUMMARY, "whole", "whole"))])
+    await journey.send("first")
+    events = await journey.send("second")
+    assert terminal(events).reason == "completed"
+    last = [request.body["messages"][-1]["role"] for request in journey.server.requests]
+    assert set(last) == {"user"}
+
+
 async def test_a_summary_is_retried_when_the_model_is_overloaded(begin: Begin) -> None:
     scenario = Scenario(
         turns=(Turn((Text("one"),)), Turn((Text("word " * 2_000),)), Turn((Text(SUMMARY),))),
