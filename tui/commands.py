@@ -7,7 +7,7 @@ acts on what they ask for. Next: `tui.panels`.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Protocol, assert_never, cast
+from typing import TYPE_CHECKING, Final, Protocol, assert_never, cast
 
 from tui.command_screen import CommandScreen
 
@@ -16,6 +16,15 @@ if TYPE_CHECKING:
     from agent.commands.results import CommandResult
     from agent.commands.spec import Command
     from tui.text.buffer import TextBuffer
+
+
+_LEAVING: Final = frozenset({"exit", "quit", ":q", ":q!", ":wq"})
+"""Whole lines that mean to leave, as in other programs; a space in front sends them."""
+
+
+def meant_by(text: str) -> str:
+    """Return the command that a typed line without a slash stands for, or the line."""
+    return "/exit" if text in _LEAVING else text
 
 
 class PanelModule(Protocol):

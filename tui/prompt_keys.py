@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from tui.commands import meant_by
 from tui.components.composer import Composer
 from tui.prompt_history import PromptHistory
 from tui.prompt_runner import PromptRunner
@@ -48,7 +49,7 @@ class PromptKeys:
             return
         draft = self._composer.take()
         self._history.add(draft)
-        text = draft.expanded.strip("\n")
+        text = meant_by(draft.expanded.strip("\n"))
         self._on_sent(text)
         self._submit(text)
 

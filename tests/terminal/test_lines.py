@@ -43,7 +43,7 @@ def test_from_a_request_to_an_approved_edit(screen: Screen, serve: Serve, projec
     assert (project / "greet.py").read_text() == "print('hello')\n"
     program.type(b"/status\r")
     assert program.wait_until(shows("notice: agent-tui")), program.emulator.text()
-    program.type(b"/exit\r")
+    program.type(b"quit\r")
     assert program.wait_until(lambda _: program.exit_status is not None)
     assert program.exit_status == 0
     assert "Continue with: agent-tui -r" in program.emulator.text()

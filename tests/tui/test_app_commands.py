@@ -282,6 +282,21 @@ async def test_a_half_typed_prompt_is_kept(monkeypatch: pytest.MonkeyPatch) -> N
         assert conversation.draft == "half"
 
 
+@pytest.mark.parametrize("word", ["exit", "quit", ":q"])
+async def test_a_word_that_leaves_other_programs_leaves(word: str) -> None:
+    conversation = played()
+    app = make_app(conversation)
+    async with app.run_test(size=(60, 20)) as pilot:
+        await settled(pilot)
+        await send(pilot, f" {word}")
+        await send(pilot, f"how do I {word}")
+        assert conversation.received == [f" {word}", f"how do I {word}"]
+        assert app.is_running
+        await send(pilot, word)
+        assert not app.is_running
+    assert len(conversation.received) == 2
+
+
 async def test_the_command_that_ends_a_session_is_no_draft_of_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

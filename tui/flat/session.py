@@ -21,6 +21,7 @@ from agent.user_prompt import Prompt
 from agent.workers import run_to_end
 from permissions.mode import named
 from permissions.telling import home_relative
+from tui.commands import meant_by
 from tui.conversation_maker import ConversationMaker
 from tui.conversation_port import ConversationPort, ScreenPorts
 from tui.flat.ask import Asker, FlatContender, FlatPerson
@@ -193,6 +194,7 @@ class _FlatRun:
 
     async def handle(self, text: str) -> None:
         """Do what a line asks for: a prompt, a command, or a shell command."""
+        text = meant_by(text)
         if text.startswith("!") and text[1:].strip():
             await self._run_shell(text[1:].strip())
         elif text.startswith("/"):
