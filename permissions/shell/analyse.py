@@ -104,10 +104,7 @@ def _facts(placed: Placed, around: Surroundings, home: str, depth: int) -> Comma
     is_alone = placed.piped is None and placed.search is None and not simple.redirects
     heeds_input = not is_alone and (
         _HEEDS_INPUT.search(simple.raw) is not None
-        or (
-            given is not None
-            and (not simple.is_plain or _READS_CODE.search(simple.raw) is not None)
-        )
+        or (given is not None and (not simple.is_plain or re.search(_READS_CODE, simple.raw)))
     )
     if simple.raw and not heeds_input and not script.hides:
         own = facts_anywhere(simple, words)
@@ -165,7 +162,7 @@ def _facts(placed: Placed, around: Surroundings, home: str, depth: int) -> Comma
 
 _HEEDS_INPUT = re.compile(r"xargs|sqlite3|psql|mysql|mariadb")
 """Programs whose input says what they run."""
-_READS_CODE = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(READS_CODE)))})\b")
+_READS_CODE = rf"\b(?:{'|'.join(sorted(READS_CODE))})\b"
 
 
 def _started(

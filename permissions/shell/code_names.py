@@ -30,13 +30,13 @@ READS_CODE = LANGUAGES | DATABASES | EDITORS | OTHERS
 """The programs that take code on their input, too."""
 RUNS_CODE = READS_CODE | _AWKS
 """The programs whose code is looked at, in their arguments."""
-_HAS_CODE = re.compile(r"-[A-Za-z]*[ceEmpr]|--(?:eval|print|command)")
+_HAS_CODE = r"-[A-Za-z]*[ceEmpr]|--(?:eval|print|command)"
 """Options behind which the code stands, so that the input is something else."""
 
-_QUOTED = re.compile(r"""(["'`])((?:(?!\1)[^\s\\\ue000-\uf8ff]){1,200})\1""")
-_TOLD = re.compile(r"(?:^|\n)[ \t]*(?:\.[ \t]*\w+|\\\w+|source)\s+([^\s'\"]+)")
+_QUOTED = r"""(["'`])((?:(?!\1)[^\s\\\ue000-\uf8ff]){1,200})\1"""
+_TOLD = r"(?:^|\n)[ \t]*(?:\.[ \t]*\w+|\\\w+|source)\s+([^\s'\"]+)"
 """`.read file`, `\\i file`, `source file`."""
-_OPENED = re.compile(
+_OPENED = (
     r"(?:^|\n|\||^\+)[: \t]*[\d$%]*(?:r|read|e|edit|f|sp|split|vs|vsp|vsplit|tabe|tabedit|view|so"
     r"|source|arge|argadd|badd)!?\s+([^\s|]+)"
 )
@@ -63,15 +63,15 @@ def takes_code(program: str, words: Sequence[Word]) -> bool:
     texts = [word.text for word in words]
     if program not in LANGUAGES or "-" in texts:
         return True
-    return all(text.startswith("-") and not _HAS_CODE.match(text) for text in texts)
+    return all(text.startswith("-") and not re.match(_HAS_CODE, text) for text in texts)
 
 
 def _named(program: str, text: str) -> list[str]:
-    found = [match[2] for match in _QUOTED.finditer(text)]
+    found = [match[2] for match in re.finditer(_QUOTED, text)]
     if program in DATABASES:
-        found.extend(_TOLD.findall(text))
+        found.extend(re.findall(_TOLD, text))
     elif program in EDITORS:
-        found.extend(_OPENED.findall(text))
+        found.extend(re.findall(_OPENED, text))
     return found
 
 
