@@ -26,7 +26,7 @@ from tests.tui.dialogs.test_hunks import CHANGE
 from tests.tui.recorded import RecordedConversation, center_for, make_app
 from tests.tui.test_app_keys import settled
 from tui.app import AgentApp
-from tui.components.diff_view import diff_rows
+from tui.components.change_rows import diff_rows
 from tui.dialogs.permission import PermissionDialog
 from tui.dialogs.permission_ask import PermissionAsk
 from tui.panels.diff_panel import ChangedFile, DiffPanel, Source

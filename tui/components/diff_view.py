@@ -12,9 +12,8 @@ from agent.display import DiffDisplay
 from permissions.lazy_dataclass import lazy_dataclass
 from themes.theme import Role
 from tui.components.line_matching import changed_groups, matcher_of
-from tui.screen.width import is_plain
-from tui.text.highlight import HighlightedLine, Highlighter, language_of
-from tui.text.ink import FAINT, MUTED, Ink, Row, Run, row
+from tui.text.highlight import HighlightedLine
+from tui.text.ink import MUTED, Ink, Row, Run
 from tui.text.wrap import chop
 
 CONTEXT_LINES: Final = 3
@@ -75,53 +74,6 @@ def diff_texts(old: str, new: str, context: int = CONTEXT_LINES) -> FileDiff:
     return FileDiff(tuple(hunks), added, removed)
 
 
-def diff_rows(
-    display: DiffDisplay,
-    width_cells: int,
-    *,
-    highlighter: Highlighter,
-    indent: int = 3,
-    max_rows: int | None = None,
-) -> list[Row]:
-    """Return the rows of a change; with `max_rows` the rest is counted in a last row."""
-    diff = diff_texts(display.old, display.new)
-    if not diff.hunks:
-        return [row((" " * indent, MUTED), ("no visible change", MUTED), is_copied=False)]
-    language = language_of(display.path)
-    old_lines = highlighter.block(display.old, language)
-    new_lines = highlighter.block(display.new, language)
-    digits = len(str(_highest_number(diff) + display.first_line - 1))
-    room = _room(width_cells, digits, indent)
-    rows: list[Row] = []
-    hidden = 0
-    for position, hunk in enumerate(diff.hunks):
-        if position:
-            rows.append(row((" " * indent + " " * digits + " ⋯", FAINT), is_copied=False))
-        for line in hunk:
-            is_counted = max_rows is not None and len(rows) > max_rows
-            if is_counted and is_plain(line.text):
-                hidden += max(1, -(-len(line.text) // room))
-                continue
-            made = diff_line_rows(
-                line,
-                old_lines,
-                new_lines,
-                digits,
-                width_cells,
-                indent,
-                first_line=display.first_line,
-            )
-            if is_counted:
-                hidden += sum(1 for _ in made)
-            else:
-                rows.extend(made)
-    if max_rows is not None and len(rows) > max_rows:
-        hidden += len(rows) - max_rows + 1
-        rows = rows[: max_rows - 1]
-        rows.append(row((" " * indent + f"… {hidden} more lines", MUTED), is_copied=False))
-    return rows
-
-
 def diff_counts(display: DiffDisplay) -> tuple[Run, ...]:
     """Return `+2 −1` in the colours of the two signs."""
     diff = diff_texts(display.old, display.new)
@@ -132,6 +84,11 @@ def diff_counts(display: DiffDisplay) -> tuple[Run, ...]:
         gap = " " if runs else ""
         runs.append((f"{gap}−{diff.removed}", Ink(Role.DIFF_REMOVED_SIGN)))
     return tuple(runs)
+
+
+def line_room(width_cells: int, digits: int, indent: int) -> int:
+    """Return how many cells of a row the text of a line has."""
+    return max(1, width_cells - indent - digits - _SIGN_CELLS - 1)
 
 
 def diff_line_rows(
@@ -160,7 +117,7 @@ def diff_line_rows(
     marked = _mark(coloured, _changed_ranges(line), word_ground)
     gutter = indent + digits + _SIGN_CELLS
     label = f"{'' if number is None else number + first_line - 1:>{digits}}"
-    for position, part in enumerate(chop(marked, _room(width_cells, digits, indent))):
+    for position, part in enumerate(chop(marked, line_room(width_cells, digits, indent))):
         head: tuple[Run, ...] = (
             (" " * indent, MUTED),
             (label if not position else " " * digits, Ink(Role.MUTED if ground else Role.FAINT)),
@@ -169,10 +126,6 @@ def diff_line_rows(
         runs = (head[0], *((text, ink.on(ground)) for text, ink in (*head[1:], *part.runs)))
         of_patch = sign if not position else ""
         yield Row(runs, gutter, part.joint, ground, patch_sign=of_patch)
-
-
-def _room(width_cells: int, digits: int, indent: int) -> int:
-    return max(1, width_cells - indent - digits - _SIGN_CELLS - 1)
 
 
 _LOOKS: Final[dict[str, tuple[str, Role | None, Role | None, Role]]] = {
@@ -268,7 +221,3 @@ def _whole_replacement(before: Sequence[str], after: Sequence[str]) -> FileDiff:
         *(DiffLine("added", None, i + 1, after[i]) for i in range(start, new_end)),
     )
     return FileDiff((lines,) if lines else (), new_end - start, old_end - start)
-
-
-def _highest_number(diff: FileDiff) -> int:
-    return max(max(line.old_number or 0, line.new_number or 0) for h in diff.hunks for line in h)

@@ -16,7 +16,8 @@ from agent.display import (
     TodoItem,
 )
 from themes.theme import Role
-from tui.components.diff_view import diff_counts, diff_rows
+from tui.components.change_rows import diff_rows
+from tui.components.diff_view import diff_counts
 from tui.components.markdown import markdown_rows
 from tui.result_size import is_sized, result_size
 from tui.text.highlight import Highlighter

@@ -30,6 +30,7 @@ from tui.input.keymap import ChordReader, Pending
 from tui.input.listens import Listens
 from tui.input.priority import EventKind
 from tui.text.ink import BLANK, MUTED, Ink, Row
+from tui.text.joined import Joined
 from tui.text.wrap import clip, runs_width
 
 _LOW_ROWS: Final = 16
@@ -251,7 +252,7 @@ class DialogHost(Listens, RowsWidget):
         if view.follows_end and self._is_at_end:
             self._scroll = len(view.body)
         limit = self._limit
-        body = [*view.body, *view.pinned]
+        body: Sequence[Row] = Joined((view.body, view.pinned))
         footer = list(view.footer)
         air = 1
         if len(body) + len(footer) + 1 + air > limit:
@@ -263,7 +264,7 @@ class DialogHost(Listens, RowsWidget):
         room = max(0, limit - len(footer) - (1 if limit > 5 else 0))
         pinned = _pinned(view, room) if len(body) > room else []
         if pinned:
-            body, room = list(view.body), room - len(pinned)
+            body, room = view.body, room - len(pinned)
         if is_new and view.first_row:
             self._scroll = view.first_row - room // 3
         self._scroll = max(0, min(self._scroll, len(body) - room))

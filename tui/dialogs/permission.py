@@ -44,6 +44,7 @@ from tui.screen.width import text_width
 from tui.shown import shown_display
 from tui.text.highlight import Highlighter
 from tui.text.ink import BLANK, MUTED, TEXT, Ink, Row, indented, row
+from tui.text.joined import Joined
 from tui.text.wrap import wrap
 
 
@@ -258,21 +259,22 @@ class PermissionDialog:
         if self._revision.is_editing:
             return self._revision.edit_view(title_runs(ask.request, ask.display), width_cells)
         width = max(1, width_cells - INDENT - 1)
-        body: list[Row] = [*subject_rows(ask.request, ask.display, width_cells, self._highlighter)]
+        subject = subject_rows(ask.request, ask.display, width_cells, self._highlighter)
+        more: list[Row] = []
         if is_table_telling(ask.pending):
-            body.extend([BLANK, *part_rows(ask.pending, width, ask.short)])
+            more.extend([BLANK, *part_rows(ask.pending, width, ask.short)])
         # What it does and why it asks stay in sight, however long the command or the change.
         pinned = [BLANK, *effect_rows(ask.pending, width), *why_rows(ask.pending, width, ask.short)]
         if self._is_traced:
-            body, pinned = [*body, *pinned, BLANK], []
-        trace_at = len(body)
+            more, pinned = [*more, *pinned, BLANK], []
+        trace_at = len(subject) + len(more)
         if self._is_traced:
-            body.extend(trace_rows(ask.pending, width, ask.short))
+            more.extend(trace_rows(ask.pending, width, ask.short))
         self._shown_together = fitting(ask.request, ask.pending, self._others(), width)
         if self._revision.is_changed:
             self._shown_together = []
         if self._shown_together:
-            body.extend([BLANK, *waiting_rows(self._shown_together, width, INDENT)])
+            more.extend([BLANK, *waiting_rows(self._shown_together, width, INDENT)])
         footer = [
             FooterRow(BLANK, is_optional=True),
             *self._problem_rows(width),
@@ -283,6 +285,7 @@ class PermissionDialog:
             FooterRow(self._hint(width_cells), is_optional=True),
         ]
         title = title_runs(ask.request, ask.display)
+        body = Joined((subject, more))
         if not self._is_traced:
             return DialogView(title, body, footer, pinned=pinned)
         return DialogView(title, body, footer, body_id="trace", first_row=trace_at)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from itertools import groupby
 from typing import Final
 
@@ -12,7 +13,8 @@ from permissions.decision import Behavior, Decision, DecisionSource, PartVerdict
 from permissions.request import PermissionRequest
 from permissions.telling import NAME_CELLS, Shorten, because, source_name, tell
 from themes.theme import Role
-from tui.components.diff_view import diff_counts, diff_rows
+from tui.components.change_rows import change_rows
+from tui.components.diff_view import diff_counts
 from tui.components.markdown import code_rows
 from tui.text.highlight import Highlighter
 from tui.text.ink import MUTED, TEXT, Ink, Row, Run, indented, row
@@ -55,12 +57,12 @@ def question_of(request: PermissionRequest) -> str:
 
 def subject_rows(
     request: PermissionRequest, display: Display | None, width_cells: int, highlighter: Highlighter
-) -> list[Row]:
+) -> Sequence[Row]:
     """Return what will happen: the change, the command, or the input as it is."""
     tool_input = request.tool_input
     match display:
         case DiffDisplay():
-            return diff_rows(display, width_cells, highlighter=highlighter, indent=INDENT)
+            return change_rows(display, width_cells, highlighter, indent=INDENT)
         case CommandDisplay():
             shown = display.command
             return _command(shown, tool_input.get("description"), width_cells, highlighter)

@@ -14,7 +14,8 @@ from agent.session.turn_changes import TurnChange
 from agent.tools.paths import shown
 from themes.theme import Role
 from tui.command_screen import CommandScreen
-from tui.components.diff_view import diff_rows, diff_texts
+from tui.components.change_rows import change_rows
+from tui.components.diff_view import diff_texts
 from tui.panels.diff_panel import ChangedFile, DiffPanel, Source
 from tui.shown import shown_display, shown_line
 from tui.text.highlight import Highlighter
@@ -100,7 +101,7 @@ def _of_turn(change: TurnChange, root: Path) -> ChangedFile:
     diff = diff_texts(display.old, display.new)
 
     def rows(width: int) -> Sequence[Row]:
-        return diff_rows(display, width, highlighter=Highlighter())
+        return change_rows(display, width, Highlighter())
 
     what = "" if change.before is not None else " (new)"
     return ChangedFile(

@@ -1,0 +1,48 @@
+"""Several sequences one after the other, none of them copied."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, chain
+from typing import TypeVar, overload
+
+Item = TypeVar("Item", covariant=True)
+
+
+class Joined(Sequence[Item]):
+    """Reads like the sum of its parts; a slice takes only what is in it."""
+
+    def __init__(self, parts: Sequence[Sequence[Item]]) -> None:
+        """Take parts that do not change."""
+        self._parts = parts
+        self._ends = list(accumulate(map(len, parts)))
+
+    def __len__(self) -> int:
+        """Return how many there are in all parts."""
+        return self._ends[-1] if self._ends else 0
+
+    def __iter__(self) -> Iterator[Item]:
+        """Go through all parts."""
+        return chain.from_iterable(self._parts)
+
+    @overload
+    def __getitem__(self, at: int) -> Item: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Item]: ...
+    def __getitem__(self, at: int | slice) -> Item | list[Item]:
+        """Return an item, or some."""
+        if isinstance(at, slice):
+            start, stop, step = at.indices(len(self))
+            if step != 1:
+                return [self[number] for number in range(start, stop, step)]
+            found: list[Item] = []
+            for part, end in zip(self._parts, self._ends, strict=True):
+                first = end - len(part)
+                found.extend(part[max(0, start - first) : max(0, stop - first)])
+            return found
+        number = at + len(self) if at < 0 else at
+        if not 0 <= number < len(self):
+            raise IndexError(at)
+        place = bisect_right(self._ends, number)
+        return self._parts[place][number - self._ends[place]]
