@@ -76,7 +76,7 @@ def decision_from(answer: object, source: DecisionSource) -> Decision:
         source=source,
         reason_type=ReasonType(str(source)),
         reason=Reason(str(source)),
-        message=f"{said} over the {source}" + (f": {comment}" if comment else "."),
+        message=f"{said} over the {source}.",
         updated_input=None if changed is None else dict(changed),
         feedback=comment,
         interrupt=not is_yes and comment is None,
