@@ -50,6 +50,7 @@ def verify(root: TreeNode, source: bytes, marks: Marks) -> None:
     quoted: set[tuple[int, int]] = set()
     comments: set[int] = set()
     expansions: set[int] = set()
+    ends: set[int] = set()
     operators = marks.operators
     nodes = 0
     has_zero = b"0<" in source or b"0>" in source
@@ -83,9 +84,8 @@ def verify(root: TreeNode, source: bytes, marks: Marks) -> None:
             quoted.add((node.start_byte, node.end_byte))
         elif kind == "comment":
             comments.add(node.start_byte)
-        elif kind == "heredoc_end" and source[node.end_byte : node.end_byte + 1] not in b"\n":
-            # `E | x` ends no document for the shell.
-            raise Unparsable("a here-document can be read in two ways")
+        elif kind == "heredoc_end":
+            ends.add(node.end_byte)
         elif kind in ("extglob_pattern", "regex"):
             _no_separator_inside(node, source, operators)
         children = node.children
@@ -100,6 +100,9 @@ def verify(root: TreeNode, source: bytes, marks: Marks) -> None:
         raise Unparsable("its comments can be read in two ways")
     if not marks.expansions <= expansions:
         raise Unparsable("it contains expansions that are not understood")
+    if ends != {one.after for one in marks.here}:
+        # `E | x` ends no document for the shell; `E'F'` is ended by `EF`.
+        raise Unparsable("a here-document can be read in two ways")
     if any(a <= start < b for start in expansions for a, b in documents):
         raise Unparsable("a here-document can be read in two ways")
 
