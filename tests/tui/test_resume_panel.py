@@ -50,6 +50,25 @@ async def answer(pilot: Pilot[ExitReport], key: str, text: str) -> None:
     app_of(pilot).dialogs._guard._guarded_until_s = 0.0
 
 
+async def test_the_preview_shows_an_answer_as_it_was_drawn(tmp_path: Path) -> None:
+    made = SessionStore(tmp_path / ".agent").create(tmp_path)
+    answer_text = "## Cause\n\nThe **cache** in `parse` is stale.\n\n```\nx\n```\n"
+    for message in (
+        user_message("why is it slow"),
+        Message("assistant", (text_block(answer_text),), "model"),
+    ):
+        made.transcript.append(to_json(MessageRecord(message)))
+    made.close()
+    app = app_with(tmp_path)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settled(pilot)
+        shown = await opened(pilot, "/resume")
+        assert "Cause" in shown
+        assert "The cache in parse is stale." in shown
+        assert "**" not in shown
+        assert "##" not in shown
+
+
 async def test_a_session_is_renamed_exported_and_removed(tmp_path: Path) -> None:
     app = app_with(tmp_path)
     store = SessionStore(tmp_path / ".agent")

@@ -9,7 +9,7 @@ from tui.input.actions import ACTIONS_BY_ID
 from tui.panels.list_panel import ListPanel
 
 _PAGES: Final = {"more": "pagedown", "back": "pageup", "first": "home", "last": "end"}
-_NAMES: Final = {"^": "ctrl+", "del ": "delete ", "←→": "left and right", "↑↓": "up and down"}
+_NAMES: Final = {"del ": "delete ", "←→": "left and right", "↑↓": "up and down"}
 _KNOWN: Final = ("type to search", "/ search", "up and down", "esc", "enter")
 """How hints begin that every list has, or that are keys of the drawn screen."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final
 
@@ -11,10 +12,13 @@ from agent.errors import AgentError, SessionError
 from agent.session.named import find_session
 from agent.session.store import SessionInfo, SessionStore
 from agent.session.summaries import SessionSummary, summarise
+from themes.theme import Role
 from tui.command_screen import CommandScreen
+from tui.components.markdown import markdown_rows
 from tui.panels.list_panel import Item, ListPanel
 from tui.panels.session_actions import FIND, HINT, SessionActions
 from tui.shown import shown_line
+from tui.text.highlight import Highlighter
 from tui.text.ink import MUTED, TEXT, Row, row
 from tui.text.wrap import wrap
 
@@ -23,6 +27,9 @@ FIRST_SESSIONS: Final = 15
 """Those that the panel opens with: the others are read while it is open."""
 MORE_SESSIONS: Final = 50
 ALL_PROJECTS: Final = "ctrl+a"
+_PREVIEW_ROWS: Final = 2
+"""Of the last prompt, and of its answer."""
+_PLAIN: Final = Highlighter()
 
 
 async def open_panel(screen: CommandScreen, argument: str) -> None:
@@ -61,7 +68,7 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
             [_item(summary, everywhere) for summary in summaries],
             keys=(ALL_PROJECTS, FIND, *actions.keys),
             preview=_preview(summaries),
-            hint=f"enter open · ^a all · {HINT}",
+            hint=f"enter open · ctrl+a all · {HINT}",
             empty="no other session yet" if everywhere else "no other session in this project",
         )
         rest = asyncio.ensure_future(_read_rest(panel, unread, summaries, everywhere))
@@ -120,14 +127,13 @@ def _item(summary: SessionSummary, with_project: bool) -> Item:
 def _preview(summaries: Sequence[SessionSummary]) -> Callable[[int, int], Sequence[Row]]:
     def rows(index: int, width: int) -> Sequence[Row]:
         summary = summaries[index]
-        made: list[Row] = []
-        for sign, text, ink in (
-            ("❯ ", summary.last_prompt, TEXT),
-            ("  ", summary.last_answer, MUTED),
-        ):
-            runs = [(sign, MUTED), (shown_line(text), ink)]
-            for line in wrap(runs, max(1, width - 4))[:2]:
-                made.append(row("   ", *line.runs))
+        asked = wrap([("❯ ", MUTED), (shown_line(summary.last_prompt), TEXT)], max(1, width - 4))
+        made = [row("   ", *line.runs) for line in asked[:_PREVIEW_ROWS]]
+        answer = "\n".join(map(shown_line, summary.last_answer.splitlines()))
+        answered = markdown_rows(answer, max(1, width - 6), _PLAIN)
+        for line in [line for line in answered if line.text.strip()][:_PREVIEW_ROWS]:
+            muted = [(text, replace(ink, role=Role.MUTED)) for text, ink in line.runs]
+            made.append(row("     ", *muted))
         cost = f"${summary.cost_usd:.2f} · {summary.size_bytes // 1024:,} kB · {summary.id}"
         return [*made, row(("   " + cost, MUTED))]
 

@@ -23,7 +23,7 @@ RENAME: Final = "ctrl+r"
 COPY: Final = "ctrl+b"
 EXPORT: Final = "ctrl+e"
 REMOVE: Final = "ctrl+x"
-HINT: Final = "^f find · ^r rename · ^b copy · ^e export · ^x remove"
+HINT: Final = "ctrl+f find · ctrl+r rename · ctrl+e export · ctrl+b copy · ctrl+x remove"
 SURE: Final = "remove"
 _FORMS: Final[Mapping[str, ExportFormat]] = {".json": "json", ".html": "html", ".htm": "html"}
 

@@ -69,7 +69,7 @@ async def test_its_own_keys_are_words_for_any_line(line: str, picked: Picked) ->
         contexts=(Context.MODEL_PICKER,),
         letters="keys",
         keys=("delete", "ctrl+a", "modelPicker:thisSessionOnly"),
-        hint="enter output · del stop · ^a all · s this session only · / search · esc close",
+        hint="enter output · del stop · ctrl+a all · s this session only · / search · esc close",
     )
     assert how_to_answer(panel) == (
         "Type a number to choose, delete stop, ctrl+a all, s this session only, a number and a "
