@@ -20,7 +20,7 @@ from permissions.mend import mended
 from permissions.path_pattern import Anchor, PathPattern
 from permissions.rule_set import Rule, RuleSet, RuleSource, RuleText
 from permissions.shell.wrappers import LOOKED_THROUGH
-from permissions.subsume import subsumes
+from permissions.subsume import finds_inside, kin_of, subsumes
 from permissions.tools import KNOWN_TOOLS
 
 
@@ -98,15 +98,16 @@ def lint(rules: RuleSet, *, sandbox_auto_allow: bool = False) -> tuple[LintWarni
     shadows = shadowed_rules(rules, sandbox_auto_allow=sandbox_auto_allow)
     hidden = {(warning.shadowed, warning.source) for warning in shadows}
     found.extend(shadows)
-    seen: list[Rule] = []
+    seen: list[tuple[Rule, str | None]] = []
     for rule in rules.rules:
         if rule.is_cap:
             continue
         found.extend(_about_one(rule))
         # Only an allow rule is told to be one too many: a second deny or ask does no harm.
         if rule.behavior is RuleBehavior.ALLOW and (rule.text, str(rule.source)) not in hidden:
-            found.extend(_duplicates(rule, seen))
-            seen.append(rule)
+            kin = kin_of(rule)
+            found.extend(_duplicates(rule, [other for other, its in seen if _are_kin(kin, its)]))
+            seen.append((rule, kin))
     return tuple(found)
 
 
@@ -127,13 +128,18 @@ def lint_new(
 def shadowed_rules(rules: RuleSet, *, sandbox_auto_allow: bool = False) -> list[LintWarning]:
     """Return one finding per allow rule and deny or ask rule that always comes before it."""
     restricting = [
-        rule for rule in rules.rules if rule.behavior in _RESTRICTING and not rule.is_cap
+        (rule, kin_of(rule))
+        for rule in rules.rules
+        if rule.behavior in _RESTRICTING and not rule.is_cap
     ]
     found: dict[tuple[str, str, str, str, str], LintWarning] = {}
     for allowed in rules.rules:
         if allowed.behavior is not RuleBehavior.ALLOW:
             continue
-        for wider in restricting:
+        kin = kin_of(allowed)
+        for wider, its in restricting:
+            if not _is_kin(its, kin) and not finds_inside(wider, allowed):
+                continue
             if _is_lifted(wider, allowed, sandbox_auto_allow) or not subsumes(wider, allowed):
                 continue
             warning = _shadow(wider, allowed)
@@ -146,6 +152,15 @@ def shadowed_rules(rules: RuleSet, *, sandbox_auto_allow: bool = False) -> list[
             )
             found.setdefault(key, warning)
     return list(found.values())
+
+
+def _is_kin(wider: str | None, narrower: str | None) -> bool:
+    """May a rule of the one kin cover one of the other? It spares the closer look at most pairs."""
+    return wider is None or (narrower is not None and narrower.startswith(wider))
+
+
+def _are_kin(one: str | None, other: str | None) -> bool:
+    return _is_kin(one, other) or _is_kin(other, one)
 
 
 def shadow_warnings(rules: RuleSet) -> tuple[DecisionWarning, ...]:

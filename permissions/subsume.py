@@ -5,6 +5,8 @@ Answers yes only when that is certain, because lint tells people that a rule can
 
 from __future__ import annotations
 
+from itertools import takewhile
+
 from permissions.bash_pattern import BashPattern
 from permissions.glob_text import star_pattern
 from permissions.grammar import (
@@ -25,6 +27,7 @@ from permissions.tools import EDIT_TOOLS, READ_TOOLS
 
 _ANYTHING = "\x01"
 """Stands for an arbitrary text in the place of a wildcard."""
+_WILD = frozenset("*?[\\")
 
 
 def subsumes(wider: Rule, narrower: Rule) -> bool:
@@ -49,6 +52,39 @@ def subsumes(wider: Rule, narrower: Rule) -> bool:
             return isinstance(part, NamePattern) and _name(whole, part)
         case ParameterPattern():
             return whole == part
+
+
+def kin_of(rule: Rule) -> str | None:
+    """Return how the kin of a rule begins: it covers only rules whose kin begins so, too.
+
+    None for a rule that may cover any. What a deny or ask rule finds inside of the one command that
+    a rule allows (`sudo x`) is left out: see `finds_inside`.
+    """
+    specifier = rule.specifier
+    match specifier:
+        case BashPattern():
+            start = (specifier.bare or specifier.full).chunks[0]
+            return f"command {start}" if start else None
+        case PathPattern():
+            start = _fixed_start(specifier, strict=rule.behavior is not RuleBehavior.ALLOW)
+            return f"path {_place(rule, specifier)}/{start}/" if start else None
+        case _:
+            return None
+
+
+def _fixed_start(pattern: PathPattern, *, strict: bool) -> str:
+    """Return the names that every path below the anchor begins with; "" where there are none."""
+    if pattern.anchor is Anchor.CURRENT and floats(pattern.pattern, strict=strict):
+        return ""
+    names = [name for name in pattern.pattern.split("/") if name not in ("", ".")]
+    return "/".join(takewhile(lambda name: _WILD.isdisjoint(name), names))
+
+
+def finds_inside(wider: Rule, narrower: Rule) -> bool:
+    """May `wider` cover a rule that is none of its kin?"""
+    part = narrower.specifier
+    is_command = isinstance(part, BashPattern) and part.is_exact
+    return is_command and isinstance(wider.specifier, BashPattern)
 
 
 def _command(wider: Rule, whole: BashPattern, part: BashPattern) -> bool:

@@ -13,7 +13,7 @@ from permissions.lint import LintType, lint
 from permissions.match_domain import matches_host
 from permissions.path_pattern import PathPattern, compiled_pattern
 from permissions.rule import Rule, RuleBehavior, RuleSet, RuleSource, RuleText
-from permissions.subsume import subsumes
+from permissions.subsume import finds_inside, kin_of, subsumes
 
 NAMES = st.text("abc", min_size=1, max_size=3)
 WILD_NAMES = st.one_of(
@@ -132,6 +132,32 @@ def test_what_only_a_rule_to_the_letter_allows_is_not_covered(
         for text in (wide, narrow)
     )
     assert subsumes(wider, narrower) is is_covered
+
+
+WORDS = st.sampled_from(["git", "push", "*", "-f", "sudo", "x*", "'a b'", "/bin/git", "bash", "-c"])
+ANCHORS = st.sampled_from(["", "/", "//", "~/", "./"])
+RULES = st.one_of(
+    st.lists(WORDS, min_size=1, max_size=3).map(lambda words: f"Bash({' '.join(words)})"),
+    st.builds("{}({}{})".format, st.sampled_from(["Edit", "Read", "Write"]), ANCHORS, PATTERNS),
+    st.sampled_from(["Bash", "Bash(**)", "Edit", "Read", "Edit(**)", "WebFetch(domain:*.com)"]),
+)
+SOURCES = st.sampled_from(list(RuleSource))
+
+
+@given(RULES, st.sampled_from(list(RuleBehavior)), SOURCES, RULES, SOURCES)
+def test_no_rule_is_covered_but_by_its_kin(
+    wide: str, behavior: RuleBehavior, source: RuleSource, narrow: str, other: RuleSource
+) -> None:
+    built = [
+        RuleSet.build([RuleText(*each)])[0].rules
+        for each in ((wide, behavior, source), (narrow, RuleBehavior.ALLOW, other))
+    ]
+    if not all(built):
+        return
+    (wider, *_), (narrower, *_) = built
+    if subsumes(wider, narrower) and not finds_inside(wider, narrower):
+        kin, its = kin_of(wider), kin_of(narrower)
+        assert kin is None or (its is not None and its.startswith(kin))
 
 
 def test_two_patterns_of_many_wildcards_are_given_up_on() -> None:
