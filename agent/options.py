@@ -32,6 +32,8 @@ class RunOptions:
     fallback_models: tuple[str, ...] = ()
     """Take over, in this order, while the model is overloaded."""
     effort: str | None = None
+    wants_thinking: bool | None = None
+    """Whether the model thinks, where it can be chosen; None is what the settings say."""
     permission_mode: str | None = None
     allow: tuple[str, ...] = ()
     ask: tuple[str, ...] = ()

@@ -94,7 +94,9 @@ class Start:
         resumed = self.resumed.model if self.resumed is not None and not self.is_demo else None
         model = await choose_model(client, self.setup, asked=self.options.model, resumed=resumed)
         values = self.settings.values
-        wants_thinking = values.alwaysThinkingEnabled is not False
+        wants_thinking = self.options.wants_thinking
+        if wants_thinking is None:
+            wants_thinking = values.alwaysThinkingEnabled is not False
         return ModelInUse(client, model, values.effortLevel, wants_thinking=wants_thinking)
 
     async def prefix(

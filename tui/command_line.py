@@ -33,7 +33,7 @@ SECTIONS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
             "screen_reader",
         ),
     ),
-    ("Model", ("model", "fallback_models", "effort", "max_turns", "max_budget_usd")),
+    ("Model", ("model", "fallback_models", "effort", "thinking", "max_turns", "max_budget_usd")),
     (
         "What it may do",
         (
@@ -271,6 +271,10 @@ class _InSections(click.Command):
     help=f"How hard the model thinks: {', '.join(EFFORTS)}.",
 )  # fmt: skip
 @click.option(
+    "--thinking", type=click.Choice(("enabled", "adaptive", "disabled")), metavar="WHETHER",
+    help="disabled: answer without thinking, where the model can; enabled, adaptive: think.",
+)  # fmt: skip
+@click.option(
     "--permission-mode", type=click.Choice(MODES), metavar="MODE",
     help=f"One of: {', '.join(MODES)}.",
 )  # fmt: skip
@@ -383,6 +387,8 @@ def run(**given: Any) -> int:
             given[name] = _text_of(file, f"{option}-file")
     if given["session_id"] is not None:
         given["session_id"] = str(given["session_id"])
+    if (thinking := given.pop("thinking")) is not None:
+        given["wants_thinking"] = thinking != "disabled"
     given["keeps_session"] = not given.pop("no_session_persistence")
     if given.pop("dangerously_skip_permissions"):
         given["allow_bypass"] = True

@@ -52,7 +52,7 @@ INSTEAD: Final = {
     "--search": "the model may read pages; --allow 'WebFetch(domain:example.com)' asks about none.",
     "--oss": "ANTHROPIC_BASE_URL names a server on this machine, --model one of its models.",
     "-q": "-p prints the answer alone.",
-    "--max-thinking-tokens": "--effort says how hard the model thinks.",
+    "--max-thinking-tokens": "--thinking disabled, or --effort: it says how hard the model thinks.",
     "--profile": "--settings FILE.",
     "--config": "--settings FILE.",
 }

@@ -104,6 +104,20 @@ async def test_the_model_gets_the_named_tools_alone(
     assert "there is no tool WebSearch here" in err
 
 
+async def test_thinking_is_chosen_for_one_run(
+    hello: ScriptedServer, project: Path, fresh_home: Path
+) -> None:
+    (fresh_home / ".agent").mkdir(parents=True)
+    (fresh_home / ".agent" / "settings.json").write_text('{"alwaysThinkingEnabled": false}')
+    for flags, kind in (
+        ([], "disabled"),
+        (["--thinking", "adaptive"], "adaptive"),
+        (["--thinking", "disabled"], "disabled"),
+    ):
+        sent, _ = await body(hello, project, fresh_home, "--model", "claude-sonnet-5", *flags)
+        assert sent["thinking"]["type"] == kind
+
+
 async def test_resume_by_id_and_fork(
     hello: ScriptedServer, project: Path, fresh_home: Path
 ) -> None:
