@@ -32,6 +32,7 @@ _MENTION: Final = re.compile(
     r"(?<![^\s(\[{<'\"“‘,;:=])@(?:\"(?P<quoted>(?:[^\"\\\n]|\\[^\n])+)\"|(?P<plain>[^\s\"@]+))"
 )
 _LINES: Final = re.compile(r"#L?(?P<first>\d+)(?:-L?(?P<last>\d+))?$")
+_FIRST_FOLDER: Final = re.compile(r"/?[^/]+/(?=[^/])")
 _TRAILING: Final = ".,;:!?)]}>'\"”’`*"
 
 
@@ -98,12 +99,15 @@ class MentionReader:
     async def attach(self, texts: Sequence[str], turn_id: str, abort: AbortSignal) -> Attached:
         """Read the files and folders that the texts mention. Raises nothing.
 
-        Names of nothing that exists are words, and left alone. They count from the launch folder,
-        as they are offered, and then from where the shell went.
+        Names of nothing that exists are words, and left alone; those in a folder that exists are
+        told. They count from the launch folder, as they are offered, and then from where the shell
+        went.
         """
         blocks: list[Block] = []
         names: list[str] = []
-        refusals: list[str] = []
+        refusals = [
+            f"@{name} is not attached: there is no such file" for name in self._missing(texts)
+        ]
         room = MAX_TOTAL_CHARS
         done: set[Mention] = set()
         for mention, path in self._existing(texts):
@@ -144,6 +148,20 @@ class MentionReader:
             for readings in find_mentions(text)
             if (found := next(filter(None, map(self._located, readings)), None)) is not None
         ]
+
+    def _missing(self, texts: Sequence[str]) -> list[str]:
+        """Return what is no word, since it begins with a folder that exists, and is not there."""
+        missing: list[str] = []
+        for text in texts:
+            for readings in find_mentions(text):
+                # The last has neither the sentence's punctuation nor line numbers.
+                path = readings[-1].path
+                head = _FIRST_FOLDER.match(path)
+                if head is None or any(map(self._located, readings)):
+                    continue
+                if self._located(Mention(head[0])) is not None:
+                    missing.append(path)
+        return list(dict.fromkeys(missing))
 
     def _located(self, mention: Mention) -> tuple[Mention, Path] | None:
         for folder in (self.services.launch_dir, self.services.cwd):

@@ -142,6 +142,18 @@ async def test_a_mention_means_the_file_that_was_offered_wherever_the_shell_is(
     assert f"in {journey.project.name}" in seen(journey)
 
 
+async def test_a_mistyped_path_is_told_and_a_word_is_not(begin: Begin) -> None:
+    journey = await begin([DONE])
+    write(journey.project / "src" / "x.py", "1")
+    events = await journey.send(
+        "see @src/y.py, @./nope.py#3. And @somebody, @types/node, @/components/Button, a@src/z"
+    )
+    assert notices(events) == [
+        "@src/y.py is not attached: there is no such file",
+        "@./nope.py is not attached: there is no such file",
+    ]
+
+
 async def test_a_link_out_of_the_project_is_not_attached(begin: Begin, tmp_path: Path) -> None:
     journey = await begin([DONE])
     (tmp_path / "outside.txt").write_text("from outside")
