@@ -10,7 +10,10 @@ from themes.theme import Role
 from tui.command_screen import CommandScreen
 from tui.panels.text_panel import TextPanel
 from tui.text.ink import BLANK, FAINT, MUTED, TEXT, Ink, Row, Run, row
+from tui.text.wrap import clip
 
+_NAME_CELLS: Final = 30
+_FIGURE_CELLS: Final = 19
 _ROLES: Final = (Role.ACCENT, Role.SUCCESS, Role.WARNING, Role.ERROR, Role.MUTED)
 
 
@@ -38,14 +41,20 @@ def context_rows(picture: ContextPicture, width: int) -> Sequence[Row]:
     how = "counted by the endpoint" if picture.is_measured else "estimated"
     total = f"   {picture.used:,} of {picture.window:,} tokens ({share:.0f} %), {how}"
     rows = [row(*runs), row((total, MUTED)), BLANK]
+    # In a narrow window the figures matter more than the ends of the names.
+    name_cells = max(4, min(_NAME_CELLS, width - _FIGURE_CELLS - 7))
     for place, part in enumerate(picture.slices):
         rows.append(
             row(
                 ("   █ ", Ink(_ROLES[place % len(_ROLES)])),
-                f"{part.name:<30} ",
+                f"{_clipped(part.name, name_cells):<{name_cells}} ",
                 (f"{part.tokens:>10,} {100 * part.tokens / window:6.1f} %", MUTED),
             )
         )
     free = max(0, picture.window - picture.used)
-    rows.append(row(("   ░ ", FAINT), f"{'Free':<30} ", (f"{free:>10,}", MUTED)))
+    rows.append(row(("   ░ ", FAINT), f"{'Free':<{name_cells}} ", (f"{free:>10,}", MUTED)))
     return rows
+
+
+def _clipped(name: str, cells: int) -> str:
+    return "".join(text for text, _ in clip([(name, TEXT)], cells))
