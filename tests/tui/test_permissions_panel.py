@@ -254,3 +254,14 @@ async def test_a_rule_that_cannot_be_read_is_named() -> None:
         shown = await opened(pilot, "/permissions")
         assert "Ignored, as it cannot be read: Foo(bar (/doctor)" in shown
         assert "allow Bash(ls)" in shown
+
+
+async def test_a_rule_that_asks_since_it_cannot_be_read_says_why() -> None:
+    conversation = played()
+    app: AgentApp = make_app(conversation)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settled(pilot)
+        with_rules(conversation, "Bash(ls", behavior=RuleBehavior.DENY)
+        shown = " ".join((await opened(pilot, "/permissions")).split())
+        assert "every Bash call is asked about instead" in shown
+        assert "write Bash(ls)" in shown

@@ -67,7 +67,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
             keys=("delete", "ctrl+d", "e", "m"),
             list_keys={"a": "add", "u": "undo", "tab": "decided"},
             letters="keys",
-            preview=_preview(rules),
+            preview=_preview(rules, gate.context.rules),
             hint=_HINT,
             empty="no rules: everything that writes or runs asks",
         )
@@ -135,9 +135,9 @@ def _used(line: RuleRow) -> str:
     return f"used {line.hits}×, {ago(line.last_used)}"
 
 
-def _preview(rules: Sequence[Rule]) -> Callable[[int, int], list[Row]]:
+def _preview(rules: Sequence[Rule], known: RuleSet) -> Callable[[int, int], list[Row]]:
     found: dict[int, list[str]] = {}
-    warnings = lint(RuleSet(tuple(rules)))
+    warnings = lint(RuleSet(tuple(rules), known.warnings, known.texts))
     for index, rule in enumerate(rules):
         found[index] = [
             warning.told
