@@ -17,7 +17,13 @@ from typing import Final
 from permissions.cascade import decide
 from permissions.classifier_local import decide_with_classifier
 from permissions.context import PermissionContext
-from permissions.decision import Behavior, Decision, DecisionWarning, WarningType
+from permissions.decision import (
+    Behavior,
+    Decision,
+    DecisionWarning,
+    PartVerdict,
+    WarningType,
+)
 from permissions.effective import requested_mode
 from permissions.examples import call_of
 from permissions.lazy_dataclass import lazy_dataclass
@@ -31,6 +37,7 @@ from permissions.telling import (
     Shorten,
     because,
     home_relative,
+    more_of,
     told_lines,
     with_rules,
 )
@@ -215,14 +222,18 @@ def describe(decision: Decision, short: Shorten = str) -> str:
     lines = [f"{decision.behavior}: {because(decision, short)}"]
     if len(decision.parts) > 1:
         lines.append("parts, the strictest decides:")
-        lines.extend(
-            f"  {one.behavior:<5} {one.text}  ({because(one, short)})" for one in decision.parts
-        )
+        lines.extend(_told_part(one, short) for one in decision.parts)
     lines.append(HOW_TO_READ)
     lines.extend(told_lines(decision, short))
     for warning in decision.warnings:
         lines.append(f"warning: {warning.rule or warning.type}: {warning.message}")
     return "\n".join(lines)
+
+
+def _told_part(part: PartVerdict, short: Shorten) -> str:
+    ground = because(part, short)
+    said = "; ".join(filter(None, (ground, more_of(part, ground))))
+    return f"  {part.behavior:<5} {part.text}  ({said})"
 
 
 def _lint_line(line: str) -> dict[str, object]:

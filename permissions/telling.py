@@ -113,6 +113,11 @@ def because(decision: Decision | PartVerdict, short: Shorten = str) -> str:
     return said
 
 
+def more_of(part: PartVerdict, ground: str) -> str:
+    """Return what was looked through or is accessed, as far as `ground` does not say it."""
+    return "; ".join(piece for piece in part.detail.split("; ") if piece and piece not in ground)
+
+
 def tell(decision: Decision, short: Shorten = str) -> tuple[ToldPart, ...]:
     """Return every step in its order, part by part, then who was heard about the whole call."""
     places = _Places(decision, short)

@@ -9,12 +9,29 @@ from pathlib import Path
 import pytest
 
 from permissions.classifier_local import decide_with_classifier
-from permissions.decision import Behavior, Decision, DecisionSource, Reason, TraceEntry, TraceStep
+from permissions.decision import (
+    Behavior,
+    Decision,
+    DecisionSource,
+    PartVerdict,
+    Reason,
+    ReasonType,
+    TraceEntry,
+    TraceStep,
+)
 from permissions.hook_step import after_hooks, after_rewrite
 from permissions.mode import Mode
 from permissions.request import PermissionRequest
 from permissions.rule import RuleBehavior, RuleSource, RuleText
-from permissions.telling import because, home_relative, place_relative, tell, told_lines, with_rules
+from permissions.telling import (
+    because,
+    home_relative,
+    more_of,
+    place_relative,
+    tell,
+    told_lines,
+    with_rules,
+)
 from tests.permissions.engine import Engine
 
 COMMANDS = (
@@ -202,3 +219,12 @@ def test_a_place_is_told_from_the_folder_or_from_home(file: str, shown: str) -> 
 
 def test_a_project_that_is_the_home_folder_is_told_as_home() -> None:
     assert place_relative("/home/ada", "/home/ada")("/home/ada/.agent/x") == "~/.agent/x"
+
+
+def test_what_the_ground_says_is_not_told_again() -> None:
+    part = PartVerdict(
+        "curl -o x u", Behavior.ASK, DecisionSource.MODE, ReasonType.MODE, Reason.MODE_DEFAULT,
+        "asks; -o writes", None, "through env; writes x; -o writes",
+    )  # fmt: skip
+    assert more_of(part, part.message) == "through env; writes x"
+    assert more_of(replace(part, detail=""), part.message) == ""

@@ -11,7 +11,7 @@ from agent.display import CommandDisplay, DiffDisplay, Display
 from agent.sanitize import reveal
 from permissions.decision import Behavior, Decision, DecisionSource, PartVerdict, RuleRef
 from permissions.request import PermissionRequest
-from permissions.telling import NAME_CELLS, Shorten, because, source_name, tell
+from permissions.telling import NAME_CELLS, Shorten, because, more_of, source_name, tell
 from themes.theme import Role
 from tui.components.change_rows import change_rows
 from tui.components.diff_view import diff_counts
@@ -133,8 +133,7 @@ def _ground(part: PartVerdict, short: Shorten) -> str:
 
 
 def _part_runs(part: PartVerdict, ground: str) -> list[Run]:
-    detail = part.detail if part.detail and part.detail not in ground else ""
-    about = " · ".join(reveal(text) for text in (ground, detail) if text)
+    about = " · ".join(reveal(text) for text in (ground, more_of(part, ground)) if text)
     return [(reveal(part.text), TEXT), *([(f"  {about}", MUTED)] if about else [])]
 
 
