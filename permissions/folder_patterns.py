@@ -10,7 +10,7 @@ import fnmatch
 from collections.abc import Collection
 from itertools import chain
 
-from permissions.glob_text import UNKNOWN
+from permissions.glob_text import UNKNOWN, without_brackets
 from permissions.paths import Target, resolve_literal
 from permissions.scope import Scope
 from permissions.shell.access import AccessKind
@@ -64,6 +64,7 @@ def _targets(scope: Scope, word: Word, place: str) -> list[Target]:
 
 def _fitting(pattern: str, entries: Collection[str]) -> list[str]:
     """Return the entries that an unquoted pattern reaches: hidden ones behind a dot of its own."""
+    pattern = without_brackets(pattern)
     if len(pattern) > _LONGEST_PATTERN:
         pattern = "*"
     return [

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 
 from permissions.bash_pattern import WORD_END
+from permissions.glob_text import without_brackets
 from permissions.paths import resolve_literal
 from permissions.protected import OWN_DIRS, OWN_FILES
 from permissions.record import record
@@ -84,9 +85,12 @@ def _is_met(words: Sequence[Word], one: _Candidate) -> bool:
         value = texts[position + 1]
         if text == "-maxdepth" and value.isdecimal() and one.depth > int(value):
             return False
+        is_denied = position > 0 and texts[position - 1] in _NOT
+        if text in _NAMES | _PATHS and not is_denied:
+            value = without_brackets(value)
         found = _answer(text, value, one)
         if found is not None:
-            answers.append(found is not (position > 0 and texts[position - 1] in _NOT))
+            answers.append(found is not is_denied)
     if "-empty" in texts:
         return False
     names = one.path.split("/")

@@ -8,6 +8,15 @@ UNKNOWN = "\ue000"
 """Stands in a text for a piece whose value is known only when the command runs."""
 
 
+def without_brackets(pattern: str) -> str:
+    """Return a pattern for `fnmatch` that fits all that a shell's pattern fits, and maybe more.
+
+    `[^x]`, `[[:lower:]]` and quotes among brackets mean something else there than to the shell.
+    """
+    first, last = pattern.find("["), pattern.rfind("]")
+    return pattern if first < 0 or last < first else f"{pattern[:first]}*{pattern[last + 1 :]}"
+
+
 @lazy_dataclass(frozen=True, slots=True)
 class StarPattern:
     """Literal chunks with a wildcard between each two; one chunk means an exact text."""

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable
 from functools import cached_property
 
+from permissions.glob_text import without_brackets
 from permissions.path_pattern import Anchor, PathPattern
 from permissions.paths import Target, is_below, relative_to
 
@@ -84,7 +85,8 @@ class LastNames:
         Literal beginnings and ends must agree; names are those of one component.
         """
         # To read one that no name is as long as would take its time: it counts as fitting all.
-        wanted = pattern if len(pattern) <= _LONGEST_PATTERN else "*"
+        wanted = without_brackets(pattern)
+        wanted = wanted if len(wanted) <= _LONGEST_PATTERN else "*"
         shared = fnmatch.filter(self._literal, wanted)
         start, end = _fixed(pattern)
         for name, first, last in self._wild:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Callable
 
-from permissions.glob_text import UNKNOWN
+from permissions.glob_text import UNKNOWN, without_brackets
 from permissions.match_tool import Call
 from permissions.paths import Target, resolve_literal
 from permissions.protected import ALL_NAMES
@@ -74,19 +74,19 @@ def touch_of(scope: Scope, kind: AccessKind, word: Word, folders: Folders) -> To
         return None
     if PIPE_MARK in word.text and is_read:
         return None
+    check = _CHECKS[kind]
     targets = _targets(scope, word, folders, is_read=is_read)
+    if targets is not None:
+        floor = strictest([check(scope, target, word.raw) for target in targets])
+        return Touch(kind, targets, floor, word.raw, word.text)
     guessed = None
     known = folders - {UNKNOWN_FOLDER}
-    if targets is None and known and (word.guess or known != folders):
+    if known and (word.guess or known != folders):
         # A likely place may make the answer stricter than an unknown one, never looser.
         likely = Word(word.raw, word.guess) if word.guess else word
         guessed = _targets(scope, likely, known, is_read=is_read)
-    check = _CHECKS[kind]
-    if targets is None:
-        floors = [check(scope, one, word.raw) for one in (None, *(guessed or ()))]
-        return Touch(kind, guessed or (), strictest(floors), word.raw, word.text)
-    floor = strictest([check(scope, target, word.raw) for target in targets])
-    return Touch(kind, targets, floor, word.raw, word.text)
+    floors = [check(scope, one, word.raw) for one in (None, *(guessed or ()))]
+    return Touch(kind, guessed or (), strictest(floors), word.raw, word.text)
 
 
 def _into(scope: Scope, word: Word, folders: Folders) -> Touch | None:
@@ -138,8 +138,9 @@ def _targets(
     if UNKNOWN_FOLDER in places:
         return None
     found: list[Target] = []
+    has_glob = not text.isascii() and not _GLOBS.isdisjoint(text)
     for place in sorted(places):
-        if _GLOBS & set(text):
+        if has_glob:
             expanded = _expand(scope, text, place, is_read=is_read)
             if expanded is None:
                 return None
@@ -176,7 +177,8 @@ def _expand(scope: Scope, text: str, place: str, *, is_read: bool) -> list[Targe
     parent = resolve_literal(text, where, base=place, files=scope.files)
     if parent is None:
         return None
-    pattern = name.translate(_UNMARK)
+    spelled = name.translate(_UNMARK)
+    pattern = without_brackets(spelled)
     is_endless = len(pattern) > _LONGEST_NAME
     # Names that exist are judged one by one below; a hidden name may come to exist.
     if (
@@ -201,7 +203,7 @@ def _expand(scope: Scope, text: str, place: str, *, is_read: bool) -> list[Targe
     if len(matching) > MAX_GLOB_TARGETS:
         return None
     found: list[Target] = []
-    for entry in [*matching, pattern]:
+    for entry in [*matching, spelled]:
         target = resolve_literal(
             text.translate(_UNMARK),
             f"{parent.lexical.rstrip('/')}/{entry}",

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
+from permissions.glob_text import without_brackets
 from permissions.record import record
 from permissions.shell.access import names
 
@@ -126,7 +127,8 @@ def _filters(program: str, words: Sequence[str]) -> tuple[tuple[str, ...], tuple
             pattern, is_in = pattern[1:], False
         for one in _alternatives(pattern) if program == "rg" else (pattern,):
             ending = one.rstrip("/*").rpartition("/")[2] if not is_in else one
-            (included if is_in else excluded).append(ending.rpartition("/")[2] or one)
+            name = ending.rpartition("/")[2] or one
+            (included if is_in else excluded).append(without_brackets(name) if is_in else name)
     return tuple(included), tuple(excluded)
 
 

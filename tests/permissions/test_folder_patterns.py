@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from permissions.decision import Behavior
+from permissions.mode import Mode
 from tests.permissions.engine import Engine, make_engine
 
 RULES = ["Read(secrets/**)", "Read(.env)"]
@@ -48,3 +49,38 @@ def test_what_the_pattern_does_not_reach_is_no_matter(project: Engine, command: 
 def test_an_endless_pattern_ends(project: Engine) -> None:
     command = f"cat {'*[a' * 2_000}/{'?' * 2_000}/key.pem"
     assert project.bash(command, allow=["Bash"], deny=RULES).behavior is not None
+
+
+BRACKETS = [
+    "[^x]",
+    "[!x]",
+    "[[:lower:]]",
+    """[x"]"eg]""",
+    "['!'eg]",
+    "['^'eg]",
+    "[[=e=]g]",
+    "[d-h]",
+]
+
+
+@pytest.mark.parametrize("letter", BRACKETS)
+def test_brackets_reach_what_the_shell_reaches(project: Engine, letter: str) -> None:
+    git, hidden = f".{letter}it", f".{letter}nv"
+    for command in (f"rm -rf {git}", f"mv src/a.py {git}", f"cp src/a.py {git}/x"):
+        found = project.bash(command, mode=Mode.ACCEPT_EDITS)
+        assert found.behavior is Behavior.ASK, command
+    for command in (f"cat {hidden}", f"cat < {hidden}", f"cat src/../{hidden}"):
+        found = project.bash(command, allow=["Bash"], deny=["Read(.env)"])
+        assert found.behavior is not Behavior.ALLOW, command
+
+
+@pytest.mark.parametrize("pattern", [".[^x]nv", ".[[:lower:]]nv"])
+def test_brackets_of_programs_reach_as_far(project: Engine, pattern: str) -> None:
+    commands = [
+        f"find . -name '{pattern}' -exec cat {{}} +",
+        f"grep -r --include='{pattern}' x .",
+        f"rg -g '{pattern}' x",
+    ]
+    for command in commands:
+        found = project.bash(command, allow=["Bash"], deny=["Read(.env)"])
+        assert found.behavior is not Behavior.ALLOW, command
