@@ -26,6 +26,15 @@ def first_raw_match(rules: RuleSet, behavior: RuleBehavior, command: str) -> Rul
     index = rules.index(behavior)
     if not index.has_command_rules:
         return None
+    # Every text below is a part of one of these.
+    whole = " ".join(command.split())
+    plain = whole.translate(_QUOTES)
+    still_open = [
+        (place, rule)
+        for place, rule in index.bash_open
+        if isinstance(rule.specifier, BashPattern)
+        and (rule.specifier.needle in whole or rule.specifier.needle in plain)
+    ]
     best: tuple[int, Rule] | None = None
     for piece in {command, *_BREAKS.split(command)}:
         spaced = " ".join(piece.split())
@@ -34,7 +43,7 @@ def first_raw_match(rules: RuleSet, behavior: RuleBehavior, command: str) -> Rul
             program = word.rpartition("/")[2]
             if not program:
                 continue
-            for place, rule in index.for_program(program):
+            for place, rule in (*index.bash_by_head.get(program, ()), *still_open):
                 if best is not None and place >= best[0]:
                     continue
                 pattern = rule.specifier

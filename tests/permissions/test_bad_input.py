@@ -85,6 +85,22 @@ def test_patterns_with_many_stars_stay_linear(engine: Engine) -> None:
     assert time.perf_counter() - start < 5
 
 
+def test_many_rules_on_a_huge_command_stay_bounded(engine: Engine) -> None:
+    rules = [f"Bash(* --option{number} *)" for number in range(400)]
+    start = time.perf_counter()
+    decision = engine.bash("".join(f"ls {number};" for number in range(20_000)), deny=rules)
+    assert time.perf_counter() - start < 5
+    assert decision.behavior is Behavior.ASK
+
+
+@pytest.mark.parametrize("command", ['x  --for"ce y', "ls; x\t--force 'y", "x '--'force y'"])
+def test_a_wildcard_denies_what_cannot_be_parsed_however_it_is_written(
+    engine: Engine, command: str
+) -> None:
+    assert engine.bash(command, deny=["Bash(x --force *)"]).behavior is Behavior.DENY
+    assert engine.bash(command, deny=["Bash(* --force *)"]).behavior is Behavior.DENY
+
+
 def test_an_endless_pattern_could_name_any_file(engine: Engine) -> None:
     decision = engine.bash("cat " + "[" * 400, allow=["Bash"], deny=["Read(secret.txt)"])
     assert decision.behavior is Behavior.ASK
