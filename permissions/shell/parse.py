@@ -64,9 +64,10 @@ def _read(command: str) -> Script | Unparsable:
 
 def _verified(source: bytes, marks: Marks) -> Script | Unparsable:
     try:
-        tree = _PARSER.parse(source)
-        verify(tree.root_node, source, marks)
-        return StatementReader(source).script(tree.root_node)
+        # Made once, a node keeps its children for the second reader.
+        root = _PARSER.parse(source).root_node
+        verify(root, source, marks)
+        return StatementReader(source).script(root)
     except Unparsable as error:
         return error
     except RecursionError:
