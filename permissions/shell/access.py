@@ -53,6 +53,8 @@ def each(kind: AccessKind, words: Sequence[Word]) -> list[Access]:
 def attached_values(words: Sequence[Word], names: frozenset[str]) -> list[Word]:
     """Return values of options that take theirs attached, after `=`, or in the next word."""
     found: list[Word] = []
+    if not names:
+        return found
     for position, word in enumerate(words):
         text = word.plain
         if text.startswith("--") and len(text) > 4 and text not in names:
