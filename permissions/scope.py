@@ -217,7 +217,10 @@ def strictest(floors: Iterable[Floor | None]) -> Floor | None:
 
 
 def _is_below_one(path: str, folders: tuple[str, ...]) -> bool:
-    return any(is_below(path, folder) for folder in folders)
+    for folder in folders:  # noqa: SIM110 - half the time of `any`
+        if is_below(path, folder):
+            return True
+    return False
 
 
 def _weight(floor: Floor) -> int:
