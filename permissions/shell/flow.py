@@ -60,7 +60,7 @@ class Placed:
     piped: str | None = None
     """What the command before it in a pipe prints into it, where that is plain to see."""
     search: Simple | None = None
-    """The `find` before it in a pipe."""
+    """The `find`, or the `echo` of patterns, before it in a pipe."""
     repeats: bool = False
     """Stands in a loop."""
 
@@ -318,13 +318,19 @@ _OPAQUE_BUILTINS = frozenset({"eval", "source", ".", "exec"})
 
 
 def _search(before: Node | None) -> Simple | None:
-    """Return the `find` that prints into a pipe, when its words are all known."""
-    if not isinstance(before, Simple) or before.words[:1] != (_FIND,):
+    """Return what prints the names of files into a pipe: `find` or `echo *`."""
+    if not isinstance(before, Simple) or not before.words:
         return None
-    return before if all(word.is_literal for word in before.words) else None
+    if before.words[0].text in _PRINTERS:
+        # What is written out is known as it is, and what a variable holds is not known at all.
+        is_open = any(word.splits or word.is_unknown or word.scripts for word in before.words)
+        return None if is_open or all(word.is_literal for word in before.words) else before
+    is_find = before.words[0] == _FIND and all(word.is_literal for word in before.words)
+    return before if is_find else None
 
 
 _FIND = Word("find", "find")
+_PRINTERS = frozenset({"echo", "printf"})
 
 
 def _is_activation(words: tuple[Word, ...]) -> bool:

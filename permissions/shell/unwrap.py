@@ -104,7 +104,7 @@ def supplied_texts(layers: tuple[Layer, ...], given: str | None) -> Iterator[str
 
 
 def found_texts(layers: tuple[Layer, ...], search: Simple | None) -> Iterator[str]:
-    """Yield what xargs runs behind `find`: the same as its `-exec`."""
+    """Yield what xargs runs behind `find`, the same as its `-exec`, or behind `echo *`."""
     if search is None:
         return
     for layer in layers:
@@ -112,6 +112,13 @@ def found_texts(layers: tuple[Layer, ...], search: Simple | None) -> Iterator[st
         if layer.words[-1:] != (SUPPLIED,) or not words[0].is_literal:
             continue
         if any(not word.is_literal and PIPE_MARK not in word.text for word in words):
+            continue
+        if search.words[0].text != "find":
+            # The shell makes of the words here what it made of them there.
+            given = " ".join(word.raw for word in search.words[1:] if "%" not in word.raw)
+            pieces = [given if one.text == PIPE_MARK else quote(one.text) for one in words]
+            if not any(PIPE_MARK in piece for piece in pieces):
+                yield " ".join((*pieces, given))
             continue
         tests = [word.plain for word in search.words if word.plain not in _PRINTING]
         command = [word.text.replace(PIPE_MARK, "{}") for word in words]

@@ -161,7 +161,9 @@ class WordReader:
         return Assignment(self._raw(node), name, value)
 
     def note_variable(self, name: str) -> None:
-        """Remember that a variable is set here."""
+        """Remember that a variable is set here. Raises Unparsable for one that changes patterns."""
+        if name == "GLOBIGNORE":
+            raise Unparsable("GLOBIGNORE changes which files patterns reach")
         if name in _TRACKED:
             self.taints_variables = True
 
@@ -176,6 +178,8 @@ class WordReader:
         if not words or changes_nothing(words):
             return
         name = words[0].text.rpartition("/")[2]
+        if name == "shopt" and any(word.text in _REACHING for word in words):
+            raise Unparsable("shopt changes which files patterns reach")
         self._loops.note_command(words)
         # Only these builtins set variables that an argument names.
         if name in _RUNNING_BUILTINS or (
@@ -321,6 +325,7 @@ _SETTING_BUILTINS = frozenset(
         "wait",
     }
 )
+_REACHING = frozenset({"dotglob", "nocaseglob"})
 _RUNNING_BUILTINS = frozenset({"eval", "source", "."})
 _NOTED = _SETTING_BUILTINS | _RUNNING_BUILTINS | CHANGING | EVALUATING
 """Every program that does something to variables, if its name is known."""
