@@ -128,7 +128,8 @@ def lint_rules(file: str | None, jsonl: bool, as_json: bool) -> int:
         short = home_relative(os.environ.get("HOME", ""))
         for warning in (*unread, *found):
             click.echo(reveal(_described(warning, short)))
-        click.echo(f"{len(texts)} rules, {len(unread) + len(found)} findings")
+        many = len(unread) + len(found)
+        click.echo(f"{_counted(len(texts), 'rule')}, {_counted(many, 'finding')}")
     return 1 if unread or found else 0
 
 
@@ -371,6 +372,10 @@ def _unread(warning: SettingsWarning) -> LintWarning:
         str(warning.file) if warning.file is not None else None,
         warning.line,
     )
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _described(warning: LintWarning, short: Shorten) -> str:
