@@ -87,9 +87,10 @@ def test_patterns_with_many_stars_stay_linear(engine: Engine) -> None:
 
 def test_many_rules_on_a_huge_command_stay_bounded(engine: Engine) -> None:
     rules = [f"Bash(* --option{number} *)" for number in range(400)]
-    start = time.perf_counter()
+    # Of the processor, so that a busy machine does not count.
+    start = time.process_time()
     decision = engine.bash("".join(f"ls {number};" for number in range(20_000)), deny=rules)
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
     assert decision.behavior is Behavior.ASK
 
 
