@@ -10,6 +10,9 @@ from permissions.rule_set import RuleBehavior, RuleExamples, RuleSource, RuleTex
 
 _NO_RULE: Final = """a rule is a text such as "Bash(git status)", or an object with 'rule'"""
 _BAD_EXAMPLES: Final = "'match' and 'notMatch' are lists of texts"
+COUNTS: Final = "; what it names counts all the same"
+IGNORED: Final = "; it is ignored"
+"""What follows from an entry that is no rule."""
 
 
 def rule_texts(
@@ -34,9 +37,9 @@ def rule_texts(
             return (RuleText(entry["rule"], behavior, source, file, line, examples),)
         problem = _BAD_EXAMPLES
     inner = () if behavior is RuleBehavior.ALLOW else tuple(_texts_in(entry))
-    effect = "what it names counts all the same" if inner else "it is ignored"
+    effect = COUNTS if inner else IGNORED
     shown = json.dumps(entry, ensure_ascii=False, default=str)
-    invalid = RuleText(shown, behavior, source, file, line, invalid=f"{problem}; {effect}")
+    invalid = RuleText(shown, behavior, source, file, line, invalid=problem + effect)
     return (invalid, *(RuleText(text, behavior, source, file, line) for text in inner))
 
 

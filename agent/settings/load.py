@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from agent.errors import ConfigError, FlagError
 from agent.settings.file import (
+    UNTIL_REPAIRED,
     LoadedFile,
     SettingsWarning,
     check_owner,
@@ -37,6 +38,7 @@ from agent.settings.schema import SettingsFile
 from agent.settings.trust import TrustState, TrustStore, allow_rule_item
 from permissions.lazy_dataclass import lazy_dataclass
 from permissions.rule import RuleBehavior, RuleSource, RuleText
+from permissions.rule_entry import COUNTS, IGNORED
 
 FILE_SOURCES: Final = frozenset({RuleSource.USER, RuleSource.PROJECT, RuleSource.LOCAL})
 """Sources whose settings are files of the person or of the project."""
@@ -228,8 +230,12 @@ def _policy(folder: Path, uid: int) -> list[LoadedFile]:
             bad.extend(rules_of(loaded)[1])
         if loaded is None or bad:
             reason = str(bad[0]) if bad else f"{path}: cannot be read"
+            for follows in (UNTIL_REPAIRED, COUNTS, IGNORED):
+                # Here something else follows: nothing of it is used, nor is anything else.
+                reason = reason.removesuffix(follows)
+            end = "" if reason.endswith("?") else "."
             raise ConfigError(
-                f"The managed settings cannot be used, and must not be skipped. {reason}. "
+                f"The managed settings cannot be used, and must not be skipped. {reason}{end} "
                 "Whoever manages this machine can correct them."
             )
         files.insert(0, loaded)

@@ -355,6 +355,25 @@ def test_a_pipe_in_place_of_a_file_does_not_hang(world: World) -> None:
     assert "not a regular file" in warnings(world.load())[0]
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('{"permissions": {"deny": ["Bash(x)"', "found the end of the file. Whoever"),
+        ('{"permissions": {"deny": [["Bash(x)"]]}}', "or an object with 'rule'. Whoever"),
+        ('{"permissions": {"denny": ["Bash(x)"]}}', 'did you mean "deny"? Whoever'),
+        ('{"deny": ["Bash(x)"]}', 'did you mean "permissions.deny"? Whoever'),
+    ],
+)
+def test_a_managed_restriction_that_is_not_understood_stops_the_start(
+    world: World, text: str, told: str
+) -> None:
+    world.policy.mkdir(parents=True, exist_ok=True)
+    (world.policy / "managed-settings.json").write_text(text)
+    with pytest.raises(ConfigError) as caught:
+        world.load()
+    assert told in str(caught.value)
+
+
 @pytest.mark.parametrize("text", ['{"model": 5}', '{"a"', "[]", '{"permissions": {"deny": [7]}}'])
 def test_an_unusable_managed_file_stops_the_start(world: World, text: str) -> None:
     path = world.write(POLICY, text)
