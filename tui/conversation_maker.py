@@ -127,8 +127,10 @@ class ConversationMaker:
         if title:
             self._front.name_window(title)
         conversation = self.assembled.conversation
-        if resumed is not None and self._restore(resumed.draft, resumed.queued):
-            # They are in the prompt now: the next resume must not bring them once more.
+        if resumed is not None and (text := self._restore(resumed.draft, resumed.queued)):
+            # They are in the prompt now: the next resume must not bring them once more, nor lose
+            # them should there be a kill before the draft is recorded in its turn.
+            conversation.keep_draft(text)
             conversation.forget_queue(resumed.unfinished_turn)
         greeting = asyncio.ensure_future(self._greet(conversation))
         self._background.add(greeting)
@@ -339,11 +341,11 @@ class ConversationMaker:
             return settings
         return await asyncio.to_thread(settings_for, self.options, around)
 
-    def _restore(self, draft: str, queued: Sequence[str]) -> bool:
-        """Give back what was typed and not sent; returns whether that was possible."""
+    def _restore(self, draft: str, queued: Sequence[str]) -> str:
+        """Give back what was typed and not sent; returns it, or nothing where that cannot be."""
         texts = [*queued, *([draft] if draft else [])]
         # A command among other words would take them for its own.
         text = as_typed(texts[0]) if len(texts) == 1 else "\n".join(texts)
         if not text or self.options.prompt:
-            return False
-        return self._front.take_draft(text)
+            return ""
+        return text if self._front.take_draft(text) else ""
