@@ -105,6 +105,23 @@ def _close(program: Program) -> None:
         program.close()
 
 
+def clear_away(program: Program, said: str) -> None:
+    """Begin another conversation, where `said` is in this one: also while a prompt just ends."""
+    busy = "press esc to interrupt it"
+
+    def clear() -> None:
+        program.type(b"/clear")
+        assert program.wait_until(shows("❯ /clear")), program.emulator.text()
+        program.type(b"\r")
+
+    clear()
+    program.wait_until(lambda e: said not in e.text() or busy in e.text())
+    if busy in program.emulator.text():
+        program.wait_for_quiet(1.0)
+        clear()
+    assert program.wait_until(lambda e: said not in e.text()), program.emulator.text()
+
+
 def shows(text: str) -> Callable[[Emulator], bool]:
     """A condition: the screen shows the text."""
     return lambda emulator: text in emulator.text()

@@ -10,7 +10,7 @@ import pytest
 
 from agent.model.scripted.scenario import Scenario, Text, ToolCall, Turn
 from benchmarks.program import Program
-from tests.terminal.conftest import Screen, ThreadedServer, shows
+from tests.terminal.conftest import Screen, ThreadedServer, clear_away, shows
 
 pytestmark = pytest.mark.pty
 
@@ -69,8 +69,7 @@ def test_a_session_is_left_and_found_again(screen: Screen, serve: Serve) -> None
     assert program.wait_until(READY), program.emulator.text()
     type_line(program, "what is the question")
     see(program, "The answer is 42.")
-    type_line(program, "/clear")
-    assert program.wait_until(lambda e: "The answer is 42." not in e.text()), "still there"
+    clear_away(program, "The answer is 42.")
     type_line(program, "/resume")
     see(program, "what is the question")
     program.listen(0.4)
@@ -86,8 +85,7 @@ def test_a_cleared_conversation_stays_in_its_mode(screen: Screen, serve: Serve) 
     see(program, "plan mode on")
     type_line(program, "what is the question")
     see(program, "The answer is 42.")
-    type_line(program, "/clear")
-    assert program.wait_until(lambda e: "The answer is 42." not in e.text()), "still there"
+    clear_away(program, "The answer is 42.")
     type_line(program, "and now")
     see(program, "The answer is 42.")
     assert "plan mode on" in program.emulator.text()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent.model.scripted.scenario import Scenario, Text, Turn
-from tests.terminal.conftest import Screen, ThreadedServer, shows
+from tests.terminal.conftest import Screen, ThreadedServer, clear_away, shows
 
 pytestmark = pytest.mark.pty
 
@@ -27,10 +27,7 @@ def test_a_no_is_not_asked_for_again_by_the_next_conversation(
     assert program.wait_until(shows("Ask for something")), program.emulator.text()
     program.type(b"hello\r")
     assert program.wait_until(shows("The answer is 42.")), program.emulator.text()
-    program.type(b"/clear")
-    assert program.wait_until(shows("/clear")), program.emulator.text()
-    program.type(b"\r")
-    assert program.wait_until(lambda e: "The answer is 42." not in e.text()), "still there"
+    clear_away(program, "The answer is 42.")
     program.type(b"hello\r")
     assert program.wait_until(shows("The answer is 42.")), program.emulator.text()
 
