@@ -185,6 +185,7 @@ async def test_a_run_ends_when_nobody_reads_its_answers(project: Path, fresh_hom
         os.close(reading)
         # Nothing comes, and nothing has to be written, for it to notice.
         assert await process.wait() == 141
+        await process.communicate()
 
 
 async def test_its_no_is_told_to_the_model(project: Path, fresh_home: Path) -> None:
@@ -228,6 +229,7 @@ async def test_a_caller_that_reads_no_more_leaves_the_call_denied_and_ends_the_r
                 pass
         # It still could answer: the pipe to the program stays open.
         assert await process.wait() == 141
+        await process.communicate()
     assert not (project / "made").exists()
 
 

@@ -69,6 +69,7 @@ async def test_a_kill_ends_the_hooks_too(tmp_path: Path, is_async: bool) -> None
 
         process.kill()
 
-        assert await process.wait() == -signal.SIGKILL
+        await process.communicate()
+        assert process.returncode == -signal.SIGKILL
         # Its end comes when nobody holds the other side any more.
         assert await asyncio.to_thread(held.read) == b""
