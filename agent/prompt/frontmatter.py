@@ -28,6 +28,7 @@ _SHORT: Final = re.compile(
 _TRUTH: Final = {"true": True, "false": False}
 _NOT_TEXT: Final = frozenset({"true", "false", "yes", "no", "on", "off", "null"})
 """What YAML reads as something else, in whatever case."""
+_TAG: Final = re.compile(r"(?<![\w)])!")
 MAX_NESTING: Final = 200
 MAX_PARTS: Final = 10_000
 """Of a head with aliases."""
@@ -125,11 +126,13 @@ def read_short(head: str) -> dict[str, Any] | None:
 
 
 def _load(text: str) -> Any:
-    """Read YAML, by the fast parser where it is built and the nesting is no danger to it."""
+    """Read YAML, by the fast parser where it is built and means the same."""
     import yaml  # as in `split`
 
+    # Nesting is a danger to it, and a lone `!` is a text to it.
     is_flat = text.count("[") + text.count("{") + text.count("- ") < MAX_NESTING
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader) if is_flat else yaml.SafeLoader
+    is_fast = is_flat and _TAG.search(text) is None
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader) if is_fast else yaml.SafeLoader
     value = yaml.load(text, Loader=loader)
     if "&" in text and not _is_small(value):
         raise ValueError("what its aliases (*name) stand for adds up to too much")

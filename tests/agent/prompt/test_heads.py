@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agent.prompt.frontmatter import read_head, read_long, read_short
@@ -52,6 +52,7 @@ VALUES = st.one_of(
 
 
 @given(st.lists(st.tuples(st.sampled_from(["name", "description", "a-b"]), VALUES), max_size=4))
+@example([("name", "!")])
 def test_the_short_way_reads_what_yaml_reads(pairs: list[tuple[str, str]]) -> None:
     text = "".join(f"{key}: {value}\n" for key, value in pairs)
     try:
