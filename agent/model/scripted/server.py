@@ -18,6 +18,12 @@ from agent.model.scripted.script import Response, Script
 
 __all__ = ["RecordedRequest", "ScriptedServer"]
 
+_ACCEPTING_TURNS = 4
+"""Turns of the loop until a connection that was just accepted has a task that can be ended.
+
+A server that is closed before that lets go of the socket without closing it.
+"""
+
 
 class ScriptedServer:
     """Serves one scenario; `async with` it, or `start` and `aclose`.
@@ -83,6 +89,10 @@ class ScriptedServer:
     async def aclose(self) -> None:
         """Stop listening and end every connection."""
         if self._server is not None:
+            for listening in self._server.sockets:
+                asyncio.get_running_loop().remove_reader(listening.fileno())
+            for _ in range(_ACCEPTING_TURNS):
+                await asyncio.sleep(0)
             self._server.close()
         for task in list(self._tasks):
             task.cancel()

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
+import socket
 import subprocess
 import sys
 import urllib.request
+import warnings
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -18,6 +22,7 @@ from agent.model.fold import MessageFold
 from agent.model.scripted.faults import Position, Stall, Status
 from agent.model.scripted.process import ScriptedProcess
 from agent.model.scripted.scenario import FaultPlan, Pace, Scenario, Text, ToolCall, Turn, When
+from agent.model.scripted.server import ScriptedServer
 from tests.agent.model.conftest import Serve
 
 
@@ -127,6 +132,23 @@ async def test_the_cache_hits_on_an_appended_history(serve: Serve) -> None:
     second = await stage.ask(prompt, first.message(), user_message("more"))
     assert first.usage.cache_read_tokens == 0
     assert second.usage.cache_read_tokens == first.usage.cache_write_5m_tokens > 500
+
+
+@pytest.mark.parametrize("turns", range(8))
+def test_a_connection_that_is_just_being_accepted_is_closed_too(turns: int) -> None:
+    async def serve() -> None:
+        server = ScriptedServer(Scenario(turns=()))
+        address = urlsplit(await server.start())
+        with socket.create_connection((address.hostname, address.port)):
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            await server.aclose()
+
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        asyncio.run(serve())
+        gc.collect()
+    assert [str(one.message) for one in said] == []
 
 
 async def test_it_runs_in_a_process_of_its_own(tmp_path: Path) -> None:
