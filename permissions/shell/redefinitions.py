@@ -34,7 +34,6 @@ _DECLARING = names(
 """Commands that set the variables they are given by name."""
 _TRANSPARENT = names("command builtin time noglob nocorrect ! --")
 _SETTING = names("PATH ENV BASH_ENV BASH_CMDS BASH_ALIASES EXECIGNORE POSIXLY_CORRECT SHELLOPTS")
-_DEFINES = re.compile(r"\(|\bfunction\b")
 _MENTIONED = re.compile(rf"\b(?:{'|'.join(sorted(_SETTING))})\b")
 
 
@@ -59,7 +58,8 @@ class Surroundings:
     def functions(self) -> frozenset[str]:
         """Return the names that are functions here, and not what they usually are."""
         inherited = frozenset[str]() if self._outer is None else self._outer.functions
-        if _DEFINES.search(self.script.raw) is None:
+        raw = self.script.raw
+        if "(" not in raw and "function" not in raw:
             return inherited
         parts = _simple_commands(self.script.body)
         return inherited | {part.name for part in parts if isinstance(part, FunctionBody)}
