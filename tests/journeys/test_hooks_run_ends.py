@@ -13,6 +13,20 @@ import pytest
 from tests.journeys import program
 
 
+async def hook_started(folder: Path, handler: dict[str, object]) -> asyncio.subprocess.Process:
+    """Return `hooks run Stop` with this handler, told to go on."""
+    settings = folder / "hooks.json"
+    settings.write_text(json.dumps({"hooks": {"Stop": [{"hooks": [handler]}]}}))
+    process = await program.start(
+        "hooks", "run", "Stop", "--settings", str(settings),
+        cwd=folder, env=program.environment(folder), stdin=True,
+    )  # fmt: skip
+    assert process.stdin is not None
+    process.stdin.write(b"{}\n")
+    await process.stdin.drain()
+    return process
+
+
 @pytest.mark.parametrize(
     ("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
 )
@@ -27,15 +41,7 @@ async def test_a_signal_ends_the_hooks_with_the_command(
         "command": f'echo $$ > "{started}"; exec sleep 600',
         "async": is_async,
     }
-    settings = tmp_path / "hooks.json"
-    settings.write_text(json.dumps({"hooks": {"Stop": [{"hooks": [handler]}]}}))
-    process = await program.start(
-        "hooks", "run", "Stop", "--settings", str(settings),
-        cwd=tmp_path, env=program.environment(tmp_path), stdin=True,
-    )  # fmt: skip
-    assert process.stdin is not None
-    process.stdin.write(b"{}\n")
-    await process.stdin.drain()
+    process = await hook_started(tmp_path, handler)
     hook_pid = int(await asyncio.to_thread(started.read_text))
     if is_async:  # the line is written when nobody waits for the hook any more
         assert process.stdout is not None
@@ -54,15 +60,7 @@ async def test_a_kill_ends_the_hooks_too(tmp_path: Path, is_async: bool) -> None
     os.mkfifo(held_path)
     command = f'exec > "{held_path}"; echo started; trap "" TERM; setsid sleep 600; sleep 601'
     handler = {"type": "command", "command": command, "async": is_async}
-    settings = tmp_path / "hooks.json"
-    settings.write_text(json.dumps({"hooks": {"Stop": [{"hooks": [handler]}]}}))
-    process = await program.start(
-        "hooks", "run", "Stop", "--settings", str(settings),
-        cwd=tmp_path, env=program.environment(tmp_path), stdin=True,
-    )  # fmt: skip
-    assert process.stdin is not None
-    process.stdin.write(b"{}\n")
-    await process.stdin.drain()
+    process = await hook_started(tmp_path, handler)
     held = await asyncio.to_thread(open, held_path, "rb")
     with held:
         assert await asyncio.to_thread(held.readline) == b"started\n"
