@@ -10,6 +10,7 @@ import contextlib
 import os
 import re
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Final, Literal
 
@@ -105,12 +106,17 @@ class MentionReader:
         """
         blocks: list[Block] = []
         names: list[str] = []
-        refusals = [
-            f"@{name} is not attached: there is no such file" for name in self._missing(texts)
-        ]
+        refusals: list[str] = []
         room = MAX_TOTAL_CHARS
         done: set[Mention] = set()
-        for mention, path in self._existing(texts):
+        for readings in chain.from_iterable(map(find_mentions, texts)):
+            found = next(filter(None, map(self._located, readings)), None)
+            if found is None:
+                # The last has neither the sentence's punctuation nor line numbers.
+                if self._is_missing(last := readings[-1].path):
+                    refusals.append(f"@{last} is not attached: there is no such file")
+                continue
+            mention, path = found
             if mention in done:
                 continue
             if len(done) >= MAX_MENTIONS or room <= 0:
@@ -136,32 +142,15 @@ class MentionReader:
             blocks.append(text_block(f"The person attached {name} with @. The Read tool shows:"))
             blocks.extend(content)
         message = Message(role="user", content=tuple(blocks), origin="reminder")
-        notes = [Note("warning", text) for text in refusals]
+        notes = [Note("warning", text) for text in dict.fromkeys(refusals)]
         if names:
             notes.insert(0, Note("info", f"attached: {', '.join(names)}"))
         return Attached((message,) if blocks else (), tuple(notes))
 
-    def _existing(self, texts: Sequence[str]) -> list[tuple[Mention, Path]]:
-        return [
-            found
-            for text in texts
-            for readings in find_mentions(text)
-            if (found := next(filter(None, map(self._located, readings)), None)) is not None
-        ]
-
-    def _missing(self, texts: Sequence[str]) -> list[str]:
-        """Return what is no word, since it begins with a folder that exists, and is not there."""
-        missing: list[str] = []
-        for text in texts:
-            for readings in find_mentions(text):
-                # The last has neither the sentence's punctuation nor line numbers.
-                path = readings[-1].path
-                head = _FIRST_FOLDER.match(path)
-                if head is None or any(map(self._located, readings)):
-                    continue
-                if self._located(Mention(head[0])) is not None:
-                    missing.append(path)
-        return list(dict.fromkeys(missing))
+    def _is_missing(self, path: str) -> bool:
+        """Whether it is no word, since it begins with a folder that exists."""
+        head = _FIRST_FOLDER.match(path)
+        return head is not None and self._located(Mention(head[0])) is not None
 
     def _located(self, mention: Mention) -> tuple[Mention, Path] | None:
         for folder in (self.services.launch_dir, self.services.cwd):
