@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class ConversationFacts(Protocol):
-    """One conversation, read only; `agent.conversation.Conversation` fits."""
+    """One conversation, read only; `agent.conversation.conversation.Conversation` fits."""
 
     @property
     def session_id(self) -> str:

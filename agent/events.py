@@ -13,8 +13,8 @@ from typing import Any, Literal
 
 from agent.display import Display
 from agent.messages import Message
+from permissions.base.lazy_dataclass import lazy_dataclass
 from permissions.decision import Decision
-from permissions.lazy_dataclass import lazy_dataclass
 
 TerminalReason = Literal[
     "completed",

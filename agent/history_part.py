@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.base.lazy_dataclass import lazy_dataclass
 
 Side = Literal["before", "since"]
 

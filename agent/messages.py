@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field
 from typing import Any, Literal
 
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.base.lazy_dataclass import lazy_dataclass
 
 Block = dict[str, Any]
 """One content block as JSON: `{"type": "text", …}`; treat as immutable once it is in a

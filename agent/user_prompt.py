@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import field
 
 from agent.messages import Block, Message, new_uid, text_block
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.base.lazy_dataclass import lazy_dataclass
 
 
 @lazy_dataclass(frozen=True, slots=True)

@@ -13,19 +13,19 @@ from pathlib import Path
 from statistics import median
 from typing import Final
 
-from agent.session.redact import Redactor
 from benchmarks.figures import Figure
-from hooks.config import HookLayer, build_config
+from hooks.config.config import HookLayer, build_config
+from hooks.config.spec import HookSource
 from hooks.events import PreToolUse
 from hooks.ports import HookPorts, HookSession
 from hooks.runner import HookRunner
-from hooks.spec import HookSource
-from permissions.audit import AuditLog
-from permissions.cascade import decide
+from permissions.base.text.redactor import Redactor
 from permissions.context import PermissionContext
+from permissions.evaluate.cascade import decide
+from permissions.explain.audit_log import AuditLog
 from permissions.mode import Mode
 from permissions.request import PermissionRequest
-from permissions.rule_set import RuleBehavior, RuleSet, RuleSource, RuleText
+from permissions.rules.rule_set import RuleBehavior, RuleSet, RuleSource, RuleText
 
 RULES: Final = 500
 PARTS: Final = 10

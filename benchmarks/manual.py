@@ -9,8 +9,8 @@ from typing import Final
 import click
 
 from agent import exit_status
-from tui.command_line import EXAMPLES, SECTIONS, run
-from tui.subcommands import commands
+from tui.command_line.command_line import EXAMPLES, SECTIONS, run
+from tui.command_line.subcommands import commands
 
 STATUSES: Final = (
     (exit_status.EXIT_COMPLETED, "completed"),

@@ -17,8 +17,8 @@ from typing import Final
 
 from agent.abort import AbortController, AbortSignal
 from agent.memory.budget import ContextBudget
+from agent.memory.context_manager import ContextKeeper, KeeperPorts
 from agent.memory.estimate import total_tokens
-from agent.memory.keeper import ContextKeeper, KeeperPorts
 from agent.messages import Message, tool_result_block, tool_results_message, user_message
 from agent.session.records import MessageRecord, to_json
 from agent.session.store import SessionStore
@@ -35,7 +35,7 @@ TICK_S: Final = 0.001
 _RESUME: Final = """
 import resource, sys, time
 from pathlib import Path
-from agent.session.pages import SessionPages
+from agent.session.archive.history_pages import SessionPages
 from agent.session.resume import load
 path = Path(sys.argv[1])
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from hooks.answers.outcome import EventOutcome
+from hooks.answers.permission_updates import grant_of, suggestions_json
 from hooks.events.tool import PermissionRequest as PermissionRequestEvent
-from hooks.outcome import EventOutcome
-from hooks.permission_updates import grant_of, suggestions_json
 from hooks.runner import HookRunner
 from permissions.decision import (
     Behavior,
@@ -116,8 +116,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from permissions.contender import Contender
-    from permissions.grants import Grant
+    from permissions.grants.suggest import Grant
+    from permissions.resolve.contender import Contender
 
     OutcomeListener = Callable[[EventOutcome], None]
     Suggest = Callable[[PermissionRequest, Decision], Sequence[Grant]]

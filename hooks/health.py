@@ -14,12 +14,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from hooks.environment import fill_placeholders
-from hooks.modes.command import shell_argv
-from hooks.modes.mcp_tool import NO_MCP
-from hooks.process import CannotStart, Program, run_program
-from hooks.spec import CommandHandler, HandlerSpec, HttpHandler, McpToolHandler, is_background
-from permissions.lazy_dataclass import lazy_dataclass
+from hooks.config.spec import (
+    CommandHandler,
+    HandlerSpec,
+    HttpHandler,
+    McpToolHandler,
+    is_background,
+)
+from hooks.execution.environment import fill_placeholders
+from hooks.execution.handlers.command import shell_argv
+from hooks.execution.handlers.mcp_tool import NO_MCP
+from permissions.base.lazy_dataclass import lazy_dataclass
+from permissions.base.process.run_program import CannotStart, Program, run_program
 
 INTERPRETERS: Final = frozenset({"python", "python3", "node", "bash", "sh", "zsh", "ruby", "perl"})
 SHELL_WORDS: Final = frozenset(

@@ -9,7 +9,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Protocol
 
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.base.lazy_dataclass import lazy_dataclass
 
 Resolve = Callable[[str], Sequence[str]]
 """Addresses of a host name, as text. Raises OSError when there are none."""

@@ -1,6 +1,7 @@
 """The front door of the package: fire an event, get back what all its hooks came to.
 
-Next to read: `hooks/effects.py` for what each event honours, `hooks/outcome.py` for the merge.
+Next to read: `hooks/events/capabilities.py` for what each event honours, `hooks/answers/outcome.py`
+for the merge.
 """
 
 from __future__ import annotations
@@ -11,28 +12,28 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from hooks.background import Background, BackgroundDelivery
-from hooks.config import HookConfig
-from hooks.effects import EFFECTS, default_timeout_s
-from hooks.env_files import EnvFiles
-from hooks.environment import hook_environment, working_folder
-from hooks.modes.agent import AgentMode
-from hooks.modes.base import HookCall, Mode
-from hooks.modes.callback import CallbackMode
-from hooks.modes.command import CommandMode
-from hooks.modes.http import HttpMode
-from hooks.modes.mcp_tool import McpToolMode
-from hooks.modes.prompt import PromptMode
-from hooks.outcome import EventOutcome, OutcomeKind, aggregate
-from hooks.overflow import Overflow
-from hooks.payload_json import encode_payload
-from hooks.policy import limit_outcome
+from hooks.answers.outcome import EventOutcome, OutcomeKind, aggregate
+from hooks.answers.outcome_limits import limit_outcome
+from hooks.answers.overflow import Overflow
+from hooks.answers.response import HandlerOutcome, HandlerResult, block_on_failure
+from hooks.answers.stop_cap import STOPS, StopCap
+from hooks.config.config import HookConfig
+from hooks.config.select import Selection, select
+from hooks.config.spec import CommandHandler, HandlerSpec, is_background
+from hooks.events.capabilities import EFFECTS, default_timeout_s
+from hooks.execution.background import Background, BackgroundDelivery
+from hooks.execution.env_files import EnvFiles
+from hooks.execution.environment import hook_environment, working_folder
+from hooks.execution.handlers.agent import AgentMode
+from hooks.execution.handlers.base import HookCall, Mode
+from hooks.execution.handlers.callback import CallbackMode
+from hooks.execution.handlers.command import CommandMode
+from hooks.execution.handlers.http import HttpMode
+from hooks.execution.handlers.mcp_tool import McpToolMode
+from hooks.execution.handlers.prompt import PromptMode
+from hooks.execution.payload_json import encode_payload
 from hooks.ports import Abort, HookPorts, HookSession, Payload
-from hooks.response import HandlerOutcome, HandlerResult, block_on_failure
-from hooks.select import Selection, select
-from hooks.spec import CommandHandler, HandlerSpec, is_background
-from hooks.stop_cap import STOPS, StopCap
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.base.lazy_dataclass import lazy_dataclass
 
 MODES: Final[Mapping[str, Mode]] = {
     "command": CommandMode(),

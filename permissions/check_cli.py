@@ -14,8 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from permissions.cascade import decide
-from permissions.classifier_local import decide_with_classifier
+from permissions.base.lazy_dataclass import lazy_dataclass
 from permissions.context import PermissionContext
 from permissions.decision import (
     Behavior,
@@ -24,15 +23,9 @@ from permissions.decision import (
     PartVerdict,
     WarningType,
 )
-from permissions.effective import requested_mode
-from permissions.examples import call_of
-from permissions.lazy_dataclass import lazy_dataclass
-from permissions.lint import lint, shadow_warnings
-from permissions.mode import Mode
-from permissions.request import PermissionRequest
-from permissions.rule_entry import are_texts, rule_texts
-from permissions.rule_set import RuleBehavior, RuleSet, RuleSource, RuleText
-from permissions.telling import (
+from permissions.evaluate.cascade import decide
+from permissions.evaluate.read_only_classifier import decide_with_classifier
+from permissions.explain.explain_decision import (
     HOW_TO_READ,
     Shorten,
     because,
@@ -41,6 +34,13 @@ from permissions.telling import (
     told_lines,
     with_rules,
 )
+from permissions.lint.examples import call_of
+from permissions.lint.lint import lint, shadow_warnings
+from permissions.matching.effective_rules import requested_mode
+from permissions.mode import Mode
+from permissions.request import PermissionRequest
+from permissions.rules.rule_entry import are_texts, rule_texts
+from permissions.rules.rule_set import RuleBehavior, RuleSet, RuleSource, RuleText
 
 EXIT_STATUS = {Behavior.ALLOW: 0, Behavior.ASK: 3, Behavior.DENY: 4}
 """Exit status of `permissions explain`."""

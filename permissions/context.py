@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import field, replace
 from pathlib import Path
 
-from permissions.files import FileView, RealFiles
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.base.lazy_dataclass import lazy_dataclass
 from permissions.mode import Mode
-from permissions.rule_set import RuleSet, RuleSource
+from permissions.paths.file_view import FileView, RealFiles
+from permissions.rules.rule_set import RuleSet, RuleSource
 
 
 @lazy_dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 
-from permissions.lazy_dataclass import lazy_dataclass
-from permissions.record import record
+from permissions.base.lazy_dataclass import lazy_dataclass
+from permissions.base.record import record
 
 
 class Behavior(StrEnum):

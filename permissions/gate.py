@@ -1,7 +1,8 @@
 """The front door: one object per conversation that decides calls, resolves asks and keeps the
 grants.
 
-Next: `permissions.cascade` (steps 1 to 3, pure) and `permissions.handlers` (who resolves an ask).
+Next: `permissions.evaluate.cascade` (steps 1 to 3, pure) and `permissions.resolve.handlers` (who
+resolves an ask).
 """
 
 from __future__ import annotations
@@ -13,8 +14,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
 
-from permissions.cascade import decide
-from permissions.classifier_local import classify, with_harmless_parts
 from permissions.context import PermissionContext
 from permissions.decision import (
     Behavior,
@@ -28,18 +27,20 @@ from permissions.decision import (
     TraceStep,
     WarningType,
 )
-from permissions.denials import DenialState
-from permissions.effective import without_dangerous
-from permissions.effects import effects_of
-from permissions.grants import shadow_warnings_of
-from permissions.handlers import Handler, user_decision
-from permissions.history import History, RecentCall, RuleKey, RuleRow, RuleUse
-from permissions.hook_step import after_hooks
+from permissions.evaluate.cascade import decide
+from permissions.evaluate.effect_summary import effects_of
+from permissions.evaluate.hook_step import after_hooks
+from permissions.evaluate.read_only_classifier import classify, with_harmless_parts
+from permissions.explain.decision_history import History, RecentCall, RuleKey, RuleRow, RuleUse
+from permissions.explain.explain_decision import with_rules
+from permissions.grants.suggest import shadow_warnings_of
+from permissions.matching.effective_rules import without_dangerous
 from permissions.mode import Mode, next_mode
-from permissions.race import Abort
 from permissions.request import PermissionRequest
-from permissions.rule_set import Rule
-from permissions.telling import with_rules
+from permissions.resolve.denial_limits import DenialState
+from permissions.resolve.handlers import Handler, user_decision
+from permissions.resolve.race import Abort
+from permissions.rules.rule_set import Rule
 
 CatchUp = Callable[[], Awaitable[None]]
 """Takes over settings that changed on disk; raises nothing."""
@@ -135,7 +136,8 @@ class PermissionGate:
     def rule_table(self, usage: Mapping[RuleKey, RuleUse] | None = None) -> tuple[RuleRow, ...]:
         """Return every rule with its origin and its use, in order of source.
 
-        `usage` None counts this session; `permissions.history.read_usage` reads earlier ones too.
+        `usage` None counts this session; `permissions.explain.decision_history.read_usage` reads
+        earlier ones too.
         """
         return self._history.rows(self._context.rules.rules, usage)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from permissions.grammar import RuleBehavior
-from permissions.rule_set import Rule, RuleExamples, RuleIndex, RuleSet, RuleSource, RuleText
+from permissions.rules.grammar import RuleBehavior
+from permissions.rules.rule_set import Rule, RuleExamples, RuleIndex, RuleSet, RuleSource, RuleText
 
 __all__ = [
     "Rule",
@@ -35,7 +35,7 @@ def matches(
     nothing; a command that is not understood is about everything that Bash patterns say.
     """
     # The shell parser loads with the first condition, not with the settings that hold it.
-    from permissions.condition import matches_call
+    from permissions.matching.condition import matches_call
 
     return matches_call(
         pattern_text, tool, tool_input, cwd=cwd, project_root=project_root, home=home

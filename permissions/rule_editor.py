@@ -11,12 +11,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, Protocol, runtime_checkable
 
+from permissions.base.lazy_dataclass import lazy_dataclass
 from permissions.decision import Behavior, GrantChoice
 from permissions.gate import PermissionGate
-from permissions.lazy_dataclass import lazy_dataclass
-from permissions.lint import LintWarning, lint_new
-from permissions.rule_set import Rule, RuleBehavior, RuleSet, RuleSource, RuleText
-from permissions.store import StoreReceipt, remove_rules, replace_rule, undo
+from permissions.grants.settings_writer import StoreReceipt, remove_rules, replace_rule, undo
+from permissions.lint.lint import LintWarning, lint_new
+from permissions.rules.rule_set import Rule, RuleBehavior, RuleSet, RuleSource, RuleText
 
 MOVABLE: Final = (RuleSource.SESSION, RuleSource.LOCAL, RuleSource.PROJECT, RuleSource.USER)
 """Where a rule may be moved to, the narrowest first."""

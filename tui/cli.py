@@ -3,7 +3,8 @@
 Imports neither Textual nor a model SDK before it knows that they are needed: `--version`, `--help`
 and the permission and hook checks that scripts call many times must start quickly. This module
 imports next to nothing itself, so that a Ctrl+C during the first imports ends in `main`, quietly.
-Next: `tui.command_line` (options), `tui.start` (what a run does), `tui.subcommands`.
+Next: `tui.command_line.command_line` (options), `tui.startup.start` (what a run does),
+`tui.command_line.subcommands`.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the program and return its exit status; never raises for bad usage."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
-        from tui.standard_streams import cannot_write, finish, nobody_reads, prepare
+        from tui.command_line.standard_streams import cannot_write, finish, nobody_reads, prepare
 
         prepare()
         _want_exit_statuses()
@@ -30,7 +31,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             return nobody_reads()
         except OSError as error:
             return cannot_write(error)
-        if (workers := sys.modules.get("agent.workers")) is not None:
+        if (workers := sys.modules.get("permissions.base.process.worker_threads")) is not None:
             # Only a run of the agent has any; all is said and written.
             workers.leave_stuck_threads(status)
         return status
@@ -48,7 +49,7 @@ def _want_exit_statuses() -> None:
 
 def _is_plain(arguments: Sequence[str]) -> bool:
     """Return whether there is nothing but, perhaps, a prompt or the wish to continue."""
-    from tui.subcommand_names import SUBCOMMANDS
+    from tui.command_line.subcommand_names import SUBCOMMANDS
 
     match arguments:
         case [] | ["-c" | "--continue"]:
@@ -56,7 +57,7 @@ def _is_plain(arguments: Sequence[str]) -> bool:
         case [prompt]:
             if not prompt or prompt.startswith("-") or prompt in SUBCOMMANDS:
                 return False
-            from tui.habits import is_word  # no prompt, no such word
+            from tui.command_line.foreign_options import is_word  # no prompt, no such word
 
             return " " in prompt or not is_word(prompt)
         case _:
@@ -65,14 +66,14 @@ def _is_plain(arguments: Sequence[str]) -> bool:
 
 def _start(arguments: Sequence[str]) -> int:
     # Before anything that takes its time; with a prompt given there is nothing to type.
-    from tui.early_choice import open_early_prompt
+    from tui.startup.early_prompt_policy import open_early_prompt
 
     prompt = next((argument for argument in arguments if not argument.startswith("-")), None)
     early = open_early_prompt(os.environ) if prompt is None else None
     try:
         # The run's own modules come only now: help and version need none of them.
         from agent.options import RunOptions
-        from tui.start import start
+        from tui.startup.start import start
 
         continues = bool(arguments) and prompt is None
         return start(RunOptions(prompt=prompt, continue_latest=continues), early)
@@ -85,24 +86,24 @@ def _read(arguments: list[str]) -> int:
     # Most starts have no options; their first frame does not wait for this.
     import click
 
-    from tui.subcommand_names import SUBCOMMANDS
+    from tui.command_line.subcommand_names import SUBCOMMANDS
 
     streams = sys.stdout, sys.stderr
     try:
         if arguments[0] in SUBCOMMANDS:
             # Subcommands pull in the engines they front; a plain start must not pay for them.
-            from tui.subcommands import commands
+            from tui.command_line.subcommands import commands
 
             command: click.Command = commands()
         else:
-            from tui.command_line import run as command
+            from tui.command_line.command_line import run as command
         result = command.main(arguments, prog_name="agent-tui", standalone_mode=False)
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except click.ClickException as error:
         import io  # only where something is wrong
 
-        from agent.sanitize import sanitize
+        from permissions.base.text.sanitize import sanitize
 
         said = io.StringIO()
         error.show(said)

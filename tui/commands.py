@@ -9,13 +9,13 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, Protocol, assert_never, cast
 
-from tui.command_screen import CommandScreen
+from tui.ports.command_screen import CommandScreen
 
 if TYPE_CHECKING:
     # Nothing of a command is imported before the first `/` is typed.
     from agent.commands.results import CommandResult
     from agent.commands.spec import Command
-    from tui.text.buffer import TextBuffer
+    from tui.editing.buffer import TextBuffer
 
 
 _LEAVING: Final = frozenset({"exit", "quit", ":q", ":q!", ":wq"})

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Final
 
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.base.lazy_dataclass import lazy_dataclass
 
 _PLACEHOLDER: Final = re.compile(
     r"\\\$(?P<escaped>ARGUMENTS|\d|[A-Za-z_{])"

@@ -6,23 +6,23 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from agent.commands.custom import CustomCommands
 from agent.commands.registry import CommandRegistry
+from agent.commands.sources.command_files import CustomCommands
 from agent.conversation_facts import ConversationFacts
 from agent.events import Usage
-from agent.memory.picture import ContextPicture
+from agent.memory.context_breakdown import ContextPicture
 from agent.model.client import Effort
 from agent.observe.ledger import Costs
 from agent.prompt.instruction_files import InstructionFile
 from agent.settings.load import Settings
-from agent.tools.shells import ShellRegistry
+from agent.tools.shell.shells import ShellRegistry
 from hooks.runner import HookRunner
+from permissions.base.lazy_dataclass import lazy_dataclass
 from permissions.gate import PermissionGate
-from permissions.lazy_dataclass import lazy_dataclass
 
 
 class CommandSession(ConversationFacts, Protocol):
-    """The conversation, as commands see it; `agent.conversation.Conversation` fits."""
+    """The conversation, as commands see it; `agent.conversation.conversation.Conversation` fits."""
 
     @property
     def transcript_path(self) -> Path:

@@ -14,19 +14,19 @@ from agent.abort import AbortController, AbortSignal
 from agent.commands.arguments import Arguments, substitute, uses_arguments
 from agent.commands.errors import CommandError
 from agent.commands.registry import CommandRegistry, split_command
-from agent.commands.shell_part import ShellOutput, run_shell_part
+from agent.commands.shell_output import ShellOutput, run_shell_part
 from agent.commands.skill_hooks import SkillHooks
 from agent.commands.spec import PromptCommand, Template
 from agent.commands.template import ShellPart, parse_template
 from agent.commands.turn_scope import TurnScope
 from agent.events import AgentEvent, Notice
-from agent.expansion import Expanded, Expansion, PromptExpander
 from agent.files.mentions import MentionReader
-from agent.hook_dispatch import HookDispatch
+from agent.hook_events.dispatch import HookDispatch
 from agent.messages import Message, user_message
+from agent.prompt.expansion import Expanded, Expansion, PromptExpander
 from agent.tools.call import CallPorts
 from agent.user_prompt import Prompt
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.base.lazy_dataclass import lazy_dataclass
 
 MAX_TEXT_CHARS: Final = 200_000
 

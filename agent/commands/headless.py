@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from agent.commands import results
 from agent.commands.advice import advice_on
-from agent.commands.center import CommandCenter
 from agent.commands.registry import split_command
+from agent.commands.service import CommandCenter
 from agent.commands.spec import LocalCommand
 from agent.errors import AgentError
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.base.lazy_dataclass import lazy_dataclass
 
 
 @lazy_dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from agent.sanitize import sanitize
+from permissions.base.text.sanitize import sanitize
 
 MAX_CHARS: Final = 200
 

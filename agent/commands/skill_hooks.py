@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agent.commands.spec import PromptCommand, Template
-from agent.hook_dispatch import HookDispatch
-from hooks.section import parse_hooks
-from hooks.spec import HookSource
+from agent.hook_events.dispatch import HookDispatch
+from hooks.config.section import parse_hooks
+from hooks.config.spec import HookSource
 
 
 class SkillHooks:

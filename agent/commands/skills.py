@@ -14,7 +14,7 @@ from agent.commands.turn_scope import TurnScope
 from agent.files.mentions import MentionReader
 from agent.messages import text_block
 from agent.tools.base import ToolError
-from agent.tools.emitter import SideEvents
+from agent.tools.event_queue import SideEvents
 from agent.tools.services import SkillPort, SkillText
 
 MAX_LIST_CHARS: Final = 12_000

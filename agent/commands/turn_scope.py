@@ -15,7 +15,7 @@ from permissions.decision import Behavior
 from permissions.gate import PermissionGate
 from permissions.request import PermissionRequest
 from permissions.rule import RuleBehavior, RuleSource, RuleText
-from permissions.rule_set import RuleSet
+from permissions.rules.rule_set import RuleSet
 
 
 class ModelChoice(Protocol):

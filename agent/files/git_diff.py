@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from agent.prompt.git import run_git
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.base.lazy_dataclass import lazy_dataclass
 
 MAX_NEW_FILES: Final = 200
 MAX_NEW_BYTES: Final = 500_000

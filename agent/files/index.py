@@ -16,8 +16,8 @@ from typing import Final
 
 from agent.files.matcher import NameList, Search
 from agent.tools.base import ToolError
-from agent.tools.rg import file_selection, search
-from hooks.file_changes import file_changes
+from agent.tools.search.rg import file_selection, search
+from permissions.base.files.file_watch import file_changes
 
 MAX_FILES: Final = 1_000_000
 QUIET_MS: Final = 400

@@ -19,11 +19,11 @@ from agent.files.mention_text import unquoted
 from agent.messages import Block, Message, text_block
 from agent.tools.base import ToolContext, ToolError
 from agent.tools.builtin.read import ReadInput, read_tool
-from agent.tools.paths import absolute, shown
+from agent.tools.files.paths import absolute, shown
 from agent.tools.services import ToolServices
+from permissions.base.lazy_dataclass import lazy_dataclass
 from permissions.decision import Behavior, Reason
 from permissions.gate import PermissionGate
-from permissions.lazy_dataclass import lazy_dataclass
 from permissions.request import PermissionRequest
 
 MAX_MENTIONS: Final = 20

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from agent.asked_command import ask_command
+from permissions.base.process.ask_command import ask_command
 
 TIMEOUT_S: Final = 3.0
 LIMIT: Final = 30

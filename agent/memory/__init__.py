@@ -1,4 +1,5 @@
 """Keeping a conversation inside the model's window, cheapest means first.
 
-Next: `agent.memory.keeper` (when and what), `agent.memory.stages` (how, as pure functions).
+Next: `agent.memory.context_manager` (when and what), `agent.memory.stages` (how, as pure
+functions).
 """

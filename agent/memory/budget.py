@@ -6,7 +6,7 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import Final
 
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.base.lazy_dataclass import lazy_dataclass
 
 RESPONSE_HEADROOM: Final = 15_000
 """Room kept for the answer, unless the model's own limit is smaller."""

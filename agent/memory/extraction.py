@@ -10,7 +10,7 @@ from typing import Final, get_args
 
 from agent.memory.facts import Fact, FactType
 from agent.messages import Message, user_message
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.base.lazy_dataclass import lazy_dataclass
 
 MAX_NOTES: Final = 8_000
 MAX_CHANGES: Final = 20

@@ -18,14 +18,14 @@ from typing import Final
 
 from agent.abort import AbortController
 from agent.events import Usage
+from agent.loop.model_turn import Answered, ModelTurn, Recovery
 from agent.memory.extraction import Extraction, ask_for, read_answer
 from agent.memory.facts import FactStore
 from agent.messages import Message
 from agent.model.client import ModelClient, ModelRequest
-from agent.settings.private_file import write_private
-from agent.turn import Answered, ModelTurn, Recovery
-from permissions.lazy_dataclass import lazy_dataclass
-from permissions.plain_file import read_plain
+from permissions.base.files.plain_file import read_plain
+from permissions.base.files.private_file import write_private
+from permissions.base.lazy_dataclass import lazy_dataclass
 
 MAX_OUTPUT_TOKENS: Final = 4_000
 _LOG: Final = logging.getLogger(__name__)

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Final, Literal, get_args
 
 from agent.prompt import frontmatter
-from agent.sanitize import sanitize
-from agent.settings.private_file import write_private
-from permissions.lazy_dataclass import lazy_dataclass
-from permissions.plain_file import read_start
+from permissions.base.files.plain_file import read_start
+from permissions.base.files.private_file import write_private
+from permissions.base.lazy_dataclass import lazy_dataclass
+from permissions.base.text.sanitize import sanitize
 
 FactType = Literal["user", "feedback", "project", "reference"]
 """`user`: who the person is; `feedback`: what they corrected or confirmed; `project`: decisions and

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from agent.memory.boundary import tail_start
+from agent.memory.cut_points import tail_start
 from agent.memory.estimate import total_tokens
 from agent.memory.stages.images import strip_media
 from agent.memory.stages.results import trim_results
 from agent.messages import Message
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.base.lazy_dataclass import lazy_dataclass
 
 KEEP_TAIL: Final = 0.4
 """Share of the target that the untouched end of the history may take."""

@@ -1,6 +1,6 @@
 """A summary asked of the model itself, behind the usual prefix, so that the cache serves it.
 
-It recovers from failures as any turn does: a person waits for it. Next: `agent.turn`.
+It recovers from failures as any turn does: a person waits for it. Next: `agent.loop.model_turn`.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from typing import Protocol
 
 from agent.abort import Aborted, AbortSignal
 from agent.events import AgentEvent, ModelFallback, Notice, RetryScheduled, Usage
+from agent.loop.model_turn import Answered, Failed, Interrupted, ModelTurn, Recovery
 from agent.messages import Message
 from agent.model.client import ModelClient, ModelError, ModelRequest
-from agent.turn import Answered, Failed, Interrupted, ModelTurn, Recovery
 
 
 class SummaryPort(Protocol):

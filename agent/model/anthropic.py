@@ -16,7 +16,6 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import quote
 
-from agent.model.bounds import BoundedEvents
 from agent.model.capabilities import known_capabilities, read_capabilities
 from agent.model.client import (
     MessageStop,
@@ -28,12 +27,13 @@ from agent.model.client import (
 )
 from agent.model.connection import Connection
 from agent.model.connection_pool import ConnectionPool
+from agent.model.endpoint_config import OFFICIAL_URL, Endpoint, Timeouts
 from agent.model.failures import describe_html, from_connection, from_status, from_stream
+from agent.model.repair_calls import UsableCalls
+from agent.model.response_limits import BoundedEvents
 from agent.model.sdk import load_sdk, loaded_sdk
-from agent.model.server import OFFICIAL_URL, Endpoint, Timeouts
-from agent.model.usable_calls import UsableCalls
 from agent.model.wire import betas_of, read_event, read_message, request_body
-from hooks.strict_json import load_json, without_surrogates
+from permissions.base.text.strict_json import load_json, without_surrogates
 
 if TYPE_CHECKING:
     from types import ModuleType

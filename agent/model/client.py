@@ -1,7 +1,8 @@
 """The seam to a model: what a request holds, what a response streams, what a failure says.
 
 `agent.model.anthropic` is the one implementation; its SDK, which costs most of a second, is
-imported on first use. Next: `agent.model.fold` (events to a message), `agent.recovery.classify`.
+imported on first use. Next: `agent.model.message_builder` (events to a message),
+`agent.recovery.classify`.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any, Literal, Protocol
 from agent.errors import AgentError
 from agent.events import Usage
 from agent.messages import Block, Message
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.base.lazy_dataclass import lazy_dataclass
 
 Effort = Literal["low", "medium", "high", "xhigh", "max"]
 

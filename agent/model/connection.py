@@ -11,9 +11,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 from urllib.request import getproxies
 
-from agent.model.bounds import bound_body
 from agent.model.client import ModelError
-from agent.model.server import Endpoint
+from agent.model.endpoint_config import Endpoint
+from agent.model.response_limits import bound_body
 
 if TYPE_CHECKING:
     from types import ModuleType

@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import AsyncIterator
 
 from agent.model.connection import Connection
-from agent.model.server import Endpoint
+from agent.model.endpoint_config import Endpoint
 
 
 class ConnectionPool:

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from typing import Final
 from urllib.parse import urlsplit
 
-from agent.model.server import OFFICIAL_URL, Endpoint
-from permissions.lazy_dataclass import lazy_dataclass
+from agent.model.endpoint_config import OFFICIAL_URL, Endpoint
+from permissions.base.lazy_dataclass import lazy_dataclass
 
 DEFAULT_MODEL: Final = "claude-sonnet-5-5"
 DEFAULT_SMALL_MODEL: Final = "claude-haiku-5-5"

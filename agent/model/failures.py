@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from agent.model.client import ModelError
-from hooks.strict_json import without_surrogates
+from permissions.base.text.strict_json import without_surrogates
 
 if TYPE_CHECKING:
     import httpx2

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final, Protocol
 
 from agent.model.client import ModelError
-from agent.model.server import Endpoint
+from agent.model.endpoint_config import Endpoint
 
 HELPER_TIMEOUT_S: Final = 30.0
 

@@ -13,8 +13,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from agent.sanitize import sanitize
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.base.lazy_dataclass import lazy_dataclass
+from permissions.base.text.sanitize import sanitize
 
 HOST: Final = "127.0.0.1"
 USUAL_PORTS: Final[Mapping[int, str]] = {

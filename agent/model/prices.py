@@ -10,7 +10,7 @@ from importlib import resources
 from typing import Any, Final
 
 from agent.events import Usage
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.base.lazy_dataclass import lazy_dataclass
 
 WRITE_5M_FACTOR: Final = 1.25
 WRITE_1H_FACTOR: Final = 2.0

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from agent.events import Usage
 from agent.model.prices import PriceTable, canonical_name, shipped_prices
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.base.lazy_dataclass import lazy_dataclass
 
 RUNAWAY_FLOOR_USD: Final = 2.0
 RUNAWAY_FACTOR: Final = 5.0

@@ -15,7 +15,7 @@ from typing import Final, TextIO
 
 from agent.observe.background import Background
 from agent.observe.events import LoggedEvent
-from agent.settings.private_file import make_private_dir
+from permissions.base.files.private_file import make_private_dir
 
 LOGS_KEPT: Final = 20
 LOGGERS: Final = ("agent", "hooks", "permissions", "tui", "asyncio", "anthropic")

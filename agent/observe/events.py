@@ -14,7 +14,7 @@ from dataclasses import field
 from random import Random
 from typing import Final
 
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.base.lazy_dataclass import lazy_dataclass
 
 QUEUE_LIMIT: Final = 4_096
 """Events kept while there is no sink; the newest go when it is full."""

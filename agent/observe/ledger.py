@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final
 
 from agent.events import Usage
 from agent.observe.cost import CostState
-from agent.settings.private_file import make_private_file
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.base.files.private_file import make_private_file
+from permissions.base.lazy_dataclass import lazy_dataclass
 
 if TYPE_CHECKING:
     # Loaded with the first entry, which is written after the first answer.

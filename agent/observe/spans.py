@@ -20,7 +20,7 @@ from contextvars import ContextVar
 from random import Random
 from typing import Final, Literal
 
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.base.lazy_dataclass import lazy_dataclass
 
 SPAN_TTL_S: Final = 30 * 60.0
 """After this long an open span is taken for abandoned (observability-and-debugging)."""

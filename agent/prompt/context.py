@@ -7,7 +7,7 @@ from datetime import date
 from pathlib import Path
 
 from agent.prompt.instruction_files import InstructionFile
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.base.lazy_dataclass import lazy_dataclass
 
 
 @lazy_dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from agent.prompt.context import GitState
-from permissions.plain_file import read_plain, read_start
+from permissions.base.files.plain_file import read_plain, read_start
 
 MAX_STATUS_LINES: Final = 30
 MAX_COMMITS: Final = 5

@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 from typing import Final
 
-from permissions.lazy_dataclass import lazy_dataclass
-from permissions.plain_file import read_start
+from permissions.base.files.plain_file import read_start
+from permissions.base.lazy_dataclass import lazy_dataclass
 
 MAX_BYTES: Final = 262_144
 _ORIGIN: Final = re.compile(

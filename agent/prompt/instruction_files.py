@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Final, Literal
 
 from agent.prompt import frontmatter
-from agent.sanitize import sanitize
-from permissions.lazy_dataclass import lazy_dataclass
-from permissions.plain_file import read_start
+from permissions.base.files.plain_file import read_start
+from permissions.base.lazy_dataclass import lazy_dataclass
+from permissions.base.text.sanitize import sanitize
 
 MAX_HOPS: Final = 4
 """An import of an import of an import of an import; deeper ones are refused."""

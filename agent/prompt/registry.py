@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from enum import StrEnum
 
 from agent.prompt.context import PromptContext
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.base.lazy_dataclass import lazy_dataclass
 
 Compute = Callable[[PromptContext], str | None]
 """Return a section's text, or None when it has nothing to say."""

@@ -7,7 +7,7 @@ from typing import Literal
 from agent.messages import Block, text_block
 from agent.prompt.context import PromptContext
 from agent.prompt.registry import SectionRegistry, Zone, texts
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.base.lazy_dataclass import lazy_dataclass
 
 
 @lazy_dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Final
 
 from agent.recovery.classify import Failure, FailureKind
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.base.lazy_dataclass import lazy_dataclass
 
 FAILURE_LIMIT: Final = 3
 """Operations in a row, each with its retries used up, that open the breaker."""

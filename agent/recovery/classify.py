@@ -10,7 +10,7 @@ from typing import Final
 from agent.model.client import ModelError
 from agent.recovery.overflow import Overflow, parse_output_limit, parse_overflow
 from agent.recovery.retry_after import retry_after_s
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.base.lazy_dataclass import lazy_dataclass
 
 
 class FailureKind(StrEnum):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.base.lazy_dataclass import lazy_dataclass
 
 MIN_OUTPUT_TOKENS: Final = 3_000
 """Less room than this makes an answer too short to be of use (error-recovery)."""

@@ -8,7 +8,7 @@ from random import Random
 from typing import Final
 
 from agent.recovery.classify import CAPACITY, Failure, FailureKind
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.base.lazy_dataclass import lazy_dataclass
 
 BASE_DELAY_S: Final = 0.5
 MAX_DELAY_S: Final = 32.0

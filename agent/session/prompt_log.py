@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Final, Literal
 
 from agent.session.store import project_slug
-from agent.settings.private_file import exclusive, make_private_dir, write_private
-from agent.tools.regular_file import NotRegular, open_regular
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.base.files.private_file import exclusive, make_private_dir, write_private
+from permissions.base.files.regular_file import NotRegular, open_regular
+from permissions.base.lazy_dataclass import lazy_dataclass
 
 Scope = Literal["session", "project", "everywhere"]
 

@@ -1,8 +1,8 @@
 """Writes a conversation into its transcript as it happens, before anybody sees the event.
 
 A disk that takes nothing does not stop the conversation: records wait in memory, the person is told
-once, and told again when it works. Implements the recorder ports of `agent.conversation` and
-`agent.tools.lifecycle`.
+once, and told again when it works. Implements the recorder ports of
+`agent.conversation.conversation` and `agent.tools.lifecycle`.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from agent.events import (
     UsageUpdate,
 )
 from agent.messages import Block, Message, ToolUse
-from agent.session.kept_denial import denial_to_json
-from agent.session.kept_diff import diff_to_json
+from agent.session.denial_json import denial_to_json
+from agent.session.diff_json import diff_to_json
 from agent.session.records import (
     DURABLE,
     LAST_ONE_COUNTS,
@@ -209,7 +209,7 @@ class SessionRecorder:
         await self.write(TitleRecord(title))
 
     async def system(self, blocks: Sequence[Block], digest: str = "") -> None:
-        """Record the system prompt, once per conversation; see `agent.session.binding`."""
+        """Record the system prompt, once per conversation; see `agent.session.prefix_binding`."""
         await self.write(SystemRecord(tuple(blocks), digest))
 
     async def rewound(self, to_uid: str | None, history: Sequence[Message]) -> None:

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 
 from agent.events import Usage
 from agent.messages import Block, Message
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.base.lazy_dataclass import lazy_dataclass
 
 
 @lazy_dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class ToolEnd:
     identifier: str = ""
     agent_id: str | None = None
     change: Mapping[str, Any] | None = None
-    """What it changed in a file, for the picture after a resume; see `agent.session.kept_diff`."""
+    """What it changed in a file, for the picture after a resume; see `agent.session.diff_json`."""
     kind: Literal["tool_end"] = "tool_end"
 
 
@@ -97,7 +97,7 @@ class DenialRecord:
     tool_use_id: str
     identifier: str = ""
     decision: Mapping[str, Any] | None = None
-    """See `agent.session.kept_denial`; None where a hook stopped the turn instead of deciding."""
+    """See `agent.session.denial_json`; None where a hook stopped the turn instead of deciding."""
     agent_id: str | None = None
     kind: Literal["denial"] = "denial"
 

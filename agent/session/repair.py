@@ -9,11 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from agent.errors import SessionError
-from agent.session.lines import BadLine, Line, read_forwards
+from agent.session.record_lines import BadLine, Line, read_forwards
 from agent.session.records import SessionHeader, UnreadableRecord, from_json, to_json
 from agent.session.store import SessionStore
 from agent.session.transcript import Transcript, lock_path
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.base.lazy_dataclass import lazy_dataclass
 
 
 @lazy_dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from agent.display import TodoItem
 from agent.errors import SessionError
 from agent.events import Usage
 from agent.messages import Block, Message
-from agent.session.lines import FORMAT_VERSION, BadLine, Line, read_backwards, read_forwards
+from agent.session.record_lines import FORMAT_VERSION, BadLine, Line, read_backwards, read_forwards
 from agent.session.records import (
     LAST_ONE_COUNTS,
     CompactionRecord,
@@ -40,7 +40,7 @@ from agent.session.records import (
 )
 from agent.session.replay import Replay
 from agent.session.validity import Gap, Repaired, make_valid
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.base.lazy_dataclass import lazy_dataclass
 
 _TODO_STATUS: Final = {
     "pending": "pending",
@@ -73,7 +73,7 @@ class ResumedConversation:
     system: tuple[Block, ...] = ()
     """The system prompt as it was sent; empty when none was recorded."""
     prefix_digest: str = ""
-    """Of system prompt and tools; see `agent.session.binding`."""
+    """Of system prompt and tools; see `agent.session.prefix_binding`."""
     states: tuple[Record, ...] = ()
     """The last record of each kind where only the last one counts."""
     unfinished_turn: str | None = None

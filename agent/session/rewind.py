@@ -8,8 +8,8 @@ from typing import Final
 
 from agent.errors import SessionError
 from agent.messages import Message
-from agent.own_command import as_typed
-from agent.session.lines import BadLine, Line, read_forwards
+from agent.prompt.shell_command_note import as_typed
+from agent.session.record_lines import BadLine, Line, read_forwards
 from agent.session.records import (
     CompactionRecord,
     MessageRecord,
@@ -21,7 +21,7 @@ from agent.session.records import (
 )
 from agent.session.replay import Replay
 from agent.session.validity import Gap, make_valid
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.base.lazy_dataclass import lazy_dataclass
 
 _PREFACE: Final = frozenset({"reminder", "hook", "interruption"})
 

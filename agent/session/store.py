@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Final
 
 from agent.errors import SessionError, SeveralSessions
-from agent.session.blobs import copy_snapshots
-from agent.session.lines import BadLine, Line, read_forwards
+from agent.session.checkpoints.blobs import copy_snapshots
+from agent.session.record_lines import BadLine, Line, read_forwards
 from agent.session.records import GrantsRecord, SessionHeader, TitleRecord, to_json
 from agent.session.transcript import Transcript, is_open, lock_path
-from agent.temporary import make_owned_folder
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.base.files.temporary_folders import make_owned_folder
+from permissions.base.lazy_dataclass import lazy_dataclass
 
 _ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _ID_START: Final = re.compile(r"[0-9a-f][0-9a-f-]{3,35}")

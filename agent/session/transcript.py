@@ -15,7 +15,7 @@ from threading import Lock
 from typing import Any, Final, Self
 
 from agent.errors import SessionError, SessionLocked
-from agent.session.lines import (
+from agent.session.record_lines import (
     FORMAT_VERSION,
     BadLine,
     Line,
@@ -23,7 +23,7 @@ from agent.session.lines import (
     read_backwards,
     read_forwards,
 )
-from agent.settings.private_file import make_private_dir, sync_dir
+from permissions.base.files.private_file import make_private_dir, sync_dir
 
 MAX_BACKLOG_BYTES: Final = 64_000_000
 """What is kept in memory while the disk takes nothing; beyond it the oldest is given up."""

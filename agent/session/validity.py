@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Final
 
 from agent.messages import Block, Message, text_block, tool_result_block
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.base.lazy_dataclass import lazy_dataclass
 
 OUTCOME_UNKNOWN: Final = (
     "[Outcome unknown: the conversation was cut off while this call was running. It was not run "

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from agent.errors import ConfigError
-from agent.settings.positions import parse
-from agent.settings.private_file import exclusive, write_private
+from agent.settings.json_positions import parse
 from agent.settings.schema import SettingsFile, check
-from permissions.plain_file import read_plain
+from permissions.base.files.plain_file import read_plain
+from permissions.base.files.private_file import exclusive, write_private
 
 
 def set_value(file: Path, key: str, value: object) -> None:

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Final, Literal
 
 from agent.errors import ConfigError
-from agent.settings.positions import JsonValue, Node, parse
-from agent.settings.salvage import salvage
+from agent.settings.broken_json import salvage
+from agent.settings.json_positions import JsonValue, Node, parse
 from agent.settings.schema import SettingsFile, check, unknown_keys
-from agent.settings.text import read_text
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.base.files.settings_text import read_text
+from permissions.base.lazy_dataclass import lazy_dataclass
 from permissions.rule import RuleSource
 
 UNTIL_REPAIRED: Final = (
@@ -77,7 +77,7 @@ def read_settings(
 def parse_settings(text: str, source: RuleSource, path: Path | None) -> LoadedFile:
     """Parse and validate one settings text. Raises nothing.
 
-    After a syntax error what can still be read counts (`agent.settings.salvage`), except what
+    After a syntax error what can still be read counts (`agent.settings.broken_json`), except what
     widens access: a rule that might limit it may stand in the part that could not be read.
     """
     if not text.strip():

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from agent.settings.trust import TrustItem, item
-from permissions.plain_file import read_plain, read_start
+from permissions.base.files.plain_file import read_plain, read_start
 
 MAX_BYTES: Final = 1_000_000
 

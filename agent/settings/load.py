@@ -22,23 +22,23 @@ from agent.settings.file import (
     read_settings,
 )
 from agent.settings.git_config import git_items
-from agent.settings.mcp_file import McpServerText, read_mcp_file, read_mcp_text, servers_of
-from agent.settings.merge import Merged, Origin, by_precedence, merge
-from agent.settings.places import (
+from agent.settings.locations import (
     POLICY_DIR,
     expand_home,
     find_project_root,
     policy_files,
     settings_files,
 )
+from agent.settings.mcp_file import McpServerText, read_mcp_file, read_mcp_text, servers_of
+from agent.settings.merge import Merged, Origin, by_precedence, merge
+from agent.settings.project_filter import PROJECT_SOURCES, trusted_part
 from agent.settings.project_items import items_of_file, items_of_folders, server_item
-from agent.settings.project_part import PROJECT_SOURCES, trusted_part
 from agent.settings.rules import flag_rules, rules_of
 from agent.settings.schema import SettingsFile
 from agent.settings.trust import TrustState, TrustStore, allow_rule_item
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.base.lazy_dataclass import lazy_dataclass
 from permissions.rule import RuleBehavior, RuleSource, RuleText
-from permissions.rule_entry import COUNTS, IGNORED
+from permissions.rules.rule_entry import COUNTS, IGNORED
 
 FILE_SOURCES: Final = frozenset({RuleSource.USER, RuleSource.PROJECT, RuleSource.LOCAL})
 """Sources whose settings are files of the person or of the project."""

@@ -9,10 +9,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from agent.settings.file import LoadedFile, SettingsWarning
-from agent.settings.positions import parse
+from agent.settings.json_positions import parse
 from agent.settings.schema import McpServerSection
-from agent.settings.text import read_text
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.base.files.settings_text import read_text
+from permissions.base.lazy_dataclass import lazy_dataclass
 from permissions.rule import RuleSource
 
 

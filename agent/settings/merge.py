@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from agent.settings.file import LoadedFile
 from agent.settings.schema import SettingsFile
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.base.lazy_dataclass import lazy_dataclass
 from permissions.rule import RuleSource
 
 PRECEDENCE: Final = (

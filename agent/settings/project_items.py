@@ -13,7 +13,7 @@ from agent.settings.file import LoadedFile
 from agent.settings.rules import rules_of
 from agent.settings.schema import is_forbidden_variable
 from agent.settings.trust import ItemKind, TrustItem, allow_rule_item, item
-from permissions.plain_file import read_plain
+from permissions.base.files.plain_file import read_plain
 from permissions.rule import RuleBehavior
 
 MAX_FILES: Final = 2_000

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from agent.settings.file import LoadedFile, SettingsWarning
 from permissions.rule import RuleBehavior, RuleSource, RuleText
-from permissions.rule_entry import rule_texts
+from permissions.rules.rule_entry import rule_texts
 
 
 def rules_of(loaded: LoadedFile) -> tuple[tuple[RuleText, ...], tuple[SettingsWarning, ...]]:

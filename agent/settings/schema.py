@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from agent.settings.positions import JsonValue
+from agent.settings.json_positions import JsonValue
 
 
 class _Section(BaseModel):

@@ -12,9 +12,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final, Literal
 
-from agent.settings.private_file import exclusive, write_private
-from permissions.lazy_dataclass import lazy_dataclass
-from permissions.plain_file import read_plain
+from permissions.base.files.plain_file import read_plain
+from permissions.base.files.private_file import exclusive, write_private
+from permissions.base.lazy_dataclass import lazy_dataclass
 
 ItemKind = Literal[
     "allow rule",

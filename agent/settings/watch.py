@@ -11,8 +11,8 @@ from typing import Final
 from agent.errors import ConfigError
 from agent.settings.file import UNTIL_REPAIRED
 from agent.settings.load import Settings
-from hooks.file_changes import file_changes
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.base.files.file_watch import file_changes
+from permissions.base.lazy_dataclass import lazy_dataclass
 
 POLL_MS: Final = 1_000
 """How often the watcher looks for events that the system queued; each look is a wake-up."""

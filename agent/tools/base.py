@@ -18,7 +18,7 @@ from agent.abort import AbortSignal
 from agent.display import Display
 from agent.errors import AgentError
 from agent.messages import Block
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.base.lazy_dataclass import lazy_dataclass
 
 if TYPE_CHECKING:
     from agent.tools.services import ToolServices

@@ -15,12 +15,12 @@ from agent.abort import AbortSignal
 from agent.display import Display
 from agent.messages import Block, ToolUse
 from agent.tools.base import Tool, ToolContext
-from agent.tools.emitter import Emitter, SideEvents
+from agent.tools.event_queue import Emitter, SideEvents
 from agent.tools.registry import ToolRegistry
 from agent.tools.services import ToolServices
-from hooks.outcome import EventOutcome
+from hooks.answers.outcome import EventOutcome
+from permissions.base.lazy_dataclass import lazy_dataclass
 from permissions.gate import PermissionGate
-from permissions.lazy_dataclass import lazy_dataclass
 
 Outcome = Literal["ok", "failed", "denied", "interrupted", "invalid"]
 
@@ -29,7 +29,7 @@ SIBLING_FAILED: Final = "a call in the same batch failed"
 
 
 class CallHooks(Protocol):
-    """The hook events around one call; `agent.hook_dispatch` implements it."""
+    """The hook events around one call; `agent.hook_events.dispatch` implements it."""
 
     async def pre_tool_use(
         self, call: ToolUse, tool_input: Mapping[str, Any], abort: AbortSignal

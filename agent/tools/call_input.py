@@ -7,9 +7,9 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from agent.sanitize import reveal
 from agent.tools.base import Tool, ToolError
 from agent.tools.call import Call, Ready, Refused
+from permissions.base.text.sanitize import reveal
 
 
 async def read_input(call: Call, raw: Mapping[str, Any]) -> Ready:

@@ -16,12 +16,12 @@ from agent.display import Display
 from agent.events import Notice, PermissionRequested, PermissionResolved
 from agent.tools.call import SIBLING_FAILED, Call, Ready, Refused, interrupted_text
 from agent.tools.call_input import read_input
-from agent.tools.edited_input import change_note
-from hooks.outcome import EventOutcome
+from agent.tools.files.edited_input import change_note
+from hooks.answers.outcome import EventOutcome
 from permissions.decision import Behavior, Decision, DecisionSource, Reason, ReasonType
-from permissions.hook_step import after_rewrite
-from permissions.race import RaceAborted
+from permissions.evaluate.hook_step import after_rewrite
 from permissions.request import PermissionRequest
+from permissions.resolve.race import RaceAborted
 
 _LOG: Final = logging.getLogger(__name__)
 

@@ -17,10 +17,10 @@ from agent.events import AgentEvent
 from agent.messages import ToolUse
 from agent.tools.base import Concurrency
 from agent.tools.call import SIBLING_FAILED, CallOutcome, CallPorts
-from agent.tools.emitter import Emitter
+from agent.tools.event_queue import Emitter
 from agent.tools.lifecycle import run_call
 from agent.tools.registry import ToolRegistry
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.base.lazy_dataclass import lazy_dataclass
 
 MAX_CONCURRENT: Final = 10
 

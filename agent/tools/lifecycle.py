@@ -18,15 +18,15 @@ from agent.abort import AbortController, Aborted, AbortSignal
 from agent.display import Display
 from agent.events import ToolDispatch, ToolResult
 from agent.messages import Block, ToolUse, tool_result_block
-from agent.sanitize import sanitize
 from agent.tools.base import InterruptBehavior, ToolError, ToolOutcome
 from agent.tools.call import Call, CallOutcome, CallPorts, Outcome, Ready, Refused, interrupted_text
 from agent.tools.call_input import read_input
 from agent.tools.call_permission import permit
-from agent.tools.emitter import Emitter
-from agent.tools.offload import bound_result
+from agent.tools.event_queue import Emitter
+from agent.tools.large_results import bound_result
 from agent.tools.replaced_output import replaced_content
-from hooks.outcome import EventOutcome
+from hooks.answers.outcome import EventOutcome
+from permissions.base.text.sanitize import sanitize
 
 
 async def run_call(

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from agent.abort import AbortSignal
 from agent.display import TodoItem
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.base.lazy_dataclass import lazy_dataclass
 
 if TYPE_CHECKING:
     from agent.messages import Block
     from agent.tools.file_state import FileState
-    from agent.tools.shells import ShellRegistry
+    from agent.tools.shell.shells import ShellRegistry
 
 
 @lazy_dataclass(frozen=True, slots=True)

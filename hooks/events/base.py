@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import ClassVar
 
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.base.lazy_dataclass import lazy_dataclass
 
 
 @lazy_dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from hooks.events.base import HookEventPayload, ToolEvent
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.base.lazy_dataclass import lazy_dataclass
 
 
 @lazy_dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import Enum
 
-from permissions.record import record
+from permissions.base.record import record
 from permissions.shell.syntax import Word
 
 

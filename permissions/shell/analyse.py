@@ -8,18 +8,16 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import chain
 
-from permissions.glob_text import UNKNOWN
-from permissions.shell.code_commands import commands_in_code
-from permissions.shell.code_names import READS_CODE, input_accesses, takes_code
-from permissions.shell.database_shells import input_risk
-from permissions.shell.facts import CommandFacts
-from permissions.shell.flow import UNKNOWN_FOLDER, Folders, Placed, place
-from permissions.shell.forms import Form
-from permissions.shell.layers import program_of
-from permissions.shell.own_facts import facts_anywhere, own_facts, texts_started
-from permissions.shell.parse import SHORT_CHARACTERS, parse
-from permissions.shell.redefinitions import Surroundings
-from permissions.shell.shell_texts import all_texts, input_text, is_printed
+from permissions.base.text.star_pattern import UNKNOWN
+from permissions.shell.command_facts import CommandFacts
+from permissions.shell.context_free_facts import facts_anywhere, own_facts, texts_started
+from permissions.shell.flow.nested_scripts import all_texts, input_text, is_printed
+from permissions.shell.flow.redefinitions import Surroundings
+from permissions.shell.flow.working_directories import UNKNOWN_FOLDER, Folders, Placed, place
+from permissions.shell.parse.parse import SHORT_CHARACTERS, parse
+from permissions.shell.programs.code_names import READS_CODE, input_accesses, takes_code
+from permissions.shell.programs.database_shells import input_risk
+from permissions.shell.rule_spellings import Form
 from permissions.shell.syntax import (
     HOME_MARK,
     PWD_MARK,
@@ -28,7 +26,9 @@ from permissions.shell.syntax import (
     Unparsable,
     Word,
 )
-from permissions.shell.unwrap import found_texts, supplied_texts, unwrap
+from permissions.shell.wrappers.code_commands import commands_in_code
+from permissions.shell.wrappers.layers import program_of
+from permissions.shell.wrappers.unwrap import found_texts, supplied_texts, unwrap
 
 MAX_PARTS = 2_000
 """Simple commands, nested ones included; more make the command unparsable."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from permissions.glob_text import UNKNOWN
-from permissions.record import record
+from permissions.base.record import record
+from permissions.base.text.star_pattern import UNKNOWN
 from permissions.shell.syntax import GLOB_MARKS, Word
 
 _GLOBS = tuple(GLOB_MARKS.values())

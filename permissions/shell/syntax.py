@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from enum import Enum
 
-from permissions.glob_text import UNKNOWN
-from permissions.record import record
+from permissions.base.record import record
+from permissions.base.text.star_pattern import UNKNOWN
 
 HOME_MARK = "\ue001"
 """Stands in a word for the home folder (`~`, `$HOME`)."""

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from hooks.config import HookLayer, build_config
+from hooks.config.config import HookLayer, build_config
+from hooks.config.spec import HookSource
 from hooks.ports import HookPorts, HookSession
 from hooks.runner import HookRunner
-from hooks.spec import HookSource
 
 
 @dataclass

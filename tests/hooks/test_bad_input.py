@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hooks.answer import SPECIFIC, TOP_LEVEL
-from hooks.config import HookLayer, build_config, parse_hooks
-from hooks.effects import EFFECTS
-from hooks.given import PayloadError, read_payload
-from hooks.outcome import aggregate
-from hooks.response import Printed, judge_printed, parse_stdout
-from hooks.spec import CommandHandler, HandlerSpec, HookSource
-from hooks.ssrf import check_url
-from hooks.url_patterns import url_matches
+from hooks.answers.answer import SPECIFIC, TOP_LEVEL
+from hooks.answers.outcome import aggregate
+from hooks.answers.response import Printed, judge_printed, parse_stdout
+from hooks.cli.given_payloads import PayloadError, read_payload
+from hooks.config.config import HookLayer, build_config, parse_hooks
+from hooks.config.spec import CommandHandler, HandlerSpec, HookSource
+from hooks.events.capabilities import EFFECTS
+from permissions.base.network.guarded_connect import check_url
+from permissions.base.network.url_patterns import url_matches
 
 events = st.sampled_from(list(EFFECTS))
 scalars = st.none() | st.booleans() | st.integers(-5, 9999) | st.text(max_size=8)

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
+from hooks.answers.outcome import EventOutcome
 from hooks.contender import HookContender
-from hooks.outcome import EventOutcome
 from permissions.decision import (
     Behavior,
     Decision,
@@ -16,7 +16,7 @@ from permissions.decision import (
     Reason,
     ReasonType,
 )
-from permissions.grants import Grant
+from permissions.grants.suggest import Grant
 from permissions.request import PermissionRequest
 from permissions.rule import RuleBehavior, RuleSource
 from tests.hooks.conftest import Place

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from hooks.effects import EFFECTS
+from hooks.cli.run import HookOptions, HookWorld, run_hooks
 from hooks.events import EVENTS
+from hooks.events.capabilities import EFFECTS
 from hooks.ports import HookPorts
-from hooks.run_cli import HookOptions, HookWorld, run_hooks
 from tests.hooks.conftest import Place
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "hooks.md"

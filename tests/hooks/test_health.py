@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from hooks.config import parse_hooks
+from hooks.config.config import parse_hooks
+from hooks.config.spec import HookSource
 from hooks.health import check_health, check_round_trip, is_open_guard
-from hooks.spec import HookSource
 from tests.hooks.conftest import Place
 
 

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from hooks.config import HookLayer, parse_hooks
+from hooks.config.config import HookLayer, parse_hooks
+from hooks.config.spec import CallbackHandler, HandlerSpec, HookSource
 from hooks.events import (
     ConfigChange,
     FileChanged,
@@ -24,7 +25,6 @@ from hooks.events import (
 )
 from hooks.ports import HookPorts
 from hooks.runner import HookRunner
-from hooks.spec import CallbackHandler, HandlerSpec, HookSource
 from tests.hooks.conftest import Place
 
 

@@ -12,18 +12,18 @@ from typing import Any
 
 import pytest
 
-from agent.assemble import Assembled, PersonPorts, Surroundings, assemble, settings_for
-from agent.conversation import Conversation
+from agent.assembly.assemble import Assembled, PersonPorts, Surroundings, assemble, settings_for
+from agent.conversation.conversation import Conversation
 from agent.events import AgentEvent, Terminal, ToolResult
 from agent.model.endpoint import ModelSetup
+from agent.model.endpoint_config import Endpoint
 from agent.model.scripted.scenario import Scenario, Turn
 from agent.model.scripted.server import ScriptedServer
-from agent.model.server import Endpoint
 from agent.options import RunOptions
 from agent.user_prompt import Prompt
 from permissions.decision import Behavior, Decision
-from permissions.handlers import user_decision
 from permissions.request import PermissionRequest
+from permissions.resolve.handlers import user_decision
 
 Answer = Callable[[PermissionRequest, Decision], Awaitable[Decision | None]]
 

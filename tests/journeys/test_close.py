@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from agent.assemble import PersonPorts, Surroundings, assemble, settings_for
+from agent.assembly.assemble import PersonPorts, Surroundings, assemble, settings_for
 from agent.model.endpoint import ModelSetup
-from agent.model.server import Endpoint
+from agent.model.endpoint_config import Endpoint
 from agent.options import RunOptions
 from agent.session.store import SessionStore
 

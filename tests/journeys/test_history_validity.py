@@ -15,12 +15,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agent.assemble import PersonPorts, Surroundings, assemble, settings_for
-from agent.conversation import Conversation
+from agent.assembly.assemble import PersonPorts, Surroundings, assemble, settings_for
+from agent.conversation.conversation import Conversation
 from agent.events import MessageCommitted, Terminal
 from agent.history import problems
 from agent.messages import Message
 from agent.model.endpoint import ModelSetup
+from agent.model.endpoint_config import Endpoint
 from agent.model.scripted.faults import Cut, ErrorEvent, Fault, Position, Stall, Status
 from agent.model.scripted.scenario import (
     FaultPlan,
@@ -32,7 +33,6 @@ from agent.model.scripted.scenario import (
     Turn,
 )
 from agent.model.scripted.server import ScriptedServer
-from agent.model.server import Endpoint
 from agent.options import RunOptions
 from agent.session.resume import load
 from agent.user_prompt import Prompt

@@ -17,7 +17,7 @@ from agent.commands.results import (
 from agent.commands.spec import LocalCommand
 from agent.model.scripted.scenario import Text, ToolCall, Turn
 from agent.observe.debug_log import debug_path
-from agent.session.pages import SessionPages
+from agent.session.archive.history_pages import SessionPages
 from agent.session.resume import load
 from agent.session.store import SessionStore
 from agent.user_prompt import Prompt

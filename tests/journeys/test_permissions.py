@@ -12,7 +12,7 @@ from typing import Any
 from agent.events import AgentEvent, PermissionRequested, PermissionResolved
 from agent.model.scripted.scenario import Text, ToolCall, Turn, When
 from permissions.decision import Behavior, DecisionSource, GrantChoice, Reason, WarningType
-from permissions.grants import suggest
+from permissions.grants.suggest import suggest
 from permissions.mode import Mode
 from tests.journeys.conftest import Begin, Journey, no, results, yes
 

@@ -15,9 +15,9 @@ from agent.model.scripted.record import RecordedRequest
 from agent.model.scripted.scenario import FaultPlan, Scenario, Text, Thinking, ToolCall, Turn
 from agent.model.scripted.server import ScriptedServer
 from agent.session import resume
+from agent.session.archive.summaries import summarise
 from agent.session.records import PromptRecord, QueueRecord, to_json
 from agent.session.store import SessionStore
-from agent.session.summaries import summarise
 from agent.user_prompt import Prompt
 from permissions.decision import GrantChoice
 from permissions.mode import Mode

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from permissions.cascade import decide
 from permissions.context import PermissionContext
 from permissions.decision import Decision
+from permissions.evaluate.cascade import decide
 from permissions.mode import Mode
 from permissions.request import PermissionRequest
 from permissions.rule import RuleBehavior, RuleSet, RuleSource, RuleText

@@ -15,8 +15,8 @@ from permissions.decision import (
     TraceEntry,
     TraceStep,
 )
-from permissions.handlers import user_decision
 from permissions.request import PermissionRequest
+from permissions.resolve.handlers import user_decision
 
 REQUEST = PermissionRequest("Bash", {"command": "git push"}, request_id="r1")
 MODE_ENTRY = TraceEntry(TraceStep.MODE, "ask", "mode")

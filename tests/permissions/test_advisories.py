@@ -295,7 +295,7 @@ def test_many_parts_keep_a_deny(engine: Engine) -> None:
 
 # CVE-2025-59532: a cwd chosen by the model is not the scope.
 def test_scope_does_not_follow_the_shell(engine: Engine) -> None:
-    from permissions.cascade import decide
+    from permissions.evaluate.cascade import decide
     from permissions.request import PermissionRequest
 
     context = engine.context(allow=["Bash", "Edit"], source=RuleSource.POLICY)

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from permissions.cascade import decide
 from permissions.decision import Behavior
-from permissions.files import RealFiles
+from permissions.evaluate.cascade import decide
+from permissions.paths.file_view import RealFiles
 from permissions.request import PermissionRequest
 from tests.permissions.engine import Engine
 

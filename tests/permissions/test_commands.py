@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from permissions.cascade import decide
-from permissions.classifier_local import decide_with_classifier
 from permissions.decision import Behavior
+from permissions.evaluate.cascade import decide
+from permissions.evaluate.read_only_classifier import decide_with_classifier
 from permissions.mode import Mode
 from permissions.request import PermissionRequest
 from tests.permissions.engine import Engine

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from permissions.contender import Contender
 from permissions.decision import (
     Behavior,
     Decision,
@@ -19,14 +18,15 @@ from permissions.decision import (
     ReasonType,
     WarningType,
 )
-from permissions.files import RealFiles
+from permissions.explain.explain_decision import tell
 from permissions.gate import PermissionGate
-from permissions.handlers import CoordinatorHandler, InteractiveHandler
 from permissions.mode import Mode
-from permissions.race import RaceAborted
+from permissions.paths.file_view import RealFiles
 from permissions.request import PermissionRequest
+from permissions.resolve.contender import Contender
+from permissions.resolve.handlers import CoordinatorHandler, InteractiveHandler
+from permissions.resolve.race import RaceAborted
 from permissions.rule import RuleBehavior, RuleSource, RuleText
-from permissions.telling import tell
 from tests.permissions.engine import Engine
 from tests.permissions.resolving import NO, UNSURE, YES, FakeAbort, Scripted, at_once
 

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from permissions.cascade import decide
-from permissions.classifier_local import decide_with_classifier
 from permissions.decision import STRICTNESS, Behavior, Decision
-from permissions.grammar import MalformedRule, RuleBehavior, parse_rule
+from permissions.evaluate.cascade import decide
+from permissions.evaluate.read_only_classifier import decide_with_classifier
 from permissions.mode import Mode
 from permissions.request import PermissionRequest
 from permissions.rule import RuleSet, RuleSource, RuleText
-from permissions.shell.parse import parse
+from permissions.rules.grammar import MalformedRule, RuleBehavior, parse_rule
+from permissions.shell.parse.parse import parse
 from permissions.shell.syntax import Script, Unparsable
 from tests.examples import examples
 from tests.permissions.engine import Engine

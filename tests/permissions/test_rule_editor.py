@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from agent.permission_setup import Grants
+from agent.permission_config.context import Grants
 from agent.settings.load import load_settings
 from permissions.context import PermissionContext
 from permissions.gate import PermissionGate
-from permissions.handlers import HeadlessHandler
 from permissions.mode import Mode
+from permissions.resolve.handlers import HeadlessHandler
 from permissions.rule import Rule, RuleBehavior, RuleSet, RuleSource, RuleText
 from permissions.rule_editor import RuleChangeError, RuleEditor
 

@@ -12,8 +12,8 @@ import pytest
 import yaml
 
 from tests.repo.checkout import ROOT, tracked_texts
-from tui.command_line import run
-from tui.subcommands import commands
+from tui.command_line.command_line import run
+from tui.command_line.subcommands import commands
 
 _FENCE = re.compile(r"^```(sh|console|yaml)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _INLINE = re.compile(r"(?<!`)`(agent-tui [^`\n]+)`(?!`)")

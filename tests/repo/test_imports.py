@@ -58,17 +58,22 @@ def _loaded_by(code: str, cwd: Path) -> set[str]:
 
 
 def test_the_first_frame_waits_for_the_screen_alone(tmp_path: Path) -> None:
-    loaded = _loaded_by("import tui.cli, tui.start, tui.run", tmp_path)
+    loaded = _loaded_by("import tui.cli, tui.startup.start, tui.startup.run", tmp_path)
     late = {
-        "agent.assemble", "agent.conversation", "agent.events", "agent.headless", "click",
-        "hooks", "importlib.metadata", "permissions.decision", "permissions.gate", "pydantic",
-        "pygments", "rich.markdown", "rich.syntax", "tui.dialogs.permission", "wcwidth",
+        "agent.assembly.assemble", "agent.conversation.conversation", "agent.events",
+        "agent.headless.run", "click", "hooks", "importlib.metadata", "permissions.decision",
+        "permissions.gate", "pydantic", "pygments", "rich.markdown", "rich.syntax",
+        "tui.dialogs.permission", "wcwidth",
     }  # fmt: skip
     assert loaded & late == set()
 
 
 def test_a_run_without_a_screen_loads_none(tmp_path: Path) -> None:
-    code = "import tui.cli, tui.start, agent.assemble, agent.headless, tui.model_choice"
+    modules = (
+        "tui.cli", "tui.startup.start", "agent.assembly.assemble", "agent.headless.run",
+        "tui.conversation.model_choice",
+    )  # fmt: skip
+    code = f"import {', '.join(modules)}"
     loaded = {name.partition(".")[0] for name in _loaded_by(code, tmp_path)}
     assert loaded & {"textual", "rich", "wcwidth", "anthropic", "httpx2"} == set()
 

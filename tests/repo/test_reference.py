@@ -14,9 +14,9 @@ from benchmarks import manual
 from benchmarks.reference import MANUAL, pages, put
 from tests.repo.checkout import ROOT
 from themes.registry import available_themes
-from tui.command_line import run
+from tui.command_line.command_line import run
+from tui.command_line.subcommands.config import command
 from tui.input.actions import ACTIONS
-from tui.subcommands.config import command
 
 
 @pytest.mark.parametrize("where", pages())

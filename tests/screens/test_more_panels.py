@@ -15,12 +15,12 @@ from agent.display import TodoItem
 from agent.messages import Message
 from tests.screens.test_panels import command, keys
 from tests.screens.test_screens import Compare, frozen
+from tests.tui.app.test_app_keys import settled
+from tests.tui.panels.test_hooks_panel import with_hooks
+from tests.tui.panels.test_permissions_panel import denied, with_rules
 from tests.tui.recorded import RecordedConversation, make_app
-from tests.tui.test_app_keys import settled
-from tests.tui.test_clipboard import ANSWER as CODE
-from tests.tui.test_hooks_panel import with_hooks
-from tests.tui.test_permissions_panel import denied, with_rules
-from tui.app import AgentApp
+from tests.tui.terminal.test_clipboard import ANSWER as CODE
+from tui.app.app import AgentApp
 from tui.dialogs.dialog import Dialog
 from tui.panels.line_entry import LineEntry
 from tui.panels.list_panel import Item, ListPanel

@@ -13,25 +13,25 @@ from textual.pilot import Pilot
 
 from agent.display import DiffDisplay
 from agent.messages import user_message
-from permissions.cascade import decide
 from permissions.context import PermissionContext
+from permissions.evaluate.cascade import decide
+from permissions.explain.explain_decision import home_relative, with_rules
 from permissions.mode import Mode
 from permissions.request import PermissionRequest
 from permissions.rule import RuleBehavior, RuleSet, RuleSource, RuleText
-from permissions.telling import home_relative, with_rules
 from tests.screens.test_screens import WORK, Compare, frozen
-from tests.tui.components.samples import DIFF
+from tests.tui.app.test_app_keys import settled
 from tests.tui.dialogs.test_dialogs import OFFER, PENDING
 from tests.tui.dialogs.test_hunks import CHANGE
 from tests.tui.recorded import RecordedConversation, center_for, make_app
-from tests.tui.test_app_keys import settled
-from tui.app import AgentApp
-from tui.components.change_rows import diff_rows
+from tests.tui.transcript.samples import DIFF
+from tui.app.app import AgentApp
 from tui.dialogs.permission import PermissionDialog
 from tui.dialogs.permission_ask import PermissionAsk
 from tui.panels.diff_panel import ChangedFile, DiffPanel, Source
 from tui.text.highlight import Highlighter
-from tui.text.ink import Row
+from tui.text.styled_rows import Row
+from tui.transcript.diff.change_rows import diff_rows
 
 Act = Callable[[Pilot[Any], AgentApp], Awaitable[object]]
 LOOKS = [("dark", (80, 24)), ("light", (80, 24)), ("light", (140, 40))]

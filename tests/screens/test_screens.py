@@ -21,11 +21,11 @@ from agent.events import (
 )
 from agent.model.local_servers import LocalServer
 from agent.tools.services import Question
-from tests.tui.components.samples import DIFF
 from tests.tui.dialogs.test_dialogs import BASH, OFFER, PENDING, QUESTIONS
 from tests.tui.dialogs.test_question import PREVIEWS, press
 from tests.tui.recorded import RecordedConversation, Step, ask, make_app, until_interrupted
-from tui.app import AgentApp
+from tests.tui.transcript.samples import DIFF
+from tui.app.app import AgentApp
 from tui.dialogs.dialog import Dialog
 from tui.dialogs.onboarding import OnboardingDialog
 from tui.dialogs.plan import PlanDialog

@@ -14,12 +14,13 @@ from typing import get_args
 
 import pytest
 
-from agent.assemble import PersonPorts, Surroundings, assemble, settings_for
-from agent.conversation import Conversation
+from agent.assembly.assemble import PersonPorts, Surroundings, assemble, settings_for
+from agent.conversation.conversation import Conversation
 from agent.events import Terminal
 from agent.history import problems
 from agent.messages import Message
 from agent.model.endpoint import ModelSetup
+from agent.model.endpoint_config import Endpoint
 from agent.model.scripted.faults import (
     Cut,
     Drop,
@@ -48,7 +49,6 @@ from agent.model.scripted.scenario import (
     Turn,
 )
 from agent.model.scripted.server import ScriptedServer
-from agent.model.server import Endpoint
 from agent.options import RunOptions
 from agent.session.resume import load
 from agent.user_prompt import Prompt

@@ -17,10 +17,10 @@ from pathlib import Path
 
 def main() -> None:
     """Serve until standard input ends."""
-    import agent.assemble  # noqa: F401 - imported for those who are forked
+    import agent.assembly.assemble  # noqa: F401 - imported for those who are forked
     import tui.cli
-    import tui.model_choice
-    import tui.start  # noqa: F401
+    import tui.conversation.model_choice
+    import tui.startup.start  # noqa: F401
     from agent.model.sdk import load_sdk
 
     load_sdk()

@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 
 from tui.input.event import Phase, RoutedEvent
+from tui.input.event_kind import EventKind
 from tui.input.key_names import canonical_key
-from tui.input.priority import EventKind
-from tui.input.routed import RoutedApp
+from tui.input.routed_app import RoutedApp
 from tui.screen.presenter import CellOutput
 
 

@@ -8,42 +8,42 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agent.commands.center import CommandCenter
 from agent.commands.context import CommandContext
-from agent.commands.custom import CustomCommands
-from agent.commands.discover import CommandFinder
-from agent.commands.folders import CommandPlaces
 from agent.commands.registry import CommandRegistry
+from agent.commands.service import CommandCenter
+from agent.commands.sources.command_files import CustomCommands
+from agent.commands.sources.discover import CommandFinder
+from agent.commands.sources.folders import CommandPlaces
 from agent.commands.spec import Surface
 from agent.commands.table import BUILTIN_COMMANDS
 from agent.display import Display, TodoItem
 from agent.events import AgentEvent, Compacted, MessageCommitted, Terminal, Usage
 from agent.files.index import FileIndex
 from agent.history_part import HistoryPart
-from agent.memory.picture import ContextPicture, Slice
+from agent.memory.context_breakdown import ContextPicture, Slice
 from agent.messages import Message
 from agent.model.client import Effort
 from agent.observe.ledger import Costs
-from agent.session.checkpoint import Checkpoints, Preview, Restored
+from agent.session.checkpoints.checkpoint import Checkpoints, Preview, Restored
 from agent.session.rewind import RewindPoint
 from agent.settings.load import load_settings
-from agent.tools.shells import ShellRegistry
+from agent.tools.shell.shells import ShellRegistry
 from agent.user_prompt import Prompt
-from hooks.config import HookConfig
+from hooks.config.config import HookConfig
 from hooks.ports import HookPorts, HookSession
 from hooks.runner import HookRunner
 from permissions.context import PermissionContext
 from permissions.decision import Decision
 from permissions.gate import PermissionGate
-from permissions.handlers import HeadlessHandler
 from permissions.mode import Mode, next_mode
 from permissions.request import PermissionRequest
+from permissions.resolve.handlers import HeadlessHandler
 from permissions.rule import Rule
-from permissions.rule_set import RuleSet
+from permissions.rules.rule_set import RuleSet
 from themes.registry import load_theme
-from tui.app import AgentApp
-from tui.app_options import AppOptions
-from tui.conversation_port import ScreenPorts
+from tui.app.app import AgentApp
+from tui.app.app_options import AppOptions
+from tui.ports.conversation import ScreenPorts
 
 Step = AgentEvent | Callable[["RecordedConversation"], Awaitable[object]]
 """An event, or something to await before the next one."""

@@ -8,8 +8,8 @@ import pytest
 
 from agent.options import RunOptions
 from tui import cli
-from tui.command_line import run
-from tui.early_prompt import EarlyPrompt
+from tui.command_line.command_line import run
+from tui.input.early_prompt import EarlyPrompt
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ def test_a_plain_start_has_the_options_that_the_parser_reads(
         seen.append(options)
         return 7
 
-    monkeypatch.setattr("tui.start.start", start)
+    monkeypatch.setattr("tui.startup.start.start", start)
     assert cli.main(arguments) == 7
     assert run.main(arguments, prog_name="agent-tui", standalone_mode=False) == 7
     assert seen[0] == seen[1]

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from agent.display import DiffDisplay, Display
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.base.lazy_dataclass import lazy_dataclass
 
 _FIELDS: Final = {
     "Bash": ("command", "command", "command.sh"),

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import field, replace
 from typing import Final
 
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.base.lazy_dataclass import lazy_dataclass
 from themes.theme import Role
 from tui.dialogs.dialog import FooterRow
+from tui.editing.buffer import TextBuffer
+from tui.editing.edit_keys import EDIT_KEYS
 from tui.screen.width import text_width
-from tui.text.buffer import TextBuffer
-from tui.text.edit_keys import EDIT_KEYS
-from tui.text.ink import FAINT, MUTED, TEXT, Ink, Row, Run, indented
+from tui.text.styled_rows import FAINT, MUTED, TEXT, Ink, Row, Run, indented
 from tui.text.wrap import runs_width, wrap
 
 _INDENT: Final = 6

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Final, Generic, Protocol, TypeVar
 
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.base.lazy_dataclass import lazy_dataclass
 from tui.input.actions import Context
-from tui.text.ink import Row, Run
+from tui.text.styled_rows import Row, Run
 
 AnswerT = TypeVar("AnswerT")
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from permissions.context import PermissionContext
 from permissions.decision import Decision, GrantChoice
-from permissions.grants import Grant, suggest
+from permissions.grants.suggest import Grant, suggest
 from permissions.request import PermissionRequest
 from permissions.rule import RuleSource
 from tui.dialogs.permission_ask import GrantOffer

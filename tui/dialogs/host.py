@@ -12,7 +12,6 @@ from textual import events
 from textual.geometry import Offset, Size
 
 from themes.theme import Role
-from tui.components.rows_widget import RowsWidget
 from tui.dialogs.dialog import (
     Dialog,
     DialogView,
@@ -25,13 +24,14 @@ from tui.dialogs.dialog import (
 from tui.input.actions import Context
 from tui.input.dispatch import Handler, Release
 from tui.input.event import Phase, RoutedEvent
-from tui.input.guard import PAUSE_S, DialogGuard
+from tui.input.event_kind import EventKind
 from tui.input.keymap import ChordReader, Pending
-from tui.input.listens import Listens
-from tui.input.priority import EventKind
-from tui.text.ink import BLANK, MUTED, Ink, Row
-from tui.text.joined import Joined
+from tui.input.listener import Listens
+from tui.input.typing_guard import PAUSE_S, DialogGuard
+from tui.text.sequence_view import Joined
+from tui.text.styled_rows import BLANK, MUTED, Ink, Row
 from tui.text.wrap import clip, runs_width
+from tui.widgets.rows_widget import RowsWidget
 
 _LOW_ROWS: Final = 16
 """Below that many rows a hint is one too many."""

@@ -10,15 +10,15 @@ from collections.abc import Sequence
 from typing import Final, Literal
 
 from agent.display import DiffDisplay
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.base.lazy_dataclass import lazy_dataclass
 from themes.theme import Role
-from tui.components.diff_view import DiffLine, diff_line_rows, diff_texts
 from tui.dialogs.dialog import DialogView, FooterRow
 from tui.screen.width import text_width
-from tui.shown import shown_display
 from tui.text.highlight import Highlighter, language_of
-from tui.text.ink import BLANK, MUTED, TEXT, Ink, Row, Run, row
+from tui.text.safe_text import shown_display
+from tui.text.styled_rows import BLANK, MUTED, TEXT, Ink, Row, Run, row
 from tui.text.wrap import clip
+from tui.transcript.diff.diff_view import DiffLine, diff_line_rows, diff_texts
 
 CONTEXT_LINES: Final = 3
 _INDENT: Final = 3

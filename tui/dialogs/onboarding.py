@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.base.lazy_dataclass import lazy_dataclass
 from themes.theme import Role
-from tui.components.markdown import code_rows
 from tui.dialogs.choices import Choice, ChoiceList
 from tui.dialogs.dialog import Answered, DialogView, FooterRow
 from tui.text.highlight import Highlighter
-from tui.text.ink import BLANK, MUTED, TEXT, Ink, Row, indented
+from tui.text.styled_rows import BLANK, MUTED, TEXT, Ink, Row, indented
 from tui.text.wrap import wrap
+from tui.transcript.markdown.markdown_rows import code_rows
 
 if TYPE_CHECKING:
     from agent.model.local_servers import LocalServer

@@ -15,8 +15,10 @@ from permissions.decision import (
     Decision,
 )
 from themes.theme import Role
+from tui.dialogs.batch_answer import Waiting, fitting, waiting_rows
 from tui.dialogs.choices import ChoiceList, Chosen
 from tui.dialogs.dialog import Answered, DialogView, FooterRow
+from tui.dialogs.edited_call import EditText, Revision
 from tui.dialogs.permission_ask import (
     JudgeAgain,
     PermissionAsk,
@@ -38,13 +40,11 @@ from tui.dialogs.permission_rows import (
     trace_rows,
     why_rows,
 )
-from tui.dialogs.revision import EditText, Revision
-from tui.dialogs.together import Waiting, fitting, waiting_rows
 from tui.screen.width import text_width
-from tui.shown import shown_display
 from tui.text.highlight import Highlighter
-from tui.text.ink import BLANK, MUTED, TEXT, Ink, Row, indented, row
-from tui.text.joined import Joined
+from tui.text.safe_text import shown_display
+from tui.text.sequence_view import Joined
+from tui.text.styled_rows import BLANK, MUTED, TEXT, Ink, Row, indented, row
 from tui.text.wrap import wrap
 
 

@@ -10,7 +10,8 @@ from dataclasses import replace
 from typing import Final
 
 from agent.display import Display
-from agent.sanitize import reveal
+from permissions.base.lazy_dataclass import lazy_dataclass
+from permissions.base.text.sanitize import reveal
 from permissions.decision import (
     Behavior,
     Decision,
@@ -21,9 +22,8 @@ from permissions.decision import (
     ReasonType,
     TraceStep,
 )
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.explain.explain_decision import Shorten
 from permissions.request import PermissionRequest
-from permissions.telling import Shorten
 from tui.dialogs.choices import Choice, Chosen
 
 

@@ -8,17 +8,24 @@ from itertools import groupby
 from typing import Final
 
 from agent.display import CommandDisplay, DiffDisplay, Display
-from agent.sanitize import reveal
+from permissions.base.text.sanitize import reveal
 from permissions.decision import Behavior, Decision, DecisionSource, PartVerdict, RuleRef
+from permissions.explain.explain_decision import (
+    NAME_CELLS,
+    Shorten,
+    because,
+    more_of,
+    source_name,
+    tell,
+)
 from permissions.request import PermissionRequest
-from permissions.telling import NAME_CELLS, Shorten, because, more_of, source_name, tell
 from themes.theme import Role
-from tui.components.change_rows import change_rows
-from tui.components.diff_view import diff_counts
-from tui.components.markdown import code_rows
 from tui.text.highlight import Highlighter
-from tui.text.ink import MUTED, TEXT, Ink, Row, Run, indented, row
+from tui.text.styled_rows import MUTED, TEXT, Ink, Row, Run, indented, row
 from tui.text.wrap import chop, wrap
+from tui.transcript.diff.change_rows import change_rows
+from tui.transcript.diff.diff_view import diff_counts
+from tui.transcript.markdown.markdown_rows import code_rows
 
 INDENT: Final = 3
 PAD: Final[tuple[Run, ...]] = ((" " * INDENT, TEXT),)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from agent.sanitize import sanitize
 from agent.tools.services import PlanAnswer
+from permissions.base.text.sanitize import sanitize
 from permissions.mode import Mode
 from themes.theme import Role
-from tui.components.markdown import markdown_rows
 from tui.dialogs.choices import Choice, ChoiceList, Chosen
 from tui.dialogs.dialog import Answered, DialogView, FooterRow
-from tui.dialogs.revision import EditText
+from tui.dialogs.edited_call import EditText
 from tui.text.highlight import Highlighter
-from tui.text.ink import BLANK, MUTED, TEXT, Ink, indented, row
+from tui.text.styled_rows import BLANK, MUTED, TEXT, Ink, indented, row
+from tui.transcript.markdown.markdown_rows import markdown_rows
 
 
 class PlanDialog:

@@ -10,17 +10,17 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from agent.sanitize import reveal, sanitize
 from agent.tools.services import PartialAnswers, Question
+from permissions.base.text.sanitize import reveal, sanitize
 from themes.theme import Role
-from tui.components.markdown import markdown_rows
 from tui.dialogs.choices import Choice, ChoiceList
 from tui.dialogs.dialog import Answered, DialogView, FooterRow, Manners
 from tui.dialogs.question_step import QuestionStep
 from tui.input.actions import Context
 from tui.text.highlight import Highlighter
-from tui.text.ink import BLANK, FAINT, MUTED, TEXT, Ink, Row, Run, indented, row
+from tui.text.styled_rows import BLANK, FAINT, MUTED, TEXT, Ink, Row, Run, indented, row
 from tui.text.wrap import clip, wrap
+from tui.transcript.markdown.markdown_rows import markdown_rows
 
 _PAD: Final = (("   ", TEXT),)
 _BOLD: Final = Ink(Role.ACCENT, bold=True)

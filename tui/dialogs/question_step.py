@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from agent.sanitize import reveal
 from agent.tools.services import Question
+from permissions.base.text.sanitize import reveal
 from tui.dialogs.choices import Choice, ChoiceList
 
 OTHER: Final = "Other"

@@ -1,6 +1,6 @@
 """A text edited inside a dialog: several lines, what is unseen in it spelt out and kept.
 
-The editing is the prompt's (`tui.text.buffer`); only where the text comes from differs: a model
+The editing is the prompt's (`tui.editing.buffer`); only where the text comes from differs: a model
 wrote it, so it may hold tabs, control characters and worse, which must be neither drawn nor lost.
 """
 
@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from agent.sanitize import reveal
+from permissions.base.text.sanitize import reveal
 from themes.theme import Role
-from tui.components.edit_layout import EditRow, cursor_at, edit_rows, place_of
 from tui.dialogs.dialog import FooterRow
-from tui.text.buffer import TextBuffer
-from tui.text.draft import LONG_CHARS, Chip, Draft, Piece, free_chip_char, is_chip
-from tui.text.edit_keys import EDIT_KEYS
-from tui.text.ink import FAINT, TEXT, Ink, Row, Run
+from tui.editing.buffer import TextBuffer
+from tui.editing.draft import LONG_CHARS, Chip, Draft, Piece, free_chip_char, is_chip
+from tui.editing.edit_keys import EDIT_KEYS
+from tui.editing.edit_layout import EditRow, cursor_at, edit_rows, place_of
+from tui.text.styled_rows import FAINT, TEXT, Ink, Row, Run
 
 _NEAR_ROWS: Final = 60
 """Rows made before and behind the cursor's: more than any dialog has room for."""

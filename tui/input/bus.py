@@ -15,7 +15,7 @@ from typing import Final
 from textual import events
 from textual.message import Message
 
-from tui.input.priority import EventPriority, priority_of
+from tui.input.event_kind import EventPriority, priority_of
 
 FRAME_GAP_S: Final = 1 / 60
 """Shortest time between two releases of mouse moves and wheel turns."""

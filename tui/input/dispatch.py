@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tui.input.event import Phase, RoutedEvent
-from tui.input.priority import EventKind
+from tui.input.event_kind import EventKind
 
 Handler = Callable[[RoutedEvent], None]
 Release = Callable[[], None]

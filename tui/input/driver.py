@@ -27,13 +27,13 @@ from textual.message import Message
 
 from tui.input.bus import InputBus
 from tui.input.byte_filter import ByteFilter, ForParser, InputItem, PastedText, Reply, TypedKey
-from tui.input.reply import ASKED_FOR, TerminalReply
+from tui.input.terminal_reply import ASKED_FOR, TerminalReply
+from tui.input.typed_ahead import take_typed_ahead
 from tui.screen.output import TerminalOutput
-from tui.screen.stream import screen_fileno
-from tui.typed_ahead import take_typed_ahead
+from tui.screen.output_stream import screen_fileno
 
 if TYPE_CHECKING:
-    from tui.early_prompt import EarlyPrompt
+    from tui.input.early_prompt import EarlyPrompt
 
 PRIVATE_NAMES: Final = {
     "textual.drivers.linux_driver.LinuxDriver": (

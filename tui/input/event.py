@@ -8,7 +8,7 @@ from enum import StrEnum
 from textual import events
 from textual.message import Message
 
-from tui.input.priority import EventKind
+from tui.input.event_kind import EventKind
 
 
 class Phase(StrEnum):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from themes.theme import Role
-from tui.command_screen import CommandScreen
 from tui.panels.list_panel import Item, ListPanel
+from tui.ports.command_screen import CommandScreen
 
 COLOURS: Final = {
     "default": Role.FAINT,

@@ -17,14 +17,14 @@ from agent.settings.describe import DESCRIPTIONS, UNSET, WITHOUT_EFFECT
 from agent.settings.schema import SettingsFile
 from themes.registry import load_theme
 from themes.theme import ThemeError
-from tui.command_screen import CommandScreen
+from tui.editing.buffer import TextBuffer
 from tui.input.actions import Context
 from tui.panels import PANELS
 from tui.panels.list_panel import Item, ListPanel
-from tui.text.buffer import TextBuffer
-from tui.text.ink import BLANK, MUTED, Row, row
+from tui.ports.command_screen import CommandScreen
+from tui.text.styled_rows import BLANK, MUTED, Row, row
 from tui.text.wrap import wrap
-from tui.theme_choice import theme_for
+from tui.theme.theme_choice import theme_for
 
 _OWN_PANELS = frozenset({"theme", "model", "permissions", "hooks"})
 """Settings that are better changed in a panel of their own."""

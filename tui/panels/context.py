@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from agent.memory.picture import ContextPicture
+from agent.memory.context_breakdown import ContextPicture
 from themes.theme import Role
-from tui.command_screen import CommandScreen
 from tui.panels.text_panel import TextPanel
-from tui.text.ink import BLANK, FAINT, MUTED, TEXT, Ink, Row, Run, row
+from tui.ports.command_screen import CommandScreen
+from tui.text.styled_rows import BLANK, FAINT, MUTED, TEXT, Ink, Row, Run, row
 from tui.text.wrap import clip
 
 _NAME_CELLS: Final = 30

@@ -8,13 +8,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
-from agent.code_blocks import CodeBlock, fenced_blocks
-from agent.settings.places import expand_home
-from tui.command_screen import CommandScreen
+from agent.settings.locations import expand_home
+from permissions.base.text.code_blocks import CodeBlock, fenced_blocks
 from tui.panels.line_entry import LineEntry
 from tui.panels.list_panel import Item, ListPanel
-from tui.shown import shown_line
-from tui.text.ink import MUTED, Row, row
+from tui.ports.command_screen import CommandScreen
+from tui.text.safe_text import shown_line
+from tui.text.styled_rows import MUTED, Row, row
 from tui.text.wrap import clip
 
 WRITE: Final = "w"

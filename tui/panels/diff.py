@@ -10,17 +10,17 @@ from typing import Final
 from agent.display import DiffDisplay
 from agent.errors import AgentError
 from agent.files.git_diff import FileDiff, read_diff
-from agent.session.turn_changes import TurnChange
-from agent.tools.paths import shown
+from agent.session.checkpoints.turn_changes import TurnChange
+from agent.tools.files.paths import shown
 from themes.theme import Role
-from tui.command_screen import CommandScreen
-from tui.components.change_rows import change_rows
-from tui.components.diff_view import diff_texts
 from tui.panels.diff_panel import ChangedFile, DiffPanel, Source
-from tui.shown import shown_display, shown_line
+from tui.ports.command_screen import CommandScreen
 from tui.text.highlight import Highlighter
-from tui.text.ink import MUTED, TEXT, Ink, Row, row
+from tui.text.safe_text import shown_display, shown_line
+from tui.text.styled_rows import MUTED, TEXT, Ink, Row, row
 from tui.text.wrap import wrap
+from tui.transcript.diff.change_rows import change_rows
+from tui.transcript.diff.diff_view import diff_texts
 
 MAX_TURNS: Final = 50
 WAIT_S: Final = 0.03

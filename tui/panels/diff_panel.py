@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.base.lazy_dataclass import lazy_dataclass
 from themes.theme import Role
 from tui.dialogs.dialog import Answered, DialogView, FooterRow, Manners
 from tui.input.actions import Context
 from tui.screen.width import text_width
-from tui.shown import shown_line
-from tui.text.ink import BLANK, MUTED, TEXT, Ink, Row, Run, row
+from tui.text.safe_text import shown_line
+from tui.text.styled_rows import BLANK, MUTED, TEXT, Ink, Row, Run, row
 from tui.text.wrap import clip
 
 SHOWN_FILES: Final = 12

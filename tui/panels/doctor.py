@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 from importlib import import_module
 
-from tui.command_screen import CommandScreen
 from tui.panels.text_panel import TextPanel, text_rows
+from tui.ports.command_screen import CommandScreen
 
 
 async def open_panel(screen: CommandScreen, _argument: str) -> None:
     """Run the checks and show what they found."""
     # By name: a subcommand is part of the command line, which stands above the screen.
-    doctor = import_module("tui.subcommands.doctor")
+    doctor = import_module("tui.command_line.subcommands.doctor")
     center = screen.commands
     # A run may count other files than the next one: `--trust`, `--settings`.
     settings = center.context.settings() if center is not None else None

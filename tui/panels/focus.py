@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tui.command_screen import CommandScreen
+from tui.ports.command_screen import CommandScreen
 
 
 async def open_panel(screen: CommandScreen, _argument: str) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from tui.command_screen import CommandScreen
 from tui.input.actions import ACTIONS, Context
 from tui.input.keymap import Keymap
 from tui.panels.text_panel import TextPanel
+from tui.ports.command_screen import CommandScreen
 from tui.screen.width import text_width
-from tui.text.ink import BLANK, BOLD, MUTED, TEXT, Row, Run, row
+from tui.text.styled_rows import BLANK, BOLD, MUTED, TEXT, Row, Run, row
 from tui.text.wrap import clip
 
 _SHOWN: Final = (Context.GLOBAL, Context.CHAT, Context.TASK, Context.SCROLL)

@@ -7,19 +7,19 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from hooks.dry_run import payload_of
-from hooks.effects import default_timeout_s
-from hooks.given import PayloadError
+from hooks.cli.dry_run import payload_of
+from hooks.cli.given_payloads import PayloadError
+from hooks.config.spec import HandlerSpec, is_background
+from hooks.events.capabilities import default_timeout_s
 from hooks.health import check_health
 from hooks.runner import HandlerStats, HookRunner
-from hooks.spec import HandlerSpec, is_background
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.base.lazy_dataclass import lazy_dataclass
 from themes.theme import Role
-from tui.command_screen import CommandScreen
 from tui.panels.line_entry import LineEntry
 from tui.panels.list_panel import Item, ListPanel
-from tui.shown import shown_line
-from tui.text.ink import MUTED, TEXT, Ink, Row, row
+from tui.ports.command_screen import CommandScreen
+from tui.text.safe_text import shown_line
+from tui.text.styled_rows import MUTED, TEXT, Ink, Row, row
 from tui.text.wrap import wrap
 
 WARNING = Ink(Role.WARNING)

@@ -7,11 +7,11 @@ from itertools import zip_longest
 from typing import Final
 
 from themes.theme import Role
-from tui.command_screen import CommandScreen
 from tui.dialogs.dialog import Answered, DialogView, FooterRow, Manners
 from tui.input.keymap import Keymap
+from tui.ports.command_screen import CommandScreen
 from tui.screen.width import text_width
-from tui.text.ink import ACCENT, MUTED, TEXT, Ink, Row, Run, row
+from tui.text.styled_rows import ACCENT, MUTED, TEXT, Ink, Row, Run, row
 from tui.text.wrap import clip
 
 _TWO_COLUMNS_CELLS: Final = 76

@@ -5,8 +5,8 @@ from __future__ import annotations
 from themes.theme import Role
 from tui.dialogs.dialog import Answered, DialogView, FooterRow, Manners
 from tui.screen.width import text_width
-from tui.shown import shown_line
-from tui.text.ink import MUTED, TEXT, Ink, row
+from tui.text.safe_text import shown_line
+from tui.text.styled_rows import MUTED, TEXT, Ink, row
 from tui.text.wrap import clip, wrap
 
 

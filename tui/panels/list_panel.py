@@ -6,13 +6,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, Literal
 
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.base.lazy_dataclass import lazy_dataclass
 from themes.theme import Role
 from tui.dialogs.dialog import Answered, DialogView, FooterRow, Manners
 from tui.input.actions import Context
 from tui.screen.width import text_width
-from tui.shown import shown_line
-from tui.text.ink import BLANK, MUTED, TEXT, Ink, Row, Run, row
+from tui.text.safe_text import shown_line
+from tui.text.styled_rows import BLANK, MUTED, TEXT, Ink, Row, Run, row
 from tui.text.wrap import clip, runs_width, wrap
 
 SHOWN_ITEMS: Final = 10

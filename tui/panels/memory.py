@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from agent.assembly.memory_setup import everywhere, facts_folder
 from agent.memory.facts import INDEX
-from agent.memory_setup import everywhere, facts_folder
-from tui.command_screen import CommandScreen
 from tui.panels.list_panel import Item, ListPanel
+from tui.ports.command_screen import CommandScreen
 
 
 async def open_panel(screen: CommandScreen, _argument: str) -> None:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Final, get_args
 from agent.errors import AgentError
 from agent.model.client import Effort, ModelError
 from agent.model.endpoint import ALIASES
-from tui.command_screen import CommandScreen
 from tui.input.actions import Context
 from tui.panels.list_panel import Item, ListPanel
-from tui.text.ink import MUTED, Row, row
+from tui.ports.command_screen import CommandScreen
+from tui.text.styled_rows import MUTED, Row, row
 
 if TYPE_CHECKING:
-    from agent.commands.center import CommandCenter
+    from agent.commands.service import CommandCenter
 
 SESSION_ONLY: Final = "modelPicker:thisSessionOnly"
 _LIST_S: Final = 5.0

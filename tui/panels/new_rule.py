@@ -6,13 +6,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from permissions.lint import LintWarning
+from permissions.lint.lint import LintWarning
 from permissions.rule import RuleBehavior, RuleSource
 from permissions.rule_editor import MOVABLE, RuleChangeError, RuleEditor, check_rule
-from tui.command_screen import CommandScreen
 from tui.panels.line_entry import LineEntry
 from tui.panels.list_panel import Item, ListPanel
-from tui.shown import shown_line
+from tui.ports.command_screen import CommandScreen
+from tui.text.safe_text import shown_line
 
 PLACES: Final[Mapping[RuleSource, str]] = {
     RuleSource.SESSION: "until this conversation ends",

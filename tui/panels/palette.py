@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tui.command_offers import candidates
-from tui.command_screen import CommandScreen
 from tui.input.actions import ACTIONS_BY_ID
 from tui.panels.list_panel import Item, ListPanel
+from tui.ports.command_screen import CommandScreen
+from tui.prompt.command_offers import candidates
 
 Perform = Callable[[str], None]
 

@@ -7,20 +7,20 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from permissions.history import RuleKey, RuleRow, RuleUse, read_usage
-from permissions.lint import lint
+from permissions.explain.decision_history import RuleKey, RuleRow, RuleUse, read_usage
+from permissions.explain.explain_decision import Shorten, home_relative, source_name
+from permissions.lint.lint import lint
 from permissions.mode import named
 from permissions.rule import Rule, RuleSource, RuleText
 from permissions.rule_editor import MOVABLE, NothingKept, RuleChangeError, RuleEditor, RuleKeeper
-from permissions.rule_set import RuleSet
-from permissions.telling import Shorten, home_relative, source_name
-from tui.command_screen import CommandScreen
+from permissions.rules.rule_set import RuleSet
 from tui.panels.line_entry import LineEntry
 from tui.panels.list_panel import Item, ListPanel
 from tui.panels.new_rule import add_rule, place_of
 from tui.panels.recent_calls import ago, show_recent
-from tui.shown import shown_line
-from tui.text.ink import MUTED, Row, row
+from tui.ports.command_screen import CommandScreen
+from tui.text.safe_text import shown_line
+from tui.text.styled_rows import MUTED, Row, row
 from tui.text.wrap import wrap
 
 _NAMED: Final = 3

@@ -7,15 +7,21 @@ from datetime import UTC, datetime
 from typing import Final
 
 from permissions.decision import Behavior, Decision
+from permissions.explain.decision_history import RecentCall
+from permissions.explain.explain_decision import (
+    Shorten,
+    because,
+    decider_name,
+    source_name,
+    with_rules,
+)
 from permissions.gate import PermissionGate
-from permissions.history import RecentCall
-from permissions.telling import Shorten, because, decider_name, source_name, with_rules
-from tui.command_screen import CommandScreen
 from tui.dialogs.permission_rows import trace_rows
 from tui.panels.list_panel import Item, ListPanel
 from tui.panels.text_panel import TextPanel
-from tui.shown import shown_line
-from tui.text.ink import BLANK, MUTED, TEXT, Row, row
+from tui.ports.command_screen import CommandScreen
+from tui.text.safe_text import shown_line
+from tui.text.styled_rows import BLANK, MUTED, TEXT, Row, row
 from tui.text.wrap import wrap
 
 _DENIED_HINT: Final = "enter or r lets it through once · tab all decisions · esc close"

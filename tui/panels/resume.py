@@ -9,18 +9,18 @@ from datetime import UTC, datetime
 from typing import Final
 
 from agent.errors import AgentError, SessionError
-from agent.session.named import find_session
+from agent.session.archive.find_by_name import find_session
+from agent.session.archive.summaries import SessionSummary, summarise
 from agent.session.store import SessionInfo, SessionStore
-from agent.session.summaries import SessionSummary, summarise
 from themes.theme import Role
-from tui.command_screen import CommandScreen
-from tui.components.markdown import markdown_rows
 from tui.panels.list_panel import Item, ListPanel
 from tui.panels.session_actions import FIND, HINT, SessionActions
-from tui.shown import shown_line
+from tui.ports.command_screen import CommandScreen
 from tui.text.highlight import Highlighter
-from tui.text.ink import MUTED, TEXT, Row, row
+from tui.text.safe_text import shown_line
+from tui.text.styled_rows import MUTED, TEXT, Row, row
 from tui.text.wrap import wrap
+from tui.transcript.markdown.markdown_rows import markdown_rows
 
 MAX_SESSIONS: Final = 3_000
 FIRST_SESSIONS: Final = 15

@@ -7,15 +7,15 @@ from typing import Final, Literal
 
 from agent.errors import AgentError
 from agent.history_part import HistoryPart
-from agent.session.checkpoint import REDO, Preview, Restored
+from agent.session.checkpoints.checkpoint import REDO, Preview, Restored
 from agent.session.rewind import RewindPoint
-from tui.command_screen import CommandScreen
-from tui.conversation_port import ConversationPort
+from tui.editing.buffer import TextBuffer
 from tui.input.actions import Context
 from tui.panels.list_panel import Item, ListPanel
-from tui.shown import shown_line
-from tui.text.buffer import TextBuffer
-from tui.text.ink import MUTED, Row, row
+from tui.ports.command_screen import CommandScreen
+from tui.ports.conversation import ConversationPort
+from tui.text.safe_text import shown_line
+from tui.text.styled_rows import MUTED, Row, row
 from tui.text.wrap import clip
 
 MAX_SHOWN: Final = 6

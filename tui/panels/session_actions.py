@@ -9,14 +9,14 @@ from typing import Final
 
 from agent.commands.context import CommandContext
 from agent.errors import SessionError
-from agent.session.export import ExportFormat, export
-from agent.session.index import MARK_END, MARK_START, Hit, search_all
+from agent.session.archive.export import ExportFormat, export
+from agent.session.archive.index import MARK_END, MARK_START, Hit, search_all
+from agent.session.archive.summaries import SessionSummary
 from agent.session.store import SessionStore
-from agent.session.summaries import SessionSummary
-from agent.settings.places import expand_home
-from tui.command_screen import CommandScreen
+from agent.settings.locations import expand_home
 from tui.panels.line_entry import LineEntry
 from tui.panels.list_panel import Item, ListPanel
+from tui.ports.command_screen import CommandScreen
 
 FIND: Final = "ctrl+f"
 RENAME: Final = "ctrl+r"

@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final, TypeVar
 
-from agent.tools.shell_process import ShellProcess
-from tui.command_screen import AsksFor, CommandScreen
+from agent.tools.shell.shell_process import ShellProcess
 from tui.panels.list_panel import Item, ListPanel
 from tui.panels.text_panel import TextPanel, text_rows
-from tui.text.ink import Row
+from tui.ports.command_screen import AsksFor, CommandScreen
+from tui.text.styled_rows import Row
 
 LOOK_S: Final = 0.5
 """How often a panel looks for output, while it is open and something runs."""

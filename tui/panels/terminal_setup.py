@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from tui.command_screen import CommandScreen
 from tui.panels.text_panel import TextPanel, text_rows
-from tui.terminal_advice import advise
+from tui.ports.command_screen import CommandScreen
+from tui.terminal.advice import advise
 
 
 async def open_panel(screen: CommandScreen, _argument: str) -> None:

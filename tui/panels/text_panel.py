@@ -8,8 +8,8 @@ from typing import Final
 from themes.theme import Role
 from tui.dialogs.dialog import Answered, DialogView, FooterRow, Manners
 from tui.input.actions import Context
-from tui.shown import shown_line
-from tui.text.ink import MUTED, TEXT, Ink, Row, row
+from tui.text.safe_text import shown_line
+from tui.text.styled_rows import MUTED, TEXT, Ink, Row, row
 from tui.text.wrap import wrap
 
 _FAR: Final = 1_000_000

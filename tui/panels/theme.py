@@ -6,10 +6,10 @@ from typing import Final
 
 from themes.registry import available_themes, known_name, load_theme
 from themes.theme import Theme, ThemeError
-from tui.command_screen import CommandScreen
 from tui.input.actions import Context
 from tui.panels.list_panel import Item, ListPanel
-from tui.theme_choice import AUTO
+from tui.ports.command_screen import CommandScreen
+from tui.theme.theme_choice import AUTO
 
 SYNTAX: Final = "theme:toggleSyntaxHighlighting"
 

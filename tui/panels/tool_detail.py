@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, get_args
 
-from tui.command_screen import CommandScreen
-from tui.components.tool_card import ToolLevel
 from tui.input.actions import Context
 from tui.panels.list_panel import Item, ListPanel
+from tui.ports.command_screen import CommandScreen
+from tui.transcript.tool_card import ToolLevel
 
 LEVELS: Final[tuple[ToolLevel, ...]] = get_args(ToolLevel)
 SETTING: Final = "toolDetail"

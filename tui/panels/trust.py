@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 
 from agent.settings.trust import TrustStore
-from tui.command_screen import CommandScreen
 from tui.dialogs.trust import TrustDialog
-from tui.trust_request import trust_request
+from tui.dialogs.trust_request import trust_request
+from tui.ports.command_screen import CommandScreen
 
 
 async def open_panel(screen: CommandScreen, _argument: str) -> None:

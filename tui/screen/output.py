@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final
 
-from tui.screen.meter import OutputMeter
+from tui.screen.output_stats import OutputMeter
 
 _DIRECT_BYTES: Final = 2048
 """Largest write that is done in place where writing may block. A terminal that is ready takes at

@@ -32,10 +32,10 @@ from tui.screen.encode import (
     emit_escape_codes,
     move_cursor,
 )
-from tui.screen.frames import ImmediateScreen
-from tui.screen.meter import OutputFigures, told
+from tui.screen.immediate_screen import ImmediateScreen
+from tui.screen.line_pacing import LinePace, line_speed
 from tui.screen.output import TerminalOutput
-from tui.screen.pace import LinePace, line_speed
+from tui.screen.output_stats import OutputFigures, told
 from tui.screen.paint import paint_update
 from tui.screen.style import StyleTable
 

@@ -13,7 +13,7 @@ from concurrent.futures import Executor
 from typing import TYPE_CHECKING, Final
 
 from themes.theme import Role
-from tui.text.ink import TEXT, Ink, Run
+from tui.text.styled_rows import TEXT, Ink, Run
 
 if TYPE_CHECKING:
     from pygments.lexer import Lexer

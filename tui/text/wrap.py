@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.base.lazy_dataclass import lazy_dataclass
 from tui.screen.width import clusters, text_width
-from tui.text.ink import Ink, Row, Run
+from tui.text.styled_rows import Ink, Row, Run
 
 TAB_CELLS: Final = 4
 _PIECES: Final = re.compile(r"[ \u3000]+|[^ \u3000]+")

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from agent.commands.context import CommandContext
 from agent.commands.results import CommandResult, ShowText
-from agent.settings.places import expand_home
+from agent.settings.locations import expand_home
 
 
 async def call(arguments: str, context: CommandContext) -> CommandResult:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agent.commands.context import CommandContext
 from agent.commands.results import CommandResult, ShowText
-from agent.subagent import READ_ONLY_TYPES, READ_TOOLS
+from agent.subagents.subagent import READ_ONLY_TYPES, READ_TOOLS
 
 
 async def call(_arguments: str, _context: CommandContext) -> CommandResult:

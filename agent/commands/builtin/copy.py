@@ -8,11 +8,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from agent.code_blocks import code_blocks
 from agent.commands.context import CommandContext
 from agent.commands.results import CommandResult, CopyText, OpenPanel, ShowText
 from agent.errors import SessionError
 from agent.messages import Message
+from permissions.base.text.code_blocks import code_blocks
 
 _ARGUMENTS: Final = re.compile(r"([1-9]\d*)?\s*(?:(code)(?:\s+([1-9]\d*))?)?\Z")
 _USAGE: Final = (
@@ -57,7 +57,7 @@ def _answers(items: Iterable[object]) -> list[str]:
 
 def _answers_kept(path: Path, count: int) -> list[str]:
     """Return the last answers in the session's file, about as many as are wanted."""
-    from agent.session.pages import SessionPages  # only this needs the file
+    from agent.session.archive.history_pages import SessionPages  # only this needs the file
 
     pages, answers = SessionPages(path), list[str]()
     try:

@@ -9,7 +9,7 @@ from typing import Final
 from agent.commands.context import CommandContext
 from agent.commands.results import CommandResult, ShowText
 from agent.observe.debug_log import debug_path
-from agent.sanitize import sanitize
+from permissions.base.text.sanitize import sanitize
 
 SHOWN_LINES: Final = 15
 TAIL_BYTES: Final = 32_768

@@ -9,8 +9,8 @@ from typing import Final
 from agent.commands.context import CommandContext
 from agent.commands.results import CommandResult, CopyText, ShowText
 from agent.errors import SessionError
-from agent.session.export import ExportFormat, export
-from agent.settings.places import expand_home
+from agent.session.archive.export import ExportFormat, export
+from agent.settings.locations import expand_home
 
 _FORMS: Final[dict[str, ExportFormat]] = {".json": "json", ".html": "html", ".htm": "html"}
 

@@ -7,8 +7,8 @@ from typing import Final
 
 from agent.commands.context import CommandContext
 from agent.commands.results import CommandResult, EditFile, ShowText
-from agent.settings.private_file import write_private
-from permissions.telling import home_relative
+from permissions.base.files.private_file import write_private
+from permissions.explain.explain_decision import home_relative
 
 FILE_NAME: Final = "keybindings.json"
 _START: Final = {"bindings": [{"context": "Chat", "bindings": {"ctrl+e": "chat:externalEditor"}}]}

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from agent.commands.context import CommandContext
-from agent.commands.custom import CustomCommands
 from agent.commands.results import CommandResult, ShowText
+from agent.commands.sources.command_files import CustomCommands
 
 
 async def call(_arguments: str, context: CommandContext) -> CommandResult:

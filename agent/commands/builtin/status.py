@@ -6,10 +6,10 @@ import os
 
 from agent.commands.context import CommandContext
 from agent.commands.results import CommandResult, ShowText
+from agent.settings.start_notices import told
 from agent.settings.trust import TrustState
-from agent.start_notices import told
+from permissions.explain.explain_decision import place_relative
 from permissions.mode import named
-from permissions.telling import place_relative
 
 
 async def call(_arguments: str, context: CommandContext) -> CommandResult:

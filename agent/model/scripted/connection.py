@@ -10,7 +10,7 @@ from collections.abc import Coroutine, Mapping
 from http import HTTPStatus
 from typing import Any, Final
 
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.base.lazy_dataclass import lazy_dataclass
 
 MAX_HEAD_BYTES: Final = 64 * 1024
 

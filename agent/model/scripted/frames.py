@@ -9,7 +9,7 @@ from typing import Any, assert_never
 
 from agent.model.scripted.prefix import PrefixChain, estimate_tokens, sign_thinking
 from agent.model.scripted.scenario import Part, RawBlock, Text, Thinking, ToolCall, Turn
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.base.lazy_dataclass import lazy_dataclass
 
 
 @lazy_dataclass(frozen=True, slots=True)

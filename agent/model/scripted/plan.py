@@ -22,7 +22,7 @@ from agent.model.scripted.faults import (
     WholeJson,
 )
 from agent.model.scripted.frames import Frame
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.base.lazy_dataclass import lazy_dataclass
 
 
 @lazy_dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import field
 from typing import Any, Literal
 
 from agent.model.scripted.faults import Fault
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.base.lazy_dataclass import lazy_dataclass
 
 
 @lazy_dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from agent.model.scripted.scenario import (
 )
 from agent.model.scripted.substitute import substitute
 from agent.model.scripted.validate import Problem, find_problem
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.base.lazy_dataclass import lazy_dataclass
 
 MAX_BODY_BYTES: Final = 32 * 1024 * 1024
 

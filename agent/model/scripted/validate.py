@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from agent.model.scripted.prefix import PrefixChain, as_blocks, is_signed_summary, sign_thinking
 from agent.model.scripted.scenario import ModelInfo
-from permissions.lazy_dataclass import lazy_dataclass
+from permissions.base.lazy_dataclass import lazy_dataclass
 
 KNOWN_FIELDS: Final = frozenset(
     {

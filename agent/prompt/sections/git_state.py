@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent.prompt.context import PromptContext
-from agent.sanitize import sanitize
+from permissions.base.text.sanitize import sanitize
 
 
 def compute(context: PromptContext) -> str | None:

@@ -21,9 +21,9 @@ from agent.tools.base import (
     ToolOutcome,
     build_tool,
 )
-from agent.tools.command_effect import only_reads
 from agent.tools.services import ToolServices
-from agent.tools.shell_process import ShellError, ShellProcess, command_environment
+from agent.tools.shell.command_effect import only_reads
+from agent.tools.shell.shell_process import ShellError, ShellProcess, command_environment
 
 DEFAULT_TIMEOUT_MS: Final = 120_000
 MAX_TIMEOUT_MS: Final = 600_000

@@ -9,9 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from agent.display import CommandDisplay
 from agent.tools.base import Concurrency, Tool, ToolContext, ToolError, ToolOutcome, build_tool
-from agent.tools.rg import matching_lines
+from agent.tools.search.rg import matching_lines
 from agent.tools.services import ToolServices
-from agent.tools.shell_process import ShellProcess
+from agent.tools.shell.shell_process import ShellProcess
 
 DESCRIPTION: Final = """Returns what a background command printed since the last call, and \
 whether it still runs.

@@ -21,9 +21,9 @@ from agent.tools.base import (
     ToolOutcome,
     build_tool,
 )
-from agent.tools.glob_match import GlobMatcher
-from agent.tools.paths import absolute, path_objection, printable, shown
-from agent.tools.rg import file_selection, search
+from agent.tools.files.paths import absolute, path_objection, printable, shown
+from agent.tools.search.glob_match import GlobMatcher
+from agent.tools.search.rg import file_selection, search
 from agent.tools.services import ToolServices
 
 MAX_FILES: Final = 100

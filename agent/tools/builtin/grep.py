@@ -20,9 +20,9 @@ from agent.tools.base import (
     ToolOutcome,
     build_tool,
 )
-from agent.tools.paths import absolute, path_objection, printable, shown
-from agent.tools.rg import SearchResult, file_selection, search
-from agent.tools.search_entries import (
+from agent.tools.files.paths import absolute, path_objection, printable, shown
+from agent.tools.search.rg import SearchResult, file_selection, search
+from agent.tools.search.search_entries import (
     Entry,
     file_entries,
     fitting_entries,

@@ -10,7 +10,6 @@ from typing import Annotated, BinaryIO, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from agent.tools.atomic_write import MAX_EDIT_BYTES
 from agent.tools.base import (
     Concurrency,
     InterruptBehavior,
@@ -24,10 +23,10 @@ from agent.tools.builtin.read_image import image_outcome, image_type
 from agent.tools.builtin.read_notebook import notebook_outcome
 from agent.tools.builtin.read_pdf import MAX_PAGES, MAX_PDF_BYTES, page_numbers, pdf_outcome
 from agent.tools.file_state import digest
-from agent.tools.paths import absolute, path_objection, shown, with_absolute
-from agent.tools.regular_file import NotRegular, open_regular
-from agent.tools.text_file import NotText, TextFile, decode, refuse_binary
-from agent.tools.text_window import (
+from agent.tools.files.atomic_write import MAX_EDIT_BYTES
+from agent.tools.files.paths import absolute, path_objection, shown, with_absolute
+from agent.tools.files.text_file import NotText, TextFile, decode, refuse_binary
+from agent.tools.files.text_window import (
     DEFAULT_LINES,
     MAX_CHARS,
     MAX_LINE_CHARS,
@@ -35,6 +34,7 @@ from agent.tools.text_window import (
     window_of,
     window_of_stream,
 )
+from permissions.base.files.regular_file import NotRegular, open_regular
 
 DESCRIPTION: Final = f"""Reads one file.
 

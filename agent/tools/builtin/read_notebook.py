@@ -11,7 +11,7 @@ from typing import Any, Final
 from agent.messages import Block, text_block
 from agent.tools.base import ToolError, ToolOutcome
 from agent.tools.builtin.read_image import MAX_IMAGE_BYTES, image_size, image_type
-from agent.tools.text_window import window_of
+from agent.tools.files.text_window import window_of
 
 MAX_OUTPUT_CHARS: Final = 4_000
 MAX_PICTURES: Final = 5

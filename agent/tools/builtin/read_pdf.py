@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from agent.tools.base import ToolError, ToolOutcome
-from agent.tools.text_window import MAX_CHARS
+from agent.tools.files.text_window import MAX_CHARS
 
 MAX_PAGES: Final = 20
 MAX_PDF_BYTES: Final = 100 * 1024 * 1024

@@ -11,7 +11,6 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, Field
 
 from agent.errors import AgentError
-from agent.sanitize import sanitize
 from agent.tools.base import (
     Concurrency,
     InterruptBehavior,
@@ -21,8 +20,9 @@ from agent.tools.base import (
     ToolOutcome,
     build_tool,
 )
-from agent.tools.fetch import MAX_BYTES, TIMEOUT_S, Judge, Page, fetch, judge_public
-from agent.tools.page_text import NotReadable, page_text
+from agent.tools.web.fetch import MAX_BYTES, TIMEOUT_S, Judge, Page, fetch, judge_public
+from agent.tools.web.page_text import NotReadable, page_text
+from permissions.base.text.sanitize import sanitize
 
 MAX_PAGE_CHARS: Final = 100_000
 """How much of a page the small model reads."""

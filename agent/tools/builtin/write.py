@@ -9,18 +9,18 @@ from typing import Annotated, Final
 from pydantic import BaseModel, ConfigDict, Field
 
 from agent.display import Display
-from agent.tools.atomic_write import (
+from agent.tools.base import Concurrency, Tool, ToolContext, ToolError, ToolOutcome, build_tool
+from agent.tools.file_state import digest
+from agent.tools.files.atomic_write import (
     MAX_EDIT_BYTES,
     CurrentFile,
     link_notes,
     read_current,
     replace_file,
 )
-from agent.tools.base import Concurrency, Tool, ToolContext, ToolError, ToolOutcome, build_tool
-from agent.tools.file_diff import file_diff
-from agent.tools.file_state import digest
-from agent.tools.paths import absolute, path_objection, shown, with_absolute
-from agent.tools.text_file import NotText, TextFile, decode
+from agent.tools.files.file_diff import file_diff
+from agent.tools.files.paths import absolute, path_objection, shown, with_absolute
+from agent.tools.files.text_file import NotText, TextFile, decode
 
 DESCRIPTION: Final = f"""Writes a file, replacing what it had. Folders on the way are made.
 

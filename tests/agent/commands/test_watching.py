@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from agent.commands.custom import CustomCommands
-from agent.commands.discover import CommandFinder
-from agent.commands.folders import CommandPlaces, linked_folders
+from agent.commands.sources.command_files import CustomCommands
+from agent.commands.sources.discover import CommandFinder
+from agent.commands.sources.folders import CommandPlaces, linked_folders
 from agent.settings.trust import TrustState
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.history import problems
-from agent.memory.boundary import safe_starts, tail_start
+from agent.memory.cut_points import safe_starts, tail_start
 from agent.memory.estimate import next_request_tokens, text_tokens, total_tokens
 from agent.memory.pipeline import shrink
 from agent.memory.stages.digest import ONE_PROMPT_CHARACTERS, digest, own_words

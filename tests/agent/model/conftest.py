@@ -12,10 +12,10 @@ import pytest
 from agent.messages import Message, user_message
 from agent.model.anthropic import AnthropicClient, make_client
 from agent.model.client import ModelRequest
-from agent.model.fold import MessageFold
+from agent.model.endpoint_config import Timeouts
+from agent.model.message_builder import MessageFold
 from agent.model.scripted.scenario import Scenario
 from agent.model.scripted.server import RecordedRequest, ScriptedServer
-from agent.model.server import Timeouts
 
 READ_TOOL: dict[str, Any] = {
     "name": "Read",

@@ -12,6 +12,7 @@ import pytest
 from agent.messages import tool_result_block, tool_results_message, user_message
 from agent.model.anthropic import make_client
 from agent.model.client import BlockDelta, ModelError, ModelRequest
+from agent.model.endpoint_config import Timeouts
 from agent.model.scripted.faults import (
     Cut,
     Drop,
@@ -37,7 +38,6 @@ from agent.model.scripted.scenario import (
     ToolCall,
     Turn,
 )
-from agent.model.server import Timeouts
 from agent.recovery.classify import classify
 from tests.agent.model.conftest import Serve
 
@@ -475,7 +475,7 @@ async def test_models_are_listed(serve: Serve) -> None:
 def test_importing_the_model_packages_loads_no_sdk() -> None:
     code = (
         "import sys, agent.model.anthropic, agent.model.endpoint, agent.model.scripted.server, "
-        "agent.model.scripted.demo, agent.recovery.ladder\n"
+        "agent.model.scripted.demo, agent.recovery.escalation\n"
         "heavy = {'anthropic', 'httpx2', 'pydantic', 'jiter'} & set(sys.modules)\n"
         "assert not heavy, heavy"
     )

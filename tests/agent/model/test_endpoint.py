@@ -13,7 +13,7 @@ from agent.model.endpoint import (
     Unconfigured,
     resolve_model,
 )
-from agent.model.server import OFFICIAL_URL, Endpoint
+from agent.model.endpoint_config import OFFICIAL_URL, Endpoint
 
 
 def setup(env: dict[str, str], **options: object) -> ModelSetup:

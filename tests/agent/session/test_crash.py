@@ -13,7 +13,7 @@ import pytest
 from agent.history import problems
 from agent.messages import user_message
 from agent.session import resume
-from agent.session.lines import Line
+from agent.session.record_lines import Line
 from agent.session.records import CompactionRecord, MessageRecord, ModeRecord, to_json
 from agent.session.transcript import Transcript
 

@@ -32,10 +32,10 @@ from agent.messages import (
     user_message,
 )
 from agent.session import resume
-from agent.session.pages import PastCall, SessionPages
+from agent.session.archive.history_pages import PastCall, SessionPages
 from agent.session.recorder import SessionRecorder
-from agent.session.redact import Redactor
 from agent.session.store import Session, SessionStore
+from permissions.base.text.redactor import Redactor
 from permissions.decision import Behavior, Decision, DecisionSource, Reason, ReasonType
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from agent.errors import SessionError
 from agent.messages import Message, text_block, user_message
-from agent.own_command import note_of
+from agent.prompt.shell_command_note import note_of
 from agent.session import resume
 from agent.session.records import CompactionRecord, MessageRecord, RewindRecord, to_json
 from agent.session.rewind import history_before, rewind_points

@@ -11,7 +11,8 @@ import pytest
 from agent.errors import SessionError, SessionLocked
 from agent.messages import Block, Message, user_message
 from agent.session import resume
-from agent.session.named import find_session
+from agent.session.archive.find_by_name import find_session
+from agent.session.archive.summaries import summarise
 from agent.session.records import (
     DraftRecord,
     GrantsRecord,
@@ -24,7 +25,6 @@ from agent.session.records import (
     to_json,
 )
 from agent.session.store import Session, SessionStore, _time_of, project_slug, valid_id
-from agent.session.summaries import summarise
 
 
 def say(session: Session, text: str) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from agent.errors import SessionError, SessionLocked
-from agent.session.lines import BadLine, Line
+from agent.session.record_lines import BadLine, Line
 from agent.session.transcript import Transcript
 
 ROOT = Path(__file__).parents[3]
@@ -86,7 +86,7 @@ def test_a_newer_version_is_not_appended_to(
 ) -> None:
     path = tmp_path / "a.jsonl"
     with monkeypatch.context() as newer:
-        newer.setattr("agent.session.lines.FORMAT_VERSION", 2)
+        newer.setattr("agent.session.record_lines.FORMAT_VERSION", 2)
         filled(path)
     before = path.read_bytes()
     with pytest.raises(SessionError, match="newer version"):

@@ -14,7 +14,7 @@ from agent.abort import AbortController
 from agent.tools.base import Tool, ToolContext, ToolOutcome
 from agent.tools.file_state import FileState
 from agent.tools.services import ToolServices
-from agent.tools.shells import ShellRegistry
+from agent.tools.shell.shells import ShellRegistry
 
 
 @dataclass

@@ -11,7 +11,7 @@ import pytest
 from agent.display import CommandDisplay
 from agent.tools.base import Concurrency, ToolOutcome
 from agent.tools.builtin.bash import bash_tool
-from agent.tools.process_session import session_members
+from permissions.base.process.process_tree import session_members
 from tests.agent.tools.conftest import Bench
 
 BASH = bash_tool()
@@ -155,7 +155,7 @@ async def test_timeout_ends_the_whole_group(bench: Bench) -> None:
 async def test_processes_that_ignore_term_are_killed(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agent.tools.shell_process.GRACE_S", 0.2)
+    monkeypatch.setattr("agent.tools.shell.shell_process.GRACE_S", 0.2)
     outcome = await bench.call(
         BASH, command="trap '' TERM; while :; do sleep 0.01; done", timeout=200
     )

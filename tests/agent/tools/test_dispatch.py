@@ -14,8 +14,8 @@ from pydantic import BaseModel
 
 from agent.abort import AbortController
 from agent.events import AgentEvent, ToolResult
-from agent.hook_agent import NoHooks
 from agent.messages import ToolUse
+from agent.subagents.hook_agent import NoHooks
 from agent.tools.base import (
     Concurrency,
     InterruptBehavior,
@@ -30,9 +30,9 @@ from agent.tools.dispatch import MAX_CONCURRENT, Dispatcher, partition
 from agent.tools.registry import ToolRegistry
 from permissions.context import PermissionContext
 from permissions.gate import PermissionGate
-from permissions.handlers import HeadlessHandler
 from permissions.mode import Mode
-from permissions.rule_set import RuleSet
+from permissions.resolve.handlers import HeadlessHandler
+from permissions.rules.rule_set import RuleSet
 from tests.agent.tools.conftest import Bench
 
 

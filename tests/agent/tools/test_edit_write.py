@@ -18,12 +18,12 @@ from typing import Any
 import pytest
 
 from agent.display import DiffDisplay, TextDisplay
-from agent.tools.atomic_write import read_current, replace_file
 from agent.tools.base import Tool, ToolError
 from agent.tools.builtin.edit import edit_tool
 from agent.tools.builtin.read import read_tool
 from agent.tools.builtin.write import write_tool
 from agent.tools.file_state import digest
+from agent.tools.files.atomic_write import read_current, replace_file
 from tests.agent.tools.conftest import Bench
 
 ROOT = Path(__file__).parents[3]
@@ -298,7 +298,7 @@ async def test_failed_write_leaves_the_file_and_no_litter(bench: Bench) -> None:
 _AS_NOBODY = """
 import os, sys
 from pathlib import Path
-from agent.tools.atomic_write import replace_file
+from agent.tools.files.atomic_write import replace_file
 from agent.tools.base import ToolError
 if os.geteuid() == 0:
     os.setgid(65534)

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from agent.tools.shell_process import sweep_private
+from agent.tools.shell.shell_process import sweep_private
 
 ROOT = Path(__file__).parents[3]
 PROGRAM = """
 import asyncio, os, sys
 from pathlib import Path
-from agent.tools.shell_output import ShellOutput
-from agent.tools.shell_process import ShellProcess
+from agent.tools.shell.shell_output import ShellOutput
+from agent.tools.shell.shell_process import ShellProcess
 from hooks import guardian
 
 async def main():
@@ -77,7 +77,9 @@ def test_another_guardian_knows_what_the_first_one_knew(tmp_path: Path) -> None:
 def test_who_ends_by_himself_leaves_no_guardian() -> None:
     reading, writing = os.pipe()
     # The guardian inherits the pipe, which comes to its end with it.
-    code = "from hooks.guardian import forget, watch; watch('a=1'); forget('a=1')"
+    code = (
+        "from permissions.base.process.guardian import forget, watch; watch('a=1'); forget('a=1')"
+    )
     try:
         done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, pass_fds=(writing,))
     finally:

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from agent.tools import atomic_write
 from agent.tools.base import ToolError
 from agent.tools.builtin import read
 from agent.tools.builtin.read import read_tool
 from agent.tools.builtin.read_image import image_size
 from agent.tools.builtin.read_pdf import page_numbers
+from agent.tools.files import atomic_write
 from tests.agent.tools.conftest import Bench
 
 READ = read_tool()

@@ -10,7 +10,7 @@ import pytest
 from agent.tools.base import Concurrency, Tool, build_tool
 from agent.tools.builtin.bash import BashInput, bash_tool
 from agent.tools.registry import ToolRegistry, builtin_tools
-from permissions.tools import KNOWN_TOOLS
+from permissions.tool_names import KNOWN_TOOLS
 
 SAMPLES: dict[str, dict[str, Any]] = {
     "Read": {"file_path": "a"},

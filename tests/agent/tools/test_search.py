@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from agent.tools import rg
 from agent.tools.base import ToolError
 from agent.tools.builtin.glob import glob_tool
 from agent.tools.builtin.grep import grep_tool, split_globs
+from agent.tools.search import rg
 from tests.agent.tools.conftest import Bench
 
 GLOB, GREP = glob_tool(), grep_tool()

@@ -14,8 +14,8 @@ from agent.abort import AbortSignal
 from agent.errors import AgentError
 from agent.tools.base import Tool, ToolError
 from agent.tools.builtin.web_fetch import WebFetchInput, web_fetch_tool
-from agent.tools.fetch import MAX_BYTES, judge_public
-from hooks.ssrf import Verdict
+from agent.tools.web.fetch import MAX_BYTES, judge_public
+from permissions.base.network.guarded_connect import Verdict
 from tests.agent.tools.conftest import Bench
 
 
@@ -195,7 +195,7 @@ async def test_broken_answers_are_told(
 async def test_slow_server_is_given_up(
     bench: Bench, server: Server, fetch: Tool[WebFetchInput], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agent.tools.fetch.TIMEOUT_S", 0.05)
+    monkeypatch.setattr("agent.tools.web.fetch.TIMEOUT_S", 0.05)
     hold = asyncio.Event()
 
     async def stall(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -24,22 +24,22 @@ from permissions.decision import (
     TraceStep,
 )
 from permissions.request import PermissionRequest
-from tests.tui.components.samples import DIFF
+from tests.tui.app.test_app_keys import played, send, settled, text_of
 from tests.tui.recorded import RecordedConversation, ask, make_app
-from tests.tui.test_app_keys import played, send, settled, text_of
-from tui.app import AgentApp
-from tui.conversation_port import ConversationPort, ScreenPorts
+from tests.tui.transcript.samples import DIFF
+from tui.app.app import AgentApp
 from tui.dialogs.dialog import Dialog
 from tui.dialogs.onboarding import LocalModel, Onboarding, OnboardingDialog
-from tui.dialogs.people import show
 from tui.dialogs.permission import PermissionDialog
 from tui.dialogs.permission_ask import GrantOffer, PermissionAsk
 from tui.dialogs.plan import PlanDialog
+from tui.dialogs.ports import show
 from tui.dialogs.trust import TrustDialog, TrustItem, TrustRequest
 from tui.input.actions import Context
 from tui.input.keymap import ChordReader, Match, default_keymap
+from tui.ports.conversation import ConversationPort, ScreenPorts
 from tui.text.highlight import Highlighter
-from tui.text.ink import plain
+from tui.text.styled_rows import plain
 
 RULE = RuleRef("Bash(pytest *)", "userSettings", "~/.agent/settings.json", 12)
 PENDING = Decision(

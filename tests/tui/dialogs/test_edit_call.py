@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.display import DiffDisplay
-from agent.sanitize import reveal
+from permissions.base.text.sanitize import reveal
 from permissions.decision import (
     Behavior,
     Decision,

@@ -19,14 +19,14 @@ from permissions.decision import (
 )
 from permissions.request import PermissionRequest
 from permissions.rule import RuleSource
+from tests.tui.app.test_app_keys import played, send, settled, text_of
 from tests.tui.dialogs.test_dialogs import PENDING, disarm, drawn
 from tests.tui.recorded import RecordedConversation, make_app
-from tests.tui.test_app_keys import played, send, settled, text_of
 from tui.dialogs.permission import PermissionDialog
 from tui.dialogs.permission_ask import GrantOffer, PermissionAsk, news
 from tui.dialogs.permission_rows import why_rows
 from tui.text.highlight import Highlighter
-from tui.text.ink import plain
+from tui.text.styled_rows import plain
 
 PLAIN = replace(PENDING, parts=(), trace=())
 

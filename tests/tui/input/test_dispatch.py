@@ -12,7 +12,7 @@ from textual import events
 
 from tui.input.dispatch import Handler, InputRouter
 from tui.input.event import Phase, RoutedEvent
-from tui.input.priority import EventKind
+from tui.input.event_kind import EventKind
 
 
 class Node:

@@ -10,7 +10,7 @@ from textual.containers import VerticalScroll
 from textual.widgets import Input, Static
 
 from tui.input.event import RoutedEvent
-from tui.input.routed import RoutedApp
+from tui.input.routed_app import RoutedApp
 from tui.screen.presenter import CellOutput
 
 

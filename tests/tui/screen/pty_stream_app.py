@@ -9,7 +9,7 @@ from pathlib import Path
 from textual.app import ComposeResult
 from textual.widgets import Static
 
-from tui.input.routed import RoutedApp
+from tui.input.routed_app import RoutedApp
 from tui.screen.presenter import CellOutput
 
 TICKS = 120

@@ -8,8 +8,8 @@ from textual.strip import Strip
 from textual.widgets import Static
 
 from tests.tui.screen.twin import RendersTwice
-from tui.input.routed import RoutedApp
-from tui.screen.direct import DirectOutput, DrawsRows
+from tui.input.routed_app import RoutedApp
+from tui.screen.direct_rows import DirectOutput, DrawsRows
 
 
 class StackApp(RendersTwice[None], DirectOutput[None], RoutedApp[None]):

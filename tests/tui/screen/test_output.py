@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from tui.screen.meter import SLOW_DRAIN_S, SLOW_MEMORY_S, OutputMeter, told
+from tui.screen.line_pacing import LinePace, line_speed
 from tui.screen.output import TerminalOutput
-from tui.screen.pace import LinePace, line_speed
+from tui.screen.output_stats import SLOW_DRAIN_S, SLOW_MEMORY_S, OutputMeter, told
 
 FULL = "x" * 300_000
 """More than a pipe takes at once."""

@@ -16,8 +16,11 @@ from textual.app import App
 from textual.geometry import Region
 from textual.strip import Strip
 
-from tui.input import byte_filter, driver, routed
-from tui.screen import crash, direct, frames, presenter
+from tui.input import byte_filter, driver
+from tui.input import routed_app as routed
+from tui.screen import crash, presenter
+from tui.screen import direct_rows as direct
+from tui.screen import immediate_screen as frames
 
 MODULES = (presenter, crash, direct, frames, byte_filter, driver, routed)
 USED = [

@@ -16,9 +16,9 @@ from textual.strip import Strip
 from textual.widgets import Input, Static
 
 from tests.tui.screen.twin import Box, RendersTwice, resize_event
-from tui.input.routed import RoutedApp
+from tui.input.routed_app import RoutedApp
 from tui.screen.cell import UNKNOWN
-from tui.screen.direct import DirectOutput, DrawsRows
+from tui.screen.direct_rows import DirectOutput, DrawsRows
 
 
 class Ruler(DrawsRows):

@@ -66,7 +66,7 @@ def test_plain_characters_are_clusters_of_one_cell() -> None:
 
 def test_nothing_loads_the_width_tables_before_they_are_needed() -> None:
     code = (
-        "import sys, tui.screen.presenter, tui.input.routed; "
+        "import sys, tui.screen.presenter, tui.input.routed_app; "
         "from tui.screen.width import text_width; text_width('─ é ▔ abc'); "
         "print('wcwidth' in sys.modules)"
     )

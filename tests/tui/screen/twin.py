@@ -19,8 +19,8 @@ from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from tui.input.routed import RoutedApp
-from tui.screen.direct import DirectOutput, is_settling
+from tui.input.routed_app import RoutedApp
+from tui.screen.direct_rows import DirectOutput, is_settling
 from tui.screen.presenter import CellOutput
 
 

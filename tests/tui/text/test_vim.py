@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.text.buffer import TextBuffer
-from tui.text.draft import CHIP_CHARS
-from tui.text.vim.command import Command, parse
-from tui.text.vim.keys import VimKeys, VimMode
+from tui.editing.buffer import TextBuffer
+from tui.editing.draft import CHIP_CHARS
+from tui.editing.vim.command import Command, parse
+from tui.editing.vim.keys import VimKeys, VimMode
 
 
 def typed(text: str, keys: str, **options: object) -> tuple[TextBuffer, VimKeys]:

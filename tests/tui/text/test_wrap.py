@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tui.screen.width import text_width
-from tui.text.ink import TEXT, Row
+from tui.text.styled_rows import TEXT, Row
 from tui.text.wrap import chop, clip_text, runs_width, spread, wrap
 
 pieces = st.sampled_from([*"ab cd  e\n", "漢", "字", "🎉", "é", "👩‍💻", "🇫🇷", "ก"])

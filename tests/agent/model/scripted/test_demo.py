@@ -19,7 +19,7 @@ from agent.messages import (
 )
 from agent.model.anthropic import AnthropicClient, make_client
 from agent.model.client import ModelRequest
-from agent.model.fold import MessageFold
+from agent.model.message_builder import MessageFold
 from agent.model.scripted.demo import (
     DEMO_MODEL,
     SUGGESTED_PROMPT,

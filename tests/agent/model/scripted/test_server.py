@@ -18,7 +18,7 @@ import pytest
 from agent.messages import tool_result_block, tool_results_message, user_message
 from agent.model.anthropic import make_client
 from agent.model.client import ModelError, ModelRequest
-from agent.model.fold import MessageFold
+from agent.model.message_builder import MessageFold
 from agent.model.scripted.faults import Position, Stall, Status
 from agent.model.scripted.process import ScriptedProcess
 from agent.model.scripted.scenario import FaultPlan, Pace, Scenario, Text, ToolCall, Turn, When

@@ -1,0 +1,81 @@
+"""The world as the entry point found it, and the settings that count there."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from agent.errors import UsageError
+from agent.options import RunOptions
+from agent.settings.load import FILE_SOURCES, CliSettings, Settings, load_settings
+from permissions.base.lazy_dataclass import lazy_dataclass
+from permissions.rule import RuleSource
+
+
+@lazy_dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """The world as the entry point found it; nothing below reads it again."""
+
+    launch_dir: Path
+    home: Path
+    agent_home: Path
+    env: Mapping[str, str]
+    uid: int
+    version: str
+
+
+def surroundings_from(env: Mapping[str, str], launch_dir: Path, *, version: str) -> Surroundings:
+    """Return the surroundings of this process.
+
+    Raises:
+        UsageError: there is no home folder and none was named.
+    """
+    home_text = env.get("HOME", "").strip()
+    named = env.get("AGENT_TUI_HOME", "").strip()
+    if not home_text and not named:
+        try:
+            home = Path.home()
+        except RuntimeError as error:
+            raise UsageError(
+                "HOME is not set, so there is no place for settings and sessions. "
+                "Set HOME, or AGENT_TUI_HOME to a folder that may be written."
+            ) from error
+    else:
+        home = Path(home_text) if home_text else Path(named)
+    return Surroundings(
+        launch_dir=launch_dir,
+        home=home,
+        agent_home=Path(named) if named else home / ".agent",
+        env=env,
+        uid=os.getuid(),
+        version=version,
+    )
+
+
+def settings_for(options: RunOptions, around: Surroundings) -> Settings:
+    """Load the settings of a start. Raises ConfigError."""
+    return load_settings(
+        launch_dir=around.launch_dir,
+        home=around.home,
+        agent_home=around.agent_home,
+        cli=CliSettings(
+            allow=options.allow,
+            ask=options.ask,
+            deny=options.deny,
+            settings=options.settings_file,
+            model=options.model,
+            effort=options.effort,
+            permission_mode=options.permission_mode,
+            add_dirs=tuple(str(path) for path in options.add_dirs),
+            mcp_configs=(options.mcp_config,) if options.mcp_config is not None else (),
+            trust=options.trust or options.demo,
+            sources=_sources(options.setting_sources),
+        ),
+    )
+
+
+def _sources(names: tuple[str, ...] | None) -> frozenset[RuleSource]:
+    if names is None:
+        return FILE_SOURCES
+    return frozenset(RuleSource(f"{name}Settings") for name in names)

@@ -1,0 +1,75 @@
+"""Wires what is remembered beyond a session: where facts are, and who looks for new ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from agent.assembly.loop_setup import BuildRequest
+from agent.assembly.start_context import Start
+from agent.conversation.accounting import Accounting
+from agent.loop.model_turn import Recovery
+from agent.memory.extractor import ExtractorPorts, FactExtractor
+from agent.memory.facts import FactStore
+from agent.model.client import ModelClient
+from agent.recovery.retry import RequestSource, RetryPolicy
+from agent.session.store import project_slug
+from agent.settings.load import Settings
+from permissions.base.text.redactor import Redactor
+
+STATE_FILE: Final = "memory.json"
+"""In the session's folder: how far the search for facts came, and notes on the session."""
+
+
+def facts_folder(agent_home: Path, project_root: Path) -> Path:
+    """Return where the facts of a project are."""
+    return agent_home / "memory" / project_slug(project_root)
+
+
+def everywhere(agent_home: Path) -> Path:
+    """Return where the facts about the person are, which count in every project."""
+    return agent_home / "memory" / "everywhere"
+
+
+def fact_store(start: Start, redactor: Redactor) -> FactStore:
+    """Return the facts of the start's project."""
+    home = start.around.agent_home
+    return FactStore(
+        facts_folder(home, start.settings.project_root),
+        everywhere(home),
+        redact=redactor.text,
+    )
+
+
+def fact_extractor(
+    start: Start,
+    store: FactStore,
+    client: ModelClient,
+    request: BuildRequest,
+    recovery: Recovery,
+    policy: Callable[[RequestSource], RetryPolicy],
+    accounting: Accounting,
+) -> FactExtractor:
+    """Return what looks for facts after each prompt, where the person wants that."""
+    return FactExtractor(
+        ExtractorPorts(
+            client=client,
+            request=request,
+            recovery=lambda: replace(recovery, policy=policy(RequestSource.MEMORY)),
+            account=accounting.add_quietly,
+            store=store,
+            state=start.folder / STATE_FILE,
+            is_on=lambda: (
+                accounting.spent() is None
+                and not start.is_demo
+                and looks_for_facts(start.settings, headless=start.options.headless)
+            ),
+        )
+    )
+
+
+def looks_for_facts(settings: Settings, *, headless: bool) -> bool:
+    """Whether each prompt is followed by a request for facts: it costs, so no project says so."""
+    return settings.values.autoMemoryEnabled is True and not headless

@@ -1,0 +1,88 @@
+"""Wires what the system prompt and the reminders are made of."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import platform
+from collections.abc import Callable, Mapping
+from datetime import date
+from pathlib import Path
+from typing import Final
+
+from agent.assembly.environment import Surroundings
+from agent.assembly.start_context import Start
+from agent.memory.facts import FactStore
+from agent.prompt.context import PromptContext
+from agent.prompt.git import read_git_state
+from agent.prompt.instruction_files import Instructions, MemoryType, Places
+from agent.settings.load import Settings
+from permissions.base.lazy_dataclass import lazy_dataclass
+from permissions.rule import RuleSource
+
+_TYPES: Final[Mapping[RuleSource, MemoryType]] = {
+    RuleSource.USER: "User",
+    RuleSource.PROJECT: "Project",
+    RuleSource.LOCAL: "Local",
+}
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class PromptParts:
+    """What describes the present, and the instruction files."""
+
+    context: Callable[[], PromptContext]
+    instructions: Instructions
+
+
+def instruction_places(settings: Settings, around: Surroundings) -> Places:
+    """Return where instruction files are looked for."""
+    return Places(
+        launch_dir=around.launch_dir,
+        project_root=settings.project_root,
+        home=around.home,
+        agent_home=around.agent_home,
+        uid=around.uid,
+        excludes=tuple(settings.values.claudeMdExcludes or ()),
+        types=frozenset(_TYPES[source] for source in settings.sources),
+    )
+
+
+async def prompt_parts(
+    start: Start,
+    *,
+    cwd: Callable[[], Path],
+    model: Callable[[], str],
+    mode: Callable[[], str],
+    facts: FactStore,
+) -> PromptParts:
+    """Read instruction files and, in a trusted folder, the state of git."""
+    settings, around = start.settings, start.around
+    instructions = Instructions(instruction_places(settings, around))
+    files = await asyncio.to_thread(instructions.at_start)
+    kept = await asyncio.to_thread(facts.index)
+    is_repository = os.path.exists(settings.project_root / ".git")
+    git = None
+    if is_repository and settings.trust.is_settled:
+        git = await read_git_state(settings.project_root, start.env)
+
+    def context() -> PromptContext:
+        return PromptContext(
+            launch_dir=around.launch_dir,
+            cwd=cwd(),
+            platform=f"{platform.system()} {platform.release()} ({platform.machine()})",
+            shell="bash",
+            today=date.today(),
+            model=model(),
+            mode=mode(),
+            is_repository=is_repository,
+            git=git,
+            additional_dirs=settings.additional_dirs,
+            scratch_dir=start.scratch,
+            instructions=files,
+            facts=kept,
+            headless=start.options.headless,
+            language=settings.values.language,
+        )
+
+    return PromptParts(context, instructions)

@@ -1,0 +1,208 @@
+"""One start: what the entry point and the session gave, and the parts that follow from it alone."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import field, replace
+from pathlib import Path
+
+from agent.assembly.environment import Surroundings
+from agent.assembly.user_ports import PersonPorts
+from agent.conversation.conversation_ports import (
+    DEFAULT_MAX_TURNS,
+    DEFAULT_MAX_TURNS_HEADLESS,
+    Identity,
+)
+from agent.conversation.model_selection import ModelInUse, choose_model
+from agent.messages import Block, Message
+from agent.model.anthropic import AnthropicClient
+from agent.model.endpoint import ModelSetup
+from agent.observe.debug_log import DebugLog, debug_path
+from agent.observe.observer import CONTENT_VARIABLE, Observer, wants_content
+from agent.observe.otel import missing_packages
+from agent.options import RunOptions
+from agent.permission_config.contenders import is_auto_available
+from agent.permission_config.context import PermissionSetup, permission_setup
+from agent.prompt.git import read_branch
+from agent.session.checkpoints.checkpoint import Checkpoints
+from agent.session.checkpoints.worktree import Worktree
+from agent.session.prefix_binding import bound
+from agent.session.recorder import SessionRecorder
+from agent.session.resume import ResumedConversation
+from agent.session.store import Session
+from agent.settings.load import Settings
+from agent.tools.registry import ToolRegistry
+from agent.tools.services import ToolServices
+from hooks.ports import HookSession
+from permissions.base.lazy_dataclass import lazy_dataclass
+from permissions.base.text.redactor import Redactor
+from permissions.rule import RuleBehavior, RuleSource, RuleText
+
+
+@lazy_dataclass(slots=True, kw_only=True)
+class Start:
+    """What a conversation is put together from."""
+
+    options: RunOptions
+    around: Surroundings
+    settings: Settings
+    """Those in force: replaced when files change. Trust is settled."""
+    setup: ModelSetup
+    person: PersonPorts
+    session: Session
+    resumed: ResumedConversation | None
+    is_demo: bool
+    env: Mapping[str, str]
+    """What child processes may see."""
+    notes: list[str] = field(default_factory=list)
+    """For the person."""
+
+    @property
+    def folder(self) -> Path:
+        """The session's own."""
+        return self.session.folder
+
+    @property
+    def scratch(self) -> Path:
+        """Where the model may write what belongs to nobody's project."""
+        return self.folder / "scratch"
+
+    @property
+    def results(self) -> Path:
+        """Where results go that are too large for the history."""
+        return self.folder / "results"
+
+    def make_folders(self) -> None:
+        """Make the session's folders, for this user alone."""
+        for path in (self.folder, self.scratch, self.results):
+            path.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    def identity(self) -> Identity:
+        """Return what does not change while the program runs."""
+        return Identity(
+            launch_dir=self.around.launch_dir,
+            project_root=self.settings.project_root,
+            is_demo=self.is_demo,
+            endpoint=self.setup.endpoint.base_url,
+            branch=read_branch(self.settings.project_root),
+            version=self.around.version,
+        )
+
+    def use_settings(self, settings: Settings) -> None:
+        """Let other settings count from now on."""
+        self.settings = settings
+
+    async def model_in_use(self, client: AnthropicClient) -> ModelInUse:
+        """Choose the model. Raises ConfigError where nothing names one."""
+        resumed = self.resumed.model if self.resumed is not None and not self.is_demo else None
+        model = await choose_model(client, self.setup, asked=self.options.model, resumed=resumed)
+        values = self.settings.values
+        wants_thinking = self.options.wants_thinking
+        if wants_thinking is None:
+            wants_thinking = values.alwaysThinkingEnabled is not False
+        return ModelInUse(client, model, values.effortLevel, wants_thinking=wants_thinking)
+
+    async def prefix(
+        self, system: tuple[Block, ...], registry: ToolRegistry, recorder: SessionRecorder
+    ) -> tuple[tuple[Block, ...], tuple[Message, ...]]:
+        """Return the system prompt to send and the messages to go on with, both recorded."""
+        own = self.options.system_prompt or self.options.append_system_prompt
+        prefix, changed = bound(system, registry.to_wire(), self.resumed, keeps_own=bool(own))
+        await recorder.system(prefix.system, prefix.digest)
+        if changed is not None and self.resumed is not None:
+            self.resumed = replace(self.resumed, messages=changed)
+            await recorder.rewound(changed[-1].uid if changed else None, changed)
+        return prefix.system, self.resumed.messages if self.resumed is not None else ()
+
+    def permissions(self) -> PermissionSetup:
+        """Return rules and mode, with what a resumed session was granted."""
+        resumed = self.resumed
+        return permission_setup(
+            self.settings,
+            bypass_available=self._bypass_available(),
+            auto_available=is_auto_available(self.settings),
+            session_rules=[
+                RuleText(rule, RuleBehavior(behavior), RuleSource.SESSION)
+                for behavior, rule in (resumed.grants if resumed is not None else ())
+            ],
+            scratch_dir=self.scratch,
+            readable_dirs=(self.results,),
+            resumed_mode=resumed.mode if resumed is not None else None,
+        )
+
+    def _bypass_available(self) -> bool:
+        if not self.options.allow_bypass:
+            return False
+        return self.around.uid != 0 or self.around.env.get("AGENT_TUI_SANDBOXED") == "1"
+
+    def hook_session(self, permissions: PermissionSetup, used: ModelInUse) -> HookSession:
+        """Return what hooks are told of the session."""
+        return HookSession(
+            session_id=self.session.id,
+            transcript_path=self.session.path,
+            project_dir=self.around.launch_dir,
+            home=self.around.home,
+            state_dir=self.folder,
+            cwd=self.around.launch_dir,
+            permission_mode=str(permissions.context.mode),
+            effort=used.effort,
+            scratch_dir=self.scratch,
+            pid=os.getpid(),
+        )
+
+    def checkpoints(self, turn_id: Callable[[], str], services: ToolServices) -> Checkpoints:
+        """Return what keeps files as they were before each prompt."""
+        root = Path(os.path.realpath(self.settings.project_root))
+        return Checkpoints(
+            self.folder,
+            Worktree(root, use_git=self.settings.trust.is_settled, env=self.env),
+            turn_id=turn_id,
+            may_write=services.scope.may_write,
+        )
+
+    def registry(self) -> ToolRegistry:
+        """Return the tools: those that need a person only where there is one."""
+        registry = ToolRegistry()
+        if self.person.ask is None:
+            registry = registry.without({"AskUserQuestion", "EnterPlanMode", "ExitPlanMode"})
+        if (names := self.options.tools) is not None:
+            wanted = {name: registry.get(name) for name in names}
+            if unknown := [name for name in names if wanted[name] is None]:
+                self.notes.append(f"--tools: there is no tool {', '.join(unknown)} here.")
+            registry = registry.without(
+                {t.name for t in registry.all()}
+                - {tool.name for tool in wanted.values() if tool is not None}
+            )
+        registry.offer_search()
+        return registry
+
+    def max_turns(self) -> int:
+        """Return after how many model responses a prompt ends."""
+        given = self.settings.limit("maxTurns", self.options.max_turns)
+        usual = DEFAULT_MAX_TURNS_HEADLESS if self.options.headless else DEFAULT_MAX_TURNS
+        return usual if given is None else int(given)
+
+    def max_budget_usd(self) -> float | None:
+        """Return what the session may cost; None without a limit."""
+        return self.settings.limit("maxBudgetUsd", self.options.max_budget_usd)
+
+    def observer(self, redactor: Redactor) -> Observer:
+        """Return what writes spans and, where asked for, the debug log."""
+        debug: DebugLog | None = None
+        if self.options.debug:
+            path = debug_path(self.around.agent_home, self.session.id)
+            try:
+                debug = DebugLog(path, redact=redactor.text)
+            except OSError as error:
+                self.notes.append(f"There is no debug log: {path}: {error.strerror}.")
+            else:
+                self.notes.append(f"Debug log: {path}")
+        missing = missing_packages(self.around.env)
+        if missing:
+            self.notes.append(missing)
+        if wants_content(self.around.env):
+            self.notes.append(
+                f"Spans hold prompts, answers and what tools say: {CONTENT_VARIABLE} is set."
+            )
+        return Observer(self.folder, env=self.around.env, redact=redactor.text, debug=debug)

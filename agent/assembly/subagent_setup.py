@@ -1,0 +1,87 @@
+"""Wires sub-agents: their tools, prompt and ports, from those of the conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from agent.assembly.loop_setup import KeeperSetup, request_builder
+from agent.conversation.model_selection import ModelInUse
+from agent.hook_events.dispatch import HookDispatch
+from agent.hook_events.path_instructions import PathInstructions
+from agent.loop.loop_ports import LoopPorts
+from agent.messages import Message
+from agent.model.endpoint import expand_alias
+from agent.prompt.builtin import builtin_registry
+from agent.prompt.context import PromptContext
+from agent.prompt.instruction_files import Instructions
+from agent.prompt.system import PromptConfig, build_system
+from agent.recovery.retry import RequestSource, RetryPolicy
+from agent.subagents.subagent import BuiltSubagent, SubagentSpec
+from agent.tools.file_state import FileState
+from permissions.base.lazy_dataclass import lazy_dataclass
+
+_PROMPT: Final = (
+    "You work for another agent, not for a person: nobody can answer questions. Do the task you "
+    "are given with the tools you have, then answer with a report of at most 300 words: what you "
+    "found or changed, with file paths and line numbers. Only that report is passed on."
+)
+
+
+@lazy_dataclass(frozen=True, slots=True, kw_only=True)
+class SubagentSetup:
+    """What sub-agents take over from their conversation."""
+
+    parent: LoopPorts
+    dispatch: HookDispatch
+    used: ModelInUse
+    policy: Callable[[RequestSource], RetryPolicy]
+    context: Callable[[], PromptContext]
+    instructions: Instructions
+    keepers: KeeperSetup
+
+    def build(self, spec: SubagentSpec) -> BuiltSubagent:
+        """Return one sub-agent, ready to run."""
+        parent = self.parent
+        registry = parent.calls.registry
+        tools = registry.without({t.name for t in registry.all() if not spec.has_tool(t.name)})
+        services = replace(
+            parent.calls.services, files=FileState(), person=None, subagents=None, todos=()
+        )
+        turn_id = self.dispatch.turn_id()
+        hooks = self.dispatch.for_subagent(spec.agent_id, spec.agent_type, turn_id)
+        hooks.cwd = lambda: services.cwd
+        system = build_system(self.context(), builtin_registry(), PromptConfig(append_tail=_PROMPT))
+        wire = tools.to_wire()
+        model = expand_alias(spec.model) if spec.model else None
+        request = request_builder(self.used, system, wire, model=model)
+        recovery = replace(parent.recovery, policy=self.policy(RequestSource.SUB_AGENT))
+        nested = PathInstructions(
+            hooks, self.instructions.for_another_agent(), lambda: services.cwd
+        )
+        ports = replace(
+            parent,
+            recovery=recovery,
+            calls=replace(
+                parent.calls,
+                registry=tools,
+                hooks=hooks,
+                services=services,
+                side=None,
+                agent_type=spec.agent_type,
+            ),
+            hooks=hooks,
+            request=request,
+            queued=_nothing_queued,
+            reports=list,
+            context=self.keepers.keeper(
+                request, recovery, hooks, system, wire, model=model, agent_id=spec.agent_id
+            ),
+            after_calls=nested.after_calls,
+        )
+        return BuiltSubagent(ports, hooks)
+
+
+async def _nothing_queued() -> list[Message]:
+    return []

@@ -1,0 +1,244 @@
+"""One Markdown file as a command: its head as metadata, its body as what is said.
+
+Field names are those of the skills documentation. What a head gets wrong is reported and left out;
+the rest of the file counts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from agent.commands.arguments import first_number
+from agent.commands.spec import CommandSource, Metadata, Template
+from agent.prompt.frontmatter import read_head
+from permissions.base.lazy_dataclass import lazy_dataclass
+from permissions.base.text.sanitize import sanitize
+
+MAX_FILE_BYTES: Final = 1_000_000
+MAX_DESCRIPTION: Final = 1_000
+KNOWN_KEYS: Final = (
+    "name", "description", "when-to-use", "argument-hint", "arguments", "allowed-tools",
+    "disallowed-tools", "model", "effort", "context", "agent", "background", "hooks", "paths",
+    "shell", "disable-model-invocation", "user-invocable", "license", "metadata", "compatibility",
+    "version",
+)  # fmt: skip
+"""Of heads, spelt with dashes; some are for other programs and do nothing here."""
+EFFORTS: Final = ("low", "medium", "high", "xhigh", "max")
+RESERVED: Final = frozenset({"exit", "quit", "help", "permissions", "hooks", "trust", "doctor"})
+"""Names that a project may not take: they are how a person looks at what it does, and leaves."""
+_AGENT: Final = re.compile(r"[A-Za-z0-9_:.-]{1,100}")
+_NAME_PART: Final = re.compile(r"\s+")
+_PLAIN_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_:.-]*")
+"""What nearly all names are; a thousand of them are looked at before the first prompt leaves."""
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class Problem:
+    """Something about a command file that its owner should know."""
+
+    file: Path
+    message: str
+
+    def __str__(self) -> str:
+        return f"{sanitize(str(self.file))}: {self.message}"
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class Heading:
+    """What lists say of a file; the same for the same content, wherever the file is."""
+
+    description: str
+    argument_hint: str = ""
+    when_to_use: str = ""
+    is_listed: bool = True
+    for_model: bool = False
+    problems: tuple[str, ...] = ()
+    """What is wrong with the file, for people."""
+
+    def metadata(self, name: str, source: CommandSource, path: str) -> Metadata:
+        """Return it as the metadata of the command in a file."""
+        return Metadata(
+            name=name,
+            description=self.description,
+            argument_hint=self.argument_hint,
+            source=source,
+            when_to_use=self.when_to_use,
+            is_listed=self.is_listed,
+            path=path,
+        )
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class CommandFile:
+    """A file that was read."""
+
+    heading: Heading
+    template: Template
+
+
+def command_name(parts: tuple[str, ...]) -> str | None:
+    """Return the name people type for a file below a commands folder; None where none is possible.
+
+    White space becomes `-`; names with control characters or bytes that are no UTF-8 have none.
+    """
+    joined = ":".join(parts)
+    if _PLAIN_NAME.fullmatch(joined) is not None:
+        return joined
+    joined = ":".join(_NAME_PART.sub("-", part.strip()) for part in parts)
+    # Halves of characters, which stand for bytes that are no UTF-8, are not printable either.
+    return joined if joined.strip(":") and joined.isprintable() and "/" not in joined else None
+
+
+def parse_command_file(data: bytes, *, folder: Path | None) -> CommandFile:
+    """Return the command a file describes; `folder` is that of a skill. Raises nothing."""
+    text = data.decode("utf-8-sig", "replace")
+    head = read_head(text)
+    reader = _HeadReader(head.values)
+    if head.problem:
+        reader.say(head.problem)
+    else:
+        reader.say_what_is_mistyped()
+    body = head.body.strip("\n")
+    names = reader.words("arguments")
+    effort = reader.text("effort") or None
+    if effort is not None and effort not in EFFORTS:
+        reader.say(f"effort is {effort!r}; known: {', '.join(EFFORTS)}")
+        effort = None
+    model = reader.text("model") or None
+    described = reader.text("description")
+    description = (described or _first_line(body))[:MAX_DESCRIPTION]
+    argument_hint = reader.hint("argument-hint") or " ".join(f"[{n}]" for n in names)
+    when_to_use = reader.text("when_to_use")[:MAX_DESCRIPTION]
+    is_listed = reader.flag("user-invocable", default=True)
+    template = Template(
+        body=body,
+        first_argument=first_number(body, 1 if folder is None else 0),
+        folder=folder,
+        argument_names=names,
+        allowed_tools=reader.rules("allowed-tools"),
+        disallowed_tools=reader.rules("disallowed-tools"),
+        model=None if model in {None, "inherit", "default"} else model,
+        effort=effort,
+        agent=_agent(reader),
+        hooks=reader.mapping("hooks"),
+    )
+    for_model = not reader.flag("disable-model-invocation", default=False)
+    if folder is None and not described:
+        # The model is told of commands by their description; without one it cannot choose.
+        for_model = False
+    heading = Heading(
+        description, argument_hint, when_to_use, is_listed, for_model, tuple(reader.problems)
+    )
+    return CommandFile(heading, template)
+
+
+def split_rules(text: str) -> tuple[str, ...]:
+    """Return the rules of one line: parted by commas or spaces, but not inside parentheses."""
+    rules: list[str] = []
+    current = ""
+    depth = 0
+    for char in text:
+        depth += (char == "(") - (char == ")" and depth > 0)
+        if depth == 0 and (char == "," or char.isspace()):
+            rules.append(current)
+            current = ""
+        else:
+            current += char
+    return tuple(rule for rule in (r.strip() for r in (*rules, current)) if rule)
+
+
+class _HeadReader:
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self._values = values
+        self.problems: list[str] = []
+
+    def say(self, message: str) -> None:
+        self.problems.append(message)
+
+    def say_what_is_mistyped(self) -> None:
+        """Other programs have keys of their own, so only what is nearly one of ours is told."""
+        for key in self._values:
+            if key.replace("_", "-") in KNOWN_KEYS:
+                continue
+            import difflib  # nearly no file needs it
+
+            near = difflib.get_close_matches(key.lower(), KNOWN_KEYS, n=1, cutoff=0.8)
+            if near:
+                self.say(f"{sanitize(key)} is no key; did you mean {near[0]}?")
+
+    def text(self, key: str) -> str:
+        value = self._value(key)
+        if value is None:
+            return ""
+        if isinstance(value, str | int | float):
+            return " ".join(sanitize(str(value)).split())
+        self.say(f"{key} should be text")
+        return ""
+
+    def hint(self, key: str) -> str:
+        """`argument-hint: [file]` is a list to YAML, and meant as it is written."""
+        value = self._value(key)
+        if isinstance(value, list):
+            return " ".join(f"[{sanitize(str(part))}]" for part in value)
+        return self.text(key)
+
+    def words(self, key: str) -> tuple[str, ...]:
+        value = self._value(key)
+        if isinstance(value, list):
+            return tuple(sanitize(str(part)) for part in value)
+        return tuple(self.text(key).replace(",", " ").split())
+
+    def rules(self, key: str) -> tuple[str, ...]:
+        value = self._value(key)
+        if isinstance(value, list):
+            return tuple(str(part).strip() for part in value if str(part).strip())
+        if value is None or isinstance(value, str):
+            return split_rules(value or "")
+        self.say(f"{key} should be text or a list")
+        return ()
+
+    def flag(self, key: str, *, default: bool) -> bool:
+        value = self._value(key)
+        if value is None:
+            return default
+        if isinstance(value, bool):
+            return value
+        if str(value).lower() in {"true", "false"}:
+            return str(value).lower() == "true"
+        self.say(f"{key} should be true or false")
+        return default
+
+    def mapping(self, key: str) -> Mapping[str, object] | None:
+        value = self._value(key)
+        if value is None or isinstance(value, dict):
+            return {str(name): entry for name, entry in value.items()} if value else None
+        self.say(f"{key} should be a list of keys")
+        return None
+
+    def _value(self, key: str) -> Any:
+        if key in self._values:
+            return self._values[key]
+        return self._values.get(key.replace("-", "_") if "-" in key else key.replace("_", "-"))
+
+
+def _agent(reader: _HeadReader) -> str | None:
+    """`context: fork` has a sub-agent carry it out; `agent` says which kind."""
+    wanted = reader.text("context")
+    if wanted not in {"", "fork", "inline"}:
+        reader.say(f"context is {wanted!r}; known: fork")
+    kind = reader.text("agent") or "general-purpose"
+    if _AGENT.fullmatch(kind) is None:
+        reader.say("agent should be the name of a kind of sub-agent")
+        kind = "general-purpose"
+    return kind if wanted == "fork" else None
+
+
+def _first_line(body: str) -> str:
+    for line in body.splitlines():
+        words = sanitize(line).strip().lstrip("#-").strip()
+        if words:
+            return words[:200]
+    return ""

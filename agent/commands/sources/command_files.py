@@ -1,0 +1,191 @@
+"""The command files of a conversation: found in the background, found again when they change."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Final
+
+from agent.commands.sources.command_file import Problem
+from agent.commands.sources.discover import CommandFinder, Found
+from agent.commands.sources.folders import CommandPlaces, linked_folders, watched_folders
+from agent.commands.spec import Command
+from permissions.base.files.file_watch import file_changes
+
+QUIET_MS: Final = 300
+BEGIN_S: Final = 1.0
+"""When a watch has certainly begun; what happened before it is looked for once."""
+
+Approve = Callable[[Path], Awaitable[bool]]
+"""Takes a changed file; False where a hook refuses the change."""
+
+
+class CustomCommands:
+    """What the folders held when they were last read."""
+
+    def __init__(self, finder: CommandFinder, places: CommandPlaces) -> None:
+        """Nothing is read before `refresh`."""
+        self._finder = finder
+        self._places = places
+        self._found = Found()
+        self._watching: asyncio.Task[None] | None = None
+        self._keeping: asyncio.Future[None] | None = None
+        self._stop = asyncio.Event()
+        self.listeners: list[Callable[[], None]] = []
+        """Called after each refresh that changed something."""
+        self.approve: Approve | None = None
+        """Asked about each file that changed while the folders are watched."""
+
+    def commands(self) -> tuple[Command, ...]:
+        """Return the commands in order of priority."""
+        return self._found.commands
+
+    @property
+    def waiting(self) -> tuple[str, ...]:
+        """Names from the project that wait for trust."""
+        return self._found.waiting
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What is wrong with files, for people."""
+        return self._found.problems
+
+    async def refresh(self, *, in_thread: bool = True) -> None:
+        """Read the folders now.
+
+        Where nobody types meanwhile it is over sooner without a thread: with each of a thousand
+        files that is looked at, the two would hand the interpreter to and fro.
+        """
+        before = self._found
+        find = self._finder.find
+        self._found = await asyncio.to_thread(find) if in_thread else find()
+        if self._keeping is None or self._keeping.done():
+            # For the next start; nobody waits for it in this one.
+            self._keeping = asyncio.ensure_future(asyncio.to_thread(self._finder.keep))
+        if _summary(before) != _summary(self._found):
+            for listener in tuple(self.listeners):
+                listener()
+
+    def watch(self) -> None:
+        """Read the folders again whenever they change, until `aclose`."""
+        if self._watching is None:
+            self._watching = asyncio.ensure_future(self._watch())
+
+    async def aclose(self) -> None:
+        """Stop watching; safe to call twice."""
+        self._stop.set()
+        if self._watching is not None:
+            self._watching.cancel()
+            await asyncio.wait({self._watching})
+            self._watching = None
+        if self._keeping is not None:
+            await asyncio.wait({self._keeping})
+
+    async def _watch(self) -> None:
+        while not self._stop.is_set():
+            roots, parents = self._roots(), self._parents()
+            # One of its own: a watch that is cancelled sets the event it was given.
+            stop = asyncio.Event()
+            parts = [asyncio.ensure_future(self._follow(roots, stop))] if roots else []
+            if parents:
+                parts.append(asyncio.ensure_future(self._wait_for_folders(parents, roots, stop)))
+            if not parts:
+                return
+            try:
+                await self._wait_for_any(parts, roots, parents)
+            finally:
+                for part in parts:
+                    part.cancel()
+                await asyncio.gather(*parts, return_exceptions=True)
+            if (self._roots(), self._parents()) == (roots, parents):
+                # They cannot be watched: what is on the disk counts at the next start.
+                return
+            new = set(self._roots()) - set(roots)
+            if new and await self._are_approved(_files_below(new)):
+                await self.refresh()
+
+    async def _wait_for_any(
+        self,
+        parts: Sequence[asyncio.Future[None]],
+        roots: tuple[Path, ...],
+        parents: tuple[Path, ...],
+    ) -> None:
+        """Wait for the first watch that ends; a folder made before it began counts as well."""
+        first = asyncio.FIRST_COMPLETED
+        done, _ = await asyncio.wait(parts, timeout=BEGIN_S, return_when=first)
+        if not done and (self._roots(), self._parents()) == (roots, parents):
+            await asyncio.wait(parts, return_when=first)
+
+    async def _follow(self, roots: tuple[Path, ...], stop: asyncio.Event) -> None:
+        """Read again whenever a file changes; end when there are other folders to watch."""
+        with contextlib.suppress(OSError):
+            async for events in file_changes(
+                *roots,
+                watch_filter=self._concerns,
+                debounce_ms=QUIET_MS,
+                step_ms=QUIET_MS,
+                recursive=True,
+                stop=stop,
+            ):
+                if events is None or (events and await self._is_approved(events)):
+                    await self.refresh()
+                if self._roots() != roots:
+                    return
+
+    async def _wait_for_folders(
+        self, parents: tuple[Path, ...], roots: tuple[Path, ...], stop: asyncio.Event
+    ) -> None:
+        """End when one of the folders that were missing is there."""
+        folders = watched_folders(self._places)
+        names = {part for folder in folders for part in (folder.name, folder.parent.name)}
+        with contextlib.suppress(OSError):
+            async for _ in file_changes(
+                *parents,
+                watch_filter=lambda _change, path: Path(path).name in names,
+                debounce_ms=QUIET_MS,
+                step_ms=QUIET_MS,
+                recursive=False,
+                stop=stop,
+            ):
+                if (self._roots(), self._parents()) != (roots, parents):
+                    return
+
+    async def _is_approved(self, events: Iterable[tuple[object, str]]) -> bool:
+        if self.approve is None:
+            return True
+        return await self._are_approved(Path(path) for _, path in events if path.endswith(".md"))
+
+    async def _are_approved(self, files: Iterable[Path]) -> bool:
+        if self.approve is None:
+            return True
+        return all([await self.approve(file) for file in sorted(set(files))])
+
+    def _roots(self) -> tuple[Path, ...]:
+        """Return the folders that are there, to be watched with all that is in them."""
+        own = [folder for folder in watched_folders(self._places) if os.path.isdir(folder)]
+        return tuple(dict.fromkeys([*own, *linked_folders(self._places)]))
+
+    def _parents(self) -> tuple[Path, ...]:
+        """Return where the folders that are missing would appear; these are watched alone."""
+        missing = [folder for folder in watched_folders(self._places) if not os.path.isdir(folder)]
+        return tuple(dict.fromkeys(p for folder in missing if (p := _nearest(folder)) is not None))
+
+    def _concerns(self, _change: object, path: str) -> bool:
+        return path.endswith(".md") or "." not in Path(path).name
+
+
+def _nearest(folder: Path) -> Path | None:
+    """Return the next folder above that exists, at most two up: `.agent` or what holds it."""
+    return next((p for p in (folder.parent, folder.parent.parent) if os.path.isdir(p)), None)
+
+
+def _files_below(folders: Iterable[Path]) -> list[Path]:
+    return [path for folder in folders for path in folder.rglob("*.md")]
+
+
+def _summary(found: Found) -> tuple[object, ...]:
+    metas = tuple((c.meta, c.for_model) for c in found.commands)
+    return metas, found.waiting, found.problems

@@ -1,0 +1,214 @@
+"""Command and skill files of the person and the project, found and read.
+
+What a project brings waits until the person trusted exactly that content. Where files are looked
+for: `agent.commands.sources.folders`; what is kept of them:
+`agent.commands.sources.frontmatter_cache`.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from agent.commands.errors import CommandError
+from agent.commands.sources.command_file import (
+    MAX_FILE_BYTES,
+    RESERVED,
+    CommandFile,
+    Heading,
+    Problem,
+    command_name,
+    parse_command_file,
+)
+from agent.commands.sources.folders import (
+    SKILL_FILE,
+    CommandFolder,
+    CommandPlaces,
+    command_folders,
+    files_of,
+    leads_out,
+)
+from agent.commands.sources.frontmatter_cache import HeadCache, Signature, signature_of
+from agent.commands.spec import PromptCommand, Template
+from agent.settings.project_items import content_item
+from agent.settings.trust import ItemKind, TrustState
+from permissions.base.files.regular_file import NotRegular, open_regular
+from permissions.base.lazy_dataclass import lazy_dataclass
+
+MAX_FILES: Final = 2_000
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class Found:
+    """What the folders hold."""
+
+    commands: tuple[PromptCommand, ...] = ()
+    """In order of priority."""
+    waiting: tuple[str, ...] = ()
+    """Names from the project that do nothing before they are trusted."""
+    problems: tuple[Problem, ...] = ()
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class _Known:
+    """What was seen of one file."""
+
+    signature: Signature
+    is_skill: bool
+    heading: Heading | None
+    """None for a project's file that waits: it is not looked into before it is trusted."""
+    data: bytes | None = None
+    """Its content, for a project's file alone; what was trusted is the content."""
+
+
+class CommandFinder:
+    """Finds commands again and again; a file that did not change is not read again."""
+
+    def __init__(
+        self,
+        places: CommandPlaces,
+        trust: Callable[[], TrustState],
+        cache: HeadCache | None = None,
+    ) -> None:
+        """`trust` says what of the project was accepted, as of now; `cache` is of past starts."""
+        self._places = places
+        self._trust = trust
+        self._cache = cache
+        self._known: dict[str, _Known] = {}
+        self._to_keep: tuple[dict[str, _Known], int] = {}, 0
+
+    def find(self) -> Found:
+        """Read the folders. Slow on a cold disk: run it in a thread. Raises nothing."""
+        commands: list[PromptCommand] = []
+        waiting: list[str] = []
+        problems: list[Problem] = []
+        seen: dict[str, _Known] = {}
+        at_ns = time.time_ns()
+        for folder in command_folders(self._places):
+            look = self._look_at_project if folder.is_project else self._look_at_own
+            for path, parts, status in files_of(folder):
+                if len(seen) >= MAX_FILES:
+                    problems.append(Problem(folder.path, f"more than {MAX_FILES:,} command files"))
+                    break
+                try:
+                    if status is None:
+                        raise CommandError(_why_not(path))
+                    name = _name(parts, folder)
+                    known = look(path, status, folder)
+                except CommandError as error:
+                    problems.append(Problem(Path(path), str(error)))
+                    continue
+                seen[path] = known
+                heading = known.heading
+                if heading is None:
+                    waiting.append(name)
+                    continue
+                if heading.problems:
+                    problems.extend(Problem(Path(path), text) for text in heading.problems)
+                meta = heading.metadata(name, folder.source, path)
+                load = partial(self._load, path, name, folder)
+                commands.append(PromptCommand(meta, load, heading.for_model))
+        self._known, self._to_keep = seen, (seen, at_ns)
+        return Found(tuple(commands), tuple(dict.fromkeys(waiting)), tuple(problems))
+
+    def keep(self) -> None:
+        """Keep what is known of the person's own files for the next start. Raises nothing."""
+        if self._cache is None:
+            return
+        seen, at_ns = self._to_keep
+        own = {
+            path: (known.signature, known.is_skill, known.heading)
+            for path, known in seen.items()
+            if known.heading is not None and known.data is None
+        }
+        self._cache.keep(own, at_ns)
+
+    def _look_at_own(self, path: str, status: os.stat_result, folder: CommandFolder) -> _Known:
+        signature = signature_of(status)
+        known = self._known.get(path)
+        if known is not None and known.signature == signature:
+            return known
+        if self._cache is not None:
+            heading = self._cache.heading(path, signature, is_skill=folder.is_skills)
+            if heading is not None:
+                return _Known(signature, folder.is_skills, heading)
+        signature, data = _read(path)
+        return _Known(signature, folder.is_skills, _parse(path, folder, data).heading)
+
+    def _look_at_project(self, path: str, status: os.stat_result, folder: CommandFolder) -> _Known:
+        known = self._known.get(path)
+        signature, data, heading = signature_of(status), None, None
+        if known is not None and known.signature == signature:
+            data, heading = known.data, known.heading
+        if data is None:
+            signature, data = self._read_project(path)
+        if not self._is_trusted(path, folder, data):
+            return _Known(signature, folder.is_skills, None, data)
+        heading = heading or _parse(path, folder, data).heading
+        return _Known(signature, folder.is_skills, heading, data)
+
+    def _load(self, path: str, name: str, folder: CommandFolder) -> Template:
+        """Read the file once more: what is used is what was checked in this very moment."""
+        _, data = self._read_project(path) if folder.is_project else _read(path)
+        if folder.is_project and not self._is_trusted(path, folder, data):
+            raise CommandError(
+                f"/{name} changed since you trusted this project. /trust shows what is new."
+            )
+        return _parse(path, folder, data).template
+
+    def _read_project(self, path: str) -> tuple[Signature, bytes]:
+        if leads_out(path, self._places.project_root):
+            # No Read rule is asked for a command's own text, so that it may not be any file.
+            raise CommandError("is a link to a file outside of the project; such do not count")
+        return _read(path)
+
+    def _is_trusted(self, path: str, folder: CommandFolder, data: bytes) -> bool:
+        kind: ItemKind = "skill" if folder.is_skills else "command"
+        root = self._places.project_root
+        return self._trust().in_force(content_item(Path(path), kind, root, data))
+
+
+def _name(parts: tuple[str, ...], folder: CommandFolder) -> str:
+    name = command_name(parts)
+    if name is None:
+        raise CommandError("this file name cannot be typed as a command")
+    if folder.is_project and name in RESERVED:
+        raise CommandError(f"/{name} is reserved; a project cannot take it")
+    return name
+
+
+def _why_not(path: str) -> str:
+    """Say why a file or folder that is there is no command."""
+    name = os.path.basename(path)
+    if name != SKILL_FILE and name.upper() == SKILL_FILE.upper():
+        return f"a skill's file is called {SKILL_FILE}, with capital letters"
+    try:
+        _read(path)
+    except CommandError as error:
+        return str(error)
+    return "cannot be read"
+
+
+def _parse(path: str, folder: CommandFolder, data: bytes) -> CommandFile:
+    return parse_command_file(data, folder=Path(path).parent if folder.is_skills else None)
+
+
+def _read(path: str) -> tuple[Signature, bytes]:
+    """Return the content of a file, with the signature it had when it was opened."""
+    try:
+        with open_regular(path) as file:
+            status = os.fstat(file.fileno())
+            if status.st_size > MAX_FILE_BYTES:
+                raise CommandError(f"larger than {MAX_FILE_BYTES:,} bytes")
+            data = file.read(MAX_FILE_BYTES + 1)
+    except NotRegular as error:
+        raise CommandError(str(error)) from error
+    except OSError as error:
+        raise CommandError(f"cannot be read: {error.strerror}") from error
+    if b"\0" in data:
+        raise CommandError("is no text in UTF-8")
+    return signature_of(status), data

@@ -1,0 +1,187 @@
+"""The folders that commands and skills come from, and the files in them.
+
+Folders are `.agent` and `.claude`, in the home and in the project; ours first, the person's before
+the project's. Source: the pattern "safety-and-permissions".
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from agent.commands.spec import SKILLS, CommandSource
+from permissions.base.lazy_dataclass import lazy_dataclass
+
+SKILL_FILE: Final = "SKILL.md"
+MAX_DEPTH: Final = 8
+"""Folders of commands below each other."""
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class CommandPlaces:
+    """Where to look; folders need not exist."""
+
+    home: Path
+    agent_home: Path
+    project_root: Path
+    with_own: bool = True
+    """Whether those of the person count."""
+    with_project: bool = True
+    """Whether those of the project count."""
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class CommandFolder:
+    """One folder of commands or skills."""
+
+    path: Path
+    source: CommandSource
+    is_skills: bool
+    """Each folder in it with a `SKILL.md` is a skill; otherwise its Markdown files are commands."""
+    is_project: bool
+    """It comes with the project: what is in it waits for trust."""
+
+
+FoundFile: TypeAlias = tuple[str, tuple[str, ...], os.stat_result | None]
+"""Path, the parts of its name, and the status of the file, links followed; None for what is there
+and cannot be read. No class: a start makes one of each of a thousand files."""
+
+
+def command_folders(places: CommandPlaces) -> Iterator[CommandFolder]:
+    """Yield the folders in order of priority; they need not exist."""
+    own = [places.agent_home, places.home / ".claude"]
+    project = [places.project_root / ".agent", places.project_root / ".claude"]
+    known = {os.path.realpath(path) for path in own}
+    # Started in the home folder, the person's own files are not also a project's.
+    project = [path for path in project if os.path.realpath(path) not in known]
+    for source, bases, is_project in (
+        (CommandSource.USER_SKILL, own, False),
+        (CommandSource.PROJECT_SKILL, project, True),
+        (CommandSource.USER_COMMAND, own, False),
+        (CommandSource.PROJECT_COMMAND, project, True),
+    ):
+        if not (places.with_project if is_project else places.with_own):
+            continue
+        is_skills = source in SKILLS
+        for base in bases:
+            folder = base / ("skills" if is_skills else "commands")
+            yield CommandFolder(folder, source, is_skills, is_project)
+
+
+def watched_folders(places: CommandPlaces) -> tuple[Path, ...]:
+    """Return the folders that commands and skills come from; they need not exist."""
+    return tuple(folder.path for folder in command_folders(places))
+
+
+def linked_folders(places: CommandPlaces) -> Iterator[Path]:
+    """Yield where links right inside the person's own folders lead: a watch stops at a link.
+
+    Left out are folders that hold the home: all that happens in there is too much to watch.
+    """
+    home = os.path.join(os.path.realpath(places.home), "")
+    for folder in command_folders(places):
+        if folder.is_project:
+            continue
+        try:
+            with os.scandir(folder.path) as entries:
+                links = sorted(entry.path for entry in entries if entry.is_symlink())
+        except OSError:
+            continue
+        for link in links:
+            target = os.path.realpath(link)
+            if os.path.isdir(target) and not home.startswith(os.path.join(target, "")):
+                yield Path(target)
+
+
+def files_of(folder: CommandFolder) -> Iterator[FoundFile]:
+    """Yield the files of a folder in a stable order; a folder that is missing has none."""
+    root = str(folder.path)
+    if folder.is_skills:
+        yield from _skills_in(root)
+    else:
+        # People link folders of commands into their home; a project's links are not followed.
+        yield from _markdown_below(root, (), frozenset(), follow=not folder.is_project)
+
+
+def leads_out(path: str, root: Path) -> bool:
+    """Whether a file of a project is, by a link, one from elsewhere."""
+    inside = os.path.realpath(root)
+    return not os.path.realpath(path).startswith(os.path.join(inside, ""))
+
+
+def _skills_in(root: str) -> Iterator[FoundFile]:
+    try:
+        names = sorted(os.listdir(root))
+    except OSError as error:
+        if not isinstance(error, FileNotFoundError):
+            yield root, (), None
+        return
+    for name in names:
+        if name.startswith("."):
+            continue
+        path = f"{root}/{name}/{SKILL_FILE}"
+        status = _status(path)
+        if status is not None:
+            yield path, (name,), status
+        elif (almost := _almost(f"{root}/{name}")) is not None:
+            yield almost, (name,), None
+
+
+def _almost(folder: str) -> str | None:
+    """Return what in a folder was probably meant as its `SKILL.md`; None for other folders."""
+    try:
+        names = os.listdir(folder)
+    except OSError as error:
+        return folder if isinstance(error, PermissionError) else None
+    meant = next((name for name in names if name.upper() == SKILL_FILE.upper()), None)
+    return f"{folder}/{meant}" if meant is not None else None
+
+
+def _markdown_below(
+    where: str, parts: tuple[str, ...], above: frozenset[tuple[int, int]], *, follow: bool
+) -> Iterator[FoundFile]:
+    """Yield files before folders, each by name; `above` are the folders that lead here."""
+    try:
+        status = os.stat(where)
+        with os.scandir(where) as entries:
+            found = sorted(((entry.name, entry) for entry in entries), key=_name)
+    except OSError as error:
+        if not isinstance(error, FileNotFoundError):
+            yield where, parts, None
+        return
+    here = status.st_dev, status.st_ino
+    if here in above:
+        # A link to a folder above: followed, it would go round for ever.
+        return
+    folders: list[str] = []
+    for name, entry in found:
+        if name.startswith("."):
+            continue
+        if _is_folder(entry, follow=follow):
+            folders.append(name)
+        elif name.endswith(".md"):
+            yield entry.path, (*parts, name.removesuffix(".md")), _status(entry.path)
+    if len(parts) < MAX_DEPTH:
+        for name in folders:
+            inside = f"{where}/{name}"
+            yield from _markdown_below(inside, (*parts, name), above | {here}, follow=follow)
+
+
+def _name(found: tuple[str, os.DirEntry[str]]) -> str:
+    return found[0]
+
+
+def _is_folder(entry: os.DirEntry[str], *, follow: bool) -> bool:
+    try:
+        return entry.is_dir(follow_symlinks=follow)
+    except OSError:
+        return False
+
+
+def _status(path: str) -> os.stat_result | None:
+    try:
+        return os.stat(path)
+    except (OSError, ValueError):
+        return None

@@ -1,0 +1,1 @@
+"""One conversation: prompts in, events out."""

@@ -1,0 +1,102 @@
+"""Usage and cost of a conversation, added up response by response; the budget that ends it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from agent.conversation.usage_totals import Totals
+from agent.events import Usage, UsageUpdate
+from agent.observe.cost import CostTracker
+
+AddToLedger = Callable[[str, float, Usage], None]
+"""Takes the model, the cost in US dollars and the usage of one response."""
+
+
+class Accounting:
+    """Adds responses to the totals of one conversation, sub-agents included."""
+
+    def __init__(
+        self,
+        totals: Totals,
+        costs: CostTracker,
+        model: Callable[[], str],
+        *,
+        max_budget_usd: float | None,
+        on_exceeded: Callable[[str], None],
+        add_to_ledger: AddToLedger = lambda *_: None,
+    ) -> None:
+        """`model` names the one in use; `on_exceeded` hears once, with the reason."""
+        self._totals = totals
+        self.costs = costs
+        self._model = model
+        self._max_budget_usd = max_budget_usd
+        self._on_exceeded = on_exceeded
+        self._add_to_ledger = add_to_ledger
+        self._exceeded: str | None = None
+        self._turn_id = ""
+        self._is_told = False
+
+    def spent(self) -> str | None:
+        """Return why no further request may be made, or None."""
+        limit = self._max_budget_usd
+        if limit is not None and self._exceeded is None and self._totals.cost_usd >= limit:
+            self._exceeded = (
+                f"The budget of {_dollars(limit)} is used up (${self._totals.cost_usd:.4f} spent). "
+                "Start again with a larger --max-budget-usd to go on."
+            )
+            self._on_exceeded(self._exceeded)
+        return self._exceeded
+
+    def account(
+        self, usage: Usage, model: str, turn_id: str, agent_id: str | None = None
+    ) -> UsageUpdate:
+        """Add one response and return the event that tells about it."""
+        totals = self._totals
+        if agent_id is None and turn_id != self._turn_id:
+            self._turn_id = turn_id
+            self._is_told = False
+            self.costs.begin_prompt()
+        self.add_quietly(usage, model)
+        if agent_id is None and usage.prompt_tokens:
+            totals.context_tokens = usage.prompt_tokens + usage.output_tokens
+        self.spent()
+        return self._update(usage, turn_id, agent_id)
+
+    def add_aside(
+        self, usage: Usage, model: str, turn_id: str, agent_id: str | None = None
+    ) -> UsageUpdate:
+        """Add one response that is no turn of the conversation, such as a summary of it."""
+        self.add_quietly(usage, model)
+        self.spent()
+        return self._update(usage, turn_id, agent_id)
+
+    def _update(self, usage: Usage, turn_id: str, agent_id: str | None) -> UsageUpdate:
+        totals = self._totals
+        return UsageUpdate(
+            turn_id,
+            usage,
+            totals.usage,
+            totals.cost_usd,
+            totals.context_tokens,
+            totals.context_window,
+            agent_id=agent_id,
+        )
+
+    def add_quietly(self, usage: Usage, model: str) -> None:
+        """Add one response that no event tells about, such as an answer of the small model."""
+        named = model or self._model()
+        cost_usd = self.costs.add(named, usage)
+        self._totals.usage = self._totals.usage + usage
+        self._totals.cost_usd += cost_usd
+        self._add_to_ledger(named, cost_usd, usage)
+        if not self._is_told and self.costs.state.is_runaway():
+            self._is_told = True
+            spent = self.costs.state.prompts_usd[-1]
+            self._totals.notice = (
+                f"This prompt has cost ${spent:.2f} so far, far more than usual. "
+                "esc interrupts; --max-budget-usd sets a limit."
+            )
+
+
+def _dollars(amount: float) -> str:
+    return f"${amount:.2f}" if amount == round(amount, 2) else f"${amount:g}"

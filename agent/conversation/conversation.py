@@ -1,0 +1,428 @@
+"""One conversation with one project: prompts in, agent events out, until the person leaves.
+
+Holds the history and what belongs to it; does not know the screen, files of sessions or the wire.
+Made by `agent.assembly.assemble`. Next: `agent.conversation.prompt_opening`, `agent.loop.loop`
+(what one prompt does).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import uuid
+from collections.abc import AsyncGenerator, Callable, Iterable
+from contextlib import AsyncExitStack, aclosing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agent.abort import AbortController, AbortSignal
+from agent.commands.service import CommandCenter
+from agent.conversation.conversation_ports import ConversationParts
+from agent.conversation.conversation_view import ConversationState, ConversationView
+from agent.conversation.prompt_opening import Opened, open_prompt, open_wake
+from agent.conversation.rewinding import Rewinding
+from agent.errors import SwitchRefused
+from agent.events import AgentEvent, ErrorEvent, MessageCommitted, Notice, Terminal
+from agent.history_part import HistoryPart
+from agent.loop.background_step import SideWork
+from agent.loop.loop import AgentLoop
+from agent.memory.context_breakdown import ContextPicture, picture
+from agent.messages import Message
+from agent.model.client import Effort
+from agent.model.endpoint import expand_alias
+from agent.session.rewind import RewindPoint
+from agent.user_prompt import Prompt
+from permissions.base.process.background_tasks import BackgroundTasks
+from permissions.mode import Mode
+
+if TYPE_CHECKING:
+    from agent.session.checkpoints.checkpoint import Preview, Restored
+
+
+class Conversation(ConversationView):
+    """A conversation in progress. One prompt runs at a time; others queue."""
+
+    def __init__(self, parts: ConversationParts) -> None:
+        """Everything is made by `agent.assembly.assemble`."""
+        super().__init__(
+            parts,
+            ConversationState(
+                messages=parts.messages, has_opening=parts.is_resumed and bool(parts.messages)
+            ),
+        )
+        self._rewinding = Rewinding(self._state, parts.recorder, parts.totals, parts.checkpoints)
+        self._events: AsyncGenerator[AgentEvent, None] | None = None
+        self._starting: asyncio.Future[None] | None = None
+        self._start_abort = AbortController()
+        self.commands: CommandCenter | None = None
+        """What the person can type after `/`; set once everything is put together."""
+        self._session_started = False
+        self._background = BackgroundTasks()
+        self._unrecorded: dict[str, str] = {}
+        """Texts of prompts that waited, by uid, until the transcript has them for themselves."""
+        recorder = parts.recorder
+        parts.gate.on_mode_change(lambda mode: self._background.start(recorder.mode(str(mode))))
+
+    # -- what the person does ---------------------------------------------------------------
+
+    def cycle_mode(self) -> Mode:
+        """Go to the next permission mode."""
+        return self.gate.cycle_mode()
+
+    def queue(self, prompt: Prompt) -> None:
+        """Keep a prompt for after the current tool calls, or for when the current prompt ends."""
+        self._parts.queue.append(prompt)
+        self._unrecorded[prompt.uid] = prompt.text
+        self._background.start(self._save_queue())
+
+    def take_back(self) -> list[Prompt]:
+        """Return all queued prompts to the person and empty the queue."""
+        prompts = list(self._parts.queue)
+        self._parts.queue.clear()
+        self._unrecorded.clear()
+        self._background.start(self._save_queue())
+        return prompts
+
+    def forget_queue(self, unfinished_turn: str | None) -> None:
+        """Record that nothing waits: what a resumed session had queued went back to the person.
+
+        So did the prompt of the turn that a kill left unfinished, if the model was not sent it.
+        """
+        self._background.start(self._save_queue())
+        if unfinished_turn is not None:
+            ended = Terminal(unfinished_turn, "error", "the program was killed")
+            self._background.start(self._parts.recorder.event(ended, self.messages))
+
+    def next_queued(self) -> Prompt | None:
+        """Take the oldest queued prompt, or None."""
+        return self._parts.queue.pop(0) if self._parts.queue else None
+
+    def interrupt(self, reason: str = "Interrupted by user") -> bool:
+        """End what is running, work kept; return whether anything was."""
+        if self._state.abort is None:
+            return False
+        self._state.abort.abort(reason)
+        return True
+
+    async def set_model(self, model: str) -> None:
+        """Use another model from the next request on; short names such as `opus` are known.
+
+        Raises:
+            SwitchRefused: a hook objects; the model stays.
+        """
+        before, wanted = self.model, expand_alias(model)
+        refusal = await self.hooks.may_switch_model(before, wanted, model)
+        if refusal is not None:
+            raise SwitchRefused(f"The model stays {before}: {refusal}")
+        await self._parts.switch.set_model(model)
+        await self.hooks.model_switched(before, self.model, model)
+
+    def set_effort(self, effort: Effort | None) -> None:
+        """Ask for another effort from the next request on."""
+        self._parts.switch.set_effort(effort)
+
+    def set_thinking(self, wanted: bool) -> bool:
+        """Have the model think, or not, from the next prompt on.
+
+        Returns False where the model can do only the other.
+        """
+        return self._parts.switch.set_thinking(wanted)
+
+    @property
+    def wants_notifications(self) -> bool:
+        """Whether a hook listens for the moments in which the person is waited for."""
+        return self.hooks.runner.has("Notification")
+
+    async def notify(self, kind: str, message: str) -> None:
+        """Tell Notification hooks that the person is waited for."""
+        await self.hooks.notification(kind, message)
+
+    def tell(self, text: str) -> None:
+        """Have the model hear something with the next prompt."""
+        self._state.notes.append(text)
+
+    def move_to(self, folder: Path) -> bool:
+        """Work in another folder from now on; False, and nothing changes, outside the scope."""
+        return self._parts.move(folder)
+
+    def send_to_background(self) -> bool:
+        """Let the running command go on behind the conversation; False when none runs."""
+        return self.shells.send_to_background()
+
+    def keep_draft(self, text: str) -> None:
+        """Record the half-typed prompt, so that a crash does not lose it."""
+        self._background.start(self._parts.recorder.draft(text))
+
+    async def rename(self, title: str) -> None:
+        """Give the session a name."""
+        await self._parts.recorder.title(title.strip())
+
+    # -- one prompt -------------------------------------------------------------------------
+
+    async def start(self) -> list[AgentEvent]:
+        """Fire SessionStart, once; return what there is to show as soon as its hooks are done."""
+        if self._starting is None:
+            self._starting = asyncio.ensure_future(self._start())
+        await asyncio.shield(self._starting)
+        return self.hooks.notices()
+
+    async def _start(self) -> None:
+        self._session_started = True
+        self.hooks.abort = self._start_abort.signal
+        try:
+            await self._parts.on_start()
+        finally:
+            self.hooks.abort = None
+
+    async def _started(self, abort: AbortSignal) -> list[AgentEvent]:
+        """Return what there is to show of the start; an interruption ends its hooks."""
+        starting = asyncio.ensure_future(self.start())
+        interrupt = asyncio.ensure_future(abort.wait())
+        try:
+            await asyncio.wait({starting, interrupt}, return_when=asyncio.FIRST_COMPLETED)
+            if not starting.done():
+                self._start_abort.abort("interrupted")
+            return await starting
+        finally:
+            for task in (starting, interrupt):
+                task.cancel()
+            await asyncio.wait({starting, interrupt})
+
+    def listen_for_wake(self, on_wake: Callable[[], None]) -> None:
+        """Say who is told when a background hook wants the model to go on."""
+        self.hooks.runner.background.on_wake = on_wake
+
+    @property
+    def is_woken(self) -> bool:
+        """Whether a background hook wants the model to go on, which it has not yet."""
+        return self.hooks.runner.background.has_wake
+
+    def wake(self) -> AsyncGenerator[AgentEvent, None]:
+        """Let the model hear what background hooks brought, as a prompt that nobody typed."""
+        return self._work(None)
+
+    def run(self, prompt: Prompt) -> AsyncGenerator[AgentEvent, None]:
+        """Work on one prompt and yield its events; `Terminal` is the last."""
+        return self._work(prompt)
+
+    async def _work(self, prompt: Prompt | None) -> AsyncGenerator[AgentEvent, None]:
+        if self.is_running:
+            raise RuntimeError("a prompt is running; queue this one")
+        parts, recorder = self._parts, self._parts.recorder
+        abort = self._state.abort = AbortController()
+        turn_id = self._state.turn_id = uuid.uuid4().hex
+        # An overload passes: each prompt begins with the model that was chosen.
+        self.recovery.fallen_back_to = None
+        terminal: Terminal | None = None
+        try:
+            if prompt is not None:
+                await recorder.prompt(turn_id, prompt.text)
+                await self._recorded(prompt.uid)
+            events = self._events = self._run(prompt, turn_id, abort)
+            async for event in events:
+                if isinstance(event, Terminal) and event.agent_id is None:
+                    terminal = event
+                await recorder.event(event, self.messages)
+                if isinstance(event, MessageCommitted):
+                    await self._recorded(event.message.uid)
+                if event.type == "tool_result" and event.name == "TodoWrite":
+                    await recorder.todos(self.todos)
+                for text in (recorder.take_complaint(), parts.totals.take_notice()):
+                    if text is not None:
+                        yield Notice(turn_id, "warning", text)
+                parts.observe(event)
+                if not parts.display.is_active:
+                    yield event
+                    continue
+                async for shown in parts.display.shown(event, abort.signal):
+                    yield shown
+        except Exception as error:
+            if terminal is None:
+                yield ErrorEvent(turn_id, "internal", f"{type(error).__name__}: {error}")
+                terminal = Terminal(turn_id, "error", f"{type(error).__name__}: {error}")
+                await recorder.event(terminal, self.messages)
+                yield terminal
+            else:
+                logging.getLogger(__name__).warning("after the end of a prompt", exc_info=True)
+        finally:
+            if terminal is not None and terminal.reason == "completed":
+                parts.after_prompt(self.messages)
+            if parts.expander is not None:
+                await parts.expander.end_turn()
+            self._state.abort = self.hooks.abort = None
+
+    async def _run(
+        self, prompt: Prompt | None, turn_id: str, abort: AbortController
+    ) -> AsyncGenerator[AgentEvent, None]:
+        for event in await self._started(abort.signal):
+            yield event
+        self.hooks.abort = abort.signal
+        self.hooks.begin_turn(turn_id, prompt.uid if prompt is not None else None)
+        new: tuple[Message, ...] | None = None
+        opening = (
+            open_prompt(self._parts, self._state, prompt, abort.signal)
+            if prompt is not None
+            else open_wake(self._parts, turn_id)
+        )
+        async with aclosing(opening) as items:
+            async for item in items:
+                if isinstance(item, Opened):
+                    new = item.new
+                else:
+                    yield item
+        if new is None:
+            return
+        loop = AgentLoop(
+            self._parts.ports,
+            turn_id=turn_id,
+            max_turns=self._parts.max_turns,
+            token_budget=self._parts.token_budget,
+        )
+        events = loop.run(self.messages, new, abort)
+        try:
+            async for event in events:
+                self._state.messages = loop.messages
+                yield event
+        finally:
+            await events.aclose()
+            await self._keep_synthetic(turn_id, loop)
+
+    async def _keep_synthetic(self, turn_id: str, loop: AgentLoop) -> None:
+        """Record what the loop added while it was being abandoned."""
+        known = len(self.messages)
+        if loop.messages[:known] == self.messages:
+            for message in loop.messages[known:]:
+                committed = MessageCommitted(turn_id, message)
+                await self._parts.recorder.event(committed, loop.messages)
+        self._state.messages = loop.messages or self.messages
+
+    # -- back in time -----------------------------------------------------------------------
+
+    async def rewind_points(self) -> tuple[RewindPoint, ...]:
+        """Return the prompts to go back to, oldest first, those behind a compaction included.
+
+        Raises:
+            SessionError: the session's file cannot be read.
+        """
+        return await self._rewinding.points()
+
+    async def preview_files(
+        self, turn_id: str, paths: Iterable[Path] | None = None
+    ) -> Preview | None:
+        """Say what going back to before a turn would change in files; None for nothing at all."""
+        return await self._rewinding.preview_files(turn_id, paths)
+
+    async def restore_files(
+        self, turn_id: str, paths: Iterable[Path] | None = None
+    ) -> Restored | None:
+        """Put files back as they were before a turn; `redo_id` of the result takes it back.
+
+        Raises:
+            SessionError: a prompt is running, or the present cannot be kept; nothing has changed.
+        """
+        return await self._rewinding.restore_files(turn_id, paths)
+
+    async def rewind(self, prompt_uid: str) -> str:
+        """Go back to before one of the person's messages and return its text.
+
+        The transcript on disk keeps everything; the model no longer sees it.
+
+        Raises:
+            SessionError: a prompt is running, or there is no such message.
+        """
+        return await self._rewinding.rewind(prompt_uid)
+
+    # -- the model's window -----------------------------------------------------------------
+
+    def context_picture(self) -> ContextPicture:
+        """Return what fills the model's window, part by part."""
+        request = self._parts.ports.request(self.messages)
+        return picture(
+            request.system,
+            request.tools,
+            self.messages,
+            window=self.context_window,
+            measured=self.context_tokens,
+        )
+
+    async def compact(
+        self, focus: str = "", part: HistoryPart | None = None
+    ) -> AsyncGenerator[AgentEvent, None]:
+        """Summarise the history now, or a part of it, by the person's wish."""
+        context = self._parts.ports.context
+        turn_id = uuid.uuid4().hex
+        if context is None or self.is_running:
+            yield Notice(turn_id, "warning", "Nothing can be compacted right now.")
+            return
+        signal = AbortController()
+        self._state.abort = signal
+        self.hooks.abort = signal.signal
+        try:
+            wish = (
+                context.by_wish(self.messages, focus, signal.signal)
+                if part is None
+                else context.part_by_wish(self.messages, part, signal.signal)
+            )
+            work = SideWork(
+                wish,
+                self._parts.ports.calls.side,
+                turn_id=turn_id,
+            )
+            async for event in work.events():
+                await self._parts.recorder.event(event, self.messages)
+                yield event
+            step = work.result
+            if step is None:
+                text = "There is nothing to compact yet."
+                if signal.signal.aborted:
+                    text = "Interrupted: the conversation stays as it is."
+                yield Notice(turn_id, "info", text)
+                return
+            for text in step.notices:
+                yield Notice(turn_id, "info", text)
+            if step.event is not None:
+                self._state.messages = step.messages
+                self._parts.totals.context_tokens = step.event.tokens_after
+                await self._parts.recorder.event(step.event, self.messages)
+                yield step.event
+        finally:
+            self._state.abort = self.hooks.abort = None
+
+    # -- end --------------------------------------------------------------------------------
+
+    async def aclose(self, reason: str = "other") -> None:
+        """Interrupt, fire SessionEnd, flush, release; safe to call twice."""
+        if self.interrupt("the program is closing"):
+            await self._end_events()
+        if self._starting is not None and not self._starting.done():
+            self._starting.cancel()
+            await asyncio.wait({self._starting})
+        await self.hooks.aclose()
+        if self._session_started:
+            self._session_started = False
+            await self.hooks.session_end(reason)
+        await self._background.aclose()
+        # One that fails must not leave commands running, nor the session to nobody.
+        async with AsyncExitStack() as ends:
+            ends.push_async_callback(self._parts.recorder.aclose)
+            for close in reversed(self._parts.on_close):
+                ends.push_async_callback(close)
+
+    async def _end_events(self) -> None:
+        """End a prompt that nobody listens to any more: its calls are closed and recorded."""
+        while self._events is not None and self.is_running:
+            try:
+                await self._events.aclose()
+            except RuntimeError:
+                # Somebody is still iterating: the abort makes that end by itself.
+                await asyncio.sleep(0.01)
+            else:
+                self._events = None
+
+    async def _recorded(self, uid: str) -> None:
+        """A prompt that waited stands in the transcript itself now, and no sooner."""
+        if self._unrecorded.pop(uid, None) is not None:
+            await self._save_queue()
+
+    async def _save_queue(self) -> None:
+        await self._parts.recorder.queue(list(self._unrecorded.values()))

@@ -1,0 +1,185 @@
+"""What a conversation is made of: the protocols it works through, and all parts in one value.
+
+Put together by `agent.assembly.assemble`. Next: `agent.conversation.conversation`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Protocol
+
+from agent.conversation.display_hooks import MessageDisplay
+from agent.conversation.usage_totals import Totals
+from agent.display import Display, TodoItem
+from agent.events import AgentEvent
+from agent.hook_events.dispatch import HookDispatch
+from agent.loop.loop_ports import LoopPorts
+from agent.messages import Message
+from agent.model.client import Effort
+from agent.prompt.expansion import PromptExpander
+from agent.tools.shell.shells import ShellRegistry
+from agent.user_prompt import Prompt
+from permissions.base.lazy_dataclass import lazy_dataclass
+from permissions.gate import PermissionGate
+
+if TYPE_CHECKING:
+    from agent.observe.ledger import Costs
+    from agent.session.checkpoints.checkpoint import Checkpoints
+
+DEFAULT_MAX_TURNS: Final = 200
+DEFAULT_MAX_TURNS_HEADLESS: Final = 50
+
+
+class Recorder(Protocol):
+    """Keeps the conversation on disk; `agent.session.recorder` implements it."""
+
+    @property
+    def session_id(self) -> str:
+        """The session's identifier."""
+        ...
+
+    @property
+    def transcript_path(self) -> Path:
+        """The session's file."""
+        ...
+
+    @property
+    def is_unused_copy(self) -> bool:
+        """Whether it is a copy that goes with the program, being as it was made."""
+        ...
+
+    def take_complaint(self) -> str | None:
+        """Return what went wrong with the disk since the last call."""
+        ...
+
+    async def prompt(self, turn_id: str, text: str) -> None:
+        """Record that a prompt begins to be worked on."""
+        ...
+
+    async def event(self, event: AgentEvent, history: Sequence[Message]) -> None:
+        """Record what belongs into the transcript, durably where it must be."""
+        ...
+
+    async def mode(self, mode: str) -> None:
+        """Record the permission mode."""
+        ...
+
+    async def todos(self, items: Sequence[TodoItem]) -> None:
+        """Record the task list."""
+        ...
+
+    async def queue(self, prompts: Sequence[str]) -> None:
+        """Record the prompts that wait."""
+        ...
+
+    async def draft(self, text: str) -> None:
+        """Record the half-typed prompt."""
+        ...
+
+    async def title(self, title: str) -> None:
+        """Record the session's name."""
+        ...
+
+    async def rewound(self, to_uid: str | None, history: Sequence[Message]) -> None:
+        """Record that the conversation goes on from an earlier message; `history` stays."""
+        ...
+
+    async def aclose(self) -> None:
+        """Flush and release the session."""
+        ...
+
+
+class Reminders(Protocol):
+    """Notes for the model that go in front of a prompt and stay in the history."""
+
+    def first(self) -> Sequence[str]:
+        """Return what opens a conversation: environment, instructions, date."""
+        ...
+
+    def before_prompt(self) -> Sequence[str]:
+        """Return what changed since the last prompt: mode, date, todo list; usually empty."""
+        ...
+
+
+class ModelSwitch(Protocol):
+    """Changes what the next request asks for."""
+
+    async def set_model(self, model: str) -> None:
+        """Use another model."""
+        ...
+
+    def set_effort(self, effort: Effort | None) -> None:
+        """Ask for another effort; None is the model's default."""
+        ...
+
+    @property
+    def can_think(self) -> bool:
+        """Whether the model can think before it answers."""
+        ...
+
+    @property
+    def thinks(self) -> bool:
+        """Whether the model thinks before it answers."""
+        ...
+
+    def set_thinking(self, wanted: bool) -> bool:
+        """Have it think, or not; False where the model can do only the other."""
+        ...
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class Identity:
+    """What does not change while the program runs."""
+
+    launch_dir: Path
+    project_root: Path
+    is_demo: bool
+    endpoint: str
+    """Where requests go, as shown to people."""
+    branch: str | None = None
+    version: str = ""
+
+
+@lazy_dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationParts:
+    """Everything a conversation works with."""
+
+    identity: Identity
+    gate: PermissionGate
+    hooks: HookDispatch
+    ports: LoopPorts
+    recorder: Recorder
+    reminders: Reminders
+    totals: Totals
+    model: Callable[[], str]
+    effort: Callable[[], str | None]
+    switch: ModelSwitch
+    shells: ShellRegistry
+    max_turns: int
+    previews: Mapping[str, Display | None]
+    """By the identifier of a call that waits for permission."""
+    todos: Callable[[], tuple[TodoItem, ...]]
+    cwd: Callable[[], Path]
+    move: Callable[[Path], bool]
+    """Changes it; False outside the scope."""
+    tool_names: tuple[str, ...]
+    queue: list[Prompt]
+    """Shared with what lets prompts join a running turn."""
+    on_close: tuple[Callable[[], Awaitable[None]], ...]
+    """In this order, after SessionEnd."""
+    messages: tuple[Message, ...] = ()
+    is_resumed: bool = False
+    observe: Callable[[AgentEvent], None] = lambda _: None
+    after_prompt: Callable[[tuple[Message, ...]], None] = lambda _: None
+    """Gets the history after each prompt that was done; must come back at once."""
+    token_budget: int | None = None
+    on_start: Callable[[], Awaitable[None]]
+    """Fires the hooks of the start; the first prompt waits for it."""
+    display: MessageDisplay
+    """Lets hooks see text before it is shown."""
+    checkpoints: Checkpoints | None = None
+    """The files as they were before each prompt; None where nothing keeps them."""
+    costs: Costs | None = None
+    """None where nobody adds them up."""
+    expander: PromptExpander | None = None

@@ -1,0 +1,209 @@
+"""What a conversation shows: its history, model, mode, cost and queue, to be read by anybody."""
+
+from __future__ import annotations
+
+from dataclasses import field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agent.abort import AbortController
+from agent.conversation.conversation_ports import ConversationParts, Identity
+from agent.display import Display, TodoItem
+from agent.events import Usage
+from agent.hook_events.dispatch import HookDispatch
+from agent.loop.model_turn import Recovery
+from agent.messages import Message
+from agent.tools.shell.shells import ShellRegistry
+from agent.user_prompt import Prompt
+from permissions.base.lazy_dataclass import lazy_dataclass
+from permissions.gate import PermissionGate
+from permissions.mode import Mode
+from permissions.rules.rule_set import Rule
+
+if TYPE_CHECKING:
+    from agent.observe.ledger import Costs
+    from agent.session.checkpoints.checkpoint import Checkpoints
+
+
+@lazy_dataclass(slots=True)
+class ConversationState:
+    """What changes while a conversation goes on."""
+
+    messages: tuple[Message, ...]
+    """The history as the model knows it."""
+    has_opening: bool
+    """Whether the model was told what opens a conversation."""
+    turn_id: str = ""
+    """The prompt being worked on, or the last one; empty before the first."""
+    abort: AbortController | None = None
+    """None while nothing runs."""
+    notes: list[str] = field(default_factory=list)
+    """What the model is told before the next prompt."""
+
+
+class ConversationView:
+    """The reading side; `agent.conversation.conversation` adds what the person does."""
+
+    def __init__(self, parts: ConversationParts, state: ConversationState) -> None:
+        """Show these parts and this state, always as they are now."""
+        self._parts = parts
+        self._state = state
+
+    @property
+    def identity(self) -> Identity:
+        """What does not change while the program runs."""
+        return self._parts.identity
+
+    @property
+    def gate(self) -> PermissionGate:
+        """Decides which calls may run."""
+        return self._parts.gate
+
+    @property
+    def hooks(self) -> HookDispatch:
+        """Fires the hooks."""
+        return self._parts.hooks
+
+    @property
+    def shells(self) -> ShellRegistry:
+        """The commands that run in the background."""
+        return self._parts.shells
+
+    @property
+    def checkpoints(self) -> Checkpoints | None:
+        """The files as they were before each prompt; None where nothing keeps them."""
+        return self._parts.checkpoints
+
+    @property
+    def costs(self) -> Costs | None:
+        """None where nobody adds them up."""
+        return self._parts.costs
+
+    @property
+    def session_id(self) -> str:
+        """The session's identifier, for `-r`."""
+        return self._parts.recorder.session_id
+
+    @property
+    def is_unused_copy(self) -> bool:
+        """Whether the session is a copy that goes with the program, being as it was made."""
+        return self._parts.recorder.is_unused_copy
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The history as the model knows it."""
+        return self._state.messages
+
+    @property
+    def recovery(self) -> Recovery:
+        """How failed requests are retried."""
+        return self._parts.ports.recovery
+
+    @property
+    def transcript_path(self) -> Path:
+        """The session's file."""
+        return self._parts.recorder.transcript_path
+
+    @property
+    def turn_id(self) -> str:
+        """The prompt being worked on, or the last one; empty before the first."""
+        return self._state.turn_id
+
+    @property
+    def prompts(self) -> tuple[Message, ...]:
+        """The person's own messages of the history, oldest first: where `rewind` can go."""
+        return tuple(m for m in self._state.messages if m.origin == "person")
+
+    @property
+    def launch_dir(self) -> Path:
+        """Where the program was started: the scope."""
+        return self._parts.identity.launch_dir
+
+    @property
+    def cwd(self) -> Path:
+        """The shell's current directory."""
+        return self._parts.cwd()
+
+    @property
+    def branch(self) -> str | None:
+        """The git branch at start; None outside a repository."""
+        return self._parts.identity.branch
+
+    @property
+    def is_demo(self) -> bool:
+        """Whether the scripted demo model answers."""
+        return self._parts.identity.is_demo
+
+    @property
+    def model(self) -> str:
+        """The model in use."""
+        return self._parts.model()
+
+    @property
+    def effort(self) -> str | None:
+        """The effort asked for; None is the model's default."""
+        return self._parts.effort()
+
+    @property
+    def can_think(self) -> bool:
+        """Whether the model can think before it answers."""
+        return self._parts.switch.can_think
+
+    @property
+    def thinks(self) -> bool:
+        """Whether the model thinks before it answers."""
+        return self._parts.switch.thinks
+
+    @property
+    def mode(self) -> Mode:
+        """The permission mode."""
+        return self._parts.gate.mode
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The permission rules in force, in the order of their sources."""
+        return self._parts.gate.context.rules.rules
+
+    @property
+    def usage(self) -> Usage:
+        """Tokens of the whole session."""
+        return self._parts.totals.usage
+
+    @property
+    def cost_usd(self) -> float:
+        """Cost of the whole session in US dollars, by the price table."""
+        return self._parts.totals.cost_usd
+
+    @property
+    def context_tokens(self) -> int:
+        """What the next request starts from."""
+        return self._parts.totals.context_tokens
+
+    @property
+    def context_window(self) -> int:
+        """What the model can take, in tokens."""
+        return self._parts.totals.context_window
+
+    @property
+    def todos(self) -> tuple[TodoItem, ...]:
+        """The task list as last written."""
+        return self._parts.todos()
+
+    @property
+    def tool_names(self) -> tuple[str, ...]:
+        """The tools the model has."""
+        return self._parts.tool_names
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a prompt is being worked on."""
+        return self._state.abort is not None
+
+    @property
+    def queued(self) -> tuple[Prompt, ...]:
+        """Prompts that wait for their turn."""
+        return tuple(self._parts.queue)
+
+    def preview_of(self, tool_use_id: str) -> Display | None:
+        """Return what a call that waits for permission would do, for the dialog."""
+        return self._parts.previews.get(tool_use_id)

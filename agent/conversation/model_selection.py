@@ -1,0 +1,123 @@
+"""Which model and effort the next request asks for, and what that model can take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from agent.commands.turn_scope import ModelChoice
+from agent.conversation.usage_totals import Totals
+from agent.errors import ConfigError
+from agent.model.capabilities import known_capabilities
+from agent.model.client import Effort, ModelCapabilities
+from agent.model.endpoint import ModelSetup, expand_alias
+
+if TYPE_CHECKING:
+    from agent.model.anthropic import AnthropicClient
+
+
+class ModelNotNamed(ConfigError):
+    """The endpoint has models, and nothing says which one to use."""
+
+    def __init__(self, base_url: str, models: tuple[str, ...]) -> None:
+        """Take the endpoint and the models it lists; none where it does not say."""
+        known = f" It has: {', '.join(models[:10])}." if models else ""
+        super().__init__(
+            f"{base_url} is not Anthropic's API, so no model is assumed. "
+            f"Name one with --model or ANTHROPIC_MODEL.{known}"
+        )
+        self.base_url = base_url
+        self.models = models
+
+
+async def choose_model(
+    client: AnthropicClient, setup: ModelSetup, *, asked: str | None, resumed: str | None
+) -> str:
+    """Return the model to start with.
+
+    Args:
+        client: is asked what there is, where nothing else says.
+        setup: the endpoint, and the model settings name.
+        asked: as named on the command line.
+        resumed: the model of the session that goes on.
+
+    Raises:
+        ModelNotNamed: nothing names one.
+    """
+    model = (asked and setup.model) or resumed or setup.model
+    if model:
+        return model
+    listed = await client.list_models()
+    if len(listed) == 1:
+        return listed[0]
+    raise ModelNotNamed(setup.endpoint.base_url, listed)
+
+
+class ModelInUse:
+    """The choice of one conversation; its person and its commands change it."""
+
+    def __init__(
+        self,
+        client: AnthropicClient,
+        model: str,
+        effort: Effort | None,
+        *,
+        wants_thinking: bool = True,
+    ) -> None:
+        """`effort` None is the model's default."""
+        self._client = client
+        self.model = model
+        self.effort = effort
+        self._wants_thinking = wants_thinking
+        self.capabilities: ModelCapabilities = known_capabilities(model)
+        self.totals = Totals(context_window=self.capabilities.context_window)
+        """Of the conversation: its window is the model's."""
+        self.on_effort: Callable[[Effort | None], None] = lambda _: None
+        """Hears of every change."""
+
+    async def set_model(self, model: str) -> None:
+        """Use another model from the next request on."""
+        self.model = expand_alias(model)
+        self.capabilities = known_capabilities(self.model)
+        await self.learn_capabilities()
+
+    def set_effort(self, effort: Effort | None) -> None:
+        """Ask for another effort from the next request on; None is the model's default."""
+        self.effort = effort
+        self.on_effort(effort)
+
+    @property
+    def can_think(self) -> bool:
+        """Whether the model can think before it answers."""
+        return self.capabilities.adaptive_thinking
+
+    @property
+    def thinks(self) -> bool:
+        """Whether the model thinks before it answers: as wished, where it can do both."""
+        can = self.capabilities
+        return can.adaptive_thinking and (self._wants_thinking or not can.can_disable_thinking)
+
+    def set_thinking(self, wanted: bool) -> bool:
+        """Have the model think, or not, from the next prompt on.
+
+        Returns False, and leaves things as they are, where the model can do only the other.
+        """
+        before, self._wants_thinking = self._wants_thinking, wanted
+        if self.thinks is wanted:
+            return True
+        self._wants_thinking = before
+        return False
+
+    async def learn_capabilities(self) -> None:
+        """Ask the endpoint what the model can take; the table counts until it answers."""
+        model = self.model
+        found = await self._client.capabilities(model)
+        if model == self.model:
+            self.capabilities = found
+            self.totals.context_window = found.context_window
+
+
+if TYPE_CHECKING:
+
+    def _proves(used: ModelInUse) -> ModelChoice:
+        return used

@@ -1,0 +1,136 @@
+"""Going back in a conversation: to before a prompt, and files to what they were before it.
+
+The transcript on disk keeps everything. Next: `agent.session.rewind`,
+`agent.session.checkpoints.checkpoint`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agent.conversation.conversation_ports import Recorder
+from agent.conversation.conversation_view import ConversationState
+from agent.conversation.usage_totals import Totals
+from agent.errors import SessionError
+from agent.prompt.shell_command_note import as_typed
+from agent.session.rewind import RewindPoint, history_before, rewind_points
+
+if TYPE_CHECKING:
+    from agent.session.checkpoints.checkpoint import Checkpoints, Preview, Restored
+
+_BELONG_TO_PROMPT = frozenset({"reminder", "hook", "interruption"})
+_BUSY = "Interrupt first: a prompt is being worked on."
+
+
+class Rewinding:
+    """Takes one conversation back; never while a prompt runs."""
+
+    def __init__(
+        self,
+        state: ConversationState,
+        recorder: Recorder,
+        totals: Totals,
+        checkpoints: Checkpoints | None,
+    ) -> None:
+        """`checkpoints` is None where nothing keeps files."""
+        self._state = state
+        self._recorder = recorder
+        self._totals = totals
+        self._checkpoints = checkpoints
+
+    async def points(self) -> tuple[RewindPoint, ...]:
+        """Return the prompts to go back to, oldest first, those behind a compaction included.
+
+        Raises:
+            SessionError: the session's file cannot be read.
+        """
+        return await asyncio.to_thread(rewind_points, self._recorder.transcript_path)
+
+    async def preview_files(
+        self, turn_id: str, paths: Iterable[Path] | None = None
+    ) -> Preview | None:
+        """Say what going back to before a turn would change in files; None for nothing at all."""
+        checkpoints = self._checkpoints
+        if checkpoints is None:
+            return None
+        first = await self._first_change(checkpoints, turn_id)
+        return await checkpoints.preview(first, paths) if first else None
+
+    async def restore_files(
+        self, turn_id: str, paths: Iterable[Path] | None = None
+    ) -> Restored | None:
+        """Put files back as they were before a turn; `redo_id` of the result takes it back.
+
+        Raises:
+            SessionError: a prompt is running, or the present cannot be kept; nothing has changed.
+        """
+        if self._state.abort is not None:
+            raise SessionError(_BUSY)
+        checkpoints = self._checkpoints
+        if checkpoints is None:
+            return None
+        first = await self._first_change(checkpoints, turn_id)
+        if first is None:
+            return None
+        restored = await checkpoints.restore(first, paths, redo_id=uuid.uuid4().hex[:12])
+        files = len(restored.done)
+        self._state.notes.append(
+            f"The person put {files} file(s) back as they were before an earlier prompt: "
+            + ", ".join(str(change.path) for change in restored.done[:20])
+            + ". Read them again before you change them."
+        )
+        return restored
+
+    async def rewind(self, prompt_uid: str) -> str:
+        """Go back to before one of the person's messages and return its text.
+
+        A message behind a compaction brings back the history as it was before.
+
+        Raises:
+            SessionError: a prompt is running, or there is no such message.
+        """
+        if self._state.abort is not None:
+            raise SessionError(_BUSY)
+        messages = self._state.messages
+        index = next((i for i, m in enumerate(messages) if m.uid == prompt_uid), None)
+        if index is None:
+            return await self._rewind_behind(prompt_uid)
+        text = as_typed(messages[index].text)
+        while index and messages[index - 1].origin in _BELONG_TO_PROMPT:
+            # What was put in front of the prompt goes with it, and is told anew.
+            index -= 1
+        self._state.messages = messages[:index]
+        await self._went_back()
+        return text
+
+    async def _rewind_behind(self, prompt_uid: str) -> str:
+        """Go back behind a compaction: the file still holds what the model no longer sees."""
+        points = {point.message_uid: point for point in await self.points()}
+        if prompt_uid not in points:
+            raise SessionError("That message is no longer part of the conversation.")
+        self._state.messages = await asyncio.to_thread(
+            history_before, self._recorder.transcript_path, prompt_uid
+        )
+        await self._went_back()
+        return points[prompt_uid].text
+
+    async def _went_back(self) -> None:
+        messages = self._state.messages
+        self._state.has_opening = bool(messages)
+        # What the window holds is not known before the next answer.
+        self._totals.context_tokens = 0
+        await self._recorder.rewound(messages[-1].uid if messages else None, messages)
+
+    async def _first_change(self, checkpoints: Checkpoints, turn_id: str) -> str | None:
+        """Return the first turn from this one on that changed files: a prompt that changed none
+        has no snapshot of its own."""
+        kept = checkpoints.turns
+        if turn_id in kept:
+            return turn_id
+        turns = [point.turn_id for point in await self.points()]
+        later = turns[turns.index(turn_id) :] if turn_id in turns else []
+        return next((turn for turn in later if turn in kept), None)

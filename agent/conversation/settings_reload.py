@@ -1,0 +1,235 @@
+"""Settings that change under a running conversation: rules, hooks and mode gates follow the files.
+
+Also for what is being asked right now: an open permission dialog closes when a new rule decides it.
+What cannot be loaded leaves the last good settings in force, and is told.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from agent.hook_events.config import hook_config
+from agent.permission_config.contenders import is_auto_available
+from agent.settings.load import Settings
+from agent.settings.watch import KeptLastGood, Reloaded, SettingsChange, reload, watch_settings
+from hooks.config.config import HookConfig
+from hooks.config.spec import HookSource
+from hooks.runner import HookRunner
+from permissions.context import PermissionContext, is_locked
+from permissions.explain.explain_decision import place_relative
+from permissions.gate import PermissionGate
+from permissions.lint.load_notices import rule_notes
+from permissions.rule import RuleSet, RuleSource
+
+Approve = Callable[[str, Path], Awaitable[bool]]
+"""Takes where a changed file belongs and its path; False where a hook refuses the change."""
+
+Tell = Callable[[str, str], None]
+"""Takes a line for the person and its level: `info` or `warning`."""
+
+
+class LiveSettings:
+    """Follows the settings files of one conversation."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        load: Callable[[], Settings],
+        gate: PermissionGate,
+        runner: HookRunner,
+        in_force: Callable[[Settings], None],
+        tell: Tell,
+        approve: Approve | None = None,
+    ) -> None:
+        """Start from `settings`; `in_force` hears of every new state once it counts."""
+        self._settings = settings
+        self._load = load
+        self._gate = gate
+        self._runner = runner
+        self._in_force = in_force
+        self._tell = tell
+        self._approve = approve
+        self._stamps = _stamps(settings.watched)
+        self._problem = ""
+        """Why the files as they are now do not count; empty while they do."""
+        self._refused: Settings | None = None
+        """What the files say now, where a hook objects to it."""
+        self._one_at_a_time = asyncio.Lock()
+        """Held while the files are read and what they say is made to count: whoever comes meanwhile
+        waits, and finds it done. Nobody counts an older state after a newer one."""
+        self._stop = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin to watch; does nothing while it watches already."""
+        if self._task is None:
+            self._task = asyncio.create_task(self._follow(), name="settings watcher")
+
+    async def aclose(self) -> None:
+        """Stop watching."""
+        self._stop.set()
+        if self._task is not None:
+            self._task.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._task
+            self._task = None
+
+    async def reload(self) -> None:
+        """Read everything again; what differs counts at once, and who asked for it says so."""
+        async with self._one_at_a_time:
+            fresh = await asyncio.to_thread(self._load)
+            if fresh != self._settings:
+                self.apply(Reloaded(self._settings, fresh, ()))
+
+    async def catch_up(self) -> None:
+        """Take over what changed on disk and was not noticed yet; raises nothing.
+
+        The watcher looks once a second. A person's yes must not outrun a deny that is written.
+        """
+        async with self._one_at_a_time:
+            stamps = _stamps(self._settings.watched)
+            changed = [path for path, stamp in stamps.items() if self._stamps.get(path) != stamp]
+            if not changed:
+                return
+            try:
+                await self._take(changed)
+            except Exception as error:  # noqa: BLE001 - isolation boundary: what is in force stays
+                self._tell(f"Settings cannot be read again: {error}", "warning")
+
+    async def changed(self, files: Iterable[Path]) -> None:
+        """Take over what files say that the watcher names; nothing where that was noticed."""
+        async with self._one_at_a_time:
+            await self._take(files)
+
+    async def _take(self, files: Iterable[Path]) -> None:
+        """Read everything as it is now; make it count, once, unless a hook objects."""
+        # Looked at before it is read: what changes while it is read is seen the next time.
+        self._stamps = _stamps(self._settings.watched)
+        change = await asyncio.to_thread(reload, self._settings, self._load, tuple(files))
+        match change:
+            case KeptLastGood(_, problem):
+                is_known = problem == self._problem
+            case Reloaded(_, current, _):
+                is_known = current == self._refused or (
+                    current == self._settings and not self._problem
+                )
+        if is_known:
+            return
+        self._refused = None
+        if await self._is_approved(change):
+            self.apply(change)
+        else:
+            self._refused = change.current
+
+    async def _follow(self) -> None:
+        try:
+            async for change in watch_settings(self._settings, self._load, self._stop):
+                await self.changed(change.files)
+        except Exception as error:  # noqa: BLE001 - isolation boundary: the conversation goes on
+            self._tell(f"Settings are not watched any longer: {error}", "warning")
+
+    async def _is_approved(self, change: SettingsChange) -> bool:
+        """Whether no hook objects; managed settings count whatever hooks say."""
+        if self._approve is None or not isinstance(change, Reloaded):
+            return True
+        for path in change.files:
+            source = self._source_of(path)
+            if not await self._approve(source, path) and source != "policy_settings":
+                self._tell(f"A hook refused the change of {path}: the settings stay.", "warning")
+                return False
+        return True
+
+    def _tell_of_rules(self, before: RuleSet) -> None:
+        """Say what is to be known of the rules now, and was not so before."""
+        rules = self._gate.context.rules
+        if rules is before:
+            return
+        settings = self._settings
+        short = place_relative(str(settings.project_root), str(settings.home))
+        known = rule_notes(before, short)
+        for note in rule_notes(rules, short):
+            if note not in known:
+                self._tell(note, "warning")
+
+    def _source_of(self, path: Path) -> str:
+        """Return what ConfigChange hooks call the file."""
+        settings = self._settings
+        if path.name == "settings.local.json":
+            return "local_settings"
+        if settings.agent_home in path.parents:
+            return "user_settings"
+        if settings.project_root in path.parents:
+            return "project_settings"
+        return "user_settings" if settings.home in path.parents else "policy_settings"
+
+    def apply(self, change: SettingsChange) -> None:
+        """Make a change count, or say why it does not."""
+        match change:
+            case KeptLastGood(_, problem):
+                self._problem = problem
+                kept = "what counted before goes on to count"
+                self._tell(f"Settings changed but cannot be used, {kept}: {problem}", "warning")
+            case Reloaded(_, current, files):
+                self._problem = ""
+                before, self._settings = self._settings, current
+                rules_before = self._gate.context.rules
+                self._in_force(current)
+                self._gate.replace_context(
+                    refreshed(self._gate.context, before, current),
+                    auto_available=is_auto_available(current),
+                )
+                self._runner.replace_config(_with_registered(current, self._runner.config))
+                names = ", ".join(path.name for path in files)
+                waiting = len(current.trust.new)
+                note = f"; {waiting} of the project wait for trust" if waiting else ""
+                if names:
+                    self._tell(f"Settings loaded again ({names}){note}.", "info")
+                self._tell_of_rules(rules_before)
+
+
+def refreshed(
+    context: PermissionContext, before: Settings, settings: Settings
+) -> PermissionContext:
+    """Return the context with what new settings say; what the session was granted stays."""
+    own_dirs = [path for path in context.additional_dirs if path not in before.additional_dirs]
+    session = [text for text in context.rules.texts if text.source is RuleSource.SESSION]
+    is_bypass_locked = is_locked(settings.policy, "disableBypassPermissionsMode")
+    return replace(
+        context,
+        rules=RuleSet.build((*settings.rules, *session))[0],
+        additional_dirs=tuple(dict.fromkeys((*settings.additional_dirs, *own_dirs))),
+        trusted=settings.trust.is_settled,
+        policy=settings.policy,
+        # A gate that was closed at the start stays closed; one that was open can be closed.
+        bypass_available=context.bypass_available and not is_bypass_locked,
+        blocked_hosts=frozenset(host.lower() for host in settings.values.blockedHosts or ()),
+    )
+
+
+_REGISTERED = frozenset({HookSource.CODE, HookSource.SKILL, HookSource.AGENT, HookSource.PLUGIN})
+
+
+def _with_registered(settings: Settings, before: HookConfig) -> HookConfig:
+    """Return the hooks of new settings, with those that code, plugins and skills added."""
+    specs = [
+        spec for found in before.handlers.values() for spec in found if spec.source in _REGISTERED
+    ]
+    return hook_config(settings).with_specs(specs)
+
+
+def _stamps(files: Iterable[Path]) -> dict[Path, tuple[int, ...]]:
+    """Return what tells one state of each file from another; () for a file that is not there."""
+    found: dict[Path, tuple[int, ...]] = {}
+    for path in files:
+        try:
+            status = path.stat()
+        except OSError:
+            found[path] = ()
+        else:
+            found[path] = (status.st_ino, status.st_size, status.st_mtime_ns)
+    return found

@@ -1,0 +1,73 @@
+"""A question beside the conversation: the model sees all of it, and nothing of it stays.
+
+The request begins as those of the conversation do, so that the provider's cache serves it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from agent.events import Usage
+from agent.history import open_tool_uses
+from agent.messages import Message, user_message
+from agent.model.client import ModelClient, ModelError, ModelRequest
+from agent.model.message_builder import MessageFold
+from agent.prompt.system import note
+
+MAX_TOKENS: Final = 2_000
+_ASK: Final = (
+    "The person asks something beside the work. Answer from what you know, shortly and without "
+    "tools; this question and your answer will not be part of the conversation."
+)
+
+
+class Aside:
+    """Asks the conversation's own model."""
+
+    def __init__(
+        self,
+        client: ModelClient,
+        request: Callable[[tuple[Message, ...]], ModelRequest],
+        messages: Callable[[], tuple[Message, ...]],
+        account: Callable[[Usage, str], None],
+    ) -> None:
+        """`request` builds what the conversation would send; `account` hears what was used."""
+        self._client = client
+        self._request = request
+        self._messages = messages
+        self._account = account
+
+    async def ask(self, question: str) -> str:
+        """Return the answer's text; not retried.
+
+        Raises:
+            ModelError: the request failed, or the answer was cut or empty.
+        """
+        history = _settled(self._messages())
+        asked = user_message(f"{note(_ASK)}\n\n{question}")
+        request = self._request((*history, asked))
+        fold = MessageFold()
+        async for event in self._client.stream(
+            replace(
+                request,
+                max_tokens=min(request.max_tokens, MAX_TOKENS),
+                thinking=False,
+                tool_choice={"type": "none"} if request.tools else None,
+            )
+        ):
+            fold.feed(event)
+        self._account(fold.usage, fold.message().model or request.model)
+        text = fold.message().text.strip()
+        if not text:
+            raise ModelError("cut", "The model gave no answer.", phase="stream")
+        return text
+
+
+def _settled(messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    """Return the history without an answer whose calls still run: they have no results yet."""
+    if not open_tool_uses(messages):
+        return messages
+    last = max(index for index, message in enumerate(messages) if message.role == "assistant")
+    return messages[:last]

@@ -1,0 +1,1 @@
+"""Runs without a screen: text, JSON, control protocol, library."""

@@ -1,0 +1,312 @@
+"""What a program at the other end of a stream-json run asks for, and is asked: control lines.
+
+Understood are the requests that client libraries of such streams send: `initialize`, `interrupt`,
+`set_permission_mode`, `set_model`. Any other is answered with an error, so that nobody waits. The
+program is asked in turn for what its hooks say (`hook_callback`), and with
+`--permission-prompt-tool stdio`, where it stands for the person, whether a call may run
+(`can_use_tool`). Next: `agent.headless.input_lines` (which reads the lines).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+from agent.errors import AgentError
+from hooks.answers.permission_updates import grant_of
+from hooks.config.match import MatchNothing, parse_matcher
+from hooks.config.spec import CallbackHandler, HandlerSpec, HookSource
+from hooks.events import EVENTS
+from permissions.base.text.sanitize import sanitize
+from permissions.decision import Behavior, Decision, GrantChoice
+from permissions.mode import Mode, parse_mode
+from permissions.request import PermissionRequest
+from permissions.resolve.contender_authority import DIALOG
+from permissions.resolve.handlers import user_decision
+
+if TYPE_CHECKING:
+    from agent.conversation.conversation import Conversation
+    from permissions.resolve.contender import Contender
+
+OWNER: Final = "calling program"
+DECLINED: Final = "The calling program does not allow this."
+_NOT_HERE: Final[Mapping[str, str]] = {
+    "sdkMcpServers": "MCP servers of the calling program are not connected",
+    "agents": "sub-agents of the calling program are not there",
+}
+"""Parts of `initialize` that must not be lost without a word."""
+
+
+class ControlError(AgentError):
+    """A request that cannot be fulfilled; the text goes to who sent it."""
+
+
+class NoAnswer(AgentError):
+    """The calling program did not answer for the person; the text says why."""
+
+
+class Control:
+    """Both directions of control lines over one run's standard streams."""
+
+    name = DIALOG
+
+    def __init__(self, write: Callable[[Mapping[str, Any]], None]) -> None:
+        """`write` writes one line."""
+        self._write = write
+        self._waiting: dict[str, asyncio.Future[Mapping[str, Any] | None]] = {}
+        self._closed = False
+        self.is_introduced = False
+        """Whether the other side is a program that speaks this; it reads results, not a status."""
+        self.interrupted = False
+        """Whether the running prompt was interrupted by a request; who runs it resets this."""
+
+    # -- requests of the other side ------------------------------------------------------------
+
+    async def serve(self, conversation: Conversation, line: Mapping[str, Any]) -> None:
+        """Do what a `control_request` line asks for, and answer it."""
+        request_id = line.get("request_id")
+        request = line.get("request")
+        answer: dict[str, Any] = {"request_id": request_id}
+        try:
+            if not isinstance(request, Mapping):
+                raise ControlError('expected {"request": {"subtype": …}}')
+            answer |= {"subtype": "success", "response": await self._done(conversation, request)}
+        except AgentError as error:
+            answer |= {"subtype": "error", "error": str(error)}
+        except Exception as error:  # noqa: BLE001 - isolation boundary: whoever asked must hear
+            answer |= {"subtype": "error", "error": f"{type(error).__name__}: {error}"}
+        self._write({"type": "control_response", "response": answer})
+
+    async def _done(self, conversation: Conversation, request: Mapping[str, Any]) -> dict[str, Any]:
+        match request.get("subtype"):
+            case "initialize":
+                if self.is_introduced:
+                    raise ControlError("initialize: this was done already")
+                answer = _introduced(conversation, request)
+                conversation.hooks.runner.register(self._hooks(request.get("hooks")))
+                self.is_introduced = True
+                return answer
+            case "interrupt":
+                self.interrupted = conversation.interrupt()
+                return {}
+            case "set_permission_mode":
+                mode = parse_mode(str(request.get("mode")))
+                if mode is None:
+                    raise ControlError(f"mode: expected one of {', '.join(Mode)}")
+                for warning in conversation.gate.set_mode(mode):
+                    raise ControlError(warning.message)
+                return {"mode": str(mode)}
+            case "set_model":
+                model = request.get("model")
+                if not isinstance(model, str) or not model.strip():
+                    raise ControlError("model: expected a name")
+                await conversation.set_model(model)
+                return {}
+            case other:
+                raise ControlError(f"agent-tui does not know the control request {other!r}")
+
+    # -- requests to the other side ------------------------------------------------------------
+
+    async def decide(self, request: PermissionRequest, pending: Decision) -> Decision | None:
+        """Ask the calling program, as if it were a dialog; None once it has gone.
+
+        Raises:
+            NoAnswer: what came back is no answer.
+        """
+        asked: dict[str, Any] = {
+            "subtype": "can_use_tool",
+            "tool_name": request.tool,
+            "input": dict(request.tool_input),
+            "tool_use_id": request.tool_use_id,
+            "agent_id": request.agent_id,
+            "decision_reason": pending.message,
+            "permission_suggestions": [],
+        }
+        response = await self._asked(asked)
+        return None if response is None else _decision(response, request)
+
+    async def _fired(
+        self, callback_id: str, payload: Mapping[str, object]
+    ) -> Mapping[str, object] | None:
+        """Return what a hook of the calling program answers.
+
+        Raises:
+            NoAnswer: nothing, or nothing that can be used.
+        """
+        response = await self._asked(
+            {
+                "subtype": "hook_callback",
+                "callback_id": callback_id,
+                "input": dict(payload),
+                "tool_use_id": payload.get("tool_use_id"),
+            }
+        )
+        if response is None:
+            raise NoAnswer("the calling program has gone")
+        answer = _successful(response)
+        if not isinstance(answer, Mapping | None):
+            raise NoAnswer("the calling program answered no object")
+        return answer
+
+    async def _asked(self, request: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """Send a request and return its response; None once nobody is there."""
+        if self._closed:
+            return None
+        request_id = str(uuid.uuid4())
+        future: asyncio.Future[Mapping[str, Any] | None]
+        future = self._waiting[request_id] = asyncio.get_running_loop().create_future()
+        self._write({"type": "control_request", "request_id": request_id, "request": request})
+        try:
+            return await future
+        except asyncio.CancelledError:
+            self._write({"type": "control_cancel_request", "request_id": request_id})
+            raise
+        finally:
+            del self._waiting[request_id]
+
+    def _hooks(self, listed: object) -> list[HandlerSpec]:
+        """Read the `hooks` of `initialize`: by event, matchers with the ids of their callbacks."""
+        if listed is None:
+            return []
+        if not isinstance(listed, Mapping):
+            raise ControlError("hooks: expected an object of events")
+        specs: list[HandlerSpec] = []
+        for event, entries in listed.items():
+            if event not in EVENTS:
+                raise ControlError(f"hooks: there is no event {event!r}")
+            for entry in _objects(entries, event):
+                matcher, timeout_s = entry.get("matcher"), entry.get("timeout")
+                if not isinstance(matcher, str | None):
+                    raise ControlError(f"hooks: {event}: matcher: expected text")
+                if isinstance(read := parse_matcher(matcher), MatchNothing):
+                    raise ControlError(f"hooks: {event}: matcher: {read.reason}")
+                for callback_id in _texts(entry.get("hookCallbackIds"), event):
+                    handler = CallbackHandler(
+                        f"calling program: {callback_id}", partial(self._fired, callback_id)
+                    )
+                    specs.append(
+                        HandlerSpec(
+                            event=str(event),
+                            matcher=matcher,
+                            handler=handler,
+                            source=HookSource.CODE,
+                            position=len(specs),
+                            timeout_s=timeout_s if isinstance(timeout_s, int | float) else None,
+                            blocks_on_failure=entry.get("onFailure", "continue") != "continue",
+                            owner=OWNER,
+                        )
+                    )
+        return specs
+
+    def answered(self, line: Mapping[str, Any]) -> None:
+        """Hand on a `control_response` line; one that nobody waits for is passed over."""
+        response = line.get("response")
+        if isinstance(response, Mapping):
+            future = self._waiting.get(str(response.get("request_id")))
+            if future is not None and not future.done():
+                future.set_result(response)
+
+    def close(self) -> None:
+        """Nothing more comes from the other side: whoever waits for it goes on without."""
+        self._closed = True
+        for future in self._waiting.values():
+            if not future.done():
+                future.set_result(None)
+
+
+def _objects(listed: object, event: str) -> list[Mapping[str, Any]]:
+    if not isinstance(listed, list) or not all(isinstance(entry, Mapping) for entry in listed):
+        raise ControlError(f"hooks: {event}: expected a list of matchers with their callbacks")
+    return listed
+
+
+def _texts(listed: object, event: str) -> list[str]:
+    if not isinstance(listed, list) or not all(isinstance(text, str) for text in listed):
+        raise ControlError(f"hooks: {event}: hookCallbackIds: expected a list of texts")
+    return listed
+
+
+def _introduced(conversation: Conversation, request: Mapping[str, Any]) -> dict[str, Any]:
+    for part, says in _NOT_HERE.items():
+        if request.get(part):
+            raise ControlError(f"{part}: {says}")
+    center = conversation.commands
+    commands = center.registry.listed() if center is not None else ()
+    model = conversation.model
+    return {
+        "commands": [
+            {
+                "name": command.meta.name,
+                "description": command.meta.description,
+                "argumentHint": command.meta.argument_hint,
+            }
+            for command in commands
+        ],
+        "output_style": "default",
+        "available_output_styles": ["default"],
+        "models": [{"value": model, "displayName": model, "description": ""}],
+        "account": {},
+        "hooks_applied": True,
+        "hook_on_failure_supported": True,
+    }
+
+
+def _successful(response: Mapping[str, Any]) -> object:
+    if response.get("subtype") != "success":
+        raise NoAnswer(f"the calling program: {sanitize(str(response.get('error', 'failed')))}")
+    return response.get("response")
+
+
+def _decision(response: Mapping[str, Any], request: PermissionRequest) -> Decision:
+    answer = _successful(response)
+    behavior = answer.get("behavior") if isinstance(answer, Mapping) else None
+    if not isinstance(answer, Mapping) or behavior not in ("allow", "deny"):
+        raise NoAnswer('the calling program answered neither "allow" nor "deny"')
+    if behavior == "deny":
+        said = str(answer.get("message") or "").strip()
+        return user_decision(
+            Behavior.DENY,
+            feedback=said or DECLINED,
+            interrupt=answer.get("interrupt") is True,
+            message="Declined by the calling program.",
+        )
+    allowed = replace(
+        user_decision(Behavior.ALLOW, message="Allowed by the calling program."),
+        grant=_grant(answer.get("updatedPermissions")),
+    )
+    changed = answer.get("updatedInput")
+    if changed is None or changed == dict(request.tool_input):
+        return allowed
+    if not isinstance(changed, Mapping):
+        raise NoAnswer("updatedInput: expected an object")
+    return replace(allowed, updated_input=dict(changed))
+
+
+def _grant(updates: object) -> GrantChoice | None:
+    """Return the rules to remember. Modes and folders are passed over where they would widen.
+
+    Raises:
+        NoAnswer: something that restricts cannot be done; to forget it would allow too much.
+    """
+    if updates is None:
+        return None
+    if not isinstance(updates, list) or not all(isinstance(each, Mapping) for each in updates):
+        raise NoAnswer("updatedPermissions: expected a list of objects")
+    grant, left = grant_of(updates)
+    if left and any(_restricts(update) for update in updates):
+        raise NoAnswer(f"the calling program: {left[0]}")
+    return grant
+
+
+def _restricts(update: Mapping[str, Any]) -> bool:
+    return update.get("behavior") in ("deny", "ask") or update.get("mode") in ("plan", "dontAsk")
+
+
+if TYPE_CHECKING:
+
+    def _proves(control: Control) -> Contender:
+        return control

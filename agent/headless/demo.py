@@ -1,0 +1,103 @@
+"""The demo: a scratch copy of the sample project and the scripted server that plays the model."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Final
+
+from agent.model.endpoint import ModelSetup
+from agent.model.endpoint_config import Endpoint
+from agent.model.scripted.demo import DEMO_MODEL, copy_sample, demo_variables
+from agent.model.scripted.process import ScriptedProcess
+from permissions.base.files.temporary_folders import OwnedFolder, make_owned_folder
+from permissions.base.lazy_dataclass import lazy_dataclass
+
+DEMO_KEY = "demo"
+_GIT_S: Final = 5.0
+"""Longest that git may take for one step, seconds."""
+_GIT_CONFIG: Final = {
+    "user.name": "demo",
+    "user.email": "demo@localhost",
+    "init.defaultBranch": "main",
+}
+
+
+@lazy_dataclass(slots=True)
+class Demo:
+    """A running demo; close it to end the server and remove the copy."""
+
+    project: Path
+    setup: ModelSetup
+    _server: ScriptedProcess
+    _folder: OwnedFolder
+
+    async def aclose(self) -> None:
+        """End the server and remove the scratch copy."""
+        await self._server.aclose()
+        self._folder.remove()
+
+
+def demo_project() -> tuple[OwnedFolder, Path]:
+    """Make the scratch copy; returns its parent (to remove later) and the project folder.
+
+    Copies that killed demos left behind go.
+
+    Raises:
+        OSError: there is no room for it.
+    """
+    folder = make_owned_folder("agent-tui-demo-")
+    project = copy_sample(folder.path / "basket")
+    _keep_in_git(project)
+    return folder, project
+
+
+def _keep_in_git(project: Path) -> None:
+    """Make the copy a git work tree, as a person's own project is; without git it stays as it is.
+
+    Nothing of the person's own git counts: no template, hook, signature or folder from outside.
+    """
+    git = shutil.which("git")
+    if git is None:
+        return
+    env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    env |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    options = [part for name, value in _GIT_CONFIG.items() for part in ("-c", f"{name}={value}")]
+    for step in (
+        ("init", "--quiet", "--template="),
+        ("add", "--all"),
+        ("commit", "--quiet", "--no-verify", "--message", "The basket"),
+    ):
+        try:
+            subprocess.run(
+                [git, *options, *step],
+                cwd=project, env=env, check=True, timeout=_GIT_S,
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            )  # fmt: skip
+        except (OSError, subprocess.SubprocessError):
+            shutil.rmtree(project / ".git", ignore_errors=True)
+            return
+    with contextlib.suppress(OSError):
+        # What Python leaves behind when the tests run is no change of anybody's.
+        (project / ".git" / "info").mkdir(exist_ok=True)
+        (project / ".git" / "info" / "exclude").write_text("__pycache__/\n", encoding="utf-8")
+
+
+async def start_demo(folder: OwnedFolder, project: Path) -> Demo:
+    """Start the scripted server for a copy of the sample.
+
+    Raises:
+        OSError: it did not start; says why.
+    """
+    server = ScriptedProcess("demo", variables=demo_variables(project))
+    url = await server.start()
+    setup = ModelSetup(
+        endpoint=Endpoint(base_url=url, api_key=DEMO_KEY),
+        model=DEMO_MODEL,
+        small_model=DEMO_MODEL,
+        origin="embedded demo",
+    )
+    return Demo(project, setup, server, folder)

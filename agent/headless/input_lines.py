@@ -1,0 +1,195 @@
+"""The lines of `--input-format stream-json`: prompts one after the other, control at once."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import os
+import select
+import threading
+from collections.abc import AsyncIterator, Mapping
+from typing import Any, Final
+
+from agent.conversation.conversation import Conversation
+from agent.errors import UsageError
+from agent.headless.control_protocol import Control
+from agent.user_prompt import Prompt
+from permissions.base.text.strict_json import load_json
+
+MAX_LINE_BYTES: Final = 10_000_000
+MAX_WAITING: Final = 100
+"""Prompts read ahead; control lines behind more than that wait with them."""
+_EXPECTED: Final = 'expected {"type": "user", "message": {"role": "user", "content": …}}'
+_PASSED_OVER: Final = frozenset({"keep_alive", "control_cancel_request"})
+"""Lines that need no answer."""
+
+
+class StreamInput:
+    """Reads standard input while prompts run, so that a run can be interrupted and answered."""
+
+    def __init__(self, descriptor: int, control: Control, *, output: int) -> None:
+        """Nothing is read yet. Once nobody reads `output`, nobody answers or asks any more."""
+        self._descriptor = descriptor
+        self._output = output
+        self._is_read = True
+        self._control = control
+        self._lines: asyncio.Queue[bytes | None] = asyncio.Queue()
+        self._room = threading.Semaphore(MAX_WAITING)
+        """What the thread may still read ahead."""
+        self._prompts: asyncio.Queue[Prompt | Exception | None] = asyncio.Queue(MAX_WAITING)
+        self._stopped = asyncio.Event()
+
+    def stop(self) -> None:
+        """End the prompts: none comes after the one that runs."""
+        self._stopped.set()
+
+    async def prompts(
+        self, conversation: Conversation, first: Prompt | None = None
+    ) -> AsyncIterator[Prompt]:
+        """Yield each prompt; control lines are served meanwhile, also while one runs.
+
+        `first` comes before those of the lines.
+
+        Raises:
+            UsageError: a line is neither; those before it were worked on.
+            OSError: an answer to a control line could not be written, or nobody would read one.
+        """
+        if first is not None:
+            self._prompts.put_nowait(first)
+        loop = asyncio.get_running_loop()
+        # A file, a device and a pipe that others read as well: a thread takes them all, and is
+        # left behind where nothing more comes.
+        for work_of_thread in (self._read, self._watch_output):
+            threading.Thread(target=work_of_thread, args=(loop,), daemon=True).start()
+        work = asyncio.ensure_future(self._sort(conversation))
+        stopped = asyncio.ensure_future(self._stopped.wait())
+        try:
+            while not self._stopped.is_set():
+                coming = asyncio.ensure_future(self._prompts.get())
+                await asyncio.wait({coming, stopped}, return_when=asyncio.FIRST_COMPLETED)
+                if not coming.done():
+                    coming.cancel()
+                    break
+                match coming.result():
+                    case None:
+                        return
+                    case Exception() as error:
+                        raise error
+                    case prompt:
+                        yield prompt
+            if not self._is_read:
+                raise BrokenPipeError(errno.EPIPE, "nobody reads the output any more")
+        finally:
+            self._control.close()
+            for task in (work, stopped):
+                task.cancel()
+            await asyncio.wait({work, stopped})
+
+    def _read(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Hand on each line, and None at the end. Runs in a thread of its own."""
+        rest = b""
+        while True:
+            try:
+                piece = os.read(self._descriptor, 65536)
+            except OSError:
+                piece = b""
+            *lines, rest = (rest + piece).split(b"\n")
+            if not piece or len(rest) > MAX_LINE_BYTES:
+                lines.append(rest)
+            try:
+                for line in lines:
+                    self._room.acquire()
+                    loop.call_soon_threadsafe(self._lines.put_nowait, line)
+                if not piece or len(rest) > MAX_LINE_BYTES:
+                    loop.call_soon_threadsafe(self._lines.put_nowait, None)
+                    return
+            except RuntimeError:
+                return  # the run is over
+
+    def _watch_output(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Wait until the other side has closed its end. Runs in a thread of its own.
+
+        Who waits for an answer writes nothing, and would not notice.
+        """
+        watch = select.poll()
+        watch.register(self._output, 0)
+        with contextlib.suppress(OSError, RuntimeError):  # closed, or the run is over
+            watch.poll()
+            loop.call_soon_threadsafe(self._on_nobody_reads)
+
+    def _on_nobody_reads(self) -> None:
+        self._is_read = False
+        self._control.close()
+        self.stop()
+
+    async def _sort(self, conversation: Conversation) -> None:
+        """Serve control lines and queue prompts, in the order in which they came."""
+        try:
+            while (line := await self._lines.get()) is not None:
+                self._room.release()
+                prompt = await self._taken(line, conversation)
+                if prompt is not None:
+                    await self._prompts.put(prompt)
+        except ValueError as error:
+            await self._prompts.put(UsageError(f"input line: {error}"))
+        except Exception as error:  # noqa: BLE001 - whoever waits for prompts must hear of it
+            await self._prompts.put(error)
+        self._control.close()
+        await self._prompts.put(None)
+
+    async def _taken(self, line: bytes, conversation: Conversation) -> Prompt | None:
+        if len(line) > MAX_LINE_BYTES:
+            raise ValueError(f"longer than {MAX_LINE_BYTES // 1_000_000} MB")
+        text = line.decode("utf-8", "replace").strip()
+        if not text:
+            return None
+        value = parsed_line(text)
+        match value.get("type"):
+            case "control_request":
+                await self._control.serve(conversation, value)
+            case "control_response":
+                self._control.answered(value)
+            case str() as kind if kind in _PASSED_OVER:
+                pass
+            case _:
+                return prompt_of(value)
+        return None
+
+
+def parsed_line(text: str) -> Mapping[str, Any]:
+    """Return the object that a line holds.
+
+    Raises:
+        ValueError: it holds none; the text says what is expected.
+    """
+    try:
+        value = load_json(text)
+    except ValueError as error:
+        raise ValueError(f"not JSON ({error}); {_EXPECTED}") from error
+    if not isinstance(value, dict):
+        raise ValueError(f"not a user message; {_EXPECTED}")
+    return value
+
+
+def prompt_of(value: Mapping[str, Any]) -> Prompt:
+    """Return the prompt of a user message.
+
+    Raises:
+        ValueError: it is none; the text says what is expected.
+    """
+    message = value.get("message")
+    if not isinstance(message, dict) or value.get("type") != "user":
+        raise ValueError(f"not a user message; {_EXPECTED}")
+    content = message.get("content")
+    if isinstance(content, str):
+        prompt = Prompt(content)
+    elif isinstance(content, list) and all(isinstance(block, dict) for block in content):
+        text = "".join(str(b.get("text", "")) for b in content if b.get("type") == "text")
+        rest = tuple(b for b in content if b.get("type") in {"image", "document"})
+        prompt = Prompt(text, blocks=rest)
+    else:
+        raise ValueError(f"its content is neither text nor blocks; {_EXPECTED}")
+    if not prompt.text.strip() and not prompt.blocks:
+        raise ValueError(f"its content is empty; {_EXPECTED}")
+    return prompt

@@ -1,0 +1,278 @@
+"""The library: run the agent from Python, with its permissions, hooks and sessions as on the
+screen.
+
+    result = await Runner.run("Fix the failing test", folder=Path("."), allow=["Bash(pytest *)"])
+    print(result.final_output)
+
+`run_sync` is the same without asyncio, `run_streamed` yields the agent events as they happen.
+Nobody is
+asked: a call that would ask is denied, unless `approve` answers. Source: the runner page of the
+field.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import field, replace
+from pathlib import Path
+from typing import Any, Final
+
+from agent.assembly.assemble import (
+    Assembled,
+    PersonPorts,
+    Surroundings,
+    assemble,
+    settings_for,
+    surroundings_from,
+)
+from agent.errors import AgentError, UsageError
+from agent.events import AgentEvent, ErrorEvent, MessageCommitted, Terminal, Usage
+from agent.loop.answer_text import AnswerText
+from agent.messages import Message
+from agent.model.endpoint import ModelSetup, Unconfigured, resolve_model
+from agent.options import RunOptions
+from agent.user_prompt import Prompt
+from hooks.config.spec import CallbackHandler, HandlerSpec, HookSource
+from permissions.base.lazy_dataclass import lazy_dataclass
+from permissions.decision import Behavior, Decision
+from permissions.request import PermissionRequest
+from permissions.resolve.contender import Contender
+from permissions.resolve.handlers import user_decision
+
+HookFunction = Callable[[Mapping[str, object]], Awaitable[Mapping[str, object] | None]]
+"""Takes a hook's payload, returns its answer as a hook would print it, or None."""
+
+Approve = Callable[[PermissionRequest, Decision], Awaitable[bool]]
+"""Answers a call that would ask; True lets it run."""
+
+
+class MaxTurnsExceeded(AgentError):
+    """The run used up its turns; `result` holds what it came to."""
+
+    def __init__(self, result: RunResult) -> None:
+        """Carry the unfinished result."""
+        self.result = result
+        super().__init__(f"The run stopped after {result.turns} turns without finishing.")
+
+
+class RunFailed(AgentError):
+    """The run ended by an error of the endpoint; `result` holds what it came to."""
+
+    def __init__(self, result: RunResult, message: str) -> None:
+        """Carry the unfinished result and the endpoint's words."""
+        self.result = result
+        super().__init__(message)
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class RunResult:
+    """What a run came to."""
+
+    final_output: str
+    """The last text of the model; empty when it said nothing."""
+    messages: tuple[Message, ...]
+    """The whole history, valid to go on from."""
+    new_messages: tuple[Message, ...]
+    """Those that this run added."""
+    reason: str
+    """A `TerminalReason`."""
+    turns: int
+    usage: Usage
+    """Of the whole session."""
+    cost_usd: float
+    session_id: str
+    """Give it as `session` to go on with the conversation."""
+
+    def to_input_list(self) -> list[dict[str, Any]]:
+        """Return the history as the Messages API takes it."""
+        return [message.to_wire() for message in self.messages]
+
+
+@lazy_dataclass(frozen=True, slots=True, kw_only=True)
+class RunConfig:
+    """How runs are made; the defaults are those of a start in the current folder."""
+
+    folder: Path | None = None
+    """Working folder; None is the process's own."""
+    session: str | None = None
+    """A session id to go on with; None starts a new one."""
+    model: str | None = None
+    effort: str | None = None
+    system_prompt: str | None = None
+    append_system_prompt: str | None = None
+    permission_mode: str | None = None
+    allow: Sequence[str] = ()
+    ask: Sequence[str] = ()
+    deny: Sequence[str] = ()
+    add_dirs: Sequence[Path] = ()
+    max_turns: int | None = None
+    max_budget_usd: float | None = None
+    trust: bool = False
+    approve: Approve | None = None
+    hooks: Mapping[str, Sequence[HookFunction]] = field(default_factory=dict)
+    """Python functions by hook event, run like any other hook."""
+    env: Mapping[str, str] | None = None
+    """Environment to read; None is the process's own."""
+    setup: ModelSetup | None = None
+    """A model set up already; None reads it from `env`."""
+    on_max_turns: Callable[[RunResult], str] | None = None
+    """Returns the final output to use in place of raising `MaxTurnsExceeded`."""
+
+
+class StreamedRun:
+    """A run in progress: iterate `stream_events`, then read `result`."""
+
+    def __init__(self, prompt: str, config: RunConfig) -> None:
+        """Nothing starts before the first event is asked for."""
+        self._prompt = prompt
+        self._config = config
+        self.result: RunResult | None = None
+        """Set when the events have ended."""
+
+    async def stream_events(self) -> AsyncIterator[AgentEvent]:
+        """Yield every event of the run; `Terminal` is the last."""
+        async with _conversation(self._config) as assembled:
+            conversation = assembled.conversation
+            before = len(conversation.messages)
+            answer = AnswerText()
+            terminal: Terminal | None = None
+            async for event in conversation.run(Prompt(self._prompt)):
+                if isinstance(event, MessageCommitted) and event.agent_id is None:
+                    answer.see(event.message)
+                if isinstance(event, Terminal):
+                    terminal = event
+                yield event
+            assert terminal is not None, "a run ends with Terminal"
+            self.result = RunResult(
+                final_output=answer.text,
+                messages=conversation.messages,
+                new_messages=conversation.messages[before:],
+                reason=terminal.reason,
+                turns=terminal.turns,
+                usage=conversation.usage,
+                cost_usd=conversation.cost_usd,
+                session_id=conversation.session_id,
+            )
+
+
+class Runner:
+    """Runs the agent."""
+
+    @staticmethod
+    async def run(prompt: str, config: RunConfig | None = None, **changes: Any) -> RunResult:
+        """Run one prompt to its end; keyword arguments change fields of `config`.
+
+        Raises:
+            MaxTurnsExceeded: the turns are used up (see `RunConfig.on_max_turns`).
+            RunFailed: the endpoint failed for good.
+            AgentError: settings, session or model cannot be used.
+        """
+        chosen = replace(config or RunConfig(), **changes)
+        run = StreamedRun(prompt, chosen)
+        failure = ""
+        async for event in run.stream_events():
+            if isinstance(event, ErrorEvent):
+                failure = event.message
+        assert run.result is not None
+        if run.result.reason == "max_turns":
+            if chosen.on_max_turns is None:
+                raise MaxTurnsExceeded(run.result)
+            return replace(run.result, final_output=chosen.on_max_turns(run.result))
+        if run.result.reason in {"error", "prompt_too_long"}:
+            raise RunFailed(run.result, failure)
+        return run.result
+
+    @staticmethod
+    def run_sync(prompt: str, config: RunConfig | None = None, **changes: Any) -> RunResult:
+        """As `run`, for code without asyncio. Raises as `run`."""
+        return asyncio.run(Runner.run(prompt, config, **changes))
+
+    @staticmethod
+    def run_streamed(prompt: str, config: RunConfig | None = None, **changes: Any) -> StreamedRun:
+        """Return a run whose events can be iterated."""
+        return StreamedRun(prompt, replace(config or RunConfig(), **changes))
+
+
+@asynccontextmanager
+async def _conversation(config: RunConfig) -> AsyncIterator[Assembled]:
+    env = os.environ if config.env is None else config.env
+    folder = (config.folder or Path.cwd()).absolute()
+    around = surroundings_from(env, folder, version="")
+    options = _options(config)
+    settings = settings_for(options, around)
+    setup = config.setup or _setup(config, around)
+    dialog: Contender | None = _Approver(config.approve) if config.approve is not None else None
+    assembled = await assemble(options, around, settings, setup, PersonPorts(dialog=dialog))
+    try:
+        assembled.hook_runner.register(_hooks(config.hooks))
+        yield assembled
+    finally:
+        await assembled.conversation.aclose()
+
+
+def _options(config: RunConfig) -> RunOptions:
+    return RunOptions(
+        headless=True,
+        resume=config.session,
+        model=config.model,
+        effort=config.effort,
+        permission_mode=config.permission_mode,
+        allow=tuple(config.allow),
+        ask=tuple(config.ask),
+        deny=tuple(config.deny),
+        add_dirs=tuple(config.add_dirs),
+        max_turns=config.max_turns,
+        max_budget_usd=config.max_budget_usd,
+        system_prompt=config.system_prompt,
+        append_system_prompt=config.append_system_prompt,
+        trust=config.trust,
+    )
+
+
+def _setup(config: RunConfig, around: Surroundings) -> ModelSetup:
+    found = resolve_model(env=around.env, flag_model=config.model)
+    if isinstance(found, Unconfigured):
+        raise UsageError(found.reason)
+    return found
+
+
+def _hooks(functions: Mapping[str, Sequence[HookFunction]]) -> list[HandlerSpec]:
+    specs: list[HandlerSpec] = []
+    for event, listed in functions.items():
+        for function in listed:
+            name = getattr(function, "__qualname__", repr(function))
+            specs.append(
+                HandlerSpec(
+                    event=event,
+                    matcher=None,
+                    handler=CallbackHandler(name, function),
+                    source=HookSource.CODE,
+                    position=len(specs),
+                    owner=OWNER,
+                )
+            )
+    return specs
+
+
+OWNER: Final = "library"
+
+
+class _Approver:
+    """A function in the place of the dialog."""
+
+    name = "dialog"
+
+    def __init__(self, approve: Approve) -> None:
+        self._approve = approve
+
+    async def decide(self, request: PermissionRequest, pending: Decision) -> Decision | None:
+        if await self._approve(request, pending):
+            return user_decision(Behavior.ALLOW, message="Allowed by the calling program.")
+        return user_decision(
+            Behavior.DENY,
+            feedback="The calling program does not allow this.",
+            message="Declined by the calling program.",
+        )

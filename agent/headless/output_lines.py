@@ -1,0 +1,246 @@
+"""The lines of `--output-format stream-json` and the object of `json`, as values.
+
+Shapes are those that users of such streams know: `system`, `assistant`, `user`, `stream_event`,
+`result`. Next: `agent.headless.run` (which writes them), `agent.headless.control_protocol` (the
+other way).
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
+from typing import Any
+
+from agent.conversation.conversation import Conversation
+from agent.events import (
+    Compacted,
+    Complete,
+    MessageCommitted,
+    ModelFallback,
+    RetryScheduled,
+    TextDelta,
+    ThinkingDelta,
+    ToolInputDelta,
+    Usage,
+)
+from agent.user_prompt import Prompt
+from permissions.base.lazy_dataclass import lazy_dataclass
+
+Line = dict[str, Any]
+Delta = TextDelta | ThinkingDelta | ToolInputDelta
+
+
+def init_line(conversation: Conversation) -> Line:
+    """Return the first line: what this run works with."""
+    from agent.commands.spec import SKILLS  # one form of output alone names commands
+
+    center = conversation.commands
+    commands = center.registry.listed() if center is not None else ()
+    return {
+        "type": "system",
+        "subtype": "init",
+        "session_id": conversation.session_id,
+        "uuid": _new_uuid(),
+        "cwd": str(conversation.launch_dir),
+        "model": conversation.model,
+        "permissionMode": str(conversation.mode),
+        "tools": list(conversation.tool_names),
+        "mcp_servers": [],
+        "slash_commands": [command.meta.name for command in commands],
+        "skills": [c.meta.name for c in commands if c.meta.source in SKILLS],
+        "output_style": "default",
+        "agent_tui_version": conversation.identity.version,
+        "demo": conversation.is_demo,
+    }
+
+
+def message_line(event: MessageCommitted, session_id: str, usage: Usage | None) -> Line:
+    """Return a message of the model or of tools; `usage` is its response's, where it has one."""
+    message = event.message
+    wire: Line = dict(message.to_wire())
+    if message.role == "assistant":
+        wire |= {
+            "id": message.api_id or message.uid,
+            "type": "message",
+            "model": message.model,
+            "stop_reason": message.stop_reason,
+        }
+        if usage is not None:
+            wire["usage"] = usage_json(usage)
+    return {
+        "type": message.role,
+        "message": wire,
+        "parent_tool_use_id": _parent(event),
+        "session_id": session_id,
+        "uuid": message.uid,
+    }
+
+
+def replay_line(prompt: Prompt, session_id: str) -> Line:
+    """Return a prompt as whoever sent it hears that its turn has come."""
+    message = prompt.to_message()
+    return {
+        "type": "user",
+        "message": dict(message.to_wire()),
+        "parent_tool_use_id": None,
+        "session_id": session_id,
+        "uuid": message.uid,
+        "isReplay": True,
+    }
+
+
+def notice_line(event: RetryScheduled | ModelFallback | Compacted, session_id: str) -> Line:
+    """Return what happened between messages, as a `system` line."""
+    line: Line = {"type": "system", "session_id": session_id, "uuid": _new_uuid()}
+    match event:
+        case RetryScheduled():
+            return line | {
+                "subtype": "api_retry",
+                "attempt": event.attempt - 1,
+                "max_retries": event.max_attempts and event.max_attempts - 1,
+                "retry_delay_ms": round(1000 * event.delay_s),
+                "error_status": None,
+                "error": event.reason,
+            }
+        case ModelFallback():
+            return line | {
+                "subtype": "model_fallback",
+                "from_model": event.from_model,
+                "to_model": event.to_model,
+                "reason": event.reason,
+            }
+        case Compacted():
+            trigger = "manual" if event.trigger == "manual" else "auto"
+            metadata = {"trigger": trigger, "pre_tokens": event.tokens_before}
+            return line | {"subtype": "compact_boundary", "compact_metadata": metadata}
+
+
+def usage_json(usage: Usage) -> dict[str, int]:
+    """Return token counts under the names that the Messages API has for them."""
+    return {
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+        "cache_read_input_tokens": usage.cache_read_tokens,
+        "cache_creation_input_tokens": usage.cache_write_5m_tokens + usage.cache_write_1h_tokens,
+    }
+
+
+def models_json(conversation: Conversation) -> dict[str, Line]:
+    """Return what each model of the session used and cost."""
+    costs = conversation.costs
+    models = costs.session().models if costs is not None else {}
+    return {
+        name: {
+            "inputTokens": model.usage.input_tokens,
+            "outputTokens": model.usage.output_tokens,
+            "cacheReadInputTokens": model.usage.cache_read_tokens,
+            "cacheCreationInputTokens": model.usage.cache_write_5m_tokens
+            + model.usage.cache_write_1h_tokens,
+            "costUSD": round(model.cost_usd, 6),
+        }
+        for name, model in models.items()
+    }
+
+
+@lazy_dataclass(slots=True)
+class PartialLines:
+    """The events of answers that are being written, in the form of the Messages API.
+
+    One answer of each agent at a time: `message_start`, its blocks with their deltas, and at the
+    end `message_stop`.
+    """
+
+    session_id: str
+    _open: dict[str | None, _Answer] = field(default_factory=dict)
+
+    def delta(self, event: Delta, model: str) -> Iterator[Line]:
+        """Return the lines of one piece, with those that open what it belongs to."""
+        answer = self._open.get(event.agent_id)
+        if answer is None or answer.uid != event.message_uid:
+            answer = self._open[event.agent_id] = _Answer(event.message_uid)
+            message: Line = {
+                "id": event.message_uid,
+                "type": "message",
+                "role": "assistant",
+                "model": model,
+                "content": [],
+                "stop_reason": None,
+                "usage": usage_json(Usage()),
+            }
+            yield self._line(event, {"type": "message_start", "message": message})
+        for inner in answer.events(event):
+            yield self._line(event, inner)
+
+    def complete(self, event: Complete) -> Iterator[Line]:
+        """Return the lines that close an answer; none where nothing of it was shown."""
+        answer = self._open.pop(event.agent_id, None)
+        if answer is None:
+            return
+        for inner in answer.end_of_block():
+            yield self._line(event, inner)
+        delta = {"stop_reason": event.stop_reason, "stop_sequence": None}
+        usage = usage_json(event.usage)
+        yield self._line(event, {"type": "message_delta", "delta": delta, "usage": usage})
+        yield self._line(event, {"type": "message_stop"})
+
+    def _line(self, event: Delta | Complete, inner: Mapping[str, Any]) -> Line:
+        return {
+            "type": "stream_event",
+            "event": inner,
+            "parent_tool_use_id": _parent(event),
+            "session_id": self.session_id,
+            "uuid": _new_uuid(),
+        }
+
+
+@lazy_dataclass(slots=True)
+class _Answer:
+    uid: str
+    block: object = None
+    """What tells the open block from another; None while none is open."""
+    index: int = -1
+
+    def events(self, event: Delta) -> Iterator[Line]:
+        """Yield the event of a piece, after the start of its block where that is new."""
+        opening: Line
+        delta: Line
+        match event:
+            case TextDelta():
+                block: object = ("text", event.block_index)
+                opening = {"type": "text", "text": ""}
+                delta = {"type": "text_delta", "text": event.text}
+            case ThinkingDelta():
+                block = ("thinking", event.block_index)
+                opening = {"type": "thinking", "thinking": "", "signature": ""}
+                delta = {"type": "thinking_delta", "thinking": event.text}
+            case ToolInputDelta():
+                block = event.tool_use_id
+                opening = {
+                    "type": "tool_use",
+                    "id": event.tool_use_id,
+                    "name": event.name,
+                    "input": {},
+                }
+                delta = {"type": "input_json_delta", "partial_json": event.partial_json}
+        if block != self.block:
+            yield from self.end_of_block()
+            self.block, self.index = block, self.index + 1
+            yield {"type": "content_block_start", "index": self.index, "content_block": opening}
+        if isinstance(event, ToolInputDelta) and not event.partial_json:
+            return  # it only announced the call
+        yield {"type": "content_block_delta", "index": self.index, "delta": delta}
+
+    def end_of_block(self) -> Sequence[Line]:
+        """Return the event that closes the open block, if one is."""
+        return () if self.block is None else ({"type": "content_block_stop", "index": self.index},)
+
+
+def _parent(event: MessageCommitted | Delta | Complete) -> str | None:
+    """Return the call that a sub-agent works for; None for the main conversation."""
+    # A sub-agent's turn is named for its call (`agent.subagents.subagent`).
+    return event.turn_id if event.agent_id is not None else None
+
+
+def _new_uuid() -> str:
+    return str(uuid.uuid4())

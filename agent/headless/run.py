@@ -1,0 +1,416 @@
+"""Run prompts without a screen: text, JSON or streamed JSON out, an exit status for scripts.
+
+Data goes to standard output, everything else to standard error. Next: `agent.headless.output_lines`
+(the shapes), `agent.headless.input_lines` (prompts as lines), `agent.conversation.conversation`.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import field
+from typing import TYPE_CHECKING, Any, Final, TextIO
+
+from agent.conversation.conversation import Conversation
+from agent.errors import OutputError
+from agent.events import (
+    AgentEvent,
+    Compacted,
+    Complete,
+    ErrorEvent,
+    HookFinished,
+    MessageCommitted,
+    ModelFallback,
+    Notice,
+    PermissionRequested,
+    PermissionResolved,
+    RequestStart,
+    RetryScheduled,
+    Terminal,
+    TextDelta,
+    ThinkingDelta,
+    ToolInputDelta,
+    Usage,
+)
+from agent.exit_status import (
+    EXIT_COMPLETED,
+    EXIT_DENIED,
+    EXIT_ERROR,
+    EXIT_INTERRUPTED,
+    EXIT_LIMIT,
+    EXIT_REFUSAL,
+)
+from agent.headless.output_lines import (
+    Delta,
+    PartialLines,
+    init_line,
+    message_line,
+    models_json,
+    notice_line,
+    replay_line,
+    usage_json,
+)
+from agent.loop.answer_text import AnswerText
+from agent.options import OutputFormat
+from agent.user_prompt import Prompt
+from permissions.base.lazy_dataclass import lazy_dataclass
+from permissions.base.text.sanitize import sanitize
+from permissions.decision import Behavior, DecisionSource
+
+if TYPE_CHECKING:
+    from agent.headless.control_protocol import Control
+
+_STATUS: Final = {
+    "completed": EXIT_COMPLETED,
+    "stop_hook_prevented": EXIT_COMPLETED,
+    "max_turns": EXIT_LIMIT,
+    "budget_exceeded": EXIT_LIMIT,
+    "refusal": EXIT_REFUSAL,
+    "error": EXIT_ERROR,
+    "prompt_too_long": EXIT_ERROR,
+    "aborted_streaming": EXIT_INTERRUPTED,
+    "aborted_tools": EXIT_INTERRUPTED,
+}
+_FAILED: Final = "error_during_execution"
+_SUBTYPE: Final = {
+    "completed": "success",
+    "stop_hook_prevented": "success",
+    "refusal": "success",
+    "max_turns": "error_max_turns",
+    "budget_exceeded": "error_max_budget_usd",
+}
+
+
+@lazy_dataclass(slots=True)
+class _Run:
+    started: float = field(default_factory=time.monotonic)
+    answer: AnswerText = field(default_factory=AnswerText)
+    denials: list[dict[str, Any]] = field(default_factory=list)
+    denied_for_want: bool = False
+    asked: set[str] = field(default_factory=set)
+    error: str = ""
+    notices: list[str] = field(default_factory=list)
+    asked_at: float | None = None
+    """When the request that is under way left."""
+    api_s: float = 0.0
+    """Spent on waiting for the model."""
+    usages: dict[str, Usage] = field(default_factory=dict)
+    """Of responses whose message is not there yet, by its uid."""
+    stop_reason: str | None = None
+    """The model's, of its last response."""
+    terminal: Terminal | None = None
+
+
+async def run_start(conversation: Conversation, *, err: TextIO) -> int:
+    """Run the hooks of the start and nothing else; return the exit status."""
+    say_hooks(await conversation.start(), err)
+    return EXIT_COMPLETED
+
+
+def say_hooks(events: Sequence[AgentEvent], err: TextIO) -> None:
+    """Write what hooks had to say outside of a prompt."""
+    for event in events:
+        if isinstance(event, HookFinished):
+            for notice in event.notices:
+                err.write(f"agent-tui: hook: {sanitize(notice)}\n")
+        elif isinstance(event, Notice):
+            err.write(f"agent-tui: {event.level}: {sanitize(event.text)}\n")
+
+
+class HeadlessOutput:
+    """Writes one run's events in the chosen format."""
+
+    def __init__(
+        self,
+        conversation: Conversation,
+        output_format: OutputFormat,
+        *,
+        out: TextIO,
+        err: TextIO,
+        partial_messages: bool = False,
+        replays: bool = False,
+        is_kept: bool = True,
+    ) -> None:
+        """`partial_messages` adds `stream_event` lines to stream-json, `replays` each prompt.
+
+        `is_kept` says whether the session can be continued.
+        """
+        self._replays = replays
+        self._is_kept = is_kept
+        self._conversation = conversation
+        self._format = output_format
+        self._out = out
+        self._err = err
+        self._partial = PartialLines(conversation.session_id) if partial_messages else None
+        self._inputs: dict[str, tuple[str, Mapping[str, Any]]] = {}
+
+    def begin(self) -> None:
+        """Write the `system`/`init` line of stream-json; other formats write nothing yet."""
+        if self._format == "stream-json":
+            self._line(init_line(self._conversation))
+
+    async def run(self, prompt: Prompt) -> int:
+        """Run one prompt to its end, write what belongs to it, return its exit status."""
+        run = _Run()
+        if self._replays:
+            self._line(replay_line(prompt, self._conversation.session_id))
+        center = self._conversation.commands
+        if prompt.text.startswith("/") and center is not None:
+            from agent.commands.headless import say_command  # few prompts are commands
+
+            said = await say_command(prompt.text, center)
+            if said is not None:
+                return self._say_command(said.text, run, failed=said.is_error)
+        async for event in self._conversation.run(prompt):
+            self._see(event, run)
+        return self._end(run)
+
+    def _see(self, event: AgentEvent, run: _Run) -> None:
+        self._see_request(event, run)
+        match event:
+            case MessageCommitted():
+                self._message(event, run)
+            case PermissionRequested():
+                run.asked.add(event.request_id)
+                # A command inside a prompt is asked about without any message of the model.
+                self._inputs.setdefault(event.tool_use_id, (event.tool, event.input))
+            case PermissionResolved():
+                self._resolved(event, run)
+            case Terminal(agent_id=None):
+                run.terminal = event
+            case ErrorEvent():
+                run.error = event.message
+                self._say(f"error: {event.message}")
+            case Notice():
+                self._say(f"{event.level}: {event.text}")
+                run.notices.append(event.text)
+            case HookFinished():
+                for notice in event.notices:
+                    self._say(f"hook: {notice}")
+            case RetryScheduled() | ModelFallback() | Compacted():
+                self._between(event)
+            case TextDelta() | ThinkingDelta() | ToolInputDelta():
+                self._partial_lines(event)
+            case _:
+                pass
+
+    def _see_request(self, event: AgentEvent, run: _Run) -> None:
+        """Keep what one request took and brought."""
+        if isinstance(event, RequestStart) and event.agent_id is None:
+            run.asked_at = time.monotonic()
+        elif isinstance(event, Complete | RetryScheduled | ErrorEvent | Terminal):
+            if run.asked_at is not None and event.agent_id is None:
+                run.api_s += time.monotonic() - run.asked_at
+                run.asked_at = None
+            if isinstance(event, Complete):
+                run.usages[event.message_uid] = event.usage
+                if event.agent_id is None:
+                    run.stop_reason = event.stop_reason
+                if self._partial is not None and self._format == "stream-json":
+                    for line in self._partial.complete(event):
+                        self._line(line)
+
+    def _between(self, event: RetryScheduled | ModelFallback | Compacted) -> None:
+        if self._format == "stream-json":
+            self._line(notice_line(event, self._conversation.session_id))
+        if isinstance(event, RetryScheduled):
+            self._say(
+                f"waiting {event.delay_s:.1f} s, then attempt {event.attempt}: {event.reason}"
+            )
+        elif isinstance(event, ModelFallback):
+            self._say(f"switched from {event.from_model} to {event.to_model}: {event.reason}")
+
+    def _message(self, event: MessageCommitted, run: _Run) -> None:
+        message = event.message
+        if event.agent_id is None:
+            run.answer.see(message)
+        if message.role == "assistant":
+            for use in message.tool_uses():
+                self._inputs[use.id] = (use.name, use.input)
+        if self._format != "stream-json" or message.origin not in {"model", "tool"}:
+            return
+        usage = run.usages.pop(message.uid, None)
+        self._line(message_line(event, self._conversation.session_id, usage))
+
+    def _resolved(self, event: PermissionResolved, run: _Run) -> None:
+        decision = event.decision
+        if decision.behavior is not Behavior.DENY:
+            return
+        name, tool_input = self._inputs.get(event.tool_use_id, ("", {}))
+        run.denials.append(
+            {
+                "tool_name": name,
+                "tool_use_id": event.tool_use_id,
+                "tool_input": dict(tool_input),
+                "reason": decision.message,
+                "source": str(decision.source),
+            }
+        )
+        if event.request_id in run.asked and decision.source not in {
+            DecisionSource.HOOK,
+            DecisionSource.CLASSIFIER,
+            DecisionSource.USER,
+            DecisionSource.BRIDGE,
+            DecisionSource.CHANNEL,
+        }:
+            run.denied_for_want = True
+
+    def _partial_lines(self, event: Delta) -> None:
+        if self._partial is not None and self._format == "stream-json":
+            for line in self._partial.delta(event, self._conversation.model):
+                self._line(line)
+
+    def _end(self, run: _Run) -> int:
+        terminal = run.terminal
+        assert terminal is not None, "a run ends with Terminal"
+        status = _STATUS[terminal.reason]
+        if terminal.is_refused:
+            # Nothing was done: to a script an empty answer must not look like a good one.
+            status, run.error = EXIT_ERROR, terminal.detail
+        if status == EXIT_COMPLETED and run.denied_for_want:
+            status = EXIT_DENIED
+        failed = status in {EXIT_ERROR, EXIT_LIMIT, EXIT_INTERRUPTED}
+        if self._format == "text":
+            if run.answer.text:
+                # A file or a pipe gets the answer as it is; a terminal would obey it.
+                answer = sanitize(run.answer.text) if self._out.isatty() else run.answer.text
+                self._write(answer.rstrip("\n"))
+            self._explain(run, terminal, status)
+            return status
+        subtype = _SUBTYPE.get(terminal.reason, _FAILED) if status != EXIT_ERROR else _FAILED
+        result = self._result(run, subtype, failed=failed) | {
+            "num_turns": terminal.turns,
+            "terminal_reason": terminal.reason,
+        }
+        if terminal.detail:
+            result["detail"] = terminal.detail
+        self._line(result)
+        return status
+
+    def _say_command(self, text: str, run: _Run, *, failed: bool) -> int:
+        """Write what a command said in place of an answer; return the exit status."""
+        if self._format != "text":
+            run.answer.text = text
+            subtype = _FAILED if failed else "success"
+            self._line(self._result(run, subtype, failed=failed))
+        elif failed:
+            self._say(text)
+        else:
+            self._write(sanitize(text))
+        return EXIT_ERROR if failed else EXIT_COMPLETED
+
+    def _result(self, run: _Run, subtype: str, *, failed: bool) -> dict[str, Any]:
+        conversation = self._conversation
+        return {
+            "type": "result",
+            "subtype": subtype,
+            "is_error": failed,
+            "duration_ms": int((time.monotonic() - run.started) * 1000),
+            "duration_api_ms": int(run.api_s * 1000),
+            "num_turns": 0,
+            "stop_reason": run.stop_reason,
+            "result": run.answer.text if not run.error else run.error,
+            "session_id": conversation.session_id,
+            "total_cost_usd": round(conversation.cost_usd, 6),
+            "usage": usage_json(conversation.usage),
+            "modelUsage": models_json(conversation),
+            "permission_denials": run.denials,
+            "uuid": str(uuid.uuid4()),
+        }
+
+    def _explain(self, run: _Run, terminal: Terminal, status: int) -> None:
+        if run.denied_for_want:
+            for denial in run.denials:
+                self._say(f"denied: {denial['tool_name']}: {denial['reason']}")
+            self._say("to allow such calls: --allow RULE, or permissions.allow in your settings")
+        if status == EXIT_LIMIT:
+            self._say(f"stopped: {terminal.detail or terminal.reason}")
+        elif status == EXIT_REFUSAL:
+            self._say(f"refused: {terminal.detail}")
+        elif terminal.reason == "stop_hook_prevented":
+            if not any(terminal.detail and terminal.detail in text for text in run.notices):
+                self._say(f"stopped by a hook: {terminal.detail}")
+        elif status == EXIT_INTERRUPTED:
+            how = f"; continue with: agent-tui -r {self._conversation.session_id}"
+            self._say(f"interrupted{how if self._is_kept else ''}")
+
+    def _line(self, value: Mapping[str, Any]) -> None:
+        self._write(_json(value))
+
+    def _write(self, text: str) -> None:
+        try:
+            self._out.write(text + "\n")
+            self._out.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            session_id = self._conversation.session_id
+            kept = f" What was said is kept: agent-tui sessions show {session_id[:8]}"
+            raise OutputError(
+                f"The output cannot be written: {error.strerror}.{kept if self._is_kept else ''}"
+            ) from error
+
+    def _say(self, text: str) -> None:
+        self._err.write(f"agent-tui: {sanitize(text)}\n")
+        self._err.flush()
+
+
+async def run_headless(
+    conversation: Conversation,
+    prompts: AsyncIterator[Prompt],
+    output_format: OutputFormat,
+    *,
+    out: TextIO,
+    err: TextIO,
+    partial_messages: bool = False,
+    replays: bool = False,
+    is_kept: bool = True,
+    interrupted: Callable[[], int | None] = lambda: None,
+    control: Control | None = None,
+) -> int:
+    """Run the prompts one after the other; return the first status that is not 0, else 0.
+
+    `interrupted` returns the exit status of a signal that arrived, or None. With `control`, who
+    sends the prompts hears how each ended, and says whether more come: a failure ends none of them.
+    """
+    output = HeadlessOutput(
+        conversation,
+        output_format,
+        out=out,
+        err=err,
+        partial_messages=partial_messages,
+        replays=replays,
+        is_kept=is_kept,
+    )
+    if output_format == "stream-json" and conversation.commands is not None:
+        # The first line names the commands of files.
+        await conversation.commands.ready()
+    output.begin()
+    status = EXIT_COMPLETED
+    async for prompt in prompts:
+        one = await output.run(prompt)
+        by_signal = interrupted()
+        if by_signal is not None:
+            return by_signal
+        if control is not None and control.interrupted:
+            # As it was asked to.
+            control.interrupted, one = False, EXIT_COMPLETED
+        if control is not None and control.is_introduced and one == EXIT_DENIED:
+            # Its library would take the status for a crash; the result names what was denied.
+            one = EXIT_COMPLETED
+        status = status or one
+        if control is None and one in {EXIT_ERROR, EXIT_INTERRUPTED}:
+            break
+    return interrupted() or status
+
+
+def write_line(out: TextIO, value: Mapping[str, Any]) -> None:
+    """Write one line of a stream."""
+    out.write(_json(value) + "\n")
+    out.flush()
+
+
+def _json(value: Mapping[str, Any]) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)

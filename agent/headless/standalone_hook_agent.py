@@ -1,0 +1,43 @@
+"""Agent hooks outside of a conversation, for `hooks run`: the same sub-agent, set up for one
+question."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import replace
+
+from agent.assembly.assemble import PersonPorts, assemble
+from agent.assembly.environment import Surroundings
+from agent.model.endpoint import ModelSetup
+from agent.options import RunOptions
+from agent.settings.load import Settings
+from agent.subagents.hook_agent import HookAgent
+from permissions.base.files.temporary_folders import make_owned_folder
+
+
+async def ask_agent(
+    around: Surroundings,
+    settings: Settings,
+    setup: ModelSetup,
+    prompt: str,
+    *,
+    system: str,
+    model: str | None,
+    max_turns: int,
+) -> Mapping[str, object] | None:
+    """Return what the sub-agent concluded, or None when its turns ran out.
+
+    Nothing is kept: the session it needs lives in a folder that goes with it. No hook fires.
+    """
+    folder = await asyncio.to_thread(make_owned_folder, "agent-tui-hook-")
+    try:
+        alone = replace(around, agent_home=folder.path)
+        assembled = await assemble(RunOptions(headless=True), alone, settings, setup, PersonPorts())
+        try:
+            agent = HookAgent(lambda: assembled.ports, lambda _: None)
+            return await agent(prompt, system=system, model=model, max_turns=max_turns)
+        finally:
+            await assembled.conversation.aclose()
+    finally:
+        await asyncio.to_thread(folder.remove)

@@ -1,0 +1,1 @@
+"""Moments of a conversation fired as hook events."""

@@ -1,0 +1,91 @@
+"""Hook configuration from settings: one layer per file, the switches with the source that set
+them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from agent.errors import UsageError
+from agent.settings.load import Settings
+from hooks.config.config import HookConfig, HookLayer, build_config
+from hooks.config.sources import SourceError, read_plugin
+from hooks.config.spec import HandlerSpec, HookSource
+from permissions.rule import RuleSource
+
+SOURCES: Final = {
+    RuleSource.POLICY: HookSource.POLICY,
+    RuleSource.PROJECT: HookSource.PROJECT,
+    RuleSource.LOCAL: HookSource.LOCAL,
+    RuleSource.USER: HookSource.USER,
+    RuleSource.CLI: HookSource.CLI,
+    RuleSource.SESSION: HookSource.CODE,
+}
+SWITCHES: Final = (
+    "disableAllHooks",
+    "allowManagedHooksOnly",
+    "allowedHttpHookUrls",
+    "httpHookAllowedEnvVars",
+    "hookFailureDefault",
+)
+
+
+def hook_config(settings: Settings) -> HookConfig:
+    """Return the hooks in force; what a project brings before trust is not in `settings.hooks`."""
+    return build_config(hook_layers(settings))
+
+
+def plugin_hooks(
+    folders: Sequence[Path], *, launch_dir: Path, data_home: Path
+) -> tuple[tuple[HandlerSpec, ...], tuple[str, ...]]:
+    """Return the hooks of the plugins in some folders, and what is wrong with them, for people.
+
+    Raises:
+        UsageError: a folder is not there, or a file of it cannot be read.
+    """
+    layers: list[HookLayer] = []
+    for folder in folders:
+        root = launch_dir / folder
+        if not root.is_dir():
+            raise UsageError(f"--plugin-dir {folder}: there is no such folder")
+        try:
+            layers.extend(read_plugin(root, data_home=data_home))
+        except SourceError as error:
+            raise UsageError(f"--plugin-dir {folder}: {error}") from error
+    config = build_config(layers)
+    return config.all(), tuple(str(warning) for warning in config.warnings)
+
+
+def waiting_layers(settings: Settings) -> list[HookLayer]:
+    """Return one empty layer per file of the project whose hooks wait for trust."""
+    counts = Counter(item.file for item in settings.trust.new if item.kind == "hook")
+    return [
+        HookLayer(
+            HookSource.LOCAL if file.name == "settings.local.json" else HookSource.PROJECT,
+            {},
+            file=str(file),
+            waiting=count,
+        )
+        for file, count in counts.items()
+        if file is not None
+    ]
+
+
+def hook_layers(settings: Settings) -> list[HookLayer]:
+    """Return one layer per file that configures hooks, then one per switch."""
+    layers = [
+        HookLayer(
+            SOURCES[text.source],
+            {"hooks": text.raw},
+            file=str(text.file) if text.file is not None else None,
+        )
+        for text in settings.hooks
+    ]
+    values = settings.values.model_dump(exclude_none=True)
+    for switch in SWITCHES:
+        if switch in values and switch in settings.merged.origins:
+            source = settings.merged.origins[switch].source
+            layers.append(HookLayer(SOURCES[source], {switch: values[switch]}))
+    return layers

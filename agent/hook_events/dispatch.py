@@ -1,0 +1,287 @@
+"""The one place where hook events are fired from: the same for the main agent and for sub-agents.
+
+Turns moments of the conversation into hook payloads. Implements the hook ports of `agent.loop.loop`
+and `agent.tools.call`. Next: `agent.hook_events.tool_events` (events of tool calls),
+`agent.hook_events.fire`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from agent.abort import AbortSignal
+from agent.hook_events.tool_events import CallEvents
+from agent.prompt.instruction_files import InstructionFile
+from hooks.answers.outcome import EventOutcome
+from hooks.events import (
+    ConfigChange,
+    CwdChanged,
+    DirectoryAdded,
+    FileChanged,
+    HookEventPayload,
+    InstructionsLoaded,
+    MessageDisplay,
+    Notification,
+    PostCompact,
+    PostModelSwitch,
+    PreCompact,
+    PreModelSwitch,
+    SessionEnd,
+    SessionStart,
+    Setup,
+    Stop,
+    StopFailure,
+    SubagentStart,
+    SubagentStop,
+    UserPromptExpansion,
+    UserPromptSubmit,
+)
+
+if TYPE_CHECKING:
+    from agent.loop.loop_ports import TurnHooks
+    from agent.tools.call import CallHooks
+
+_STOP_FAILURES: Final = {
+    "rate_limit_error": "rate_limit",
+    "overloaded_error": "overloaded",
+    "authentication_error": "authentication_failed",
+    "permission_error": "authentication_failed",
+    "billing_error": "billing_error",
+    "invalid_request_error": "invalid_request",
+    "invalid_request": "invalid_request",
+    "not_found_error": "model_not_found",
+    "api_error": "server_error",
+}
+"""The endpoint's error kinds in the words that StopFailure hooks match on."""
+
+
+class HookDispatch(CallEvents):
+    """Fires the events of one agent."""
+
+    _model: str = ""
+    _start_context: tuple[str, ...] = ()
+    _untold: tuple[str, ...] = ()
+    _first_message: str | None = None
+
+    def for_subagent(self, agent_id: str, agent_type: str, turn_id: str) -> HookDispatch:
+        """Return a dispatch for a sub-agent: same handlers, its own identity in the payloads."""
+        child = HookDispatch(
+            self._runner,
+            self._session,
+            agent_id=agent_id,
+            agent_type=agent_type,
+            listeners=self.listeners,
+        )
+        child._turn_id = turn_id
+        child.abort = self.abort
+        return child
+
+    def start_context(self, *, again: bool = False) -> list[str]:
+        """Return what Setup and SessionStart hooks add in front of the first prompt.
+
+        Told once, and `again` where the conversation was taken back to before it.
+        """
+        texts, self._untold = (self._start_context if again else self._untold), ()
+        return list(texts)
+
+    def take_first_message(self) -> str | None:
+        """Return what a SessionStart hook says in the person's place, once."""
+        text, self._first_message = self._first_message, None
+        return text
+
+    # -- session and turn -------------------------------------------------------------------
+
+    async def setup(self, trigger: str) -> None:
+        """Fire Setup, as the command line asked; its context waits for the first prompt."""
+        outcome = await self._fire(Setup(trigger=trigger))
+        if outcome is not None and outcome.additional_context:
+            self._add_start_context(outcome.additional_context)
+
+    async def session_start(
+        self,
+        source: str,
+        model: str,
+        *,
+        title: str | None = None,
+        context_tokens: int | None = None,
+    ) -> EventOutcome | None:
+        """Fire SessionStart; its context waits for the first prompt.
+
+        Args:
+            source: why it starts, in the contract's words.
+            model: the one in use.
+            title: the name a resumed session has.
+            context_tokens: what a resumed session starts from.
+        """
+        self._model = model
+        outcome = await self._fire(
+            SessionStart(
+                source=source,
+                model=model,
+                session_title=title,
+                context_tokens=context_tokens,
+            )
+        )
+        if outcome is not None:
+            if outcome.additional_context:
+                self._add_start_context(outcome.additional_context)
+            self._first_message = outcome.initial_user_message
+        return outcome
+
+    def _add_start_context(self, text: str) -> None:
+        self._start_context = (*self._start_context, text)
+        self._untold = (*self._untold, text)
+
+    async def session_end(self, reason: str) -> None:
+        """Fire SessionEnd; its answers count for nothing."""
+        await self._fire(SessionEnd(reason=reason))
+
+    async def user_prompt_submit(self, text: str, abort: AbortSignal) -> EventOutcome | None:
+        """Fire UserPromptSubmit."""
+        return await self._fire(UserPromptSubmit(prompt=text), abort)
+
+    async def user_prompt_expansion(
+        self, name: str, arguments: str, source: str, typed: str, abort: AbortSignal
+    ) -> EventOutcome | None:
+        """Fire UserPromptExpansion: a typed command is about to become its text."""
+        payload = UserPromptExpansion(
+            command_name=name, command_args=arguments, command_source=source, prompt=typed
+        )
+        return await self._fire(payload, abort)
+
+    async def stop(
+        self, last_text: str, *, active: bool, abort: AbortSignal
+    ) -> EventOutcome | None:
+        """Fire Stop, or SubagentStop in a sub-agent."""
+        if self._agent_id is not None:
+            payload: HookEventPayload = SubagentStop(
+                agent_id=self._agent_id,
+                agent_type=self._agent_type or "",
+                # Its messages are there, each with the agent's id.
+                agent_transcript_path=str(self._session.transcript_path),
+                last_assistant_message=last_text,
+                stop_hook_active=active,
+                background_tasks=self.listeners.background_tasks(),
+                session_crons=[],
+            )
+        else:
+            payload = Stop(
+                last_assistant_message=last_text,
+                stop_hook_active=active,
+                background_tasks=self.listeners.background_tasks(),
+                session_crons=[],
+            )
+        return await self._fire(payload, abort)
+
+    async def stop_failure(self, kind: str, detail: str) -> None:
+        """Fire StopFailure: a turn ended by an error of the endpoint."""
+        await self._fire(
+            StopFailure(
+                error=_STOP_FAILURES.get(kind, "unknown"),
+                error_details=detail,
+                last_assistant_message=detail,
+            )
+        )
+
+    async def subagent_start(self) -> EventOutcome | None:
+        """Fire SubagentStart; its context goes to the sub-agent."""
+        return await self._fire(
+            SubagentStart(agent_id=self._agent_id or "", agent_type=self._agent_type or "")
+        )
+
+    async def notification(self, kind: str, message: str) -> None:
+        """Fire Notification: the person's attention is wanted."""
+        await self._fire(Notification(message=message, notification_type=kind))
+
+    async def message_display(
+        self, message_id: str, index: int, delta: str, *, final: bool, abort: AbortSignal
+    ) -> str | None:
+        """Fire MessageDisplay; return what is shown instead, or None for the text as it is."""
+        payload = MessageDisplay(
+            turn_id=self._turn_id, message_id=message_id, index=index, final=final, delta=delta
+        )
+        outcome = await self._fire(payload, abort)
+        return None if outcome is None else outcome.display_content
+
+    async def pre_compact(self, trigger: str, instructions: str) -> EventOutcome | None:
+        """Fire PreCompact; a block keeps the history as it is."""
+        return await self._fire(PreCompact(trigger=trigger, custom_instructions=instructions))
+
+    async def post_compact(self, trigger: str, summary: str) -> None:
+        """Fire PostCompact, then SessionStart: what its hooks add comes behind the summary.
+
+        A sub-agent has no session of its own to start.
+        """
+        await self._fire(PostCompact(trigger=trigger, compact_summary=summary))
+        if self._agent_id is not None:
+            return
+        self._keep_for_model(await self._fire(SessionStart(source="compact", model=self._model)))
+
+    async def may_switch_model(self, old: str, new: str, requested: str) -> str | None:
+        """Fire PreModelSwitch; return why a hook refuses, or None."""
+        outcome = await self._fire(
+            PreModelSwitch(
+                from_model=old, to_model=new, requested_model=requested, source="command"
+            )
+        )
+        if outcome is None or outcome.proceeds is not False:
+            # Whoever asked for the switch is the person a hook's `ask` would ask.
+            return None
+        return outcome.stop_reason or outcome.reason or "a hook refused"
+
+    async def model_switched(self, old: str, new: str, requested: str) -> None:
+        """Fire PostModelSwitch; the model hears with its next request what hooks add."""
+        self._model = new
+        self._keep_for_model(
+            await self._fire(
+                PostModelSwitch(
+                    from_model=old, to_model=new, requested_model=requested, source="command"
+                )
+            )
+        )
+
+    async def cwd_changed(self, old: str, new: str) -> None:
+        """Fire CwdChanged."""
+        self._session.cwd = Path(new)
+        await self._fire(CwdChanged(old_cwd=old, new_cwd=new))
+
+    async def file_changed(self, payload: FileChanged) -> None:
+        """Fire FileChanged."""
+        await self._fire(payload)
+
+    async def may_change_settings(self, source: str, path: Path) -> bool:
+        """Fire ConfigChange; False when a hook refuses that the change counts."""
+        outcome = await self._fire(ConfigChange(source=source, file_path=str(path)))
+        return outcome is None or outcome.decision not in {"block", "deny"}
+
+    async def directory_added(self, directory: str, source: str) -> None:
+        """Fire DirectoryAdded and come back; the model hears what hooks say to it later."""
+        if self._runner.has("DirectoryAdded"):
+            self._unhurried(lambda: self._directory_added(directory, source))
+
+    async def _directory_added(self, directory: str, source: str) -> None:
+        self._keep_for_model(await self._fire(DirectoryAdded(directory=directory, source=source)))
+
+    async def instructions_loaded(self, file: InstructionFile, trigger: str | None = None) -> None:
+        """Fire InstructionsLoaded and come back; `trigger` is the file in use that brought it."""
+        if self._runner.has("InstructionsLoaded"):
+            self._unhurried(lambda: self._instructions_loaded(file, trigger))
+
+    async def _instructions_loaded(self, file: InstructionFile, trigger: str | None) -> None:
+        await self._fire(
+            InstructionsLoaded(
+                file_path=str(file.path),
+                memory_type=file.memory_type,
+                load_reason=file.reason,
+                globs=list(file.globs) or None,
+                trigger_file_path=trigger,
+                parent_file_path=str(file.parent) if file.parent is not None else None,
+            )
+        )
+
+
+if TYPE_CHECKING:
+
+    def _proves(dispatch: HookDispatch) -> tuple[CallHooks, TurnHooks]:
+        return dispatch, dispatch

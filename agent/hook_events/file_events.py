@@ -1,0 +1,91 @@
+"""Moments outside of calls that hooks hear of: loaded instructions, a moved shell, watched files.
+
+Also what a path in use brings in: instruction files of its folder, told to the model at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from agent.hook_events.dispatch import HookDispatch
+from agent.hook_events.path_instructions import PathInstructions
+from agent.messages import ToolUse
+from agent.prompt.instruction_files import InstructionFile, Instructions
+from agent.tools.call import CallOutcome
+from hooks.config.watched_files import FileWatch, static_names
+from hooks.events import FileChanged
+
+
+class HookSources:
+    """Watches one conversation's surroundings and fires the events that belong to them."""
+
+    def __init__(
+        self,
+        hooks: HookDispatch,
+        instructions: Instructions,
+        at_start: Sequence[InstructionFile],
+        cwd: Callable[[], Path],
+    ) -> None:
+        """`at_start` was loaded before there was anybody to tell; `cwd` is the shell's."""
+        self._hooks = hooks
+        self._instructions = PathInstructions(hooks, instructions, cwd)
+        self._at_start = tuple(at_start)
+        self._cwd = cwd
+        self._known_cwd = cwd()
+        self._watch = FileWatch(self._file_changed)
+        self._watching: asyncio.Task[None] | None = None
+        hooks.listeners.watch_paths = self._watch_paths
+
+    async def start(self) -> None:
+        """Tell of the instruction files of the start, and watch the files that matchers name."""
+        await self._tell(self._at_start)
+        self._hooks.runner.on_config.append(self._watch_names)
+        self._watch_names()
+
+    async def after_calls(self, outcomes: Sequence[tuple[ToolUse, CallOutcome]]) -> list[str]:
+        """Return what the model is told after these calls; usually nothing."""
+        await self._moved()
+        return await self._instructions.after_calls(outcomes)
+
+    async def aclose(self) -> None:
+        """Stop watching."""
+        if self._watching is not None:
+            self._watching.cancel()
+            await asyncio.wait({self._watching})
+            self._watching = None
+
+    async def _tell(self, files: Sequence[InstructionFile], trigger: str | None = None) -> None:
+        for file in files:
+            await self._hooks.instructions_loaded(file, trigger)
+
+    async def _moved(self) -> None:
+        old, new = self._known_cwd, self._cwd()
+        if old == new:
+            return
+        self._known_cwd = new
+        self._watch_names()
+        await self._hooks.cwd_changed(str(old), str(new))
+
+    async def _file_changed(self, payload: FileChanged) -> None:
+        await self._hooks.file_changed(payload)
+
+    def _watch_names(self) -> None:
+        """Watch what the matchers in force name, in the shell's folder."""
+        self._watch.set_static(static_names(self._hooks.runner.config), self._cwd())
+        self._run_watch()
+
+    def _watch_paths(self, paths: Sequence[str]) -> None:
+        self._watch.set_dynamic(paths, self._cwd())
+        self._run_watch()
+
+    def _run_watch(self) -> None:
+        if self._watching is None and self._watch.paths:
+            self._watching = asyncio.ensure_future(self._follow())
+
+    async def _follow(self) -> None:
+        try:
+            await self._watch.run()
+        except Exception as error:  # noqa: BLE001 - isolation boundary: the conversation goes on
+            self._hooks.say(f"Files are not watched for hooks any longer: {error}")

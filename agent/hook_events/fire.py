@@ -1,0 +1,289 @@
+"""Fire one hook event for one agent, and carry out what every event may ask for.
+
+What hooks have to show becomes agent events; titles, watch lists, terminal sequences and the like
+go to whoever listens. An event that no handler matches costs a dictionary look-up. The events
+themselves: `agent.hook_events.dispatch`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from agent.abort import AbortSignal
+from agent.events import AgentEvent, HookFinished, HookStarted, Notice
+from hooks.answers.outcome import EventOutcome
+from hooks.answers.response import first_line
+from hooks.config.spec import HandlerSpec
+from hooks.events import HookEventPayload
+from hooks.ports import HookSession
+from hooks.runner import HookRunner
+from permissions.base.lazy_dataclass import lazy_dataclass
+from permissions.explain.explain_decision import place_relative
+
+CLASSIFIER_NOTES: Final = 10
+"""How many of the latest notes for the classifier are kept."""
+BESIDE_TURNS: Final = frozenset(
+    {
+        "Notification",
+        "FileChanged",
+        "ConfigChange",
+        "DirectoryAdded",
+        "InstructionsLoaded",
+        "PreModelSwitch",
+        "PostModelSwitch",
+    }
+)
+"""Events that nobody waits for a turn to hear about."""
+
+OFTEN: Final = frozenset({"MessageDisplay"})
+"""Events that fire many times a second: what goes wrong each time is said once a turn."""
+AFTER_TOOLS: Final = frozenset({"PostToolUse", "PostToolUseFailure"})
+PLACE: Final = re.compile(r"(?<= \()[a-z]+ (?P<file>/[^\n]*?)(?=\)(?: would fail)?: )")
+"""Where a notice says which file a hook is from."""
+
+
+@lazy_dataclass(slots=True)
+class HookListeners:
+    """Who carries out what hooks ask for; shared by the agents of one conversation."""
+
+    watch_paths: Callable[[Sequence[str]], None] = lambda _: None
+    """Hears which files a hook wants watched from now on."""
+    session_title: Callable[[str], None] = lambda _: None
+    reload_skills: Callable[[], None] = lambda: None
+    terminal: Callable[[str], None] = lambda _: None
+    """Takes a sequence from the closed list of the contract; nothing else arrives here."""
+    tell: Callable[[str, str], None] | None = None
+    """Shows a line at once, with its level, `info` or `warning`; None: with the next turn."""
+    live: Callable[[HookStarted | HookFinished], None] | None = None
+    """Hears at once of a wait that has a status message; the events of the turn come later."""
+    background_tasks: Callable[[], list[dict[str, object]]] = list
+    """What stop hooks are told of commands that still run."""
+
+
+class HookFiring:
+    """Fires events of one agent."""
+
+    def __init__(
+        self,
+        runner: HookRunner,
+        session: HookSession,
+        *,
+        env_files: list[Path] | None = None,
+        agent_id: str | None = None,
+        agent_type: str | None = None,
+        listeners: HookListeners | None = None,
+    ) -> None:
+        """Fire events of one agent.
+
+        Args:
+            runner: the engine.
+            session: what the runner tells every hook.
+            env_files: kept up to date with the shell files that hooks wrote.
+            agent_id: None is the main agent.
+            agent_type: of a sub-agent.
+            listeners: those of the conversation.
+        """
+        self.listeners = listeners if listeners is not None else HookListeners()
+        self._env_files = env_files if env_files is not None else []
+        self._runner = runner
+        self._session = session
+        self._agent_id = agent_id
+        self._agent_type = agent_type
+        self._turn_id = ""
+        self._events: list[AgentEvent] = []
+        self._late: list[str] = []
+        self._said: set[str] = set()
+        self._classifier_notes: deque[str] = deque(maxlen=CLASSIFIER_NOTES)
+        self._unawaited: set[asyncio.Future[None]] = set()
+        self._one_by_one = asyncio.Lock()
+        self.abort: AbortSignal | None = None
+        """Ends hooks of events that belong to what is going on; None while nothing is."""
+        self.cwd: Callable[[], Path] = lambda: session.cwd
+        """The shell's folder, which moves between two events of a turn."""
+
+    @property
+    def runner(self) -> HookRunner:
+        """The engine, for `/hooks` and for contenders."""
+        return self._runner
+
+    def turn_id(self) -> str:
+        """Return the turn that events belong to now."""
+        return self._turn_id
+
+    def begin_turn(self, turn_id: str, prompt_id: str | None) -> None:
+        """Name the turn that the next events belong to; None goes on with the prompt before."""
+        self._turn_id = turn_id
+        if prompt_id is not None:
+            self._session.prompt_id = prompt_id
+        self._said.clear()
+        self._runner.begin_prompt()
+
+    def notices(self) -> list[AgentEvent]:
+        """Return events for the person since the last call; empties the list."""
+        events, self._events = self._events, []
+        return events
+
+    def late_context(self) -> list[str]:
+        """Return what hooks that nobody waits for brought for the model since the last call."""
+        if self._agent_id is not None:
+            return []
+        brought, self._late = self._late, []
+        late = self._runner.take_background()
+        for text in late.system_messages:
+            self._show(Notice(self._turn_id, "info", text, agent_id=self._agent_id))
+        for text in late.notices:
+            self._show(Notice(self._turn_id, "warning", text, agent_id=self._agent_id))
+        return [*brought, *late.additional_context, *late.wake]
+
+    def classifier_context(self) -> tuple[str, ...]:
+        """Return the latest notes that hooks left for the permission classifier, oldest first."""
+        return tuple(self._classifier_notes)
+
+    def show_outcome(self, outcome: EventOutcome) -> None:
+        """Show what an event came to that was fired elsewhere (the permission race)."""
+        self._finished(outcome, None)
+
+    async def aclose(self, *, wait_s: float = 2.0) -> None:
+        """Give events that nobody waits for a moment more, then end what hears of them."""
+        if self._unawaited:
+            await asyncio.wait(set(self._unawaited), timeout=wait_s)
+        for task in self._unawaited:
+            task.cancel()
+        if self._unawaited:
+            await asyncio.wait(set(self._unawaited))
+
+    def _unhurried(self, fire: Callable[[], Awaitable[None]]) -> None:
+        """Fire something that nobody waits for, after what was fired so before."""
+
+        async def run() -> None:
+            async with self._one_by_one:
+                await fire()
+
+        task = asyncio.ensure_future(run())
+        self._unawaited.add(task)
+        task.add_done_callback(self._unawaited.discard)
+
+    def say(self, text: str) -> None:
+        """Show a line about hooks as a whole: at once where that is possible."""
+        text = self._nearer(text)
+        if self.listeners.tell is not None:
+            self.listeners.tell(text, "warning")
+        else:
+            self._show(Notice(self._turn_id, "warning", text, agent_id=self._agent_id))
+
+    async def _fire(
+        self,
+        payload: HookEventPayload,
+        abort: AbortSignal | None = None,
+        tool_use_id: str | None = None,
+    ) -> EventOutcome | None:
+        name = payload.event_name
+        if not self._runner.has(name):
+            return None
+        if abort is None and name not in BESIDE_TURNS and name != "SessionEnd":
+            abort = self.abort
+        who = self._who() if payload.agent_id is None else {}
+        payload = replace(payload, cwd=str(self.cwd()), **who)
+
+        live: Callable[[HookStarted | HookFinished], None] | None = None
+
+        def started(specs: Sequence[HandlerSpec]) -> None:
+            nonlocal live
+            words = next((spec.status_message for spec in specs if spec.status_message), None)
+            event = HookStarted(self._turn_id, name, words, tool_use_id, agent_id=self._agent_id)
+            if words and self._agent_id is None and self.abort is not None and self._turn_id:
+                live = self.listeners.live
+            if live is not None:
+                live(event)
+                event = replace(event, status_message=None)
+            self._show(event)
+
+        try:
+            outcome = await self._runner.run(payload, abort=abort, on_start=started)
+        finally:
+            if live is not None:
+                live(HookFinished(self._turn_id, name, "", (), tool_use_id=tool_use_id))
+        if outcome.outcome == "skipped":
+            return None
+        self._finished(outcome, tool_use_id)
+        return outcome
+
+    def _who(self) -> dict[str, Any]:
+        return {"agent_id": self._agent_id, "agent_type": self._agent_type}
+
+    def _keep_for_model(self, outcome: EventOutcome | None) -> None:
+        """Let the model hear an event's context with its next request."""
+        if outcome is not None and outcome.additional_context:
+            self._late.append(outcome.additional_context)
+
+    def _finished(self, outcome: EventOutcome, tool_use_id: str | None) -> None:
+        self._carry_out(outcome)
+        notices = self._news((*outcome.notices, *outcome.config_warnings), outcome.event)
+        tell = self.listeners.tell
+        if tell is not None and outcome.event in BESIDE_TURNS:
+            for text in notices:
+                tell(text, "warning")
+            for text in outcome.system_messages:
+                tell(text, "info")
+            notices = ()
+            outcome = replace(outcome, system_messages=())
+        self._show(
+            HookFinished(
+                self._turn_id,
+                outcome.event,
+                str(outcome.outcome),
+                notices,
+                tool_use_id=tool_use_id,
+                agent_id=self._agent_id,
+            )
+        )
+        said = list(outcome.system_messages)
+        if outcome.event in AFTER_TOOLS and outcome.decision == "block" and outcome.reason:
+            # The model answers to it, so whoever reads along has to know of it, too.
+            first = first_line(outcome.reason)
+            more = "" if first == outcome.reason.strip() else " …"
+            said.append(f"{outcome.decided_by or 'A hook'} told the model: {first}{more}")
+        for text in said:
+            self._show(Notice(self._turn_id, "info", text, agent_id=self._agent_id))
+
+    def _news(self, notices: Sequence[str], event: str) -> tuple[str, ...]:
+        """Return notices as they are told: what was told in this turn already, shortened."""
+        told: list[str] = []
+        for text in map(self._nearer, notices):
+            if text not in self._said:
+                self._said.add(text)
+                told.append(text)
+            elif event not in OFTEN:
+                name, parenthesis, _ = text.partition("): ")
+                told.append(f"{name}{parenthesis}the same again" if parenthesis else text)
+        return tuple(told)
+
+    def _nearer(self, text: str) -> str:
+        """Name the file of a notice as seen from the project, or from home."""
+        found = PLACE.search(text)
+        if found is None:
+            return text
+        short = place_relative(str(self._session.project_dir), str(self._session.home))
+        return f"{text[: found.start('file')]}{short(found['file'])}{text[found.end() :]}"
+
+    def _carry_out(self, outcome: EventOutcome) -> None:
+        if outcome.env_file is not None:
+            self._env_files[:] = self._runner.env_files.written()
+        if outcome.watch_paths is not None:
+            self.listeners.watch_paths(outcome.watch_paths)
+        if outcome.session_title is not None:
+            self.listeners.session_title(outcome.session_title)
+        if outcome.reload_skills:
+            self.listeners.reload_skills()
+        if outcome.terminal_sequence is not None:
+            self.listeners.terminal(outcome.terminal_sequence)
+        self._classifier_notes.extend(outcome.classifier_context)
+
+    def _show(self, event: AgentEvent) -> None:
+        self._events.append(event)

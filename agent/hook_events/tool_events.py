@@ -1,0 +1,138 @@
+"""The hook events around one tool call, and after a batch of them.
+
+Implements the hook port of `agent.tools.call`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from agent.abort import AbortSignal
+from agent.hook_events.fire import HookFiring
+from agent.messages import ToolUse
+from agent.tools.call import CallHooks, CallOutcome
+from hooks.answers.outcome import EventOutcome
+from hooks.events import (
+    PermissionDenied,
+    PostToolBatch,
+    PostToolUse,
+    PostToolUseFailure,
+    PreToolUse,
+)
+
+_MCP_NAME: Final = re.compile(r"^mcp__(.+?)__")
+
+
+class CallEvents(HookFiring):
+    """Fires the events of tool calls. Payloads are made only where somebody listens."""
+
+    async def pre_tool_use(
+        self, call: ToolUse, tool_input: Mapping[str, Any], abort: AbortSignal
+    ) -> EventOutcome | None:
+        """Fire PreToolUse."""
+        if not self._runner.has("PreToolUse"):
+            return None
+        server = _MCP_NAME.match(call.name)
+        return await self._fire(
+            PreToolUse(
+                tool_name=call.name,
+                tool_input=dict(tool_input),
+                tool_use_id=call.id,
+                mcp_server=server.group(1) if server else None,
+            ),
+            abort,
+            call.id,
+        )
+
+    async def post_tool_use(
+        self,
+        call: ToolUse,
+        tool_input: Mapping[str, Any],
+        response: Any,
+        duration_ms: int,
+        abort: AbortSignal,
+    ) -> EventOutcome | None:
+        """Fire PostToolUse."""
+        if not self._runner.has("PostToolUse"):
+            return None
+        rewritten = dict(call.input) if dict(call.input) != dict(tool_input) else None
+        return await self._fire(
+            PostToolUse(
+                tool_name=call.name,
+                tool_input=dict(tool_input),
+                tool_use_id=call.id,
+                tool_response=dict(response) if isinstance(response, Mapping) else response,
+                original_tool_input=rewritten,
+                duration_ms=duration_ms,
+            ),
+            abort,
+            call.id,
+        )
+
+    async def post_tool_use_failure(
+        self,
+        call: ToolUse,
+        tool_input: Mapping[str, Any],
+        error: str,
+        *,
+        is_interrupt: bool,
+        duration_ms: int,
+        abort: AbortSignal,
+    ) -> EventOutcome | None:
+        """Fire PostToolUseFailure."""
+        if not self._runner.has("PostToolUseFailure"):
+            return None
+        return await self._fire(
+            PostToolUseFailure(
+                tool_name=call.name,
+                tool_input=dict(tool_input),
+                tool_use_id=call.id,
+                error=error,
+                is_interrupt=is_interrupt or None,
+                duration_ms=duration_ms,
+            ),
+            abort,
+            call.id,
+        )
+
+    async def permission_denied(
+        self, call: ToolUse, tool_input: Mapping[str, Any], reason: str
+    ) -> EventOutcome | None:
+        """Fire PermissionDenied."""
+        if not self._runner.has("PermissionDenied"):
+            return None
+        return await self._fire(
+            PermissionDenied(
+                tool_name=call.name,
+                tool_input=dict(tool_input),
+                tool_use_id=call.id,
+                reason=reason,
+            ),
+            None,
+            call.id,
+        )
+
+    async def post_tool_batch(
+        self, outcomes: Sequence[tuple[ToolUse, CallOutcome]], abort: AbortSignal
+    ) -> EventOutcome | None:
+        """Fire PostToolBatch."""
+        if not self._runner.has("PostToolBatch"):
+            return None
+        calls: list[dict[str, object]] = [
+            {
+                "tool_name": use.name,
+                "tool_input": dict(use.input if outcome.seen is None else outcome.seen),
+                "tool_use_id": use.id,
+                "tool_response": outcome.response,
+            }
+            for use, outcome in outcomes
+        ]
+        return await self._fire(PostToolBatch(tool_calls=calls), abort)
+
+
+if TYPE_CHECKING:
+
+    def _proves(events: CallEvents) -> CallHooks:
+        return events

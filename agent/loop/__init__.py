@@ -1,0 +1,1 @@
+"""One prompt's run: model, tools, model again."""

@@ -1,0 +1,111 @@
+"""What one agent's loop works with: protocols for hooks and context, and all ports in one value.
+
+The loop (`agent.loop.loop`) drives them; `agent.assembly.assemble` passes the implementations in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Protocol
+
+from agent.abort import AbortSignal
+from agent.events import AgentEvent, Compacted, Notice, Usage
+from agent.history_part import HistoryPart
+from agent.loop.model_turn import Recovery
+from agent.messages import Message, ToolUse
+from agent.model.client import ModelClient, ModelRequest
+from agent.tools.call import CallOutcome, CallPorts
+from hooks.answers.outcome import EventOutcome
+from permissions.base.lazy_dataclass import lazy_dataclass
+
+
+class TurnHooks(Protocol):
+    """The hook events around a whole turn; `agent.hook_events.dispatch` implements it."""
+
+    async def stop(
+        self, last_text: str, *, active: bool, abort: AbortSignal
+    ) -> EventOutcome | None:
+        """Fire Stop (SubagentStop in a sub-agent); None when no handler matches."""
+        ...
+
+    async def stop_failure(self, kind: str, detail: str) -> None:
+        """Tell StopFailure handlers; their answers count for nothing."""
+        ...
+
+    async def post_tool_batch(
+        self, outcomes: Sequence[tuple[ToolUse, CallOutcome]], abort: AbortSignal
+    ) -> EventOutcome | None:
+        """Fire PostToolBatch once for all calls of a turn."""
+        ...
+
+    def notices(self) -> list[AgentEvent]:
+        """Return what hooks have to show the person since the last call; empties the list."""
+        ...
+
+    def late_context(self) -> list[str]:
+        """Return what background hooks brought for the model since the last call."""
+        ...
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class ContextStep:
+    """What context management did before a request."""
+
+    messages: tuple[Message, ...]
+    event: Compacted | None = None
+    notices: tuple[str, ...] = ()
+
+
+class ContextPort(Protocol):
+    """Keeps the conversation inside the model's window; `agent.memory` implements it."""
+
+    async def before_request(
+        self, messages: tuple[Message, ...], context_tokens: int, abort: AbortSignal
+    ) -> ContextStep | None:
+        """Return a replaced history, or None when nothing needs doing."""
+        ...
+
+    async def after_overflow(
+        self, messages: tuple[Message, ...], abort: AbortSignal
+    ) -> ContextStep | None:
+        """Compact after the endpoint refused the prompt; None when that was tried before."""
+        ...
+
+    async def by_wish(
+        self, messages: tuple[Message, ...], focus: str, abort: AbortSignal
+    ) -> ContextStep | None:
+        """Compact because the person said so; None when there is nothing to gain."""
+        ...
+
+    async def part_by_wish(
+        self, messages: tuple[Message, ...], part: HistoryPart, abort: AbortSignal
+    ) -> ContextStep | None:
+        """Replace what came before a prompt, or since, by a summary; None for nothing to gain."""
+        ...
+
+
+AfterCalls = Callable[[Sequence[tuple[ToolUse, CallOutcome]]], Awaitable[list[str]]]
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class LoopPorts:
+    """Everything one agent's loop works with."""
+
+    client: ModelClient
+    recovery: Recovery
+    calls: CallPorts
+    hooks: TurnHooks
+    request: Callable[[tuple[Message, ...]], ModelRequest]
+    """Build the request for a history; `system` and `tools` are the same every time."""
+    account: Callable[[Usage, str, str, str | None], AgentEvent]
+    """Add a response to the totals: usage, model, turn and agent; returns the `UsageUpdate`."""
+    spent: Callable[[], str | None]
+    """Why no further request may be made (a budget), or None."""
+    queued: Callable[[], Awaitable[Sequence[Message | Notice]]]
+    """Take the messages the person sent meanwhile, with what there is to say of them."""
+    reports: Callable[[], list[str]] = list
+    """Take what ended in the background since the last request, as texts for the model."""
+    context: ContextPort | None = None
+    after_calls: AfterCalls | None = None
+    """Told of the calls of a turn; returns what they bring in for the model, such as the
+    instructions of a folder in use."""

@@ -1,0 +1,66 @@
+"""The loop's state, replaced wholesale at every continue site with a typed reason (pattern "State
+Struct")."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal
+
+from agent.messages import Message
+from permissions.base.lazy_dataclass import lazy_dataclass
+
+TransitionReason = Literal[
+    "next_turn",
+    "max_output_tokens_recovery",
+    "stop_hook_blocking",
+    "reactive_compact_retry",
+    "pause_turn",
+    "token_budget_continuation",
+    "queued_prompt",
+]
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class Transition:
+    """Why the loop went round again."""
+
+    reason: TransitionReason
+    detail: str = ""
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class LoopState:
+    """Everything that changes between two model requests of one prompt."""
+
+    messages: tuple[Message, ...]
+    turn_count: int = 0
+    """Model responses so far; continuations of a cut or paused one do not count."""
+    recovery_count: int = 0
+    """`max_tokens` continuations in a row."""
+    pause_count: int = 0
+    """`pause_turn` answers in a row."""
+    stop_hook_blocks: int = 0
+    """Times a Stop hook kept this prompt going."""
+    transition: Transition | None = None
+    """None only for the first request of a prompt."""
+
+    def advance(self, reason: TransitionReason, *messages: Message, detail: str = "") -> LoopState:
+        """Return the state of the next request after `messages` were appended."""
+        base = replace(
+            self,
+            messages=(*self.messages, *messages),
+            transition=Transition(reason, detail),
+        )
+        match reason:
+            case "next_turn" | "queued_prompt":
+                return replace(
+                    base, turn_count=self.turn_count + 1, recovery_count=0, pause_count=0
+                )
+            case "max_output_tokens_recovery":
+                return replace(base, recovery_count=self.recovery_count + 1)
+            case "pause_turn":
+                return replace(base, pause_count=self.pause_count + 1)
+            case "stop_hook_blocking":
+                return replace(base, stop_hook_blocks=self.stop_hook_blocks + 1)
+            case "reactive_compact_retry" | "token_budget_continuation":
+                return base

@@ -1,0 +1,71 @@
+"""What fills the window, part by part: the figures behind `/context`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from agent.memory.estimate import block_tokens, prefix_tokens
+from agent.messages import Block, Message
+from permissions.base.lazy_dataclass import lazy_dataclass
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class Slice:
+    """One part of the window."""
+
+    name: str
+    tokens: int
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class ContextPicture:
+    """The window and its parts, largest first; the parts add up to `used`."""
+
+    window: int
+    used: int
+    slices: tuple[Slice, ...]
+    is_measured: bool
+    """The total is the endpoint's count; the parts are scaled to it."""
+
+
+def picture(
+    system: Sequence[Block],
+    tools: Sequence[Mapping[str, Any]],
+    messages: Sequence[Message],
+    *,
+    window: int,
+    measured: int = 0,
+) -> ContextPicture:
+    """Return what the next request would hold, by part."""
+    parts: dict[str, int] = {
+        "System prompt": sum(block_tokens(block) for block in system),
+        "Tools": prefix_tokens((), tools),
+    }
+    for message in messages:
+        for block in message.content:
+            name = _part(message, block)
+            parts[name] = parts.get(name, 0) + block_tokens(block)
+    estimated = sum(parts.values())
+    scale = measured / estimated if measured and estimated else 1.0
+    slices = [Slice(name, round(tokens * scale)) for name, tokens in parts.items() if tokens]
+    slices.sort(key=lambda part: part.tokens, reverse=True)
+    return ContextPicture(window, sum(s.tokens for s in slices), tuple(slices), bool(measured))
+
+
+def _part(message: Message, block: Block) -> str:
+    match block.get("type"):
+        case "thinking" | "redacted_thinking":
+            return "Thinking"
+        case "tool_use":
+            return "Tool calls"
+        case "tool_result":
+            return "Tool results"
+        case "image" | "document":
+            return "Images and documents"
+        case _:
+            if message.origin == "summary":
+                return "Summary of earlier messages"
+            if message.origin in {"reminder", "hook"}:
+                return "Instructions and notes"
+            return "Answers" if message.role == "assistant" else "Messages"

@@ -1,0 +1,311 @@
+"""Decides when a history is compacted, and does it; implements the loop's `ContextPort`.
+
+Order of means: nothing; images and old results; a summary by the model; at the very edge of the
+window, or when the model fails, a digest made without it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final, Literal, Protocol
+
+from agent.abort import Aborted, AbortSignal
+from agent.events import Compacted
+from agent.history_part import HistoryPart
+from agent.loop.loop_ports import ContextPort, ContextStep
+from agent.memory.budget import CompactionState, ContextBudget, Pressure
+from agent.memory.endpoint_summary import SignedSummaryPort
+from agent.memory.estimate import next_request_tokens, total_tokens
+from agent.memory.partial_summary import asked_about, focus_on, is_preface, part_start, replace_part
+from agent.memory.pipeline import protected_from, shrink
+from agent.memory.stages.digest import digest
+from agent.memory.stages.images import strip_media
+from agent.memory.stages.results import trim_results
+from agent.memory.stages.summary import instruction, replace_past
+from agent.memory.summariser import SummaryPort
+from agent.messages import Message
+from agent.model.client import ModelError
+from hooks.answers.outcome import EventOutcome
+from permissions.base.lazy_dataclass import lazy_dataclass
+
+MIN_GAIN: Final = 0.9
+"""A result larger than this share of what was there is no progress."""
+
+_OVERFULL: Final = (
+    "The conversation is larger than the model's window, so it was compacted without a summary: the"
+    " model goes on from an outline. The transcript keeps all of it. A very long text is better"
+    " put into a file, which the model reads in parts."
+)
+
+Trigger = Literal["manual", "auto", "reactive"]
+
+
+class CompactionHooks(Protocol):
+    """The hook events around a compaction."""
+
+    async def pre_compact(self, trigger: str, instructions: str) -> EventOutcome | None:
+        """Fire PreCompact; None when no handler matches."""
+        ...
+
+    async def post_compact(self, trigger: str, summary: str) -> None:
+        """Fire PostCompact."""
+        ...
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class KeeperPorts:
+    """What compaction needs to know and to ask."""
+
+    budget: Callable[[], ContextBudget]
+    """Of the model in use now."""
+    prefix_tokens: Callable[[], int]
+    """Estimate of system prompt and tools."""
+    turn_id: Callable[[], str]
+    summary: SummaryPort
+    signed: SignedSummaryPort | None = None
+    hooks: CompactionHooks | None = None
+    notes_on: Callable[[Sequence[Message], int], str | None] = lambda _messages, _end: None
+    """Returns notes kept on the session that cover the messages before an index."""
+    is_automatic: Callable[[], bool] = lambda: True
+    """`autoCompactEnabled`."""
+
+
+class ContextKeeper:
+    """Compaction of one conversation."""
+
+    def __init__(self, ports: KeeperPorts, *, agent_id: str | None = None) -> None:
+        """Nothing was tried yet in this session."""
+        self._ports = ports
+        self._agent_id = agent_id
+        self._warned = False
+        self.state = CompactionState()
+
+    async def before_request(
+        self, messages: tuple[Message, ...], context_tokens: int, abort: AbortSignal
+    ) -> ContextStep | None:
+        """Compact when the window is nearly full; None when nothing needs doing."""
+        if not self._ports.is_automatic():
+            return None
+        tokens = next_request_tokens(messages, context_tokens, self._ports.prefix_tokens())
+        pressure = self._ports.budget().pressure(tokens)
+        if pressure is Pressure.NONE:
+            return None
+        if self.state.is_open:
+            return self._give_up(messages)
+        return await self._compact(messages, tokens, "auto", "", abort, pressure)
+
+    async def after_overflow(
+        self, messages: tuple[Message, ...], abort: AbortSignal
+    ) -> ContextStep | None:
+        """Compact because the endpoint refused the prompt as too long: once in a session."""
+        if self.state.reactive_used:
+            return None
+        self.state = self.state.reactive()
+        tokens = self._ports.prefix_tokens() + await asyncio.to_thread(total_tokens, messages)
+        return await self._compact(messages, tokens, "reactive", "", abort, Pressure.CRITICAL)
+
+    async def by_wish(
+        self, messages: tuple[Message, ...], focus: str, abort: AbortSignal
+    ) -> ContextStep | None:
+        """Compact because the person said so; None when there is nothing to gain."""
+        if len(messages) < 3:
+            return None
+        tokens = self._ports.prefix_tokens() + await asyncio.to_thread(total_tokens, messages)
+        return await self._compact(messages, tokens, "manual", focus, abort, Pressure.COMPACT)
+
+    async def part_by_wish(
+        self, messages: tuple[Message, ...], part: HistoryPart, abort: AbortSignal
+    ) -> ContextStep | None:
+        """Replace what came before a prompt, or since, by a summary; None for nothing to gain."""
+        start = part_start(messages, part)
+        if start is None:
+            text = "That message is behind a summary already."
+            return ContextStep(messages, notices=(text,))
+        focus = focus_on(messages, part)
+        vetoed = await self._vetoed("manual", focus)
+        if vetoed is not None:
+            return ContextStep(messages, notices=(vetoed,))
+        asked = asked_about(messages, start, part.side)
+        if len(asked) < 2:
+            return None
+        try:
+            ask = instruction(focus)
+            summary = await self._ports.summary.summarise(asked, ask, abort)
+        except Aborted:
+            return None
+        except ModelError as error:
+            text = f"The conversation could not be compacted: {error} It stays as it is."
+            return ContextStep(messages, notices=(text,))
+        tokens = self._ports.prefix_tokens() + await asyncio.to_thread(total_tokens, messages)
+        after = replace_part(messages, start, part.side, summary)
+        is_past = part.side == "before"
+        return await self._done(messages, after, tokens, "manual", summary, (), keeps_end=is_past)
+
+    async def _compact(
+        self,
+        messages: tuple[Message, ...],
+        tokens: int,
+        trigger: Trigger,
+        focus: str,
+        abort: AbortSignal,
+        pressure: Pressure,
+    ) -> ContextStep | None:
+        vetoed = await self._vetoed(trigger, focus)
+        if vetoed is not None:
+            return ContextStep(messages, notices=(vetoed,))
+        room = self._room(messages, tokens, trigger)
+        if trigger != "manual":
+            # Large histories are walked in a thread: the screen keeps answering keys.
+            shrunk = await asyncio.to_thread(shrink, messages, target=room)
+            if shrunk.steps and shrunk.tokens <= room:
+                summary = f"To save room, {' and '.join(shrunk.steps)}."
+                return await self._done(messages, shrunk.messages, tokens, trigger, summary, ())
+        start = await asyncio.to_thread(protected_from, messages, room) or len(messages)
+        if trigger == "auto" and (notes := self._ports.notes_on(messages, start)) is not None:
+            # Written while the conversation went on: this summary costs nothing now.
+            noted = replace_past(messages, start, notes)
+            return await self._done(messages, noted, tokens, trigger, notes, ())
+        if pressure is not Pressure.CRITICAL:
+            try:
+                signed = await self._signed(messages, start, focus, abort)
+            except Aborted:
+                return None
+            if signed is not None:
+                text = str(signed[0].content[0]["content"])
+                return await self._done(messages, signed, tokens, trigger, text, ())
+        try:
+            summary, notices = await self._summary(messages, focus, abort, pressure)
+        except Aborted:
+            return None
+        except ModelError as error:
+            self.state = self.state.failed()
+            text = f"The conversation could not be compacted: {error} It stays as it is."
+            return ContextStep(messages, notices=(text,))
+        replaced = replace_past(messages, start, summary)
+        return await self._done(messages, replaced, tokens, trigger, summary, notices)
+
+    async def _signed(
+        self, messages: tuple[Message, ...], start: int, focus: str, abort: AbortSignal
+    ) -> tuple[Message, ...] | None:
+        """Return a history that begins with the endpoint's own summary; None where it has none.
+
+        What follows the summary stays as it was, thinking included. Raises Aborted.
+        """
+        port = self._ports.signed
+        if port is None or not port.is_available():
+            return None
+        while start and is_preface(messages[start - 1]):
+            start -= 1  # notes in front of a prompt are one turn with it
+        if not start or messages[start - 1].role != "assistant":
+            return None  # a summary of what has not been answered yet would answer for it
+        try:
+            return (await port.compact(messages[:start], focus, abort), *messages[start:])
+        except ModelError:
+            return None
+
+    def _room(self, messages: Sequence[Message], tokens: int, trigger: Trigger) -> int:
+        """Return what the messages may take afterwards, in our own estimate's tokens."""
+        budget = self._ports.budget()
+        prefix = self._ports.prefix_tokens()
+        target = budget.target
+        if trigger == "reactive" and tokens < budget.window:
+            # The endpoint counts more than we do: what we take for a token is larger than one.
+            target = target * tokens // budget.window
+        room = max(1, target - prefix)
+        # Whoever wishes for a compaction of a short conversation means most of it.
+        return min(room, max(1, total_tokens(messages) // 2)) if trigger == "manual" else room
+
+    async def _summary(
+        self,
+        messages: tuple[Message, ...],
+        focus: str,
+        abort: AbortSignal,
+        pressure: Pressure,
+    ) -> tuple[str, tuple[str, ...]]:
+        """Return a summary with notices: the model's, or at the edge of the window a digest.
+
+        Raises:
+            ModelError: the model could not, and there is room enough to go on without.
+            Aborted: the person interrupted.
+        """
+        ask = instruction(focus)
+        if pressure is not Pressure.CRITICAL:
+            return await self._ports.summary.summarise(messages, ask, abort), ()
+        # The whole history does not fit into a request any more; its bones may.
+        everything = len(messages)
+        bones = trim_results(strip_media(messages, before=everything), before=everything)
+        size = await asyncio.to_thread(total_tokens, bones)
+        if self._ports.prefix_tokens() + size > self._ports.budget().trigger:
+            return _digested(messages), (_OVERFULL,)
+        try:
+            return await self._ports.summary.summarise(bones, ask, abort), ()
+        except ModelError as error:
+            why = f"The model could not summarise ({error}): compacted to an outline instead."
+            return _digested(messages), (why,)
+
+    async def _done(
+        self,
+        before: Sequence[Message],
+        after: tuple[Message, ...],
+        tokens: int,
+        trigger: Trigger,
+        summary: str,
+        notices: tuple[str, ...],
+        *,
+        keeps_end: bool = True,
+    ) -> ContextStep | None:
+        size_before = await asyncio.to_thread(total_tokens, before)
+        size_after = await asyncio.to_thread(total_tokens, after)
+        if size_after >= size_before * MIN_GAIN:
+            self.state = self.state.failed()
+            if trigger == "manual":
+                return None
+            text = "Compaction brought too little: the latest messages fill the window."
+            return ContextStep(tuple(before), notices=(*notices, text))
+        self.state = self.state.succeeded()
+        self._warned = False
+        if self._ports.hooks is not None:
+            await self._ports.hooks.post_compact(_hook_trigger(trigger), summary)
+        event = Compacted(
+            turn_id=self._ports.turn_id(),
+            trigger=trigger,
+            tokens_before=tokens,
+            tokens_after=self._ports.prefix_tokens() + size_after,
+            summary=summary,
+            agent_id=self._agent_id,
+            kept=len({m.uid for m in after} & {m.uid for m in before}) if keeps_end else 0,
+        )
+        return ContextStep(after, event, notices)
+
+    async def _vetoed(self, trigger: Trigger, focus: str) -> str | None:
+        if self._ports.hooks is None:
+            return None
+        outcome = await self._ports.hooks.pre_compact(_hook_trigger(trigger), focus)
+        if outcome is None or outcome.decision not in ("block", "deny"):
+            return None
+        return f"A hook stopped the compaction: {outcome.reason or 'no reason given'}"
+
+    def _give_up(self, messages: tuple[Message, ...]) -> ContextStep | None:
+        if self._warned:
+            return None
+        self._warned = True
+        text = (
+            f"Compaction failed {self.state.consecutive_failures} times in a row and is not tried "
+            "again by itself. /compact tries once more, /rewind goes back, /clear starts afresh."
+        )
+        return ContextStep(messages, notices=(text,))
+
+
+if TYPE_CHECKING:
+
+    def _check(ports: KeeperPorts) -> ContextPort:
+        return ContextKeeper(ports)
+
+
+def _digested(messages: Sequence[Message]) -> str:
+    return digest(messages) or "(nothing was done yet)"
+
+
+def _hook_trigger(trigger: Trigger) -> str:
+    return "manual" if trigger == "manual" else "auto"

@@ -1,0 +1,114 @@
+"""A summary that the endpoint writes and signs: thinking of the messages kept after it stays valid.
+
+Only where the endpoint says that it has this (`ModelCapabilities.signed_compaction`). Next:
+`agent.memory.context_manager`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final, Protocol
+
+from agent.abort import Aborted, AbortSignal
+from agent.events import AgentEvent, ModelFallback, Notice, RetryScheduled, Usage
+from agent.history import is_signed_summary
+from agent.loop.model_turn import Answered, Failed, ModelTurn, Recovery
+from agent.memory.stages.digest import own_words
+from agent.memory.stages.summary import CONTENTS
+from agent.messages import Message
+from agent.model.client import ModelClient, ModelError, ModelRequest
+
+_ASK: Final = """\
+Summarise this conversation: what you write replaces it, and nothing else of it will be remembered.
+{contents}
+{focus}
+At the end repeat these messages of the person word for word, under the heading "The person's \
+messages so far":
+{words}"""
+
+
+class SignedSummaryPort(Protocol):
+    """Has the endpoint replace messages."""
+
+    def is_available(self) -> bool:
+        """Whether the endpoint can, as far as is known."""
+        ...
+
+    async def compact(
+        self, messages: tuple[Message, ...], focus: str, abort: AbortSignal
+    ) -> Message:
+        """Return the message that stands for these, to be sent first from now on.
+
+        Raises:
+            ModelError: the endpoint did not; local means are left.
+            Aborted: the person interrupted.
+        """
+        ...
+
+
+class SignedSummaries:
+    """Asks through the conversation's own client and request builder."""
+
+    def __init__(
+        self,
+        client: ModelClient,
+        request: Callable[[tuple[Message, ...]], ModelRequest],
+        recovery: Callable[[], Recovery],
+        *,
+        has_them: Callable[[], bool],
+        turn_id: Callable[[], str],
+        account: Callable[[Usage, str], None],
+        on_event: Callable[[AgentEvent], None],
+    ) -> None:
+        """`has_them` tells what the model in use can; the rest is as for local summaries."""
+        self._client = client
+        self._request = request
+        self._recovery = recovery
+        self._has_them = has_them
+        self._turn_id = turn_id
+        self._account = account
+        self._on_event = on_event
+        self._was_refused = False
+
+    def is_available(self) -> bool:
+        """Whether the endpoint can: never again after it refused, nor while another model helps
+        out."""
+        helps_out = self._recovery().fallen_back_to is not None
+        return self._has_them() and not self._was_refused and not helps_out
+
+    async def compact(
+        self, messages: tuple[Message, ...], focus: str, abort: AbortSignal
+    ) -> Message:
+        """See `SignedSummaryPort`."""
+        words = "Compacting the conversation to make room…"
+        self._on_event(Notice(self._turn_id(), "info", words))
+        ask = _ASK.format(
+            contents=CONTENTS,
+            focus=f"The person asks to keep in particular: {focus}\n" if focus.strip() else "",
+            words=own_words(messages) or "(none)",
+        )
+        turn = ModelTurn(
+            self._client,
+            # Another model may not write summaries, nor have one back that it did not write.
+            replace(self._recovery(), fallback_models=()),
+            replace(self._request(messages), compaction=ask),
+            turn_id=self._turn_id(),
+            step=0,
+            agent_id=None,
+        )
+        async for event in turn.run(abort):
+            if isinstance(event, RetryScheduled | ModelFallback):
+                self._on_event(event)
+        match turn.result:
+            case Answered() as answer:
+                self._account(answer.usage, answer.message.model or "")
+                block = next((b for b in answer.message.content if is_signed_summary(b)), None)
+                if block is None:
+                    raise ModelError("malformed", "The endpoint wrote no summary.", phase="stream")
+                return Message("user", (block,), "summary", model=answer.message.model)
+            case Failed() as failed:
+                self._was_refused = failed.error.status in (400, 404, 422)
+                raise failed.error
+            case _:
+                raise Aborted(abort.reason or "interrupted")

@@ -1,0 +1,218 @@
+"""Folds one response's events into a message whose blocks are exactly as received."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+from typing import Any, Final, assert_never
+
+from agent.events import Usage
+from agent.messages import Block, Message, ToolUse, new_uid
+from agent.model.client import (
+    BlockDelta,
+    BlockStart,
+    BlockStop,
+    MessageDelta,
+    MessageStart,
+    MessageStop,
+    ModelError,
+    ModelEvent,
+)
+from agent.model.usage import read_usage
+from permissions.base.lazy_dataclass import lazy_dataclass
+from permissions.base.text.strict_json import load_json
+
+
+class MessageFold:
+    """State of one response while it streams.
+
+    Events that contradict each other raise `ModelError` of kind `malformed`; a missing block end is
+    forgiven, because some servers leave it out.
+    """
+
+    def __init__(self, uid: str | None = None) -> None:
+        """`uid` is that of the message to come."""
+        self.uid = uid or new_uid()
+        self.api_id: str | None = None
+        self.model: str | None = None
+        self.usage = Usage()
+        self.stop_reason: str | None = None
+        self.stop_details: Mapping[str, Any] | None = None
+        self.complete = False
+        """Whether `MessageStop` arrived."""
+        self._blocks: dict[int, _OpenBlock] = {}
+        self._invalid: dict[str, str] = {}
+
+    def feed(self, event: ModelEvent) -> None:
+        """Take the next event.
+
+        Raises:
+            ModelError: the events make no sense in this order.
+        """
+        if self.complete:
+            return
+        match event:
+            case MessageStart():
+                self._start(event)
+            case BlockStart(index, block):
+                self._open(index, block)
+            case BlockDelta(index, delta):
+                self._extend(index, delta)
+            case BlockStop(index):
+                self._close(index)
+            case MessageDelta():
+                self.stop_reason = event.stop_reason or self.stop_reason
+                self.stop_details = event.stop_details or self.stop_details
+                self.usage = read_usage(event.usage, self.usage)
+            case MessageStop():
+                self._close_all()
+                self.complete = True
+            case _:
+                assert_never(event)
+
+    def message(self) -> Message:
+        """Return the message so far: its complete blocks, in order.
+
+        Text without content is left out, and so is thinking without a signature: neither may be
+        sent back.
+        """
+        blocks = [
+            block.value for _, block in sorted(self._blocks.items()) if block.value is not None
+        ]
+        return Message(
+            role="assistant",
+            content=tuple(block for block in blocks if _may_return(block)),
+            origin="model",
+            uid=self.uid,
+            model=self.model,
+            api_id=self.api_id,
+            stop_reason=self.stop_reason,
+        )
+
+    def tool_uses(self) -> tuple[ToolUse, ...]:
+        """Return the complete tool calls in order, with the raw input where it was no object."""
+        return tuple(
+            ToolUse(use.id, use.name, use.input, self._invalid.get(use.id))
+            for use in self.message().tool_uses()
+        )
+
+    @property
+    def partial_text(self) -> str:
+        """Text of the text block that is still open; empty when none is."""
+        return "".join(
+            "".join(block.parts["text"])
+            for block in self._blocks.values()
+            if block.value is None and block.head.get("type") == "text"
+        )
+
+    @property
+    def started(self) -> bool:
+        """Whether anything of the answer arrived that a person may have seen."""
+        return bool(self._blocks)
+
+    def _start(self, event: MessageStart) -> None:
+        if self.api_id is not None and (event.api_id != self.api_id or self._blocks):
+            raise _malformed("a second message_start")
+        self.api_id = event.api_id
+        self.model = event.model
+        self.usage = event.usage
+
+    def _open(self, index: int, block: Block) -> None:
+        # Not even after its end: a proxy that repeats events would make a call run twice.
+        if index in self._blocks:
+            raise _malformed(f"block {index} started twice")
+        self._close_all()
+        self._blocks[index] = _OpenBlock(dict(block))
+
+    def _extend(self, index: int, delta: Mapping[str, Any]) -> None:
+        block = self._blocks.get(index)
+        if block is None or block.value is not None:
+            raise _malformed(f"a delta for block {index}, which is not open")
+        block.extend(delta)
+
+    def _close(self, index: int) -> None:
+        block = self._blocks.get(index)
+        if block is None:
+            raise _malformed(f"the end of block {index}, which never started")
+        if block.value is not None:
+            return
+        block.value = block.finished()
+        if block.invalid_json is not None:
+            self._invalid[str(block.value.get("id"))] = block.invalid_json
+
+    def _close_all(self) -> None:
+        for index in self._blocks:
+            self._close(index)
+
+
+_APPENDED: Final[Mapping[str, tuple[str, str]]] = {
+    "text_delta": ("text", "text"),
+    "thinking_delta": ("thinking", "thinking"),
+    "input_json_delta": ("partial_json", "input"),
+}
+"""Delta type to its field and to the field of the block that it extends."""
+
+
+@lazy_dataclass(slots=True)
+class _OpenBlock:
+    head: Block
+    parts: dict[str, list[str]] = field(
+        default_factory=lambda: {"text": [], "thinking": [], "input": []}
+    )
+    replaced: dict[str, Any] = field(default_factory=dict)
+    citations: list[Any] = field(default_factory=list)
+    value: Block | None = None
+    """The whole block, once it has ended."""
+    invalid_json: str | None = None
+
+    def extend(self, delta: Mapping[str, Any]) -> None:
+        kind = str(delta.get("type"))
+        if kind in _APPENDED:
+            source, target = _APPENDED[kind]
+            self.parts[target].append(str(delta.get(source) or ""))
+        elif kind == "signature_delta":
+            self.replaced["signature"] = delta.get("signature")
+        elif kind == "citations_delta":
+            self.citations.append(delta.get("citation"))
+        elif kind == "compaction_delta":
+            self.replaced.update({k: v for k, v in delta.items() if k != "type" and v is not None})
+        # A delta of a kind to come has nowhere to go; its block stays as it was opened.
+
+    def finished(self) -> Block:
+        block = dict(self.head)
+        for name in ("text", "thinking"):
+            if self.parts[name]:
+                block[name] = str(block.get(name) or "") + "".join(self.parts[name])
+        block.update(self.replaced)
+        if self.citations:
+            block["citations"] = [*(block.get("citations") or []), *self.citations]
+        if block.get("type") in ("tool_use", "server_tool_use", "mcp_tool_use"):
+            block["input"] = self._input(block.get("input"))
+        return block
+
+    def _input(self, opened_with: object) -> dict[str, Any]:
+        """Return the tool input; empty where what was written is no JSON object."""
+        text = "".join(self.parts["input"])
+        if not text.strip():
+            return dict(opened_with) if isinstance(opened_with, Mapping) else {}
+        try:
+            value = load_json(text)
+        except ValueError:
+            value = None
+        if isinstance(value, dict):
+            return value
+        self.invalid_json = text
+        return {}
+
+
+def _may_return(block: Block) -> bool:
+    kind = block.get("type")
+    if kind == "text":
+        return bool(str(block.get("text") or "").strip())
+    if kind == "thinking":
+        return bool(block.get("signature"))
+    return True
+
+
+def _malformed(what: str) -> ModelError:
+    return ModelError("malformed", f"The server sent {what}.", phase="stream")

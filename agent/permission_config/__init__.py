@@ -1,0 +1,1 @@
+"""Permission context and contenders from settings."""

@@ -1,0 +1,125 @@
+"""The contenders that settings turn on: model classifier, bridge and channel.
+
+None of them counts from a project: who may answer for the person is the person's to say, or that of
+whoever manages the machine. Next: `permissions.resolve.model_classifier`, `.bridge`, `.channel`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from agent.abort import AbortController
+from agent.model.small_model import SmallModel
+from agent.settings.load import Settings
+from permissions.context import is_locked
+from permissions.resolve.command_channel import Channel
+from permissions.resolve.contender import Contender
+from permissions.resolve.http_bridge import Bridge
+from permissions.resolve.model_classifier import Guidance, ModelClassifier
+from permissions.rule import RuleSource
+
+BRIDGE_FILE: Final = "bridge.json"
+"""In the session's folder: where the bridge listens, and its token."""
+MAX_ANSWER_TOKENS: Final = 300
+_MAY_SET: Final = frozenset({RuleSource.USER, RuleSource.POLICY})
+_DEFAULTS_ENTRY: Final = "$defaults"
+
+
+def is_auto_available(settings: Settings) -> bool:
+    """Whether the model classifier is on, and with it the mode `auto`."""
+    section = settings.values.autoMode
+    is_on = section is not None and section.enabled is True
+    return is_on and not is_locked(settings.policy, "disableAutoMode")
+
+
+class PermissionContenders:
+    """Builds them from the settings of the start; started and ended with the conversation."""
+
+    def __init__(
+        self,
+        settings: Callable[[], Settings],
+        *,
+        folder: Path,
+        env: Mapping[str, str],
+        tell: Callable[[str], None] = lambda _text: None,
+    ) -> None:
+        """Take the settings in force, the session's folder, what child processes may see, and who
+        hears of trouble."""
+        self._settings = settings
+        self._folder = folder
+        self._env = env
+        self._bridge: Bridge | None = None
+        self._channel: Channel | None = None
+        values = settings().values
+        bridge, channel = values.permissionBridge, values.permissionChannel
+        if bridge is not None and bridge.enabled and self._may_set("permissionBridge"):
+            self._bridge = Bridge(origins=bridge.origins or ())
+        if channel is not None and self._may_set("permissionChannel"):
+            self._channel = Channel(channel.command, env=env, tell=tell)
+
+    def remote(self) -> list[Contender]:
+        """Return the ways on which the person answers from elsewhere, in the order of ties."""
+        return [way for way in (self._bridge, self._channel) if way is not None]
+
+    def classifier(
+        self,
+        small: SmallModel,
+        *,
+        said: Callable[[], Sequence[str]],
+        is_on: Callable[[], bool],
+    ) -> ModelClassifier:
+        """Return the model classifier. `said` gives the person's own messages, oldest first."""
+
+        async def ask(*, system: str, prompt: str) -> str:
+            # Cancelled like any contender when somebody else is faster, so it has no abort.
+            signal = AbortController().signal
+            return await small.ask(
+                system=system, prompt=prompt, max_tokens=MAX_ANSWER_TOKENS, abort=signal
+            )
+
+        return ModelClassifier(
+            ask,
+            said=said,
+            is_on=lambda: is_on() and is_auto_available(self._settings()),
+            guidance=self._guidance,
+        )
+
+    async def start(self) -> str | None:
+        """Open the bridge where it is on; return what the person should know of it."""
+        if self._bridge is None:
+            return None
+        section = self._settings().values.permissionBridge
+        port = section.port if section is not None else 0
+        file = self._folder / BRIDGE_FILE
+        try:
+            await self._bridge.start(file, port=port)
+        except OSError as error:
+            return f"The permission bridge cannot be opened: {error}."
+        return f"Permission requests can be answered at {self._bridge.url} (token in {file})."
+
+    async def aclose(self) -> None:
+        """Close the bridge."""
+        if self._bridge is not None:
+            await self._bridge.aclose()
+
+    def _may_set(self, key: str) -> bool:
+        origin = self._settings().merged.origins.get(key)
+        return origin is not None and origin.source in _MAY_SET
+
+    def _guidance(self) -> Guidance:
+        section = self._settings().values.autoMode
+        if section is None:
+            return Guidance()
+        return Guidance(
+            environment=_entries(section.environment),
+            allow=_entries(section.allow),
+            soft_deny=_entries(section.soft_deny),
+            hard_deny=_entries(section.hard_deny),
+        )
+
+
+def _entries(given: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the entries in plain words; the built-in ones always count, asked for or not."""
+    return tuple(entry for entry in given or () if entry != _DEFAULTS_ENTRY)

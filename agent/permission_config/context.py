@@ -1,0 +1,218 @@
+"""The permission context from settings and flags, and where "don't ask again" is stored."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import field
+from pathlib import Path
+
+from agent.settings.file import read_settings
+from agent.settings.load import Settings
+from agent.settings.rules import rules_of
+from agent.settings.trust import TrustStore
+from permissions.base.lazy_dataclass import lazy_dataclass
+from permissions.context import PermissionContext, is_locked
+from permissions.decision import DecisionWarning, GrantChoice, WarningType
+from permissions.explain.explain_decision import place_relative
+from permissions.grants.settings_writer import store_rules
+from permissions.lint.load_notices import rule_notes
+from permissions.matching.effective_rules import without_dangerous
+from permissions.mode import Mode, parse_mode
+from permissions.rule import Rule, RuleBehavior, RuleSet, RuleSource, RuleText
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class PermissionSetup:
+    """A context to start with, and what the person should know about it."""
+
+    context: PermissionContext
+    warnings: tuple[DecisionWarning, ...]
+    notes: tuple[str, ...] = ()
+    """The warnings in words, and what else is to be known of the rules."""
+
+
+def permission_setup(
+    settings: Settings,
+    *,
+    bypass_available: bool,
+    auto_available: bool = False,
+    session_rules: Sequence[RuleText] = (),
+    scratch_dir: Path | None = None,
+    readable_dirs: Sequence[Path] = (),
+    resumed_mode: str | None = None,
+) -> PermissionSetup:
+    """Build the context; a mode that may not be entered falls back to default and is reported."""
+    rules, warnings = RuleSet.build((*settings.rules, *session_rules))
+    bypass = bypass_available and not is_locked(settings.policy, "disableBypassPermissionsMode")
+    mode, mode_warnings = _mode(settings, resumed_mode, bypass, auto_available)
+    context = PermissionContext(
+        mode=mode,
+        rules=rules,
+        launch_dir=settings.launch_dir,
+        project_root=settings.project_root,
+        home=settings.home,
+        additional_dirs=settings.additional_dirs,
+        trusted=settings.trust.is_settled,
+        bypass_available=bypass,
+        policy=settings.policy,
+        own_dirs=(settings.agent_home,),
+        readable_dirs=tuple(readable_dirs),
+        scratch_dir=scratch_dir,
+        blocked_hosts=frozenset(h.lower() for h in settings.values.blockedHosts or ()),
+        settings_dir=settings.agent_home,
+    )
+    notes = [*rule_notes(rules, place_relative(str(settings.project_root), str(settings.home)))]
+    notes.extend(warning.message for warning in mode_warnings)
+    if mode is Mode.AUTO and (stripped := without_dangerous(rules)[1]):
+        notes.append(stripped_note(stripped))
+    return PermissionSetup(context, (*warnings, *mode_warnings), tuple(notes))
+
+
+def stripped_note(rules: Sequence[Rule]) -> str:
+    """Say which allow rules the mode `auto` takes out of force."""
+    names = ", ".join(rule.text for rule in rules)
+    return f"In auto mode these allow rules do not count: {names}."
+
+
+def _mode(
+    settings: Settings, resumed: str | None, bypass: bool, auto: bool
+) -> tuple[Mode, tuple[DecisionWarning, ...]]:
+    text = settings.mode.text if settings.mode is not None else resumed
+    if text is None:
+        return Mode.DEFAULT, ()
+    source = str(settings.mode.origin.source) if settings.mode is not None else "session"
+    mode = parse_mode(text)
+    if mode is None:
+        warning = DecisionWarning(
+            WarningType.UNKNOWN_MODE,
+            source,
+            None,
+            f"{text!r} is no permission mode; default is used. Known: {', '.join(Mode)}.",
+        )
+        return Mode.DEFAULT, (warning,)
+    if mode is Mode.BYPASS and not bypass:
+        warning = DecisionWarning(
+            WarningType.BYPASS_UNAVAILABLE,
+            source,
+            None,
+            "bypassPermissions needs --allow-bypass at start (and not root without "
+            "AGENT_TUI_SANDBOXED=1, and no policy against it); default is used.",
+        )
+        return Mode.DEFAULT, (warning,)
+    if mode is Mode.AUTO and not auto:
+        warning = DecisionWarning(
+            WarningType.MODE_IGNORED,
+            source,
+            None,
+            'auto needs the model classifier ("autoMode": {"enabled": true} in your own or the '
+            "managed settings, and no policy against it); default is used.",
+        )
+        return Mode.DEFAULT, (warning,)
+    return mode, ()
+
+
+@lazy_dataclass(slots=True)
+class Grants:
+    """Stores what answers want remembered, and makes it count at once."""
+
+    settings: Callable[[], Settings]
+    add_rules: Callable[[Sequence[RuleText]], None]
+    """Make rules count in the gate."""
+    session: list[tuple[str, str]] = field(default_factory=list)
+    """`(behavior, rule)` granted for this session."""
+    on_session_change: Callable[[Sequence[tuple[str, str]]], None] = lambda _: None
+
+    def store(self, grant: GrantChoice) -> tuple[str, ...]:
+        """Store the rules where the answer said; returns what was added.
+
+        Raises:
+            OSError: the settings file cannot be changed; nothing counts then.
+        """
+        settings = self.settings()
+        source = RuleSource(grant.destination)
+        behavior = RuleBehavior(str(grant.behavior))
+        file: Path | None = None
+        if source is RuleSource.SESSION:
+            self.session.extend((str(behavior), rule) for rule in grant.rules)
+            self.on_session_change(tuple(self.session))
+        else:
+            file = self.file_of(settings, source)
+            is_own = source is RuleSource.USER
+            within = None if is_own else settings.project_root
+            store_rules(file, behavior, grant.rules, within=within)
+            if behavior is RuleBehavior.ALLOW:
+                self.note_own(source, grant.rules)
+            if source is RuleSource.LOCAL:
+                _ignore_in_git(file)
+        lines = _lines_of(file, source, behavior) if file is not None else {}
+        self.add_rules(
+            [
+                RuleText(
+                    rule,
+                    behavior,
+                    source,
+                    str(file) if file is not None else None,
+                    lines.get(rule),
+                )
+                for rule in grant.rules
+            ]
+        )
+        return tuple(grant.rules)
+
+    def forget(self, behavior: str, rule: str) -> None:
+        """Take one rule out of the session's record."""
+        if (behavior, rule) in self.session:
+            self.session.remove((behavior, rule))
+            self.on_session_change(tuple(self.session))
+
+    def remember(self, behavior: str, rule: str) -> None:
+        """Put one rule into the session's record."""
+        self.session.append((behavior, rule))
+        self.on_session_change(tuple(self.session))
+
+    def note_own(self, source: RuleSource, rules: Sequence[str]) -> None:
+        """Tell the trust store that these rules of a project file are the person's own."""
+        settings = self.settings()
+        if source in {RuleSource.PROJECT, RuleSource.LOCAL}:
+            TrustStore(settings.agent_home / "trust.json").note_own_rules(
+                settings.trust.root, rules
+            )
+
+    @staticmethod
+    def file_of(settings: Settings, source: RuleSource) -> Path:
+        """Return the settings file that holds rules of a source."""
+        match source:
+            case RuleSource.PROJECT:
+                return settings.project_root / ".agent" / "settings.json"
+            case RuleSource.LOCAL:
+                return settings.project_root / ".agent" / "settings.local.json"
+            case RuleSource.USER:
+                return settings.agent_home / "settings.json"
+            case RuleSource.POLICY | RuleSource.CLI | RuleSource.SESSION:
+                raise OSError(f"rules of {source} are not kept in a file that answers may change")
+
+
+def _lines_of(file: Path, source: RuleSource, behavior: RuleBehavior) -> dict[str, int | None]:
+    """Return the line of each rule that a file holds, as it reads now."""
+    loaded, _ = read_settings(file, source)
+    if loaded is None:
+        return {}
+    return {rule.text: rule.line for rule in rules_of(loaded)[0] if rule.behavior is behavior}
+
+
+def _ignore_in_git(file: Path) -> None:
+    """Keep the personal file out of commits: a line in the `.gitignore` beside it, added once.
+
+    A courtesy: where it cannot be done the rule is stored all the same.
+    """
+    line = f"{file.name}\n".encode()
+    # Not through a link: a repository could point it at any file of the person's.
+    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    with suppress(OSError):
+        descriptor = os.open(file.parent / ".gitignore", flags, 0o644)
+        with os.fdopen(descriptor, "r+b", buffering=0) as stream:
+            present = stream.readall()
+            if line not in present.splitlines(keepends=True):
+                stream.write(line if not present or present.endswith(b"\n") else b"\n" + line)

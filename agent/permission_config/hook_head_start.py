@@ -1,0 +1,76 @@
+"""A short head start for permission hooks, so that a dialog they make needless is never drawn."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+from permissions.decision import Decision
+from permissions.request import PermissionRequest
+from permissions.resolve.contender import Contender
+
+HEAD_START_S: Final = 0.25
+"""Longer than most programs take to answer, shorter than a person takes to wonder."""
+
+
+class HeadStart:
+    """Two contenders of one race: `second` holds back while `first` is at it, but not for long.
+
+    Where `first` has nothing to say, or may not answer, `second` does not wait.
+    """
+
+    def __init__(
+        self, first: Contender, second: Contender, *, limit_s: float = HEAD_START_S
+    ) -> None:
+        """Wrap the two; put both `first` and `second` of this into the race, in this order."""
+        at_it: dict[str, asyncio.Event] = {}
+        self.first: Final = _First(first, at_it)
+        self.second: Final = _Second(second, at_it, limit_s)
+
+
+class _First:
+    def __init__(self, inner: Contender, at_it: dict[str, asyncio.Event]) -> None:
+        self._inner = inner
+        self._at_it = at_it
+
+    @property
+    def name(self) -> str:
+        return self._inner.name
+
+    async def decide(self, request: PermissionRequest, pending: Decision) -> Decision | None:
+        is_over = self._at_it[request.request_id] = asyncio.Event()
+        answer = None
+        try:
+            answer = await self._inner.decide(request, pending)
+        finally:
+            if answer is None:
+                # An answer ends the race, and with it who waits here.
+                is_over.set()
+            del self._at_it[request.request_id]
+        return answer
+
+
+class _Second:
+    def __init__(self, inner: Contender, at_it: dict[str, asyncio.Event], limit_s: float) -> None:
+        self._inner = inner
+        self._at_it = at_it
+        self._limit_s = limit_s
+
+    @property
+    def name(self) -> str:
+        return self._inner.name
+
+    async def decide(self, request: PermissionRequest, pending: Decision) -> Decision | None:
+        is_over = self._at_it.get(request.request_id)
+        if is_over is not None:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._limit_s):
+                    await is_over.wait()
+        return await self._inner.decide(request, pending)
+
+
+if TYPE_CHECKING:
+
+    def _proves(start: HeadStart) -> tuple[Contender, Contender]:
+        return start.first, start.second

@@ -1,0 +1,46 @@
+"""What a prompt becomes before the model sees it: the seam between conversation and commands."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Protocol, TypeAlias
+
+from agent.abort import AbortSignal
+from agent.events import AgentEvent, Notice
+from agent.messages import Message
+from agent.user_prompt import Prompt
+from permissions.base.lazy_dataclass import lazy_dataclass
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class Expanded:
+    """The end of an expansion."""
+
+    before: tuple[Message, ...] = ()
+    """What goes in front of the prompt: files it mentions, the text of a command."""
+    blocked: str | None = None
+    """Why the prompt is not sent; None when it is."""
+
+
+Expansion: TypeAlias = AsyncIterator[AgentEvent | Expanded]
+"""Events while it goes on, and `Expanded` as the last."""
+
+
+class PromptExpander(Protocol):
+    """Expands prompts; `agent.commands.expand` implements it."""
+
+    def expand(self, prompt: Prompt, turn_id: str, abort: AbortSignal) -> Expansion:
+        """Expand a prompt that is about to be sent. Raises nothing."""
+        ...
+
+    async def expand_queued(self, prompt: Prompt) -> tuple[Message | Notice, ...] | None:
+        """Return what goes before a prompt that joins a running turn, and what to say of it.
+
+        None: it is a command, which has to wait for the end of the turn. Whoever takes the notices
+        fills in the turn.
+        """
+        ...
+
+    async def end_turn(self) -> None:
+        """Take back what a command changed for its turn: rules, model, effort."""
+        ...

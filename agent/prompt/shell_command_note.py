@@ -1,0 +1,29 @@
+"""A shell command that the person ran with `!`: how the model is told of it, and how people are.
+
+Next: `tui.prompt.bang_command` (runs it), `agent.session.archive.export` (writes it for readers).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+OPENING: Final = "<bash-input>"
+"""What the model's text of such a command begins with."""
+NOTE: Final = re.compile(
+    r"<bash-input>(?P<command>.*?)</bash-input>\s*<bash-output>(?P<output>.*)</bash-output>"
+    r"(?:<bash-exit>(?P<exit>.*)</bash-exit>)?",
+    re.DOTALL,
+)
+
+
+def note_of(command: str, output: str, exit_code: int | None) -> str:
+    """Return command and output as the model is told them; the exit status unless it is 0."""
+    status = "" if exit_code == 0 else f"<bash-exit>{exit_code}</bash-exit>"
+    return f"{OPENING}{command}</bash-input>\n<bash-output>{output}</bash-output>{status}"
+
+
+def as_typed(text: str) -> str:
+    """Return a person's message as it was typed: `!command` for the note of a command."""
+    note = NOTE.fullmatch(text.strip())
+    return f"!{note['command']}" if note else text

@@ -1,0 +1,159 @@
+"""The escalation ladder: after a failed request, the cheapest response that may still help.
+
+Retry costs time, falling back costs quality, degrading costs a feature, failing costs the turn
+(error-recovery). The ladder only decides; whoever runs requests acts on its answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from random import Random
+from typing import Final, Literal
+
+from agent.recovery.classify import Failure, FailureKind
+from agent.recovery.retry import GiveUp, RetryPolicy
+from permissions.base.lazy_dataclass import lazy_dataclass
+
+OVERLOADS_BEFORE_FALLBACK: Final = 3
+"""Overload errors in a row after which another model takes over."""
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class Retry:
+    """Send the request again, after a wait and with the changes given here."""
+
+    delay_s: float
+    attempt: int
+    """The attempt that comes next; 2 after the first failure."""
+    reason: str
+    max_tokens: int | None = None
+    """Ask for this much instead."""
+    refresh_credentials: bool = False
+    """Read the key anew first."""
+    type: Literal["retry"] = "retry"
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class FallBack:
+    """Send the request to another model, for the rest of the turn."""
+
+    model: str
+    reason: str
+    type: Literal["fall_back"] = "fall_back"
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class Degrade:
+    """Send the request again without a feature that the endpoint does not take."""
+
+    feature: str
+    """`cache_control`, `effort`, `thinking`, `betas` or `kept_thinking`."""
+    reason: str
+    type: Literal["degrade"] = "degrade"
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class Fail:
+    """Nothing is left to try. `failure.kind` tells an overflow, which compaction can cure, from the
+    rest."""
+
+    failure: Failure
+    attempts: int
+    reason: str
+    type: Literal["fail"] = "fail"
+
+    @property
+    def text(self) -> str:
+        """What failed, how often it was tried and what to do, for people."""
+        tried = f" Tried {self.attempts} times." if self.attempts > 1 else ""
+        return f"{self.failure.text}{tried}"
+
+
+Rung = Retry | FallBack | Degrade | Fail
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class Climb:
+    """What one request has been through so far."""
+
+    attempts: int = 0
+    """Failed ones, on the current model."""
+    overloads: int = 0
+    """The last so many of them were overloads."""
+    elapsed_s: float = 0.0
+    """Since the first attempt."""
+    refreshed: bool = False
+    resized: bool = False
+    fell_back_to: frozenset[str] = frozenset()
+    degraded: frozenset[str] = frozenset()
+
+
+def climb(
+    state: Climb,
+    failure: Failure,
+    *,
+    policy: RetryPolicy,
+    rng: Random,
+    elapsed_s: float = 0.0,
+    fallback_model: str | None = None,
+    may_refresh: bool = False,
+) -> tuple[Climb, Rung]:
+    """Return the response to a failed attempt, and the state that goes with it.
+
+    Args:
+        state: of this request; a new `Climb` for its first failure.
+        failure: why the attempt failed.
+        policy: of the request's source.
+        rng: for the jitter.
+        elapsed_s: seconds since the request's first attempt.
+        fallback_model: another model, different from the one in use; None when there is none left.
+        may_refresh: whether reading the credentials anew may give another key.
+    """
+    overloads = state.overloads + 1 if failure.kind is FailureKind.OVERLOADED else 0
+    state = replace(state, attempts=state.attempts + 1, overloads=overloads, elapsed_s=elapsed_s)
+    fixed = _fixed(state, failure, may_refresh)
+    if fixed is not None:
+        return fixed
+    can_fall_back = fallback_model is not None and fallback_model not in state.fell_back_to
+    worn_out = state.overloads >= OVERLOADS_BEFORE_FALLBACK and policy.retry_capacity
+    if fallback_model is not None and can_fall_back and worn_out:
+        return _fallen_back(state, fallback_model, failure)
+    planned = policy.plan(state.attempts, failure, rng, elapsed_s=elapsed_s)
+    if not isinstance(planned, GiveUp):
+        return state, Retry(planned.delay_s, state.attempts + 1, planned.reason)
+    gone = failure.retryable or failure.kind is FailureKind.MODEL_NOT_FOUND
+    if fallback_model is not None and can_fall_back and gone and policy.retry_capacity:
+        return _fallen_back(state, fallback_model, failure)
+    return state, Fail(failure, state.attempts, planned.reason)
+
+
+_FEATURES: Final[Mapping[str, str]] = {
+    "kept_thinking": "thinking of earlier answers",
+    "signed_compaction": "the summary of the conversation as it was signed",
+    "context_management": "the wish to leave out old tool results",
+}
+
+
+def _fixed(state: Climb, failure: Failure, may_refresh: bool) -> tuple[Climb, Rung] | None:
+    """Return the response to a failure that a changed request cures; each cure is tried once."""
+    next_attempt = state.attempts + 1
+    if failure.kind is FailureKind.AUTHENTICATION and may_refresh and not state.refreshed:
+        again = Retry(0.0, next_attempt, failure.message, refresh_credentials=True)
+        return replace(state, refreshed=True), again
+    fitting = failure.output_limit or (failure.overflow and failure.overflow.fitting_max_tokens())
+    if fitting and not state.resized:
+        again = Retry(0.0, next_attempt, failure.message, max_tokens=fitting)
+        return replace(state, resized=True), again
+    feature = failure.unsupported
+    if feature is not None and feature not in state.degraded:
+        words = _FEATURES.get(feature, feature)
+        reason = f"The server does not take {words}."
+        return replace(state, degraded=state.degraded | {feature}), Degrade(feature, reason)
+    return None
+
+
+def _fallen_back(state: Climb, model: str, failure: Failure) -> tuple[Climb, Rung]:
+    tried = state.fell_back_to | {model}
+    state = replace(state, attempts=0, overloads=0, fell_back_to=tried)
+    return state, FallBack(model, failure.message)

@@ -1,0 +1,1 @@
+"""Earlier sessions: listed, found by name or words, shown, exported."""

@@ -1,0 +1,51 @@
+"""Sessions by what people call them: an id, the start of one, or the name a session was given."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from agent.errors import SessionError, SeveralSessions
+from agent.session.archive.summaries import summarise
+from agent.session.store import SessionInfo, SessionStore
+
+MAX_LOOKED_AT: Final = 500
+"""Sessions whose title is read, the newest first."""
+
+
+def find_session(store: SessionStore, text: str) -> SessionInfo:
+    """Find a session by its id, or else by its title, in whatever case and beginning with it.
+
+    Of several the one that is called exactly so; of several of those the newest.
+
+    Raises:
+        SessionError: there is none, or the beginning is that of several.
+    """
+    try:
+        return store.get(text)
+    except SessionError as error:
+        wanted = " ".join(text.casefold().split())
+        titled = [(_title(info), info) for info in store.list()[:MAX_LOOKED_AT]] if wanted else []
+        same = [info for title, info in titled if title == wanted]
+        beginning = [info for title, info in titled if title.startswith(wanted)]
+        if same:
+            return same[0]
+        if len(beginning) == 1:
+            return beginning[0]
+        if beginning:
+            ids = ", ".join(info.id[:8] for info in beginning[:5])
+            raise SessionError(
+                f"Several sessions begin with {text!r}: {ids}. Type more of the name, or an id."
+            ) from error
+        if isinstance(error, SeveralSessions):
+            raise
+        raise SessionError(
+            f"{text!r} is no session id here, and no session's name. "
+            "`agent-tui sessions list` shows them."
+        ) from error
+
+
+def _title(info: SessionInfo) -> str:
+    try:
+        return " ".join(summarise(info).title.casefold().split())
+    except SessionError:
+        return ""

@@ -1,0 +1,167 @@
+"""What a session looked like, page by page from its end: for the screen, not for the model.
+
+A page costs the same whatever the size of the file, and nothing of it is kept here. What was taken
+back (a rewind, a withdrawn answer) is passed over; what a compaction replaced is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import field
+from pathlib import Path
+from typing import Final
+
+from agent.display import DiffDisplay
+from agent.errors import SessionError
+from agent.messages import Message
+from agent.session.denial_json import denial_from_json
+from agent.session.diff_json import diff_from_json
+from agent.session.record_lines import Line, read_backwards
+from agent.session.records import (
+    CompactionRecord,
+    DenialRecord,
+    MessageRecord,
+    NoticeRecord,
+    Record,
+    RewindRecord,
+    TombstoneRecord,
+    ToolEnd,
+    UnreadableRecord,
+    from_json,
+)
+from permissions.base.lazy_dataclass import lazy_dataclass
+from permissions.decision import Decision
+
+PAGE_ITEMS: Final = 60
+PAGE_BYTES: Final = 1_000_000
+"""A page ends at the next good place beyond either."""
+
+PastItem = Message | CompactionRecord | NoticeRecord
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class PastCall:
+    """How a call ended, beyond what its result says."""
+
+    identifier: str
+    outcome: str
+    elapsed_s: float
+    change: DiffDisplay | None = None
+    denial: Decision | None = None
+    """Who said no, and what; None where nobody did, and where a hook stopped the turn."""
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class Page:
+    """A stretch of the past, oldest first. No call is parted from its result."""
+
+    items: tuple[PastItem, ...]
+    calls: Mapping[str, PastCall] = field(default_factory=dict)
+    """By their ids; of those that never ran only the denied ones."""
+    offset: int = 0
+    """Where it starts in the file, in bytes: unlike that of any other page."""
+
+
+class SessionPages:
+    """Reads one session backwards; `older` is for a thread."""
+
+    def __init__(self, path: Path) -> None:
+        """Nothing is read yet."""
+        self.path = path
+        self._end: int | None = None
+        self._is_at_start = False
+        self._back_to: str | None = None
+        self._withdrawn: set[str] = set()
+
+    @property
+    def is_at_start(self) -> bool:
+        """Whether there is nothing before what was read."""
+        return self._is_at_start
+
+    def older(self) -> Page:
+        """Return the page before the last one returned; empty at the start.
+
+        Raises:
+            SessionError: the file cannot be read.
+        """
+        if self._is_at_start:
+            return Page(())
+        try:
+            return self._page()
+        except OSError as error:
+            raise SessionError(f"The session {self.path} cannot be read: {error}.") from error
+
+    def _page(self) -> Page:
+        items: list[PastItem] = []
+        calls: dict[str, PastCall] = {}
+        start = self._end
+        for offset, record in self._records():
+            start = offset if start is None else start
+            match record:
+                case ToolEnd(agent_id=None):
+                    calls[record.tool_use_id] = PastCall(
+                        record.identifier,
+                        record.outcome,
+                        record.elapsed_s,
+                        diff_from_json(record.change),
+                    )
+                case DenialRecord(agent_id=None):
+                    denial = denial_from_json(record.decision)
+                    calls[record.tool_use_id] = PastCall(
+                        record.identifier, "denied", 0.0, denial=denial
+                    )
+                case MessageRecord():
+                    items.append(record.message)
+                case CompactionRecord() | NoticeRecord():
+                    items.append(record)
+                case _:
+                    continue
+            self._end = offset
+            is_large = len(items) >= PAGE_ITEMS or start - offset >= PAGE_BYTES
+            if is_large and isinstance(record, MessageRecord) and record.message.origin != "tool":
+                break
+        else:
+            self._is_at_start = True
+        items.reverse()
+        return Page(tuple(items), calls, self._end or 0)
+
+    def _records(self) -> Iterator[tuple[int, Record]]:
+        """Yield what is part of the conversation, the latest first."""
+        for line in read_backwards(self.path, end=self._end):
+            record = _read(line) if isinstance(line, Line) else None
+            if record is None or not isinstance(line, Line):
+                continue
+            if self._back_to is not None:
+                if not self._is_reached(record):
+                    continue
+                self._back_to = None
+            match record:
+                case RewindRecord(to_uid=None):
+                    return
+                case RewindRecord():
+                    self._back_to = record.to_uid
+                case TombstoneRecord():
+                    self._withdrawn.add(record.message_uid)
+                case MessageRecord(agent_id=None) if record.message.uid not in self._withdrawn:
+                    yield line.offset, record
+                case MessageRecord():
+                    continue
+                case _:
+                    yield line.offset, record
+
+    def _is_reached(self, record: Record) -> bool:
+        match record:
+            case MessageRecord():
+                return record.message.uid == self._back_to
+            case CompactionRecord():
+                # The summary itself is a message of no other record.
+                return any(m.uid == self._back_to and m.origin == "summary" for m in record.history)
+            case _:
+                return False
+
+
+def _read(line: Line) -> Record | None:
+    try:
+        return from_json(line.data)
+    except UnreadableRecord:
+        return None

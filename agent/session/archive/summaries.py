@@ -1,0 +1,115 @@
+"""What a picker shows of a session: read from its beginning and its end, never the whole file."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+from agent.errors import SessionError
+from agent.messages import Message
+from agent.prompt.shell_command_note import as_typed
+from agent.session.record_lines import Line, read_forwards
+from agent.session.records import (
+    MessageRecord,
+    PromptRecord,
+    SessionHeader,
+    TitleRecord,
+    UnreadableRecord,
+    UsageRecord,
+    from_json,
+)
+from agent.session.resume import tail
+from agent.session.store import SessionInfo
+from permissions.base.lazy_dataclass import lazy_dataclass
+
+HEAD_LINES: Final = 40
+TAIL_RECORDS: Final = 60
+PREVIEW_CHARACTERS: Final = 400
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class SessionSummary:
+    """One line of the picker, and its preview."""
+
+    id: str
+    path: Path
+    project_dir: str
+    launch_dir: str
+    modified: datetime
+    size_bytes: int
+    title: str
+    """Given, or the beginning of the first prompt; empty for a session without one."""
+    last_prompt: str
+    last_answer: str
+    cost_usd: float
+    forked_from: str | None = None
+
+
+def summarise(info: SessionInfo) -> SessionSummary:
+    """Return what can be told of a session. Raises SessionError when its file is unreadable."""
+    header, first_prompt = _head(info.path)
+    title = last_prompt = last_answer = ""
+    cost = 0.0
+    for _, record in tail(info.path, limit=TAIL_RECORDS):
+        match record:
+            case TitleRecord():
+                title = record.title
+            case PromptRecord():
+                last_prompt = _short(record.text)
+            case MessageRecord(agent_id=None):
+                if record.message.role == "assistant" and record.message.text.strip():
+                    last_answer = _short(record.message.text)
+                elif _is_own(record.message):
+                    last_prompt = _short(record.message.text)
+            case UsageRecord():
+                cost = record.session_cost_usd
+            case _:
+                continue
+    return SessionSummary(
+        id=info.id,
+        path=info.path,
+        project_dir=header.project_dir if header else "",
+        launch_dir=header.launch_dir if header else "",
+        modified=info.modified,
+        size_bytes=info.size_bytes,
+        title=title or first_prompt.splitlines()[0][:80] if title or first_prompt else "",
+        last_prompt=last_prompt or first_prompt,
+        last_answer=last_answer,
+        cost_usd=cost,
+        forked_from=header.forked_from if header else None,
+    )
+
+
+def _head(path: Path) -> tuple[SessionHeader | None, str]:
+    header: SessionHeader | None = None
+    try:
+        for line in islice(read_forwards(path), HEAD_LINES):
+            if not isinstance(line, Line):
+                continue
+            try:
+                record = from_json(line.data)
+            except UnreadableRecord:
+                continue
+            match record:
+                case SessionHeader():
+                    header = record
+                case PromptRecord() if record.text.strip():
+                    return header, _short(record.text)
+                case MessageRecord(agent_id=None) if _is_own(record.message):
+                    return header, _short(record.message.text)
+                case _:
+                    continue
+    except OSError as error:
+        raise SessionError(f"The session {path} cannot be read: {error.strerror}.") from error
+    return header, ""
+
+
+def _is_own(message: Message) -> bool:
+    return message.origin == "person" and bool(message.text.strip())
+
+
+def _short(text: str) -> str:
+    text = as_typed(text.strip())
+    return text if len(text) <= PREVIEW_CHARACTERS else text[: PREVIEW_CHARACTERS - 1] + "…"

@@ -1,0 +1,163 @@
+"""Copies of file contents named by their hash: each content is kept once, outside the project."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from permissions.base.files.private_file import make_private_dir, write_private
+from permissions.base.lazy_dataclass import lazy_dataclass
+
+MAX_BLOB_BYTES: Final = 50_000_000
+"""A larger file is not kept; whoever restores is told."""
+
+
+LOG_NAME: Final = "checkpoints.jsonl"
+FILES_NAME: Final = "files"
+
+
+def copy_snapshots(source: Path, target: Path) -> None:
+    """Give a session's snapshots to a copy of it; contents are shared, not doubled. Raises OSError.
+
+    `source` and `target` are the sessions' own folders; nothing happens where there are none.
+    """
+    log = source / LOG_NAME
+    if not log.exists():
+        return
+    BlobStore(source / FILES_NAME).link_all(target / FILES_NAME)
+    # Up to the last whole line: the original may be in use.
+    data = log.read_bytes()
+    write_private(target / LOG_NAME, data[: data.rfind(b"\n") + 1])
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class PathState:
+    """A path as it was at one moment."""
+
+    type: Literal["file", "absent", "link", "not_kept"]
+    digest: str = ""
+    """SHA-256 of a file's content."""
+    mode: int = 0
+    size: int = 0
+    detail: str = ""
+    """A link's target; for `not_kept` the reason, for people."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the state as JSON."""
+        return {
+            "type": self.type,
+            "digest": self.digest,
+            "mode": self.mode,
+            "size": self.size,
+            "detail": self.detail,
+        }
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> PathState:
+        """Return the state. Raises KeyError, TypeError or ValueError for anything else."""
+        kind = data["type"]
+        if kind not in ("file", "absent", "link", "not_kept"):
+            raise ValueError(f"unknown file state {kind!r}")
+        return cls(
+            kind, str(data["digest"]), int(data["mode"]), int(data["size"]), str(data["detail"])
+        )
+
+    def same_as(self, other: PathState) -> bool:
+        """Whether both say the same about content, kind and executability."""
+        return (self.type, self.digest, self.mode & 0o111) == (
+            other.type,
+            other.digest,
+            other.mode & 0o111,
+        ) and (self.type != "link" or self.detail == other.detail)
+
+
+class BlobStore:
+    """Contents by hash in one folder (0700), files of 0600."""
+
+    def __init__(self, folder: Path) -> None:
+        """The folder is made with the first content."""
+        self._folder = folder
+        self._known: dict[str, tuple[tuple[int, int, int, int], PathState]] = {}
+
+    @property
+    def folder(self) -> Path:
+        """Where contents are."""
+        return self._folder
+
+    def capture(self, path: Path, *, keep: bool = True, sync: bool = True) -> PathState:
+        """Return a path's state now, its content kept unless `keep` is off (then only hashed).
+
+        Links are not followed. `sync` as for `put`.
+
+        Raises:
+            OSError: the content cannot be kept (disk full, no permission to read).
+        """
+        try:
+            status = path.lstat()
+        except (FileNotFoundError, NotADirectoryError):
+            return PathState("absent")
+        if stat.S_ISLNK(status.st_mode):
+            return PathState("link", detail=os.readlink(path))
+        if not stat.S_ISREG(status.st_mode):
+            return PathState("not_kept", detail="not a regular file")
+        if status.st_size > MAX_BLOB_BYTES:
+            size = f"{status.st_size:,} bytes"
+            return PathState("not_kept", size=status.st_size, detail=f"too large ({size})")
+        # A file that was kept and not touched since needs no second reading.
+        identity = (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+        known = self._known.get(str(path))
+        if known is not None and known[0] == identity:
+            return known[1]
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        with os.fdopen(os.open(path, flags), "rb") as stream:
+            data = stream.read(MAX_BLOB_BYTES + 1)
+        mode = stat.S_IMODE(status.st_mode)
+        state = PathState("file", hashlib.sha256(data).hexdigest(), mode, len(data))
+        if keep:
+            self.put(data, sync=sync)
+            self._known[str(path)] = (identity, state)
+        return state
+
+    def put(self, data: bytes, *, sync: bool = True) -> str:
+        """Keep a content and return its hash; without `sync` a power cut may lose it.
+
+        Raises OSError.
+        """
+        digest = hashlib.sha256(data).hexdigest()
+        path = self._path(digest)
+        if not path.exists():
+            write_private(path, data, sync=sync)
+        return digest
+
+    def get(self, digest: str) -> bytes:
+        """Return a content.
+
+        Raises:
+            OSError: it is not there.
+            ValueError: what is there is not what was kept.
+        """
+        data = self._path(digest).read_bytes()
+        if hashlib.sha256(data).hexdigest() != digest:
+            raise ValueError(f"the kept copy {digest[:12]} is damaged")
+        return data
+
+    def link_all(self, target: Path) -> None:
+        """Make every content available to another store as well. Raises OSError."""
+        for path in self._folder.glob("??/*"):
+            copy = target / path.parent.name / path.name
+            make_private_dir(copy.parent)
+            try:
+                os.link(path, copy)
+            except FileExistsError:
+                continue
+            except OSError:
+                # Some file systems have no links.
+                write_private(copy, path.read_bytes())
+
+    def _path(self, digest: str) -> Path:
+        if len(digest) != 64 or not all(c in "0123456789abcdef" for c in digest):
+            raise ValueError("not a content hash")
+        return self._folder / digest[:2] / digest[2:]

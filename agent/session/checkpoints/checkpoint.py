@@ -1,0 +1,348 @@
+"""Files as they were before each change, so that a turn can be undone, file by file, and redone.
+
+Snapshots lie outside the project, in the session's folder; a log beside them says which path was
+how before which turn. Next: `agent.session.checkpoints.blobs`,
+`agent.session.checkpoints.worktree`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from agent.errors import SessionError
+from agent.session.checkpoints.blobs import FILES_NAME, LOG_NAME, BlobStore, PathState
+from agent.session.checkpoints.snapshot import Snapshot
+from agent.session.checkpoints.turn_changes import TurnChange, turn_changes
+from agent.session.checkpoints.worktree import Listing, Worktree
+from agent.session.record_lines import Line, read_forwards
+from agent.session.transcript import Transcript
+from agent.tools.base import ToolError
+from agent.tools.files.atomic_write import replace_file
+from permissions.base.lazy_dataclass import lazy_dataclass
+
+REDO: Final = "redo-"
+"""How the turn of a restore is named, by which it can be taken back."""
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class FileChange:
+    """What restoring does to one path."""
+
+    path: Path
+    action: Literal["write", "delete", "cannot"]
+    current: PathState
+    target: PathState
+    detail: str = ""
+    """For `cannot`: why, for people."""
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class Preview:
+    """What a restore would do; nothing has happened yet."""
+
+    turn_id: str
+    changes: tuple[FileChange, ...]
+    """By path; files that are already as they were are left out."""
+    not_covered: tuple[str, ...]
+    """Effects of commands that no snapshot covers, for people."""
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class Restored:
+    """What a restore did."""
+
+    done: tuple[FileChange, ...]
+    failed: tuple[tuple[FileChange, str], ...]
+    redo_id: str
+    """Give it to `preview` and `restore` to take the restore back."""
+
+
+class Checkpoints:
+    """Snapshots of one session. Implements `CheckpointPort`."""
+
+    def __init__(
+        self,
+        folder: Path,
+        worktree: Worktree,
+        *,
+        turn_id: Callable[[], str],
+        may_write: Callable[[Path], bool],
+    ) -> None:
+        """`folder` is the session's own; `turn_id` names the prompt being worked on."""
+        self._log_path = folder / LOG_NAME
+        self._blobs = BlobStore(folder / FILES_NAME)
+        self._worktree = worktree
+        self._turn_id = turn_id
+        self._may_write = may_write
+        self._log: Transcript | None = None
+        self._snapshots: list[Snapshot] = []
+        self._gaps: list[tuple[int, str, str]] = []  # (seq, turn, what is not covered)
+        self._turns: list[str] = []
+        self._lock = asyncio.Lock()
+        self._running: dict[str, Listing] = {}
+        self._read_log()
+
+    async def before_change(self, path: Path, *, tool_use_id: str) -> None:
+        """Keep the file (links resolved), or note its absence.
+
+        Raises:
+            ToolError: it cannot be kept; the change must not happen then.
+        """
+        target = Path(os.path.realpath(path))
+        async with self._lock:
+            try:
+                await asyncio.to_thread(self._keep, [target], tool_use_id, self._turn_id())
+            except (OSError, SessionError) as error:
+                raise ToolError(
+                    f"A copy of {target} could not be kept for undoing, so it was not changed: "
+                    f"{error}"
+                ) from error
+
+    async def before_command(self, tool_use_id: str) -> tuple[str, ...]:
+        """Keep what a shell command might change; return what is not covered.
+
+        Never raises: a command is not held up because its undo is incomplete, it is said instead.
+        """
+        async with self._lock:
+            return await asyncio.to_thread(self._before_command, tool_use_id, self._turn_id())
+
+    async def after_command(self, tool_use_id: str) -> None:
+        """Fetch from git how the files were that the command changed. Never raises."""
+        async with self._lock:
+            await asyncio.to_thread(self._after_command, tool_use_id, self._turn_id())
+
+    @property
+    def turns(self) -> tuple[str, ...]:
+        """Turns with snapshots, oldest first; redo ids of restores among them."""
+        return tuple(self._turns)
+
+    def files_of(self, turn_id: str) -> tuple[Path, ...]:
+        """Return the paths that a turn (or a restore) may have changed."""
+        found = (s.path for s in self._snapshots if s.turn_id == turn_id)
+        return tuple(sorted(set(found)))
+
+    async def changes_of(self, turn_id: str) -> tuple[TurnChange, ...]:
+        """Return what a turn changed, by path; files that it left as they were are left out."""
+        async with self._lock:
+            snapshots = tuple(self._snapshots)
+            return await asyncio.to_thread(turn_changes, snapshots, turn_id, self._blobs)
+
+    async def preview(self, turn_id: str, paths: Iterable[Path] | None = None) -> Preview:
+        """Say what going back to before a turn would change; with `paths`, only there.
+
+        Raises:
+            SessionError: no snapshot belongs to that turn.
+        """
+        async with self._lock:
+            return await asyncio.to_thread(self._preview, turn_id, paths)
+
+    async def restore(
+        self, turn_id: str, paths: Iterable[Path] | None = None, *, redo_id: str
+    ) -> Restored:
+        """Put files back as they were before a turn; the present is kept first, under `redo_id`.
+
+        A file that fails is reported, the others are restored. Raises SessionError when the present
+        cannot be kept: nothing has changed then.
+        """
+        async with self._lock:
+            return await asyncio.to_thread(self._restore, turn_id, paths, redo_id)
+
+    def close(self) -> None:
+        """Release the log."""
+        if self._log is not None:
+            self._log.close()
+            self._log = None
+
+    # -- keeping ----------------------------------------------------------------------------
+
+    def _keep(self, paths: Sequence[Path], tool_use_id: str, turn_id: str) -> None:
+        already = {s.path for s in self._snapshots if s.turn_id == turn_id}
+        for path in paths:
+            if path not in already:
+                self._note(path, self._blobs.capture(path), tool_use_id, turn_id)
+        self._sync()
+
+    def _before_command(self, tool_use_id: str, turn_id: str) -> tuple[str, ...]:
+        listing = self._worktree.changed_files()
+        self._running[tool_use_id] = listing
+        not_covered = list(listing.not_covered)
+        already = {s.path for s in self._snapshots if s.turn_id == turn_id}
+        try:
+            for path in listing.paths:
+                if path in already:
+                    continue
+                try:
+                    # One flush per file would hold up the first command for seconds.
+                    state = self._blobs.capture(path, sync=False)
+                except PermissionError:
+                    state = PathState("not_kept", detail="no permission to read it")
+                self._note(path, state, tool_use_id, turn_id)
+            self._note_gaps(turn_id, tool_use_id, not_covered)
+            self._sync()
+        except (OSError, SessionError) as error:
+            not_covered.append(f"copies could not be kept: {error}")
+        return tuple(not_covered)
+
+    def _after_command(self, tool_use_id: str, turn_id: str) -> None:
+        before = self._running.pop(tool_use_id, None)
+        if before is None:
+            return
+        already = {s.path for s in self._snapshots if s.turn_id == turn_id}
+        try:
+            if before.head is not None:
+                for path in self._worktree.changed_since(before.head):
+                    if path not in already and path not in before.seen:
+                        found = self._worktree.at_commit(before.head, path)
+                        self._note(path, self._from_commit(found), tool_use_id, turn_id)
+                        already.add(path)
+            # Whatever is there now and was not before did not exist when the command started.
+            for path in self._worktree.changed_files().new_since(before):
+                if path not in already:
+                    self._note(path, PathState("absent"), tool_use_id, turn_id)
+            self._sync()
+        except (OSError, SessionError):
+            return
+
+    def _from_commit(self, found: tuple[bytes, int] | None) -> PathState:
+        if found is None:
+            return PathState("absent")
+        data, mode = found
+        return PathState("file", self._blobs.put(data, sync=False), mode, len(data))
+
+    def _note(self, path: Path, state: PathState, tool_use_id: str, turn_id: str) -> None:
+        seq = self._append(
+            {
+                "kind": "snapshot",
+                "turn_id": turn_id,
+                "tool_use_id": tool_use_id,
+                "path": str(path),
+                "state": state.to_json(),
+            }
+        )
+        self._add(Snapshot(turn_id, tool_use_id, path, state, seq))
+
+    def _note_gaps(self, turn_id: str, tool_use_id: str, texts: Iterable[str]) -> None:
+        told = {text for _, turn, text in self._gaps if turn == turn_id}
+        for text in texts:
+            if text in told:
+                continue
+            data = {"kind": "gap", "turn_id": turn_id, "tool_use_id": tool_use_id, "text": text}
+            self._gaps.append((self._append(data), turn_id, text))
+
+    def _append(self, data: dict[str, Any]) -> int:
+        if self._log is None:
+            exists = self._log_path.exists()
+            self._log = (Transcript.open if exists else Transcript.create)(self._log_path)
+        seq = self._log.next_seq
+        self._log.append(data)
+        return seq
+
+    def _sync(self) -> None:
+        if self._log is not None:
+            self._log.sync()
+
+    def _add(self, snapshot: Snapshot) -> None:
+        self._snapshots.append(snapshot)
+        if snapshot.turn_id not in self._turns:
+            self._turns.append(snapshot.turn_id)
+
+    def _read_log(self) -> None:
+        if not self._log_path.exists():
+            return
+        try:
+            for line in read_forwards(self._log_path):
+                if isinstance(line, Line):
+                    self._read_line(line)
+        except OSError:
+            return
+
+    def _read_line(self, line: Line) -> None:
+        data = line.data
+        try:
+            if data["kind"] == "gap":
+                self._gaps.append((line.seq, str(data["turn_id"]), str(data["text"])))
+                return
+            state = PathState.from_json(data["state"])
+            path = Path(str(data["path"]))
+            self._add(
+                Snapshot(str(data["turn_id"]), str(data["tool_use_id"]), path, state, line.seq)
+            )
+        except (KeyError, TypeError, ValueError):
+            return
+
+    # -- going back -------------------------------------------------------------------------
+
+    def _preview(self, turn_id: str, paths: Iterable[Path] | None) -> Preview:
+        if turn_id not in self._turns:
+            raise SessionError("No file was changed in that turn.")
+        first = min(s.seq for s in self._snapshots if s.turn_id == turn_id)
+        wanted = None if paths is None else {Path(os.path.realpath(path)) for path in paths}
+        is_redo = turn_id.startswith(REDO)
+        targets: dict[Path, PathState] = {}
+        for snapshot in self._snapshots:
+            later = snapshot.turn_id == turn_id if is_redo else snapshot.seq >= first
+            if later and (wanted is None or snapshot.path in wanted):
+                targets.setdefault(snapshot.path, snapshot.state)
+        changes = [self._change(path, state) for path, state in sorted(targets.items())]
+        gaps = dict.fromkeys(text for seq, _, text in self._gaps if seq >= first)
+        return Preview(turn_id, tuple(c for c in changes if c is not None), tuple(gaps))
+
+    def _change(self, path: Path, target: PathState) -> FileChange | None:
+        try:
+            current = self._blobs.capture(path, keep=False)
+        except OSError as error:
+            current = PathState("not_kept", detail=error.strerror or str(error))
+        if current.same_as(target):
+            return None
+        match target.type:
+            case "not_kept":
+                return FileChange(path, "cannot", current, target, f"not kept: {target.detail}")
+            case "link":
+                return FileChange(path, "cannot", current, target, "it was a link")
+            case "absent":
+                if current.type in ("file", "link"):
+                    return FileChange(path, "delete", current, target)
+            case "file":
+                if current.type in ("file", "absent"):
+                    return FileChange(path, "write", current, target)
+        return FileChange(path, "cannot", current, target, current.detail or "it is a link now")
+
+    def _restore(self, turn_id: str, paths: Iterable[Path] | None, redo_id: str) -> Restored:
+        preview = self._preview(turn_id, paths)
+        mark = f"{REDO}{redo_id}"
+        work = [change for change in preview.changes if change.action != "cannot"]
+        try:
+            for change in work:
+                self._note(change.path, self._blobs.capture(change.path), "", mark)
+            self._sync()
+        except OSError as error:
+            raise SessionError(f"The present state cannot be kept: {error}") from error
+        done: list[FileChange] = []
+        failed = [(c, c.detail) for c in preview.changes if c.action == "cannot"]
+        for change in work:
+            try:
+                self._apply(change)
+                done.append(change)
+            except (OSError, ValueError, ToolError) as error:
+                failed.append((change, str(error)))
+        return Restored(tuple(done), tuple(failed), mark)
+
+    def _apply(self, change: FileChange) -> None:
+        path = change.path
+        # A folder on the way that became a link would lead the write elsewhere.
+        if os.path.realpath(path.parent) != str(path.parent):
+            raise ToolError(f"{path.parent} is a link now")
+        if not self._may_write(path):
+            raise ToolError(f"{path} is outside the working folders")
+        if change.action == "delete":
+            path.unlink()
+            return
+        data = self._blobs.get(change.target.digest)
+        current = change.current.digest if change.current.type == "file" else None
+        if current != change.target.digest:
+            replace_file(path, data, expected_digest=current, may_write=self._may_write)
+        os.chmod(path, change.target.mode)

@@ -1,0 +1,20 @@
+"""One path as it was before one change: what checkpoints are made of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from agent.session.checkpoints.blobs import PathState
+from permissions.base.lazy_dataclass import lazy_dataclass
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class Snapshot:
+    """One path before one change."""
+
+    turn_id: str
+    tool_use_id: str
+    path: Path
+    state: PathState
+    seq: int
+    """Order of snapshots in a session."""

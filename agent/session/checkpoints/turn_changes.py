@@ -1,0 +1,103 @@
+"""What one prompt changed in files: each as it was before it, and as it was after it.
+
+Next: `agent.session.checkpoints.checkpoint`, which keeps the files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+from agent.session.checkpoints.blobs import BlobStore, PathState
+from agent.session.checkpoints.snapshot import Snapshot
+from permissions.base.files.plain_file import read_plain
+from permissions.base.lazy_dataclass import lazy_dataclass
+
+MAX_BYTES: Final = 2_000_000
+"""Of one file; larger ones are named and not compared."""
+MAX_FILE_BYTES: Final = 20_000_000
+"""Of one file as it is now; larger ones are not even read."""
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class TurnChange:
+    """One file that a turn may have changed, and did."""
+
+    path: Path
+    before: str | None
+    """None: there was no file."""
+    after: str | None
+    """None: there is no file."""
+    note: str = ""
+    """Why the texts are not there, for people; both are empty then."""
+
+
+def turn_changes(
+    snapshots: Sequence[Snapshot], turn_id: str, blobs: BlobStore
+) -> tuple[TurnChange, ...]:
+    """Return the files that differ, by path.
+
+    A file is afterwards as the next turn that touched it found it, or as it is now.
+    """
+    first: dict[Path, Snapshot] = {}
+    for snapshot in snapshots:
+        if snapshot.turn_id == turn_id:
+            first.setdefault(snapshot.path, snapshot)
+    changes: list[TurnChange] = []
+    for path, before in sorted(first.items()):
+        later = (s for s in snapshots if s.path == path and s.seq > before.seq)
+        after = next((s.state for s in later if s.turn_id != turn_id), None)
+        change = _change(path, before.state, after, blobs)
+        if change is not None:
+            changes.append(change)
+    return tuple(changes)
+
+
+def _change(
+    path: Path, before: PathState, after: PathState | None, blobs: BlobStore
+) -> TurnChange | None:
+    if after is not None and before.same_as(after):
+        return None
+    try:
+        old = _content(before, lambda: blobs.get(before.digest))
+        if after is None:
+            new = read_plain(path, MAX_FILE_BYTES) if path.is_file() else None
+        else:
+            state = after
+            new = _content(state, lambda: blobs.get(state.digest))
+        if old == new:
+            return None
+        return TurnChange(path, _text(old), _text(new))
+    except _NoText as reason:
+        return TurnChange(path, "", "", str(reason))
+    except (OSError, ValueError) as error:
+        return TurnChange(path, "", "", f"cannot be compared: {error}")
+
+
+class _NoText(Exception):
+    """There is nothing to compare line by line."""
+
+
+def _content(state: PathState, read: Callable[[], bytes]) -> bytes | None:
+    match state.type:
+        case "file":
+            if state.size > MAX_BYTES:
+                raise _NoText(f"too large to compare ({state.size:,} bytes)")
+            return read()
+        case "absent":
+            return None
+        case "link":
+            raise _NoText("a link")
+        case "not_kept":
+            raise _NoText(f"not kept: {state.detail}")
+
+
+def _text(data: bytes | None) -> str | None:
+    if data is None:
+        return None
+    if len(data) > MAX_BYTES:
+        raise _NoText(f"too large to compare ({len(data):,} bytes)")
+    if b"\0" in data[:8_000]:
+        raise _NoText("not a text")
+    return data.decode("utf-8", "replace").replace("\r\n", "\n")

@@ -1,0 +1,169 @@
+"""Which files of a project a command may change, and how they were: asked of git, or by walking.
+
+What git holds needs no copy before a command: afterwards its old content is still in the
+repository. So only changed and untracked files are copied first.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Final, Literal
+
+from permissions.base.lazy_dataclass import lazy_dataclass
+
+MAX_FILES: Final = 2_000
+MAX_TOTAL_BYTES: Final = 100_000_000
+MAX_WALKED: Final = 20_000
+TIMEOUT_S: Final = 10.0
+_SKIPPED: Final = frozenset(
+    {".git", ".hg", ".svn", ".venv", "__pycache__", "node_modules", ".tox", ".mypy_cache"}
+)
+_QUIET: Final = (
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "core.hooksPath=/dev/null",
+    "-c",
+    "core.quotePath=false",
+    "--no-optional-locks",
+    "--no-pager",
+    "--literal-pathspecs",
+)
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class Listing:
+    """Files worth a copy before a command runs."""
+
+    paths: tuple[Path, ...]
+    not_covered: tuple[str, ...] = ()
+    """What is left out, for people."""
+    head: str | None = None
+    """The commit whose files need no copy; None without git."""
+    seen: frozenset[Path] = frozenset()
+    """All files found, also those left out for a limit."""
+    method: Literal["git", "walk", "walk, incomplete"] = "walk"
+    """Two listings tell what is new only when both were made the same, complete way."""
+
+    def new_since(self, earlier: Listing) -> tuple[Path, ...]:
+        """Return files that did not exist at an earlier listing; empty where that is unsure."""
+        if self.method != earlier.method or self.method == "walk, incomplete":
+            return ()
+        return tuple(path for path in self.paths if path not in earlier.seen)
+
+
+class Worktree:
+    """The project's files. Git runs only where the folder is trusted."""
+
+    def __init__(self, root: Path, *, use_git: bool, env: Mapping[str, str]) -> None:
+        """`root` is canonical."""
+        self.root = root
+        self._use_git = use_git and os.path.exists(root / ".git")
+        self._env = {k: v for k, v in env.items() if not k.startswith("GIT_")}
+
+    def changed_files(self) -> Listing:
+        """Return changed and untracked files, or without git all files, up to the limits."""
+        if self._use_git:
+            head = self._git("rev-parse", "--verify", "-q", "HEAD")
+            status = self._git("status", "--porcelain=v1", "-z", "--untracked-files=all")
+            if status is not None:
+                names = [self.root / name for name in _status_names(status)]
+                commit = head.decode("ascii", "replace").strip() if head else None
+                kept, not_covered = _bounded(names)
+                return Listing(
+                    kept,
+                    (*not_covered, "files that git ignores"),
+                    commit or None,
+                    frozenset(names),
+                    "git",
+                )
+        walked = list(islice(self._walk(), MAX_WALKED + 1))
+        is_complete = len(walked) <= MAX_WALKED
+        kept, not_covered = _bounded(walked[:MAX_WALKED])
+        if not is_complete:
+            not_covered = (*not_covered, f"files beyond the first {MAX_WALKED:,}")
+        return Listing(
+            kept,
+            not_covered,
+            None,
+            frozenset(walked),
+            "walk" if is_complete else "walk, incomplete",
+        )
+
+    def changed_since(self, head: str) -> tuple[Path, ...]:
+        """Return tracked files that differ from a commit now."""
+        names = self._git("diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", head)
+        return tuple(self.root / os.fsdecode(n) for n in (names or b"").split(b"\0") if n)
+
+    def at_commit(self, head: str, path: Path) -> tuple[bytes, int] | None:
+        """Return content and mode of a file in a commit; None where it is not in it."""
+        relative = str(path.relative_to(self.root))
+        entry = self._git("ls-tree", "-z", head, "--", relative)
+        if not entry:
+            return None
+        mode = int(entry.split(b" ", 1)[0], 8)
+        if not stat.S_ISREG(mode):
+            return None
+        data = self._git("cat-file", "--filters", f"{head}:{relative}")
+        return None if data is None else (data, mode & 0o777)
+
+    def _walk(self) -> Iterator[Path]:
+        for where, folders, files in os.walk(self.root, followlinks=False):
+            folders[:] = sorted(name for name in folders if name not in _SKIPPED)
+            for name in sorted(files):
+                yield Path(where, name)
+
+    def _git(self, *arguments: str) -> bytes | None:
+        quiet = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+        try:
+            done = subprocess.run(
+                ["git", *_QUIET, *arguments],
+                cwd=self.root,
+                env={**self._env, **quiet},
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=TIMEOUT_S,
+                start_new_session=True,
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return None
+        return done.stdout if done.returncode == 0 else None
+
+
+def _bounded(paths: Iterable[Path]) -> tuple[tuple[Path, ...], tuple[str, ...]]:
+    """Return the files within the limits, and what to say of the others."""
+    kept: list[Path] = []
+    total = 0
+    left_out = 0
+    for path in paths:
+        try:
+            size = path.lstat().st_size
+        except OSError:
+            size = 0
+        if len(kept) >= MAX_FILES or total + size > MAX_TOTAL_BYTES:
+            left_out += 1
+            continue
+        kept.append(path)
+        total += size
+    if not left_out:
+        return tuple(kept), ()
+    return tuple(kept), (f"{left_out:,} files beyond the limit of what is copied",)
+
+
+def _status_names(status: bytes) -> Iterator[str]:
+    entries = iter(status.split(b"\0"))
+    for entry in entries:
+        if len(entry) < 4:
+            continue
+        yield os.fsdecode(entry[3:])
+        if entry[:1] in (b"R", b"C"):
+            # The old name follows; its content is in the commit.
+            old = next(entries, b"")
+            if old:
+                yield os.fsdecode(old)

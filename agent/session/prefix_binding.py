@@ -1,0 +1,58 @@
+"""What an answer's thinking is bound to before the first message: system prompt and tools.
+
+A resume sends the same bytes, or the thinking goes: an endpoint rejects one without the other.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from agent.history import drop_thinking
+from agent.messages import Block, Message
+from agent.session.resume import ResumedConversation
+from permissions.base.lazy_dataclass import lazy_dataclass
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class Prefix:
+    """What goes before the messages of a conversation."""
+
+    system: tuple[Block, ...]
+    digest: str
+    """Of system prompt and tools together."""
+
+
+def digest_of(system: Sequence[Block], tools: Sequence[Mapping[str, Any]]) -> str:
+    """Return what tells one prefix from another."""
+    text = json.dumps([list(tools), list(system)], sort_keys=True, default=str)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def bound(
+    system: tuple[Block, ...],
+    tools: Sequence[Mapping[str, Any]],
+    resumed: ResumedConversation | None,
+    *,
+    keeps_own: bool,
+) -> tuple[Prefix, tuple[Message, ...] | None]:
+    """Return the prefix to send, and the messages to go on with if they are not those resumed.
+
+    Args:
+        system: as built for this start.
+        tools: as they are sent now.
+        resumed: None for a new conversation.
+        keeps_own: the person asked for a prompt of their own at this start.
+    """
+    if resumed is None:
+        return Prefix(system, digest_of(system, tools)), None
+    candidates = [system] if keeps_own or not resumed.system else [resumed.system, system]
+    for candidate in candidates:
+        digest = digest_of(candidate, tools)
+        if digest == resumed.prefix_digest:
+            return Prefix(candidate, digest), None
+    changed = drop_thinking(resumed.messages)
+    prefix = Prefix(system, digest_of(system, tools))
+    return prefix, None if changed == resumed.messages else changed

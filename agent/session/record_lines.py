@@ -1,0 +1,135 @@
+"""Lines of a transcript: a JSON object with a checksum in front, read forwards or backwards.
+
+    {"c":"<16 hex digits>","v":1,"seq":7,"at":"2026-01-31T12:00:00.000Z","kind":"mode",…}\n
+
+The checksum covers every byte after it, so it is verified without parsing; without it the line is
+still plain JSON for other programs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, BinaryIO, Final, Literal
+
+from permissions.base.lazy_dataclass import lazy_dataclass
+
+FORMAT_VERSION: Final = 1
+_PREFIX: Final = b'{"c":"'
+_BODY_AT: Final = len(_PREFIX) + 16 + len(b'",')
+_BLOCK: Final = 1 << 16
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class Line:
+    """One verified line."""
+
+    seq: int
+    at: str
+    """UTC, ISO 8601."""
+    version: int
+    data: Mapping[str, Any]
+    offset: int
+    """Where the line starts in the file, in bytes."""
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class BadLine:
+    """A line that is not what was written: damaged, or not ours."""
+
+    offset: int
+    length: int
+    reason: Literal["checksum", "not a record", "torn"]
+
+
+def encode(data: Mapping[str, Any], *, seq: int, now: datetime) -> bytes:
+    """Return the line for a record, newline included.
+
+    Raises:
+        TypeError: the data is not JSON.
+    """
+    at = now.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    # A copied record keeps its time, never its number.
+    fact = {key: value for key, value in data.items() if key not in ("v", "seq")}
+    record = {"v": FORMAT_VERSION, "seq": seq, "at": at, **fact}
+    try:
+        body = json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode()
+    except UnicodeEncodeError:
+        # Half a surrogate pair, as a model can write it, exists only as an escape.
+        body = json.dumps(record, separators=(",", ":")).encode()
+    return b"".join((_PREFIX, _checksum(body[1:]), b'",', body[1:], b"\n"))
+
+
+def decode(raw: bytes, offset: int) -> Line | BadLine:
+    """Verify and parse one line, given without its newline."""
+    body = raw[_BODY_AT:]
+    if not raw.startswith(_PREFIX) or raw[len(_PREFIX) : _BODY_AT] != _checksum(body) + b'",':
+        return BadLine(offset, len(raw), "checksum")
+    try:
+        data = json.loads(b"{" + body)
+        return Line(int(data["seq"]), str(data["at"]), int(data["v"]), data, offset)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return BadLine(offset, len(raw), "not a record")
+
+
+def read_forwards(path: Path, *, start: int = 0) -> Iterator[Line | BadLine]:
+    """Yield the lines from a line's offset on, one at a time. Raises OSError."""
+    with path.open("rb") as stream:
+        stream.seek(start)
+        offset = start
+        for raw in stream:
+            if raw.endswith(b"\n"):
+                yield decode(raw[:-1], offset)
+            else:
+                yield BadLine(offset, len(raw), "torn")
+            offset += len(raw)
+
+
+def read_backwards(path: Path, *, end: int | None = None) -> Iterator[Line | BadLine]:
+    """Yield the lines before `end` (a line's offset, or the end of the file), last one first.
+
+    Holds no more than one line and one block. Raises OSError.
+    """
+    with path.open("rb") as stream:
+        size = stream.seek(0, os.SEEK_END)
+        yield from _backwards(stream, size if end is None else min(end, size))
+
+
+def _backwards(stream: BinaryIO, end: int) -> Iterator[Line | BadLine]:
+    position = end
+    pieces: list[bytes] = []  # of the line that reaches into the block before, last piece first
+    is_last = True
+    while position > 0:
+        start = max(0, position - _BLOCK)
+        stream.seek(start)
+        parts = stream.read(position - start).split(b"\n")
+        line_at = position
+        for part in reversed(parts[1:]):
+            line_at -= len(part)
+            found = _finish([*pieces, part], line_at, is_last)
+            pieces, is_last = [], False
+            if found is not None:
+                yield found
+            line_at -= 1  # the newline before it
+        pieces.append(parts[0])
+        position = start
+    if pieces:
+        found = _finish(pieces, 0, is_last)
+        if found is not None:
+            yield found
+
+
+def _finish(pieces: list[bytes], offset: int, is_last: bool) -> Line | BadLine | None:
+    raw = b"".join(reversed(pieces))
+    if is_last:
+        # What follows the last newline: nothing in a whole file.
+        return BadLine(offset, len(raw), "torn") if raw else None
+    return decode(raw, offset)
+
+
+def _checksum(body: bytes) -> bytes:
+    return hashlib.blake2b(body, digest_size=8).hexdigest().encode()

@@ -1,0 +1,117 @@
+"""What a settings file with a syntax error still says: a comment or a missing comma must not take
+the rules behind it out of force.
+
+Only for what restricts: the caller leaves out what widens access. Next: `agent.settings.file`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Final
+
+from agent.settings.json_positions import Node, Parsed, parse, parse_at
+
+_COMMENT: Final = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?(?:\*/|\Z)|#[^\n]*', re.DOTALL)
+_PLAIN_COMMENT: Final = re.compile(
+    r'"(?:[^"\\\n]|\\[^\n])*(?:"|$)|(?:^|(?<=[,{}\[\]:"]))[ \t]*(?://[^\n]*|#[^\n]*'
+    r"|/\*.*?(?:\*/|\Z))",
+    re.DOTALL | re.MULTILINE,
+)
+"""Only where a comment can stand: behind a missing quote `Read(src/**)` has the look of one."""
+_LAST_COMMA: Final = re.compile(r'"(?:[^"\\\n]|\\.)*"|,(?=\s*[}\]])', re.DOTALL)
+_RULES: Final = re.compile(r'"(deny|ask)"\s*:\s*(?=\[)')
+_PIECE: Final = re.compile(r'(?:[^"\\\n]|\\[^\n])+')
+"""What stands between quotes, whichever of them are missing."""
+_AROUND: Final = " \t,['"
+_LIKE_A_RULE: Final = re.compile(r"[A-Za-z_][\w-]*(?:\(.*\))?")
+
+
+def salvage(text: str, parsed: Parsed) -> Parsed:
+    """Return a text that could not be read to its end with all of it that can be.
+
+    Comments and commas before a closing bracket are read over; around any other mistake the lists
+    of deny and ask rules are found, and in them all that looks like a rule. The error stays the
+    first one, and lines are those of the text.
+    """
+    if parsed.error is None:
+        return parsed
+    text = text.removeprefix("\ufeff")
+    again = parse(_LAST_COMMA.sub(_blank, _COMMENT.sub(_blank, text)))
+    root = again.root or parsed.root
+    if again.error is not None:
+        root = _with_rules(root, _PLAIN_COMMENT.sub(_blank, text))
+    return Parsed(root, parsed.error, again.notes)
+
+
+def _blank(found: re.Match[str]) -> str:
+    """Return spaces in place of what is no text, line ends kept."""
+    return found[0] if found[0].startswith('"') else re.sub(r"[^\n]", " ", found[0])
+
+
+def _with_rules(root: Node | None, text: str) -> Node | None:
+    """Return the object with every list of deny and ask rules in the text, wherever it stands."""
+    if root is not None and not isinstance(root.value, dict):
+        return root
+    found_rules: dict[str, list[Node]] = {}
+    line, counted_to = 1, 0
+    for found in _RULES.finditer(text):
+        line += text.count("\n", counted_to, counted_to := found.end())
+        found_rules.setdefault(found[1], []).extend(_rules_at(text, found.end(), line))
+    if not found_rules:
+        return root
+    lists = {key: _list(rules) for key, rules in found_rules.items()}
+    root = root or Node({}, 1)
+    before = root.members.get("permissions", Node({}, 1))
+    # The lists are whole: what was read of them before the mistake is part of them.
+    permissions = _object(before.line, {**before.members, **lists})
+    return _object(root.line, {**root.members, "permissions": permissions})
+
+
+def _rules_at(text: str, start: int, line: int) -> list[Node]:
+    """Return the list that begins at `start`; where it is broken, with all that looks like a rule.
+
+    Which quotes open and which close is lost with the first one that is missing, so that what is
+    between any two counts.
+    """
+    parsed = parse_at(text, start, line)
+    whole = parsed.root.items if parsed.root is not None else ()
+    if parsed.error is None:
+        return list(whole)
+    rules = [_stripped(item) for item in whole]
+    known = {rule.value for rule in rules if isinstance(rule.value, str)}
+    last, counted_to = "", start
+    for found in _PIECE.finditer(text, start):
+        piece = found[0].strip(_AROUND)
+        if piece.startswith(":") and rules and rules[-1].value == last:
+            rules.pop()  # it was the key of what follows
+        if piece.startswith(("]", ":", "}")):
+            break
+        line += text.count("\n", counted_to, counted_to := found.start())
+        # Without quotes several may stand in one piece.
+        for part in [piece] if _LIKE_A_RULE.fullmatch(piece) else piece.split(","):
+            last = _unescaped(part.strip(_AROUND))
+            if last not in known and _LIKE_A_RULE.fullmatch(last):
+                rules.append(Node(last, line))
+    return rules
+
+
+def _stripped(item: Node) -> Node:
+    return Node(item.value.strip(_AROUND), item.line) if isinstance(item.value, str) else item
+
+
+def _list(items: list[Node]) -> Node:
+    line = items[0].line if items else 1
+    return Node([item.value for item in items], line, items=tuple(items))
+
+
+def _unescaped(inner: str) -> str:
+    """Return what stands in quotes, as it is written where an escape is none: `C:\\Users`."""
+    try:
+        return str(json.loads(f'"{inner}"'))
+    except ValueError:
+        return inner
+
+
+def _object(line: int, members: dict[str, Node]) -> Node:
+    return Node({key: member.value for key, member in members.items()}, line, members)

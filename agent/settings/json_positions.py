@@ -1,0 +1,267 @@
+"""A JSON reader that knows the line of every value and keeps what stood before a syntax error.
+
+The standard parser gives neither, and both are needed to say where a rule came from and what is
+wrong with a file.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import field
+from typing import Final
+
+from permissions.base.lazy_dataclass import lazy_dataclass
+
+JsonValue = None | bool | int | float | str | list["JsonValue"] | dict[str, "JsonValue"]
+
+MAX_DEPTH: Final = 100
+"""Deeper nesting than this is refused: no settings file has a use for it."""
+
+_SPACE = re.compile(r"[ \t\r\n]*")
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
+_STRING = re.compile(r'"[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*)*"')
+_WORDS: Final[dict[str, bool | None]] = {"true": True, "false": False, "null": None}
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class Node:
+    """One value with the line it starts on; `members` and `items` hold its parts."""
+
+    value: JsonValue
+    line: int
+    """Counted from 1; for a member of an object, the line of its key."""
+    members: dict[str, Node] = field(default_factory=dict)
+    items: tuple[Node, ...] = ()
+
+    def get(self, *path: str | int) -> Node | None:
+        """Return the node at a path of keys and indexes, or None."""
+        node: Node | None = self
+        for step in path:
+            if node is None:
+                return None
+            if isinstance(step, int):
+                node = node.items[step] if 0 <= step < len(node.items) else None
+            else:
+                node = node.members.get(step)
+        return node
+
+    def line_of(self, *path: str | int) -> int:
+        """Return the line of the deepest part of a path that exists."""
+        node = self
+        for step in path:
+            part = node.get(step)
+            if part is None:
+                break
+            node = part
+        return node.line
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class Mistake:
+    """Something wrong with the text, for people."""
+
+    line: int
+    message: str
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class Parsed:
+    """What a text holds: `root` is None when not even one value began."""
+
+    root: Node | None
+    error: Mistake | None = None
+    """The syntax error that ended the reading; what came before it is in `root`."""
+    notes: tuple[Mistake, ...] = ()
+    """Doubtful but readable: repeated keys."""
+
+
+def parse(text: str) -> Parsed:
+    """Read a JSON text. Raises nothing; a syntax error is a value with its line."""
+    scanner = _Scanner(text.removeprefix("\ufeff"))
+    root = scanner.document()
+    return Parsed(root, scanner.error, tuple(scanner.notes))
+
+
+def parse_at(text: str, start: int, line: int) -> Parsed:
+    """Read the one value that begins at `start`, which is on a line. Raises nothing."""
+    scanner = _Scanner(text, start, line)
+    root = scanner.value()
+    return Parsed(root, scanner.error, tuple(scanner.notes))
+
+
+class _Stop(Exception):
+    """Unwinds to the containers that are open; each keeps what it has so far."""
+
+
+class _Scanner:
+    def __init__(self, text: str, start: int = 0, line: int = 1) -> None:
+        self._text = text
+        self._at = start
+        self._line = line
+        self._counted_to = start
+        self.error: Mistake | None = None
+        self.notes: list[Mistake] = []
+
+    def document(self) -> Node | None:
+        try:
+            self._skip_space()
+            root = self._value(0)
+        except _Stop:
+            return None
+        if self.error is None:
+            self._skip_space()
+            if self._at < len(self._text):
+                self._record(f"expected the end of the file, found {self._seen()}")
+        return root
+
+    def value(self) -> Node | None:
+        try:
+            return self._value(0)
+        except _Stop:
+            return None
+
+    def _value(self, depth: int) -> Node:
+        if depth > MAX_DEPTH:
+            raise self._fail(f"nested deeper than {MAX_DEPTH} levels")
+        line = self._line_here()
+        character = self._peek()
+        if character == "{":
+            return self._object(depth, line)
+        if character == "[":
+            return self._array(depth, line)
+        if character == '"':
+            return Node(self._string(), line)
+        for word, value in _WORDS.items():
+            if self._text.startswith(word, self._at):
+                self._at += len(word)
+                return Node(value, line)
+        number = _NUMBER.match(self._text, self._at)
+        if number:
+            self._at = number.end()
+            is_float = number[1] is not None or number[2] is not None
+            try:
+                return Node(float(number[0]) if is_float else int(number[0]), line)
+            except ValueError:
+                raise self._fail("number with too many digits") from None
+        raise self._fail(f"expected a value, found {self._seen()}")
+
+    def _object(self, depth: int, line: int) -> Node:
+        node = Node({}, line)
+        try:
+            for _ in self._separated("}"):
+                self._member(node, depth)
+        except _Stop:
+            pass
+        value = {key: member.value for key, member in node.members.items()}
+        return Node(value, line, node.members)
+
+    def _member(self, node: Node, depth: int) -> None:
+        line = self._line_here()
+        if self._peek() != '"':
+            raise self._fail(f"expected a key in double quotes, found {self._seen()}")
+        key = self._string()
+        self._skip_space()
+        if self._peek() != ":":
+            raise self._fail(f'expected ":" after "{key}", found {self._seen()}')
+        self._at += 1
+        self._skip_space()
+        part = self._value(depth + 1)
+        earlier = node.members.get(key)
+        if earlier is not None:
+            self.notes.append(
+                Mistake(line, f'key "{key}" appears twice (first on line {earlier.line})')
+            )
+        node.members[key] = joined(earlier, Node(part.value, line, part.members, part.items))
+        if self.error is not None:
+            raise _Stop
+
+    def _array(self, depth: int, line: int) -> Node:
+        items: list[Node] = []
+        try:
+            for _ in self._separated("]"):
+                items.append(self._value(depth + 1))
+                if self.error is not None:
+                    break
+        except _Stop:
+            pass
+        return Node([item.value for item in items], line, items=tuple(items))
+
+    def _separated(self, end: str) -> Iterator[None]:
+        """Step over the brackets and commas of a container, yielding at the start of each part."""
+        self._at += 1
+        self._skip_space()
+        if self._peek() == end:
+            self._at += 1
+            return
+        while True:
+            yield
+            self._skip_space()
+            character = self._peek()
+            if character == end:
+                self._at += 1
+                return
+            if character != ",":
+                raise self._fail(f'expected "," or "{end}", found {self._seen()}')
+            self._at += 1
+            self._skip_space()
+            if self._peek() == end:
+                raise self._fail(f'comma before "{end}": JSON allows none there')
+
+    def _string(self) -> str:
+        match = _STRING.match(self._text, self._at)
+        if match is None:
+            raise self._fail(
+                "text without a closing quote, or with a bad escape or control character"
+            )
+        self._at = match.end()
+        value = json.loads(match[0])
+        return value if isinstance(value, str) else ""
+
+    def _peek(self) -> str:
+        return self._text[self._at] if self._at < len(self._text) else ""
+
+    def _skip_space(self) -> None:
+        match = _SPACE.match(self._text, self._at)
+        if match:
+            self._at = match.end()
+
+    def _line_here(self) -> int:
+        self._line += self._text.count("\n", self._counted_to, self._at)
+        self._counted_to = self._at
+        return self._line
+
+    def _seen(self) -> str:
+        if self._at >= len(self._text):
+            return "the end of the file"
+        if self._text.startswith(("//", "/*", "#"), self._at):
+            return "a comment (JSON has none)"
+        return repr(self._text[self._at])
+
+    def _record(self, message: str) -> None:
+        if self.error is None:
+            self.error = Mistake(self._line_here(), message)
+
+    def _fail(self, message: str) -> _Stop:
+        self._record(message)
+        return _Stop()
+
+
+def joined(earlier: Node | None, later: Node) -> Node:
+    """Return the node for a repeated key.
+
+    Lists and objects add up, so that a second `deny` list does not silently drop the first; of
+    anything else the last one counts, as with every JSON reader.
+    """
+    if earlier is None:
+        return later
+    if isinstance(earlier.value, list) and isinstance(later.value, list):
+        return Node([*earlier.value, *later.value], later.line, items=earlier.items + later.items)
+    if isinstance(earlier.value, dict) and isinstance(later.value, dict):
+        members = dict(earlier.members)
+        for key, part in later.members.items():
+            members[key] = joined(members.get(key), part)
+        value = {key: member.value for key, member in members.items()}
+        return Node(value, later.line, members)
+    return later

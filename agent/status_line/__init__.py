@@ -1,0 +1,1 @@
+"""The user's status line command."""

@@ -1,0 +1,139 @@
+"""Colours, weight and links in what a status line command prints, as data; nothing else.
+
+Only SGR (`ESC [ … m`) and links (OSC 8) mean something; every other sequence is gone. Colours keep
+their name, not their shade: what draws them has a theme.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Final, Literal
+
+from permissions.base.lazy_dataclass import lazy_dataclass
+from permissions.base.text.sanitize import sanitize
+
+Colour = Literal["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"]
+COLOURS: Final[tuple[Colour, ...]] = (
+    "black", "red", "green", "yellow", "blue", "magenta", "cyan", "white",
+)  # fmt: skip
+"""In the order of the terminal's palette."""
+
+_MEANT: Final = re.compile(
+    r"\x1b\[(?P<sgr>[0-9;:]{0,64})m"
+    r"|\x1b\]8;[^;\x00-\x1f]{0,256};(?P<link>[!-~]{0,2048})(?:\x07|\x1b\\)"
+)
+_SAFE_LINK: Final = re.compile(r"(?:https?|file)://.", re.IGNORECASE)
+_GREY_SPREAD: Final = 24
+"""Channels that lie closer together than this are no colour."""
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class Piece:
+    """Text in one look."""
+
+    text: str
+    colour: Colour | None = None
+    """None: as the line is."""
+    bold: bool = False
+    dim: bool = False
+    italic: bool = False
+    underline: bool = False
+    link: str | None = None
+    """A web or file address that the text leads to."""
+
+
+def pieces(line: str) -> tuple[Piece, ...]:
+    """Return a line as pieces; their texts together are the line without sequences."""
+    return tuple(_pieces(line))
+
+
+def _pieces(line: str) -> Iterator[Piece]:
+    look = Piece("")
+    position = 0
+    for found in _MEANT.finditer(line):
+        yield from _cleaned(line[position : found.start()], look)
+        if found["sgr"] is not None:
+            look = _changed(look, found["sgr"])
+        else:
+            address = found["link"]
+            look = replace(look, link=address if _SAFE_LINK.match(address) else None)
+        position = found.end()
+    yield from _cleaned(line[position:], look)
+
+
+def _cleaned(text: str, look: Piece) -> Iterator[Piece]:
+    if shown := sanitize(text).replace("\n", " "):
+        yield replace(look, text=shown)
+
+
+def _changed(look: Piece, parameters: str) -> Piece:
+    codes = [int(part) if part else 0 for part in re.split("[;:]", parameters)]
+    while codes:
+        code = codes.pop(0)
+        match code:
+            case 0:
+                look = Piece("", link=look.link)
+            case 1:
+                look = replace(look, bold=True)
+            case 2:
+                look = replace(look, dim=True)
+            case 3:
+                look = replace(look, italic=True)
+            case 4:
+                look = replace(look, underline=True)
+            case 22:
+                look = replace(look, bold=False, dim=False)
+            case 23:
+                look = replace(look, italic=False)
+            case 24:
+                look = replace(look, underline=False)
+            case 38 | 48:
+                colour, codes = _extended(codes)
+                if code == 38:
+                    look = replace(look, colour=colour)
+            case 39:
+                look = replace(look, colour=None)
+            case _ if 30 <= code <= 37:
+                look = replace(look, colour=COLOURS[code - 30])
+            case 90:
+                look = replace(look, colour="black")
+            case _ if 91 <= code <= 97:
+                look = replace(look, colour=COLOURS[code - 90])
+            case _:
+                pass
+    return look
+
+
+def _extended(codes: Sequence[int]) -> tuple[Colour | None, list[int]]:
+    """Return the colour that `5;n` or `2;r;g;b` begins with, and the codes after it."""
+    match list(codes):
+        case [5, index, *rest]:
+            return _of_index(index), rest
+        case [2, red, green, blue, *rest]:
+            return _of_channels(red, green, blue), rest
+        case _:
+            return None, []
+
+
+def _of_index(index: int) -> Colour | None:
+    if index > 255:
+        return None
+    if index < 16:
+        return COLOURS[index % 8]
+    if index >= 232:
+        return "black" if index < 246 else "white"
+    cube = index - 16
+    red, green, blue = cube // 36, cube // 6 % 6, cube % 6
+    return _of_channels(red * 51, green * 51, blue * 51)
+
+
+def _of_channels(red: int, green: int, blue: int) -> Colour:
+    """Return the name that a mixture is nearest to."""
+    high, low = max(red, green, blue), min(red, green, blue)
+    if high - low < _GREY_SPREAD:
+        return "black" if high < 128 else "white"
+    middle = (high + low) / 2
+    bits = (red > middle) + 2 * (green > middle) + 4 * (blue > middle)
+    return COLOURS[bits]

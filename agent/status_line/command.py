@@ -1,0 +1,161 @@
+"""The status line command: fed the session as JSON, its first lines shown below the prompt.
+
+The JSON is the one that status line scripts know. A newer run ends an older one; a run that hangs
+is killed; what it prints is text, whatever it tries.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from agent.commands.context import CommandContext, CommandSession
+from agent.events import Usage
+from agent.prompt.git import read_branch
+from agent.prompt.git_remote import read_remote, read_worktree
+from agent.status_line.ansi_text import Piece, pieces
+from permissions.base.lazy_dataclass import lazy_dataclass
+from permissions.base.process.ask_command import CommandFailed, ask_command
+
+TIMEOUT_S: Final = 5.0
+MAX_LINES: Final = 3
+_FAMILY: Final = re.compile(r"claude-([a-z]+)(?:-(\d{1,2}(?:-\d{1,2})?))?(?:-\d{8})?")
+_LINE_ENDS: Final = re.compile(r"\r\n|\n")
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class StatusText:
+    """What a run gave."""
+
+    lines: tuple[tuple[Piece, ...], ...] = ()
+    problem: str = ""
+    """Why there is nothing to show; for people, once."""
+
+
+@lazy_dataclass(frozen=True, slots=True, kw_only=True)
+class StatusFacts:
+    """What the screen knows of the session and the conversation does not."""
+
+    columns: int = 80
+    rows: int = 24
+    """Size of the terminal."""
+    title: str = ""
+    """The session's name; empty without one."""
+    prompt_id: str = ""
+    elapsed_s: float = 0.0
+    """Since the conversation began, or was taken up again."""
+    waited_s: float = 0.0
+    """Of that, for answers of the model."""
+    lines_added: int = 0
+    lines_removed: int = 0
+    vim_mode: str = ""
+    """`NORMAL`, `INSERT` and so on; empty without vim's keys."""
+    last: Usage | None = None
+    """Of the newest response; None before the first."""
+
+
+def status_input(context: CommandContext, facts: StatusFacts) -> dict[str, Any]:
+    """Return the JSON object that the command gets on standard input.
+
+    What is not known, or does not exist here, is left out.
+    """
+    session, root = context.session, context.settings().project_root
+    workspace: dict[str, Any] = {
+        "current_dir": str(session.cwd),
+        "project_dir": str(root),
+        "added_dirs": [str(path) for path in context.gate.context.additional_dirs],
+    }
+    linked = read_worktree(root)
+    if linked is not None:
+        workspace["git_worktree"] = linked
+    if remote := read_remote(root):
+        workspace["repo"] = {"host": remote.host, "owner": remote.owner, "name": remote.name}
+    given: dict[str, Any] = {
+        "hook_event_name": "Status",
+        "session_id": session.session_id,
+        "session_name": facts.title,
+        "prompt_id": facts.prompt_id,
+        "transcript_path": str(session.transcript_path),
+        "cwd": str(session.cwd),
+        "version": context.version,
+        "model": {"id": session.model, "display_name": display_name(session.model)},
+        "workspace": workspace,
+        "cost": {
+            "total_cost_usd": session.cost_usd,
+            "total_duration_ms": round(1000 * facts.elapsed_s),
+            "total_api_duration_ms": round(1000 * facts.waited_s),
+            "total_lines_added": facts.lines_added,
+            "total_lines_removed": facts.lines_removed,
+        },
+        "context_window": _window(session, facts.last),
+        "exceeds_200k_tokens": session.context_tokens > 200_000,
+        "fast_mode": False,
+        "thinking": {"enabled": session.thinks},
+        "output_style": {"name": "default"},
+        "permission_mode": str(session.mode),
+        "columns": facts.columns,
+        "rows": facts.rows,
+    }
+    if linked is not None:
+        given["worktree"] = {"name": linked, "path": str(root)}
+        if branch := read_branch(root):
+            given["worktree"]["branch"] = branch
+    if session.effort:
+        given["effort"] = {"level": session.effort}
+    if facts.vim_mode:
+        given["vim"] = {"mode": facts.vim_mode}
+    return {name: value for name, value in given.items() if value != ""}
+
+
+def _window(session: CommandSession, last: Usage | None) -> dict[str, Any]:
+    """Return how full the model's window is; percentages are whole, as scripts compare them."""
+    size = max(1, session.context_window)
+    read = last.prompt_tokens if last is not None else session.context_tokens
+    used = min(100, round(100 * read / size))
+    usage = last and {
+        "input_tokens": last.input_tokens,
+        "output_tokens": last.output_tokens,
+        "cache_creation_input_tokens": last.cache_write_5m_tokens + last.cache_write_1h_tokens,
+        "cache_read_input_tokens": last.cache_read_tokens,
+    }
+    return {
+        "total_input_tokens": read,
+        "total_output_tokens": last.output_tokens if last is not None else 0,
+        "context_window_size": session.context_window,
+        "used_percentage": used,
+        "remaining_percentage": 100 - used,
+        "current_usage": usage,
+    }
+
+
+def display_name(model: str) -> str:
+    """Return a model as people call it: `Opus 5.5` for `claude-opus-5-5`; others by their id."""
+    found = _FAMILY.fullmatch(model)
+    if found is None:
+        return model
+    return " ".join(filter(None, (found[1].title(), (found[2] or "").replace("-", "."))))
+
+
+async def run_status_command(
+    command: str,
+    given: Mapping[str, Any],
+    *,
+    cwd: Path,
+    env: Mapping[str, str],
+    timeout_s: float = TIMEOUT_S,
+) -> StatusText:
+    """Run the command once. Raises nothing but cancellation, which ends the command as well."""
+    size = {"COLUMNS": str(given.get("columns", 80)), "LINES": str(given.get("rows", 24))}
+    try:
+        text = await ask_command(command, given, cwd=cwd, env={**env, **size}, timeout_s=timeout_s)
+    except CommandFailed as error:
+        return StatusText(problem=f"the status line command {error}")
+    text = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    lines = [pieces(" ".join(line.split("\t")).rstrip()) for line in _LINE_ENDS.split(text)]
+    return StatusText(tuple(line for line in lines if _has_text(line))[:MAX_LINES])
+
+
+def _has_text(line: tuple[Piece, ...]) -> bool:
+    return any(piece.text.strip() for piece in line)

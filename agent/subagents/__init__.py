@@ -1,0 +1,1 @@
+"""Agents inside an agent."""

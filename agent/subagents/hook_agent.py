@@ -1,0 +1,178 @@
+"""The sub-agent of agent hooks: reads the project, decides one thing, fires no hooks.
+
+It ends by calling `StructuredOutput`; running out of turns is no answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from pydantic import BaseModel
+
+from agent.abort import AbortController, AbortSignal
+from agent.events import AgentEvent, RetryScheduled, UsageUpdate
+from agent.loop.loop import AgentLoop
+from agent.loop.loop_ports import LoopPorts, TurnHooks
+from agent.messages import Message, ToolUse, text_block, user_message
+from agent.model.client import ModelRequest
+from agent.model.endpoint import expand_alias
+from agent.tools.base import Concurrency, Tool, ToolContext, ToolOutcome, build_tool
+from agent.tools.call import CallHooks, CallOutcome
+from agent.tools.file_state import FileState
+from hooks.answers.outcome import EventOutcome
+from hooks.ports import RunHookAgent
+from permissions.gate import PermissionGate
+from permissions.resolve.handlers import HeadlessHandler
+
+READ_TOOLS: Final = frozenset({"Read", "Glob", "Grep"})
+
+
+class HookAgent:
+    """Runs the question of one agent hook; implements the hook runner's port."""
+
+    def __init__(self, ports: Callable[[], LoopPorts], on_event: Callable[[AgentEvent], None]):
+        """`ports` returns those of the conversation; `on_event` hears of waits and usage."""
+        self._ports = ports
+        self._on_event = on_event
+
+    async def __call__(
+        self, prompt: str, *, system: str, model: str | None, max_turns: int
+    ) -> Mapping[str, object] | None:
+        """Return what was handed to `StructuredOutput`, or None when the turns ran out."""
+        answer: list[Mapping[str, object]] = []
+        controller = AbortController()
+
+        def take(value: Mapping[str, object]) -> None:
+            answer.append(value)
+            controller.abort("answered")
+
+        ports = self._own_ports(system, model, take)
+        loop = AgentLoop(ports, turn_id="hook-agent", agent_id="hook-agent", max_turns=max_turns)
+        events = loop.run((), [user_message(prompt)], controller)
+        try:
+            async for event in events:
+                if isinstance(event, UsageUpdate | RetryScheduled):
+                    self._on_event(event)
+        finally:
+            await events.aclose()
+        return answer[0] if answer else None
+
+    def _own_ports(
+        self, system: str, model: str | None, take: Callable[[Mapping[str, object]], None]
+    ) -> LoopPorts:
+        parent = self._ports()
+        calls = parent.calls
+        others = {tool.name for tool in calls.registry.all()} - READ_TOOLS
+        registry = calls.registry.without(others)
+        registry.register(structured_output_tool(take))
+        wire = registry.to_wire()
+        hooks = NoHooks()
+
+        def request(messages: tuple[Message, ...]) -> ModelRequest:
+            usual = parent.request(messages)
+            return replace(
+                usual,
+                system=(text_block(system),),
+                tools=wire,
+                model=expand_alias(model) if model else usual.model,
+            )
+
+        services = replace(calls.services, files=FileState(), person=None, subagents=None)
+        return replace(
+            parent,
+            calls=replace(
+                calls,
+                registry=registry,
+                gate=PermissionGate(calls.gate.context, HeadlessHandler()),
+                hooks=hooks,
+                services=services,
+                recorder=None,
+                side=None,
+            ),
+            hooks=hooks,
+            request=request,
+            queued=_nothing_queued,
+            reports=list,
+            context=None,
+            after_calls=None,
+        )
+
+
+class StructuredOutputInput(BaseModel):
+    """Anything: the hook's own check decides what fits."""
+
+    model_config = {"extra": "allow"}
+
+
+def structured_output_tool(take: Callable[[Mapping[str, object]], None]) -> Tool[Any]:
+    """Return the tool that ends the sub-agent with an answer."""
+
+    async def run(tool_input: StructuredOutputInput, _context: ToolContext) -> ToolOutcome:
+        take(dict(tool_input.model_extra or {}))
+        return ToolOutcome("Taken.")
+
+    return build_tool(
+        name="StructuredOutput",
+        description="Give your conclusion. Call it exactly once, as your last action.",
+        input_model=StructuredOutputInput,
+        run=run,
+        concurrency=lambda _: Concurrency.UNSAFE,
+        is_read_only=lambda _: True,
+        is_destructive=lambda _: False,
+        requires_permission=False,
+        input_schema={
+            "type": "object",
+            "properties": {"ok": {"type": "boolean"}, "reason": {"type": "string"}},
+            "required": ["ok"],
+        },
+    )
+
+
+class NoHooks:
+    """Calls of hooks fire no hooks."""
+
+    async def pre_tool_use(self, call: ToolUse, *_: Any) -> EventOutcome | None:
+        return None
+
+    async def post_tool_use(self, call: ToolUse, *_: Any) -> EventOutcome | None:
+        return None
+
+    async def post_tool_use_failure(self, call: ToolUse, *_: Any, **__: Any) -> EventOutcome | None:
+        return None
+
+    async def permission_denied(self, call: ToolUse, *_: Any) -> EventOutcome | None:
+        return None
+
+    def classifier_context(self) -> tuple[str, ...]:
+        return ()
+
+    async def stop(
+        self, last_text: str, *, active: bool, abort: AbortSignal
+    ) -> EventOutcome | None:
+        return None
+
+    async def stop_failure(self, kind: str, detail: str) -> None:
+        return None
+
+    async def post_tool_batch(
+        self, outcomes: Sequence[tuple[ToolUse, CallOutcome]], abort: AbortSignal
+    ) -> EventOutcome | None:
+        return None
+
+    def notices(self) -> list[AgentEvent]:
+        return []
+
+    def late_context(self) -> list[str]:
+        return []
+
+
+if TYPE_CHECKING:
+
+    def _proves(hooks: NoHooks, agent: HookAgent) -> tuple[CallHooks, TurnHooks, RunHookAgent]:
+        return hooks, hooks, agent
+
+
+async def _nothing_queued() -> list[Message]:
+    return []

@@ -1,0 +1,1 @@
+"""Files as tools read and change them: encodings, windows of lines, one exact edit."""

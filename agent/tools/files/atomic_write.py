@@ -1,0 +1,317 @@
+"""Replace a file in one step: the old content or the new one, never half of either.
+
+The folder is opened by descriptor without following links, so the file written is the file that was
+checked, whatever is renamed meanwhile (safety rules, "the file opened is the file checked").
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import secrets
+import stat
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from agent.tools.base import ToolError
+from agent.tools.file_state import digest
+from agent.tools.files.paths import printable
+from permissions.base.files.regular_file import NotRegular, open_regular
+from permissions.base.lazy_dataclass import lazy_dataclass
+
+MAX_EDIT_BYTES: Final = 20 * 1024 * 1024
+"""Largest file that Edit and Write read, compare and replace."""
+
+_DIRECTORY: Final = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+# Passing through a folder needs no permission to list it; only Linux has a flag for that.
+_PASS: Final = _DIRECTORY | getattr(os, "O_PATH", os.O_RDONLY)
+_NOT_KEPT: Final = frozenset({"security.capability"})
+"""Rights that a program was given for what it was; every write takes them away."""
+_NO_LINKS: Final = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK})
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class CurrentFile:
+    """A regular file as it is on disk now."""
+
+    data: bytes
+    mode: int
+    uid: int
+    gid: int
+    links: int = 1
+    """How many names it has; those that are not written through keep the old content."""
+
+    @property
+    def digest(self) -> str:
+        """The content hash."""
+        return digest(self.data)
+
+
+def link_notes(current: CurrentFile | None) -> tuple[str, ...]:
+    """Return what is to be said of a file's other names once it was replaced; mostly nothing."""
+    others = current.links - 1 if current is not None else 0
+    if others < 1:
+        return ()
+    what = "1 hard link keeps" if others == 1 else f"{others} hard links keep"
+    return (f"its {what} the old content",)
+
+
+def read_current(path: Path) -> CurrentFile | None:
+    """Return the file (its last link followed), or None when there is none.
+
+    Raises:
+        ToolError: it is not a regular file, too large to edit, or cannot be read.
+    """
+    try:
+        file = open_regular(path)
+    except FileNotFoundError:
+        return None
+    except NotRegular as error:
+        raise ToolError(f"{_name(path)} {error}.") from error
+    except OSError as error:
+        raise ToolError(f"Cannot read {_name(path)}: {error.strerror}.") from error
+    return _read(file, path)
+
+
+def replace_file(
+    path: Path,
+    data: bytes,
+    *,
+    expected_digest: str | None,
+    may_write: Callable[[Path], bool],
+) -> None:
+    """Give the file this content; a link stays a link and its target is replaced.
+
+    Mode and owner are kept; missing folders are made. `expected_digest` is the content the caller
+    based its change on, None for a file that must not exist yet.
+
+    Raises:
+        ToolError: the target is out of bounds, changed meanwhile, or cannot be written. The file is
+            then as it was.
+    """
+    target = Path(os.path.realpath(path))
+    if not may_write(target):
+        raise ToolError(
+            f"{_name(path)} leads to {_name(target)}, outside the working directories. "
+            "Nothing was written."
+        )
+    try:
+        with _open_folder(target.parent) as folder:
+            _replace_in(folder, target, data, expected_digest)
+    except OSError as error:
+        raise ToolError(_explain(error, path)) from error
+
+
+def _replace_in(folder: int, target: Path, data: bytes, expected_digest: str | None) -> None:
+    current = _current_in(folder, target)
+    if (current.digest if current else None) != expected_digest:
+        raise ToolError(
+            f"{_name(target)} changed on disk just now. Nothing was written: "
+            "read it again and repeat the change."
+        )
+    if current is not None and not current.mode & 0o222:
+        raise ToolError(
+            f"{_name(target)} is read-only (mode {current.mode & 0o7777:04o}). Nothing was written."
+        )
+    name = os.fsencode(target.name)
+    try:
+        _put(folder, name, data, current, is_named=False)
+    except _NotNameless:
+        _put(folder, name, data, current, is_named=True)
+    # The rename itself becomes durable; some file systems have no such call for folders.
+    with contextlib.suppress(OSError):
+        os.fsync(folder)
+
+
+class _NotNameless(Exception):
+    """This system, or the folder's file system, takes no file that gets its name later."""
+
+
+def _put(
+    folder: int, name: bytes, data: bytes, current: CurrentFile | None, *, is_named: bool
+) -> None:
+    """Write a temporary file, and put it in place once it is whole.
+
+    Raises:
+        _NotNameless: without a name until then it cannot be. Nothing is left of it.
+        OSError: it cannot be written.
+    """
+    # Long names are cut so that the temporary one fits the file system's limit.
+    temporary = b"." + name[:200] + b"." + secrets.token_hex(6).encode() + b".tmp"
+    # A new file gets its mode from the umask; a replacement is private until it has the old one.
+    mode = 0o666 if current is None else 0o600
+    descriptor = (_open_named if is_named else _open_nameless)(folder, temporary, mode)
+    try:
+        try:
+            _write_all(descriptor, data)
+            if current is not None:
+                _keep_attributes(descriptor, current, name, folder)
+            os.fsync(descriptor)
+            if not is_named:
+                # Only now does it get a name, so that a kill until here leaves nothing behind.
+                _give_name(descriptor, folder, name if current is None else temporary)
+        finally:
+            os.close(descriptor)
+        if current is not None:
+            os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+        elif is_named:
+            _create(folder, temporary, name)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary, dir_fd=folder)
+        raise
+
+
+def _open_nameless(folder: int, _name: bytes, mode: int) -> int:
+    nameless = getattr(os, "O_TMPFILE", 0)
+    if not nameless:
+        raise _NotNameless
+    try:
+        return os.open(".", os.O_WRONLY | nameless | os.O_CLOEXEC, mode, dir_fd=folder)
+    except OSError as error:
+        raise _NotNameless from error
+
+
+def _open_named(folder: int, name: bytes, mode: int) -> int:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    return os.open(name, flags, mode, dir_fd=folder)
+
+
+def _give_name(descriptor: int, folder: int, name: bytes) -> None:
+    try:
+        os.link(f"/proc/self/fd/{descriptor}", name, dst_dir_fd=folder)
+    except FileExistsError:
+        raise
+    except OSError as error:
+        # No /proc, a file system without links, or rules of the system against them.
+        raise _NotNameless from error
+
+
+def _create(folder: int, temporary: bytes, name: bytes) -> None:
+    # A link fails where a file appeared meanwhile; a rename would destroy that file.
+    try:
+        os.link(temporary, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+    else:
+        os.unlink(temporary, dir_fd=folder)
+
+
+def _keep_attributes(descriptor: int, current: CurrentFile, name: bytes, folder: int) -> None:
+    made = os.fstat(descriptor)
+    if (made.st_uid, made.st_gid) != (current.uid, current.gid):
+        # Only root may give files away; a shared project still works with the writer as owner.
+        with contextlib.suppress(OSError):
+            os.fchown(descriptor, current.uid, current.gid)
+    os.fchmod(descriptor, stat.S_IMODE(current.mode))
+    if hasattr(os, "listxattr"):
+        _keep_extended(descriptor, name, folder)
+
+
+def _keep_extended(descriptor: int, name: bytes, folder: int) -> None:
+    """Copy what else belongs to a file: its access list, its labels. What is refused is left."""
+    with contextlib.suppress(OSError):
+        old = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
+        try:
+            for attribute in set(os.listxattr(old)) - _NOT_KEPT:
+                with contextlib.suppress(OSError):
+                    os.setxattr(descriptor, attribute, os.getxattr(old, attribute))
+        finally:
+            os.close(old)
+
+
+def _current_in(folder: int, target: Path) -> CurrentFile | None:
+    try:
+        file = open_regular(target.name, dir_fd=folder)
+    except FileNotFoundError:
+        return None
+    except NotRegular as error:
+        raise ToolError(f"{_name(target)} {error}.") from error
+    return _read(file, target)
+
+
+def _read(file: BinaryIO, path: Path) -> CurrentFile:
+    with file:
+        status = os.fstat(file.fileno())
+        # The size is not the whole truth: a file may grow, and those of /proc say 0.
+        data = b"" if status.st_size > MAX_EDIT_BYTES else _bytes(file, path)
+        if status.st_size > MAX_EDIT_BYTES or len(data) > MAX_EDIT_BYTES:
+            raise ToolError(
+                f"{_name(path)} is too large to edit ({max(status.st_size, len(data)):,} bytes, "
+                f"at most {MAX_EDIT_BYTES:,}). Change it with a command instead."
+            )
+        return CurrentFile(data, status.st_mode, status.st_uid, status.st_gid, status.st_nlink)
+
+
+def _bytes(file: BinaryIO, path: Path) -> bytes:
+    try:
+        return file.read(MAX_EDIT_BYTES + 1)
+    except OSError as error:
+        raise ToolError(f"Cannot read {_name(path)}: {error.strerror}.") from error
+
+
+@contextlib.contextmanager
+def _open_folder(folder: Path) -> Iterator[int]:
+    """Open a canonical folder step by step, refusing links; folders made here go on failure."""
+    made: list[tuple[int, str]] = []
+    opened: list[int] = []
+    try:
+        current = os.open("/", _PASS)
+        opened.append(current)
+        for part in folder.parts[1:]:
+            try:
+                step = os.open(part, _PASS, dir_fd=current)
+            except FileNotFoundError:
+                os.mkdir(part, dir_fd=current)
+                made.append((current, part))
+                step = os.open(part, _PASS, dir_fd=current)
+            opened.append(step)
+            current = step
+        # fsync needs a real descriptor; without the right to list the folder we do without it.
+        with contextlib.suppress(PermissionError):
+            current = os.open(".", _DIRECTORY | os.O_RDONLY, dir_fd=current)
+            opened.append(current)
+        yield current
+    except BaseException:
+        for parent, part in reversed(made):
+            with contextlib.suppress(OSError):
+                os.rmdir(part, dir_fd=parent)
+        raise
+    finally:
+        for descriptor in reversed(opened):
+            os.close(descriptor)
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+def _explain(error: OSError, path: Path) -> str:
+    match error.errno:
+        case errno.ENOSPC | errno.EDQUOT:
+            why = "the disk is full"
+        case errno.EFBIG:
+            why = "the file would be larger than this process may write"
+        case errno.EROFS:
+            why = "the file system is read-only"
+        case errno.EACCES:
+            why = "permission denied for its folder"
+        case errno.EPERM:
+            why = "the system does not permit it (the file or its folder may be immutable)"
+        case errno.ELOOP | errno.ENOTDIR:
+            why = "a folder on the way is a file, or became a link meanwhile"
+        case errno.ENAMETOOLONG:
+            why = "the name is too long"
+        case _:
+            why = error.strerror or str(error)
+    return f"Cannot write {_name(path)}: {why}. Nothing was changed."
+
+
+def _name(path: Path) -> str:
+    return printable(str(path))

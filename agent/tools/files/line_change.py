@@ -1,0 +1,164 @@
+"""Replace one exact piece of a text: whole-file line endings stay, misses are explained."""
+
+from __future__ import annotations
+
+import difflib
+from bisect import bisect_left
+from itertools import islice
+from typing import Final
+
+from agent.tools.files.text_file import TextFile
+from permissions.base.lazy_dataclass import lazy_dataclass
+
+_MAX_SEARCHED_LINES: Final = 20_000
+_MAX_QUOTED_LINES: Final = 12
+_MAX_QUOTED_CHARS: Final = 200
+_CLOSE_ENOUGH: Final = 0.6
+_MAX_CANDIDATES: Final = 25
+
+
+class NoSuchText(Exception):
+    """The old text is missing or not unique; the message helps the model to find the right one."""
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class Change:
+    """A text after a replacement."""
+
+    text: str
+    count: int
+    first_line: int
+    """1-based line of the first replacement."""
+
+
+def change_text(file: TextFile, old: str, new: str, *, replace_all: bool) -> Change:
+    """Replace `old` by `new`, comparing lines without regard to CR LF or LF.
+
+    Everything outside the replaced pieces is kept to the byte; a replaced piece takes the endings
+    it had, or those of most lines.
+
+    Raises:
+        NoSuchText: there is no such text, or more than one and `replace_all` is false.
+    """
+    text = file.text
+    plain, wanted, substitute = (part.replace("\r\n", "\n") for part in (text, old, new))
+    starts = _occurrences(plain, wanted)
+    if not starts:
+        raise NoSuchText(_explain_missing(plain, wanted))
+    if len(starts) > 1 and not replace_all:
+        lines = [plain.count("\n", 0, start) + 1 for start in islice(starts, 10)]
+        listed = ", ".join(map(str, lines)) + (", …" if len(starts) > 10 else "")
+        raise NoSuchText(
+            f"old_string occurs {len(starts)} times (lines {listed}). Add surrounding lines until "
+            "it is unique, or set replace_all to change every one."
+        )
+    carriage_returns = _crlf_positions(text)
+    pieces = []
+    done = 0
+    for start in starts:
+        begin = start + bisect_left(carriage_returns, start)
+        plain_end = start + len(wanted)
+        end = plain_end + bisect_left(carriage_returns, plain_end)
+        replaced = text[begin:end]
+        crlf = "\r\n" in replaced or ("\n" not in replaced and file.line_ending == "\r\n")
+        pieces += [text[done:begin], substitute.replace("\n", "\r\n") if crlf else substitute]
+        done = end
+    pieces.append(text[done:])
+    return Change("".join(pieces), len(starts), plain.count("\n", 0, starts[0]) + 1)
+
+
+def _occurrences(text: str, wanted: str) -> list[int]:
+    starts = []
+    position = text.find(wanted)
+    while position >= 0:
+        starts.append(position)
+        position = text.find(wanted, position + len(wanted))
+    return starts
+
+
+def _crlf_positions(text: str) -> list[int]:
+    """Return where each CR LF pair ends up once the pairs are single line feeds, ascending."""
+    positions: list[int] = []
+    position = text.find("\r\n")
+    while position >= 0:
+        positions.append(position - len(positions))
+        position = text.find("\r\n", position + 2)
+    return positions
+
+
+def _explain_missing(text: str, wanted: str) -> str:
+    said = "old_string was not found in the file."
+    if not text:
+        return f"{said} The file is empty."
+    lines, sought = text.split("\n"), wanted.strip("\n").split("\n")
+    if all(_looks_numbered(line) for line in sought if line.strip()):
+        return (
+            f"{said} It begins with line numbers: leave out the number and the tab that Read puts "
+            "before each line."
+        )
+    loose = _same_but_spacing(lines, sought)
+    if loose is not None:
+        return (
+            f"{said} Line {loose + 1} onward differs only in spaces, tabs or blank ends. "
+            f"The file has:\n{_quote(lines, loose, len(sought))}"
+        )
+    near = _nearest(lines, sought)
+    if near is None:
+        return f"{said} Nothing in it is similar; read the file again."
+    return f"{said} The most similar lines of the file are:\n{_quote(lines, near, len(sought))}"
+
+
+def _looks_numbered(line: str) -> bool:
+    number, tab, _ = line.partition("\t")
+    return bool(tab) and number.strip().isdigit()
+
+
+def _same_but_spacing(lines: list[str], sought: list[str]) -> int | None:
+    squeezed = ["".join(line.split()) for line in lines]
+    wanted = ["".join(line.split()) for line in sought]
+    if not any(wanted):
+        return None
+    for start in range(len(lines) - len(wanted) + 1):
+        if squeezed[start] == wanted[0] and squeezed[start : start + len(wanted)] == wanted:
+            return start
+    return None
+
+
+def _nearest(lines: list[str], sought: list[str]) -> int | None:
+    """Return the index of the line where the most similar passage starts."""
+    anchor_offset = max(range(len(sought)), key=lambda i: len(sought[i].strip()))
+    anchor = sought[anchor_offset].strip()
+    if not anchor:
+        return None
+    matcher = difflib.SequenceMatcher(autojunk=False)
+    matcher.set_seq2(anchor[:_MAX_QUOTED_CHARS])
+    scored: list[tuple[float, int]] = []
+    for index, line in enumerate(islice(lines, _MAX_SEARCHED_LINES)):
+        matcher.set_seq1(line.strip()[:_MAX_QUOTED_CHARS])
+        if matcher.real_quick_ratio() < _CLOSE_ENOUGH or matcher.quick_ratio() < _CLOSE_ENOUGH:
+            continue
+        ratio = matcher.ratio()
+        if ratio >= _CLOSE_ENOUGH:
+            scored.append((ratio, index))
+    best = sorted(scored, key=lambda item: (-item[0], item[1]))[:_MAX_CANDIDATES]
+    if not best:
+        return None
+    wanted = "\n".join(islice(sought, _MAX_QUOTED_LINES))
+
+    def likeness(start: int) -> float:
+        passage = "\n".join(lines[start : start + min(len(sought), _MAX_QUOTED_LINES)])
+        return difflib.SequenceMatcher(None, passage, wanted, autojunk=False).quick_ratio()
+
+    starts = [max(0, index - anchor_offset) for _, index in best]
+    return max(starts, key=likeness)
+
+
+def _quote(lines: list[str], start: int, count: int) -> str:
+    shown = lines[start : start + min(count, _MAX_QUOTED_LINES)]
+    quoted = [
+        f"{number:6}\t{line[:_MAX_QUOTED_CHARS]}{'…' if len(line) > _MAX_QUOTED_CHARS else ''}"
+        for number, line in enumerate(shown, start + 1)
+    ]
+    if count > _MAX_QUOTED_LINES:
+        quoted.append("     …")
+    return "\n".join(quoted)

@@ -1,0 +1,1 @@
+"""ripgrep behind Grep and Glob."""

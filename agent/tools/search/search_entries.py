@@ -1,0 +1,112 @@
+"""What ripgrep printed, as entries: parsed, named for people, and cut to what may be shown."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+from agent.tools.files.paths import shown
+from permissions.base.lazy_dataclass import lazy_dataclass
+
+_NUMBERED: Final = re.compile(r"(\d+)([:-])(.*)", re.DOTALL)
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of the result; `path` is None for the separator between groups."""
+
+    path: Path | None
+    text: str
+    count: int
+    """Matches it stands for."""
+
+
+def file_entries(data: bytes, folder: Path, root: Path) -> list[Entry]:
+    """Parse paths that each end with NUL; newest first, named relative to `root`."""
+    stamped = []
+    for raw in data.split(b"\0"):
+        if raw:
+            path = _path(raw, folder)
+            try:
+                changed = path.stat().st_mtime_ns
+            except OSError:
+                changed = 0
+            stamped.append((-changed, str(path), path))
+    return [Entry(path, shown(path, root), 1) for _, _, path in sorted(stamped)]
+
+
+def line_entries(
+    data: bytes, folder: Path, root: Path, *, is_count: bool, with_numbers: bool
+) -> list[Entry]:
+    """Parse lines of `path NUL number separator text`, or `path NUL count` when `is_count`.
+
+    An unfinished last line is dropped.
+    """
+    entries: list[Entry] = []
+    names: dict[bytes, tuple[Path, str]] = {}
+    position = 0
+    while (end_of_path := data.find(b"\0", position)) >= 0:
+        # Every path starts with `./`, so the separator between groups cannot be one.
+        while data.startswith(b"--\n", position):
+            entries.append(Entry(None, "--", 0))
+            position += 3
+        end = data.find(b"\n", end_of_path)
+        if end < 0:
+            break
+        raw, line = data[position:end_of_path], data[end_of_path + 1 : end]
+        position = end + 1
+        if raw not in names:
+            path = _path(raw, folder)
+            names[raw] = (path, shown(path, root))
+        path, name = names[raw]
+        text = line.decode("utf-8", "replace")
+        entry = _count(path, name, text) if is_count else _line(path, name, text, with_numbers)
+        if entry is not None:
+            entries.append(entry)
+    return entries
+
+
+def _count(path: Path, name: str, text: str) -> Entry | None:
+    return Entry(path, f"{name}:{text}", int(text)) if text.isdigit() else None
+
+
+def _line(path: Path, name: str, text: str, with_numbers: bool) -> Entry | None:
+    match = _NUMBERED.match(text)
+    if match is None:
+        # A remark of ripgrep's own, such as that a binary file matches.
+        return None
+    number, separator, body = match.groups()
+    where = f"{name}{separator}{number}" if with_numbers else name
+    return Entry(path, f"{where}{separator}{body.removesuffix(chr(13))}", int(separator == ":"))
+
+
+def _path(raw: bytes, folder: Path) -> Path:
+    return folder / os.fsdecode(raw.removeprefix(b"./"))
+
+
+def permitted_entries(
+    entries: Sequence[Entry], may_search: Callable[[Path], bool] | None
+) -> tuple[list[Entry], int]:
+    """Return the entries that may be shown, and how many files the others are of."""
+    if may_search is None:
+        return list(entries), 0
+    verdicts = {path: may_search(path) for path in {entry.path for entry in entries} if path}
+    chosen = [entry for entry in entries if entry.path is None or verdicts[entry.path]]
+    return chosen, list(verdicts.values()).count(False)
+
+
+def fitting_entries(entries: Sequence[Entry], max_chars: int) -> list[Entry]:
+    """Return the first entries that fit, at least one, without a separator at their end."""
+    room = max_chars
+    chosen: list[Entry] = []
+    for entry in entries:
+        room -= len(entry.text) + 1
+        if room < 0 and chosen:
+            break
+        chosen.append(entry)
+    while chosen and chosen[-1].path is None:
+        chosen.pop()
+    return chosen

@@ -1,0 +1,1 @@
+"""Shell commands as child processes: started, read, stopped."""

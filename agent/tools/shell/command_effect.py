@@ -1,0 +1,44 @@
+"""Whether a shell command provably only reads, so that it may run beside other calls.
+
+A question of order, not of permission: the answer is asked of the same parse and the same table as
+permissions, and anything that is not in them counts as a change.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Final
+
+from permissions.shell.access import AccessKind
+from permissions.shell.analyse import analyse
+from permissions.shell.command_facts import CommandFacts
+from permissions.shell.syntax import Redirect, RedirectKind, Unparsable
+
+_MAX_CHARS: Final = 10_000
+
+
+@lru_cache(maxsize=256)
+def only_reads(command: str) -> bool:
+    """Return whether every part is known to change nothing, the current directory included."""
+    if len(command) > _MAX_CHARS:
+        return False
+    # What is read does not matter here, so neither does where the shell is.
+    facts = analyse(command, "/", "/")
+    return not isinstance(facts, Unparsable) and bool(facts) and all(map(_reads, facts))
+
+
+def _reads(facts: CommandFacts) -> bool:
+    return (
+        facts.is_read_only
+        and facts.has_literal_program
+        and not facts.hidden
+        and not facts.inner
+        and all(access.kind is AccessKind.READ for access in facts.accesses)
+        and all(map(_is_harmless, facts.redirects))
+    )
+
+
+def _is_harmless(redirect: Redirect) -> bool:
+    if redirect.kind is not RedirectKind.WRITE:
+        return True
+    return redirect.target is not None and redirect.target.plain == "/dev/null"

@@ -1,0 +1,183 @@
+"""What a command printed, in bounded memory: the start and the end here, all of it in a file."""
+
+from __future__ import annotations
+
+import codecs
+import os
+from pathlib import Path
+from typing import Final
+
+from permissions.base.text.sanitize import Sanitizer
+
+MEMORY_CHARS: Final = 30_000
+"""Output up to this size stays in memory only; beyond it, its first and last half do."""
+MAX_FILE_BYTES: Final = 1 << 30
+"""A command that prints more is still read, but the file stops growing."""
+_MAX_PENDING_CHARS: Final = 65_536
+
+
+class LineFolder:
+    """Makes plain lines of terminal output: CR LF ends a line, CR alone writes it anew.
+
+    The result does not depend on how the text is cut into chunks, except where a line longer than
+    65,536 characters has to be passed on before its end.
+    """
+
+    __slots__ = ("_pending",)
+
+    def __init__(self) -> None:
+        """Start at the beginning of a line."""
+        self._pending = ""
+
+    def feed(self, text: str) -> str:
+        """Return the lines that are complete; the last, unfinished one is kept back."""
+        text = self._pending + text
+        end = text.rfind("\n") + 1
+        complete, self._pending = text[:end], text[end:]
+        if "\r" in complete:
+            complete = "".join(f"{_fold(line)}\n" for line in complete[:-1].split("\n"))
+        if len(self._pending) > _MAX_PENDING_CHARS:
+            # A CR at the very end may be half of a line end, so it waits for what follows.
+            kept = "\r" if self._pending.endswith("\r") else ""
+            self._pending = _fold(self._pending)
+            if len(self._pending) > _MAX_PENDING_CHARS:
+                complete += self._pending
+                self._pending = ""
+            self._pending += kept
+        return complete
+
+    def finish(self) -> str:
+        """Return the unfinished line."""
+        pending, self._pending = self._pending, ""
+        return _fold(pending)
+
+
+def _fold(line: str) -> str:
+    if "\r" not in line:
+        return line
+    return next((part for part in reversed(line.split("\r")) if part), "")
+
+
+class ShellOutput:
+    """Output of one command, decoded, folded into lines and cleaned of control sequences."""
+
+    def __init__(self, path: Path) -> None:
+        """`path` is where all of it goes once it does not fit in memory; it must not exist."""
+        self.path = path
+        self.total_chars = 0
+        self.file_error: str | None = None
+        """Why the file is incomplete, or None."""
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._folder = LineFolder()
+        self._sanitizer = Sanitizer()
+        self._head = ""
+        self._tail = ""
+        self._descriptor: int | None = None
+        self._file_bytes = 0
+        self._taken_chars = 0
+        self._is_closed = False
+
+    def feed(self, data: bytes) -> str:
+        """Take the next bytes; return them decoded and not yet cleaned, for live display."""
+        text = self._decoder.decode(data)
+        self._append(self._sanitizer.feed(self._folder.feed(text)))
+        return text
+
+    def close(self) -> None:
+        """End the output; later calls of `feed` are an error, reading goes on to work."""
+        if self._is_closed:
+            return
+        rest = self._folder.feed(self._decoder.decode(b"", final=True)) + self._folder.finish()
+        self._append(self._sanitizer.feed(rest))
+        self._is_closed = True
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether `text` is everything."""
+        return self.total_chars == len(self._head) + len(self._tail)
+
+    @property
+    def has_file(self) -> bool:
+        """Whether the file exists."""
+        return self._file_bytes > 0
+
+    def text(self) -> str:
+        """Return the output, its middle replaced by a note where it is too long."""
+        if self.is_whole:
+            return self._head + self._tail
+        head, tail = self._head, self._tail
+        # Whole lines read better, unless that would throw most of it away.
+        if head.rfind("\n") > len(head) // 2:
+            head = head[: head.rfind("\n") + 1]
+        if -1 < tail.find("\n") < len(tail) // 2:
+            tail = tail[tail.find("\n") + 1 :]
+        left_out = self.total_chars - len(head) - len(tail)
+        where = f"all of it is in {self.path}" if self.has_file else "it was not kept"
+        if self.file_error:
+            where += f"; {self.file_error}"
+        return f"{head.rstrip()}\n\n[… {left_out:,} characters left out here; {where} …]\n\n{tail}"
+
+    def take_new(self) -> tuple[str, int]:
+        """Return the output since the last call, at most its last part, and the characters skipped.
+
+        An unfinished last line is included; what follows it later starts a new line of its own.
+        """
+        self._append(self._sanitizer.feed(self._folder.finish()))
+        new = self.total_chars - self._taken_chars
+        self._taken_chars = self.total_chars
+        if not new:
+            return "", 0
+        if self.is_whole:
+            return (self._head + self._tail)[-new:], 0
+        kept = self._tail[-new:]
+        return kept, new - len(kept)
+
+    def keep_file(self) -> None:
+        """Write everything to the file from now on, also while it is short."""
+        if self._descriptor is None and not self._is_closed:
+            self._open_file()
+
+    def _append(self, text: str) -> None:
+        if not text:
+            return
+        half = MEMORY_CHARS // 2
+        # Before the file is opened, the tail holds everything the head does not.
+        if self._descriptor is None and self.total_chars + len(text) > MEMORY_CHARS:
+            self._open_file()
+        self.total_chars += len(text)
+        self._write(text)
+        room = half - len(self._head)
+        if room > 0:
+            self._head += text[:room]
+            text = text[room:]
+        if text:
+            self._tail = (self._tail + text)[-half:]
+
+    def _open_file(self) -> None:
+        if self.file_error is not None:
+            return
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        try:
+            self._descriptor = os.open(self.path, flags, 0o600)
+        except OSError as error:
+            self.file_error = f"the file could not be made: {error.strerror}"
+            return
+        self._write(self._head + self._tail)
+
+    def _write(self, text: str) -> None:
+        if self._descriptor is None or self.file_error is not None:
+            return
+        view = memoryview(text.encode())
+        if self._file_bytes + len(view) > MAX_FILE_BYTES:
+            self.file_error = f"the file ends after {self._file_bytes:,} bytes"
+            return
+        try:
+            while view:
+                written = os.write(self._descriptor, view)
+                view = view[written:]
+                self._file_bytes += written
+        except OSError as error:
+            self.file_error = f"the file is incomplete: {error.strerror}"

@@ -1,0 +1,364 @@
+"""One bash command in a session of its own: started, read, stopped, and what it leaves behind."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shlex
+import shutil
+import signal
+import tempfile
+import time
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from agent.errors import AgentError
+from agent.tools.shell.shell_output import ShellOutput
+from permissions.base.process.guardian import forget, started, watch
+from permissions.base.process.process_tree import (
+    MARK,
+    ProcessFamily,
+    session_members,
+    signal_members,
+)
+
+GRACE_S: Final = 2.0
+"""How long a command may clean up after TERM before it gets KILL."""
+_READ_BYTES: Final = 32_768
+# A pipe holds two of these; more only comes from a program that prints without end.
+_MAX_READS: Final = 8
+_DRAIN_S: Final = 0.25
+
+# What would change the meaning of a command behind the back of whoever approved its text: start-up
+# files, shell options, functions from the environment, and where `cd` or a glob leads.
+_REMOVED: Final = frozenset(
+    {
+        "BASH_ENV",
+        "BASHOPTS",
+        "CDPATH",
+        "ENV",
+        "GLOBIGNORE",
+        "OLDPWD",
+        "POSIXLY_CORRECT",
+        "PS4",
+        "SHELLOPTS",
+    }
+)
+# Nobody can answer a pager, an editor or a password prompt here.
+_QUIET: Final = {
+    "TERM": "dumb",
+    "PAGER": "cat",
+    "GIT_PAGER": "cat",
+    "GIT_EDITOR": "true",
+    "GIT_TERMINAL_PROMPT": "0",
+    "AGENT_TUI": "1",
+}
+
+
+class ShellError(AgentError):
+    """A command could not be started; the text is for the model."""
+
+
+def command_environment(env: Mapping[str, str], *, cwd: Path, scratch_dir: Path) -> dict[str, str]:
+    """Return the environment of a command: what is given, minus what would change its meaning."""
+    kept = {
+        name: value
+        for name, value in env.items()
+        if name not in _REMOVED and not name.startswith("BASH_FUNC_")
+    }
+    return {**kept, **_QUIET, "PWD": str(cwd), "TMPDIR": str(scratch_dir)}
+
+
+class ShellProcess:
+    """A running or finished command. Make it with `start`; always await `wait` or `stop`."""
+
+    def __init__(self, shell_id: str, command: str, output: ShellOutput) -> None:
+        """Only `start` calls this."""
+        self.id = shell_id
+        self.command = command
+        self.output = output
+        self.started_at = time.monotonic()
+        self.ended_at: float | None = None
+        self.exit_code: int | None = None
+        """As the shell saw it: negative for the signal that ended it; None while it runs."""
+        self.was_stopped = False
+        """Whether `stop` ended it."""
+        self.final_cwd: Path | None = None
+        """Where the shell was when it ended; None when that is not known."""
+        self.problem = ""
+        """What could not be done around the command, for the model; mostly empty."""
+        self.leftovers = False
+        """The shell ended, but processes it started still run."""
+        self.to_background = asyncio.Event()
+        """Set when the person sends the command to the background."""
+        self._live: Callable[[str], None] | None = None
+        self._folder: Path | None = None
+        self._pipe: int | None = None
+        self._end_of_output = asyncio.Event()
+        self._ended = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._stopping: asyncio.Task[None] | None = None
+        self._process: asyncio.subprocess.Process | None = None
+        self.mark = uuid.uuid4().hex
+        """What its processes carry in their environment; see `ProcessFamily`."""
+        self._guarded = f"{MARK}={self.mark}"
+
+    @classmethod
+    async def start(
+        cls,
+        shell_id: str,
+        command: str,
+        *,
+        cwd: Path,
+        env: Mapping[str, str],
+        output: ShellOutput,
+        private_dir: Path,
+        env_files: Sequence[Path] = (),
+        live: Callable[[str], None] | None = None,
+    ) -> ShellProcess:
+        """Start bash with exactly this text as its command, in a session without a terminal.
+
+        `env_files` are sourced first; `private_dir` takes the few bytes the shell leaves behind.
+
+        Raises:
+            ShellError: bash is missing, or the system refuses to start it.
+        """
+        self = cls(shell_id, command, output)
+        self._live = live
+        bash = find_bash(env)
+        prologue = self._prepare(private_dir, env_files)
+        reading, writing = os.pipe()
+        os.set_blocking(reading, False)
+        self._pipe = reading
+        watch(self._guarded)
+        try:
+            # One pipe for both streams is the only way to keep their order.
+            self._process = await asyncio.create_subprocess_exec(
+                bash,
+                "--noprofile",
+                "--norc",
+                "-c",
+                command,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=writing,
+                stderr=writing,
+                cwd=cwd,
+                env={**env, **prologue, MARK: self.mark},
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            os.close(reading)
+            self._remove_folder()
+            forget(self._guarded)
+            raise ShellError(_start_failure(error, command, cwd)) from error
+        except BaseException:
+            os.close(reading)
+            self._remove_folder()
+            forget(self._guarded)
+            raise
+        finally:
+            os.close(writing)
+        started(self._guarded, self._process.pid)
+        asyncio.get_running_loop().add_reader(reading, self._on_readable)
+        self._task = asyncio.ensure_future(self._follow(self._process))
+        return self
+
+    @property
+    def pid(self) -> int:
+        """Process id of the shell, which is also its session and process group."""
+        assert self._process is not None
+        return self._process.pid
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the shell, or something it left behind, still runs."""
+        return self.ended_at is None
+
+    @property
+    def elapsed_s(self) -> float:
+        """Seconds from start to end, or until now."""
+        return (self.ended_at or time.monotonic()) - self.started_at
+
+    async def wait(self) -> None:
+        """Return when the shell has ended and its output is read; cancelling only ends the wait."""
+        assert self._task is not None
+        await asyncio.shield(self._task)
+
+    async def wait_ended(self) -> None:
+        """Return when the shell and everything it left behind have ended.
+
+        Of what it left behind that is only noticed while `follow_leftovers` or `stop` runs.
+        """
+        await self._ended.wait()
+
+    def read_available(self) -> None:
+        """Take in what was printed until now, without waiting for the event loop to notice."""
+        for _ in range(_MAX_READS):
+            if self._pipe is None or not self._on_readable():
+                return
+
+    def detach(self) -> None:
+        """Show no more live output: nobody waits for this command any longer."""
+        self._live = None
+
+    async def stop(self) -> None:
+        """End the command and everything it started: TERM, then KILL. Safe to call twice."""
+        if self._stopping is None:
+            self._stopping = asyncio.ensure_future(self._stop())
+        await asyncio.shield(self._stopping)
+
+    def kill_now(self) -> None:
+        """Send KILL without waiting; for a program that is about to end."""
+        if self.is_running:
+            ProcessFamily(self.pid, self.mark).signal(signal.SIGKILL)
+
+    async def follow_leftovers(self) -> None:
+        """Return when the processes that outlived the shell have ended too."""
+        if self._pipe is not None:
+            await self._end_of_output.wait()
+        # Whatever sent its output elsewhere gives no sign when it ends.
+        pause_s = 0.05
+        while self.ended_at is None and session_members(self.pid):
+            await asyncio.sleep(pause_s)
+            pause_s = min(pause_s * 2, 10.0)
+        self._finish()
+
+    def _prepare(self, private_dir: Path, env_files: Sequence[Path]) -> dict[str, str]:
+        """Write what bash reads first; return the variable that makes it do so."""
+        try:
+            self._folder = Path(tempfile.mkdtemp(prefix="shell-", dir=private_dir))
+            prologue = self._folder / "prologue"
+            prologue.write_text(_prologue(env_files, self._folder / "cwd"))
+        except OSError as error:
+            # On a full disk commands must still run: they are how space is made.
+            self._remove_folder()
+            self.problem = (
+                f"{private_dir} cannot be written ({error.strerror}): the current directory and "
+                "the environment that hooks set do not carry over."
+            )
+            return {}
+        return {"BASH_ENV": str(prologue)}
+
+    async def _stop(self) -> None:
+        if not self.is_running:
+            return
+        self.was_stopped = True
+        assert self._task is not None
+        deadline = time.monotonic() + GRACE_S
+        # What left the session (`setsid`, a daemon) was started by this command all the same.
+        family = ProcessFamily(self.pid, self.mark)
+        told = set(family.members())
+        family.signal(signal.SIGTERM)
+        while (members := set(family.members())) and time.monotonic() < deadline:
+            # A shell caught between fork and exec starts its program all the same. Nobody else is
+            # told twice: to some programs that means force.
+            signal_members(members - told, signal.SIGTERM)
+            told |= members
+            await asyncio.sleep(0.02)
+        family.signal(signal.SIGKILL)
+        await asyncio.wait({self._task})
+        self._finish()
+
+    async def _follow(self, process: asyncio.subprocess.Process) -> None:
+        self.exit_code = await process.wait()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._end_of_output.wait(), _DRAIN_S)
+        self.final_cwd = self._read_cwd()
+        self.leftovers = bool(session_members(self.pid))
+        if not self.leftovers:
+            self._finish()
+
+    def _finish(self) -> None:
+        if self.ended_at is not None:
+            return
+        self.ended_at = time.monotonic()
+        self.read_available()
+        self._close_pipe()
+        self.output.close()
+        self._remove_folder()
+        forget(self._guarded)
+        self._ended.set()
+
+    def _on_readable(self) -> bool:
+        """Take the next piece of output; return whether there was one."""
+        assert self._pipe is not None
+        try:
+            data = os.read(self._pipe, _READ_BYTES)
+        except BlockingIOError:
+            return False
+        except OSError:
+            data = b""
+        if not data:
+            self._close_pipe()
+            return False
+        text = self.output.feed(data)
+        if self._live is not None and text:
+            self._live(text.replace("\r\n", "\n").replace("\r", "\n"))
+        return True
+
+    def _close_pipe(self) -> None:
+        if self._pipe is not None:
+            asyncio.get_running_loop().remove_reader(self._pipe)
+            os.close(self._pipe)
+            self._pipe = None
+        self._end_of_output.set()
+
+    def _read_cwd(self) -> Path | None:
+        if self._folder is None:
+            return None
+        try:
+            written = (self._folder / "cwd").read_bytes()
+        except OSError:
+            return None
+        cwd = Path(os.fsdecode(written.removesuffix(b"\n")))
+        return cwd if cwd.is_absolute() and os.path.isdir(cwd) else None
+
+    def _remove_folder(self) -> None:
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder = None
+
+
+def sweep_private(private_dir: Path) -> None:
+    """Remove what commands of a killed program left there; nobody may run any from it now."""
+    for folder in private_dir.glob("shell-*"):
+        with contextlib.suppress(OSError):
+            # Commands may have made folders of such names for themselves.
+            if set(os.listdir(folder)) <= {"prologue", "cwd"}:
+                shutil.rmtree(folder)
+
+
+def find_bash(env: Mapping[str, str]) -> str:
+    """Return the bash to use: the system's, else the first in PATH. Raises ShellError."""
+    if os.access("/bin/bash", os.X_OK):
+        return "/bin/bash"
+    found = shutil.which("bash", path=env.get("PATH"))
+    if found is None:
+        raise ShellError("There is no bash on this machine; commands cannot run.")
+    return found
+
+
+def _prologue(env_files: Sequence[Path], cwd_file: Path) -> str:
+    """Return what bash reads before the command, so that the command itself stays as approved."""
+    lines = ["unset BASH_ENV"]
+    lines += [f". {shlex.quote(str(file))} >/dev/null" for file in env_files]
+    # Written at exit however the command ends, unless it replaces this trap or the shell.
+    write = f"builtin pwd -P >|{shlex.quote(str(cwd_file))} 2>/dev/null"
+    lines.append(f"trap {shlex.quote(write)} EXIT")
+    return "\n".join(lines) + "\n"
+
+
+def _start_failure(error: OSError | ValueError, command: str, cwd: Path) -> str:
+    if isinstance(error, ValueError):
+        return "The command contains a NUL character."
+    if isinstance(error, FileNotFoundError) and not os.path.isdir(cwd):
+        return f"The current directory {cwd} no longer exists."
+    if len(command) > 100_000:
+        return (
+            f"The command is too long ({len(command):,} characters). "
+            "Write it to a file and run that file."
+        )
+    return f"The command could not be started: {error.strerror}."

@@ -1,0 +1,157 @@
+"""The commands of one conversation that run or ran in the background, and the end of them all."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from agent.tools.shell.shell_output import ShellOutput
+from agent.tools.shell.shell_process import ShellProcess
+
+SHOWN_CHARS: Final = 80
+"""A longer command is cut where it is only named."""
+
+
+class ShellRegistry:
+    """Every command started here ends here: `kill_all` leaves no process behind."""
+
+    def __init__(self) -> None:
+        """Start with no commands."""
+        self._count = 0
+        self._foreground: dict[str, ShellProcess] = {}
+        self._background: dict[str, ShellProcess] = {}
+        self._followers: dict[str, asyncio.Task[None]] = {}
+        self._unreported: list[ShellProcess] = []
+        self.on_change: Callable[[], None] | None = None
+        """Called when a command went to the background, and when one there has ended."""
+        self._cut_off: tuple[ShellProcess, ...] = ()
+
+    async def start(
+        self,
+        command: str,
+        *,
+        cwd: Path,
+        env: Mapping[str, str],
+        results_dir: Path,
+        env_files: Sequence[Path] = (),
+        live: Callable[[str], None] | None = None,
+    ) -> ShellProcess:
+        """Start a command in the foreground; the caller waits for it, then calls `release`.
+
+        Raises:
+            ShellError: it could not be started.
+        """
+        self._count += 1
+        shell_id = f"bash_{self._count}"
+        with contextlib.suppress(OSError):
+            results_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        output = ShellOutput(_unused(results_dir, shell_id))
+        shell = await ShellProcess.start(
+            shell_id,
+            command,
+            cwd=cwd,
+            env=env,
+            output=output,
+            private_dir=results_dir,
+            env_files=env_files,
+            live=live,
+        )
+        self._foreground[shell_id] = shell
+        return shell
+
+    def release(self, shell: ShellProcess) -> None:
+        """Forget a command that has ended in the foreground."""
+        self._foreground.pop(shell.id, None)
+
+    def to_background(self, shell: ShellProcess) -> None:
+        """Let a command run on by itself; its output goes to a file from now on."""
+        shell.detach()
+        shell.output.keep_file()
+        self._foreground.pop(shell.id, None)
+        self._background[shell.id] = shell
+        self._followers[shell.id] = asyncio.ensure_future(self._follow(shell))
+        self._changed()
+
+    @property
+    def running_count(self) -> int:
+        """How many commands run in the background."""
+        return sum(shell.is_running for shell in self._background.values())
+
+    @property
+    def has_foreground(self) -> bool:
+        """Whether a command runs that could be sent to the background."""
+        return bool(self._foreground)
+
+    def send_to_background(self) -> bool:
+        """Ask the commands in the foreground to go on in the background; False when none runs."""
+        for shell in self._foreground.values():
+            shell.to_background.set()
+        return bool(self._foreground)
+
+    def get(self, shell_id: str) -> ShellProcess | None:
+        """Return a command sent to the background, running or ended."""
+        return self._background.get(shell_id)
+
+    def all(self) -> tuple[ShellProcess, ...]:
+        """Return the commands sent to the background, oldest first, ended ones included."""
+        return tuple(self._background.values())
+
+    def take_finished(self) -> tuple[ShellProcess, ...]:
+        """Return background commands that ended by themselves and were not returned before."""
+        finished, self._unreported = tuple(self._unreported), []
+        return finished
+
+    async def kill_all(self) -> None:
+        """End everything that still runs and wait for it."""
+        self._cut_off = tuple(s for s in self._background.values() if s.is_running)
+        shells = [*self._foreground.values(), *self._background.values()]
+        await asyncio.gather(*(shell.stop() for shell in shells))
+        for follower in self._followers.values():
+            follower.cancel()
+        await asyncio.gather(*self._followers.values(), return_exceptions=True)
+        self._followers.clear()
+        self._foreground.clear()
+
+    def last_words(self) -> tuple[str, ...]:
+        """Say which commands `kill_all` ended in the background: a line, or nothing."""
+        if not self._cut_off:
+            return ()
+        commands = ", ".join(_in_short(shell.command) for shell in self._cut_off)
+        return (f"ended with the conversation, in the background: {commands}",)
+
+    def kill_now(self) -> None:
+        """Send KILL to everything without waiting; for a program that is about to end."""
+        for shell in (*self._foreground.values(), *self._background.values()):
+            shell.kill_now()
+
+    async def _follow(self, shell: ShellProcess) -> None:
+        with contextlib.suppress(asyncio.CancelledError):
+            await shell.wait()
+            if shell.is_running:
+                await shell.follow_leftovers()
+            if not shell.was_stopped:
+                self._unreported.append(shell)
+            self._changed()
+
+    def _changed(self) -> None:
+        if self.on_change is not None:
+            self.on_change()
+
+
+def _in_short(command: str) -> str:
+    line = " ".join(command.split())
+    return line if len(line) <= SHOWN_CHARS else f"{line[: SHOWN_CHARS - 1]}…"
+
+
+def _unused(folder: Path, name: str) -> Path:
+    """Return a name that is free: a resumed session keeps the files of its earlier runs."""
+    number = 1
+    path = folder / f"{name}.txt"
+    while os.path.exists(path):
+        number += 1
+        path = folder / f"{name}-{number}.txt"
+    return path

@@ -1,0 +1,190 @@
+"""Get one page from the public web: the address that was checked is the one that is asked.
+
+Refused: anything but http and https, and every address that is not public, loopback included
+(safety rules, "SSRF"). Redirects are followed on the same host only; another host is reported,
+because the permission was for this one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import zlib
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urljoin, urlsplit
+
+from agent.tools.base import ToolError
+from hooks.execution.handlers.http import proxy_for
+from permissions.base.lazy_dataclass import lazy_dataclass
+from permissions.base.network.guarded_connect import Verdict, check_url
+from permissions.base.network.private_addresses import address_kind
+
+if TYPE_CHECKING:
+    import httpx2
+
+MAX_BYTES: Final = 5 * 1024 * 1024
+TIMEOUT_S: Final = 30.0
+CONNECT_TIMEOUT_S: Final = 10.0
+MAX_REDIRECTS: Final = 5
+USER_AGENT: Final = "agent-tui (coding agent in a terminal)"
+
+Judge = Callable[[str], Verdict]
+"""Says whether a URL may be fetched, and from which addresses. May block; runs in a thread."""
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class Page:
+    """What a server answered."""
+
+    url: str
+    """After redirects on the same host."""
+    status: int
+    reason: str
+    content_type: str
+    """Lower case, without parameters; empty when the server did not say."""
+    charset: str | None
+    body: bytes
+    is_cut: bool
+    """The body was longer than `MAX_BYTES`."""
+    redirect: str | None = None
+    """Another host that the server points to; the body is empty then."""
+    proxy: str | None = None
+    """Host of the proxy in between, which hides where the request really went."""
+
+
+def judge_public(url: str) -> Verdict:
+    """Allow a URL whose every address is public."""
+    verdict = check_url(url, _resolve)
+    for text in verdict.addresses if verdict.allowed else ():
+        if address_kind(ip_address(text)) is not None:
+            return Verdict(False, f"{text} is this machine", verdict.addresses)
+    return verdict
+
+
+def _resolve(host: str) -> Sequence[str]:
+    found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+async def fetch(url: str, *, env: Mapping[str, str], judge: Judge = judge_public) -> Page:
+    """Get a page.
+
+    Raises:
+        ToolError: refused, unreachable, too slow, or a redirect loop. The text says which.
+    """
+    try:
+        async with asyncio.timeout(TIMEOUT_S):
+            for _ in range(MAX_REDIRECTS + 1):
+                page = await _get(url, env, judge)
+                if page.redirect is None or not _is_same_site(url, page.redirect):
+                    return page
+                url = page.redirect
+    except TimeoutError as error:
+        raise ToolError(f"{url} did not answer within {TIMEOUT_S:g} s.") from error
+    raise ToolError(f"{url} redirects more than {MAX_REDIRECTS} times.")
+
+
+def _is_same_site(url: str, target: str) -> bool:
+    """Return whether both name the same server; from http to https is the same, back is not."""
+    before, after = urlsplit(url), urlsplit(target)
+    if before.hostname != after.hostname:
+        return False
+    if before.scheme == after.scheme:
+        return before.port == after.port
+    return (before.scheme, after.scheme) == ("http", "https") and not (before.port or after.port)
+
+
+async def _get(url: str, env: Mapping[str, str], judge: Judge) -> Page:
+    # A tenth of a second that only sessions which fetch something pay.
+    import httpx2
+
+    verdict = await asyncio.to_thread(judge, url)
+    if not verdict.allowed:
+        raise ToolError(f"{url} is not fetched: {verdict.reason}.")
+    proxy = proxy_for(url, env)
+    target = httpx2.URL(url)
+    headers = {
+        "Host": target.netloc.decode("ascii"),
+        "User-Agent": USER_AGENT,
+        "Accept": "text/markdown, text/html;q=0.9, text/*;q=0.8, */*;q=0.5",
+        # A compressed body would have to be unpacked before its size is known.
+        "Accept-Encoding": "identity",
+    }
+    failure: Exception | None = None
+    # `trust_env` off: no proxy, netrc or certificate file that was not looked at here.
+    async with httpx2.AsyncClient(
+        trust_env=False,
+        follow_redirects=False,
+        timeout=httpx2.Timeout(TIMEOUT_S, connect=CONNECT_TIMEOUT_S),
+        proxy=proxy,
+    ) as client:
+        for address in [None] if proxy else verdict.addresses:
+            request = client.build_request(
+                "GET",
+                target if address is None else target.copy_with(host=address),
+                headers=headers,
+                extensions={} if address is None else {"sni_hostname": target.host},
+            )
+            try:
+                response = await client.send(request, stream=True)
+            except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
+                failure = error
+                continue
+            except httpx2.HTTPError as error:
+                raise ToolError(f"{url} could not be fetched: {_said(error)}.") from error
+            try:
+                return await _page(url, response, proxy)
+            except httpx2.HTTPError as error:
+                raise ToolError(f"{url} broke off: {_said(error)}.") from error
+            finally:
+                await response.aclose()
+    raise ToolError(f"{url} could not be reached: {_said(failure)}.")
+
+
+async def _page(url: str, response: httpx2.Response, proxy: str | None) -> Page:
+    redirect = None
+    location = response.headers.get("location")
+    if response.status_code in (301, 302, 303, 307, 308) and location:
+        redirect = urljoin(url, location)
+    body, is_cut = b"", False
+    if redirect is None:
+        encoding = response.headers.get("content-encoding", "identity").strip().lower()
+        body, is_cut = await _read(response.aiter_raw(), encoding)
+    content_type = response.headers.get("content-type", "")
+    return Page(
+        url=url,
+        status=response.status_code,
+        reason=response.reason_phrase,
+        content_type=content_type.partition(";")[0].strip().lower(),
+        charset=response.charset_encoding,
+        body=body,
+        is_cut=is_cut,
+        redirect=redirect,
+        proxy=urlsplit(proxy).hostname if proxy else None,
+    )
+
+
+async def _read(chunks: AsyncIterator[bytes], encoding: str) -> tuple[bytes, bool]:
+    """Return the body, at most `MAX_BYTES` of it however it was packed, and whether it was cut."""
+    if encoding not in ("", "identity", "gzip", "x-gzip", "deflate"):
+        raise ToolError(f"The server packed the page as {encoding!r}, which was not asked for.")
+    # 32 more bits of window say: gzip or zlib, whichever the header shows.
+    unpacker = None if encoding in ("", "identity") else zlib.decompressobj(wbits=47)
+    body = bytearray()
+    async for chunk in chunks:
+        room = MAX_BYTES + 1 - len(body)
+        try:
+            body += unpacker.decompress(chunk, room) if unpacker else chunk[:room]
+        except zlib.error as error:
+            raise ToolError(f"The server sent a damaged {encoding} body.") from error
+        if len(body) > MAX_BYTES:
+            return bytes(body[:MAX_BYTES]), True
+    return bytes(body), False
+
+
+def _said(error: Exception | None) -> str:
+    if error is None:
+        return "it has no address"
+    return str(error).rstrip(".") or type(error).__name__

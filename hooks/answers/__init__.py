@@ -1,0 +1,1 @@
+"""What handlers answered, and what an event's answers come to."""

@@ -1,0 +1,52 @@
+"""An answer that nobody reads: JSON with other words around it on standard output."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from itertools import islice
+from typing import Final
+
+from hooks.answers.answer import SPECIFIC, TOP_LEVEL
+
+OPENING: Final = re.compile(r"\{\s*\"")
+TRIED: Final = 20
+"""How many places are looked at; output may be long."""
+TELLING: Final = frozenset(
+    {
+        "continue",
+        "decision",
+        "hookSpecificOutput",
+        "permissionDecision",
+        "stopReason",
+        "systemMessage",
+        "updatedInput",
+    }
+)
+"""Names that hardly anything but an answer has."""
+
+
+def has_answer_inside(text: str) -> bool:
+    """Return whether an object anywhere in a text, given without escape sequences, is an answer."""
+    decoder = json.JSONDecoder()
+    for opening in islice(OPENING.finditer(text), TRIED):
+        try:
+            found, _ = decoder.raw_decode(text, opening.start())
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(found, Mapping) and found.keys() & TELLING:
+            return True
+    return False
+
+
+def ends_with_answer(text: str) -> bool:
+    """Return whether the last lines of a text, which may bring other JSON, are an answer."""
+    brace = text.find("\n{")
+    if brace < 0 or not text.endswith("}"):
+        return False
+    try:
+        found = json.loads(text[brace:])
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(found, Mapping) and bool(found.keys() & (TOP_LEVEL | SPECIFIC))

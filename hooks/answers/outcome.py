@@ -1,0 +1,355 @@
+"""What all handlers of one event come to: a pure merge in configuration order, vetoes first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+from enum import StrEnum
+from pathlib import Path
+from typing import Final, Literal, TypeVar
+
+from hooks.answers.answer import Answer
+from hooks.answers.permission_updates import grant_of
+from hooks.answers.response import HandlerOutcome, HandlerResult, ReasonSource, first_line
+from hooks.events.capabilities import EFFECTS, Audience, Effects, ExitTwo
+from permissions.base.lazy_dataclass import lazy_dataclass
+
+T = TypeVar("T")
+
+EventDecision = Literal["allow", "deny", "ask", "defer", "block", "none"]
+
+PRECEDENCE: Final[tuple[EventDecision, ...]] = ("deny", "block", "defer", "ask", "allow")
+"""Strictest first; the first that any handler gave is the event's."""
+
+
+class OutcomeKind(StrEnum):
+    """How an event ended."""
+
+    SUCCESS = "success"
+    BLOCKING = "blocking"
+    NON_BLOCKING_ERROR = "non_blocking_error"
+    CANCELLED = "cancelled"
+    SKIPPED = "skipped"
+    """Nothing matched."""
+    ASYNC = "async"
+    """Something was started, nothing was waited for."""
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class EventOutcome:
+    """What the hooks of one event said. The defaults are those of an event without hooks."""
+
+    event: str
+    outcome: OutcomeKind = OutcomeKind.SKIPPED
+    decision: EventDecision = "none"
+    proceeds: bool | None = True
+    """Whether what was announced goes ahead; None where a person decides."""
+    continue_: bool = True
+    """False ends the turn, whatever the decision."""
+    stop_reason: str | None = None
+    """For the person, when `continue_` is False."""
+    reason: str | None = None
+    """All reasons of the decision, a line each; never None when something was blocked."""
+    reason_source: str | None = None
+    feedback_to: str | None = None
+    """Who reads `reason`: `model`, `user` or `none`."""
+    updated_input: Mapping[str, object] | None = None
+    """The whole new tool input; decide it again before it runs."""
+    updated_tool_output: object = None
+    permission_updates: tuple[Mapping[str, object], ...] = ()
+    interrupt: bool = False
+    retry: bool = False
+    additional_context: str | None = None
+    overflow_file: Path | None = None
+    """Where the first text that was too long is in full."""
+    system_messages: tuple[str, ...] = ()
+    """For the person."""
+    notices: tuple[str, ...] = ()
+    """Lines for the person about the hooks themselves: failures, ignored answers."""
+    config_warnings: tuple[str, ...] = ()
+    status_message: str | None = None
+    terminal_sequence: str | None = None
+    watch_paths: tuple[str, ...] | None = None
+    env_file: Path | None = None
+    """A shell file to source before each command; None when no hook wrote to it."""
+    worktree_path: str | None = None
+    display_content: str | None = None
+    action: str | None = None
+    content: Mapping[str, object] | None = None
+    classifier_context: tuple[str, ...] = ()
+    initial_user_message: str | None = None
+    session_title: str | None = None
+    reload_skills: bool = False
+    suppress_original_prompt: bool = False
+    spawned: int = 0
+    """Handlers that were started."""
+    results: tuple[HandlerResult, ...] = field(default_factory=tuple)
+    """Every handler that was started, in configuration order."""
+
+    @property
+    def blocked(self) -> bool:
+        """Whether a hook vetoed what was announced."""
+        return self.decision in ("deny", "block") or not self.continue_
+
+    @property
+    def decided_by(self) -> str:
+        """Name the first handler that gave the decision, for people; empty when none did."""
+        deciding = [r for r in self.results if r.answer.verdict == self.decision]
+        return _named(deciding[0]) if deciding else ""
+
+    @property
+    def rewritten_by(self) -> str:
+        """Name the handler whose input counts, for people; empty when none rewrote it."""
+        rewriting = [r for r in self.results if r.answer.updated_input is not None]
+        return _named(rewriting[-1]) if rewriting else ""
+
+    def to_json(self) -> dict[str, object]:
+        """Return the line that `hooks run` writes."""
+        return {
+            "event": self.event,
+            "outcome": self.outcome.value,
+            "decision": self.decision,
+            "proceeds": self.proceeds,
+            "continue": self.continue_,
+            "stop_reason": self.stop_reason,
+            "reason": self.reason,
+            "reason_source": self.reason_source,
+            "feedback_to": self.feedback_to,
+            "updated_input": self.updated_input,
+            "updated_tool_output": self.updated_tool_output,
+            "permission_updates": list(self.permission_updates),
+            "interrupt": self.interrupt,
+            "retry": self.retry,
+            "additional_context": self.additional_context,
+            "overflow_file": _path(self.overflow_file),
+            "system_messages": list(self.system_messages),
+            "notices": list(self.notices),
+            "config_warnings": list(self.config_warnings),
+            "status_message": self.status_message,
+            "terminal_sequence": self.terminal_sequence,
+            "watch_paths": None if self.watch_paths is None else list(self.watch_paths),
+            "env_file": _path(self.env_file),
+            "worktree_path": self.worktree_path,
+            "display_content": self.display_content,
+            "action": self.action,
+            "content": self.content,
+            "spawned": self.spawned,
+            "results": [result_json(result) for result in self.results],
+        }
+
+
+def _named(result: HandlerResult) -> str:
+    return f"hook {first_line(result.spec.label)[:80]!r} ({result.spec.source.value})"
+
+
+def result_json(result: HandlerResult) -> dict[str, object]:
+    """Return one entry of `results`."""
+    return {
+        "type": result.spec.handler.type,
+        "source": result.spec.source.value,
+        "command": result.spec.label,
+        "outcome": result.outcome.value,
+        "exit_code": result.exit_code,
+        "duration_ms": round(result.duration_ms, 1),
+        "stdout": result.stdout,
+        "stderr": result.stderr,
+    }
+
+
+def aggregate(event: str, results: Sequence[HandlerResult]) -> EventOutcome:
+    """Merge the results of one event's handlers, given in configuration order.
+
+    Any veto is a veto; contexts and reasons are all kept; of several rewrites the last configured
+    one counts and the others are reported. Nothing here depends on who finished first.
+    """
+    rules = EFFECTS[event]
+    answers = [result.answer for result in results]
+    decision = _decision(answers)
+    continue_ = all(answer.proceed for answer in answers)
+    deciding = [r for r in results if decision != "none" and r.answer.verdict == decision]
+    reason, reason_source = _reason(rules, decision, deciding, results)
+    notices = [line for result in results for line in notices_of(result)]
+    contexts = [answer.additional_context for answer in answers if answer.additional_context]
+    worktree_path = _last([answer.worktree_path for answer in answers])
+    if event == "WorktreeCreate" and decision == "none" and worktree_path is None and results:
+        decision, reason = "block", "no hook printed the path of the new worktree"
+        reason_source = ReasonSource.GENERATED.value
+        notices.append(f"{event}: {reason}")
+    updates = [u for r in deciding if decision == "allow" for u in r.answer.permission_updates]
+    notices.extend(grant_of(updates)[1])
+    updated_input = _rewritten(event, decision, results, notices)
+    action = _action(event, decision, answers)
+    return EventOutcome(
+        event=event,
+        outcome=_kind(decision, continue_, results),
+        decision=decision,
+        proceeds=_proceeds(event, rules, decision, continue_, action, bool(contexts)),
+        continue_=continue_,
+        stop_reason=_joined([a.stop_reason for a in answers if not a.proceed]),
+        reason=reason,
+        reason_source=reason_source,
+        feedback_to=_audience(event, rules, decision, reason, bool(contexts)),
+        updated_input=updated_input,
+        updated_tool_output=_last([answer.updated_tool_output for answer in answers]),
+        permission_updates=tuple(updates),
+        interrupt=decision == "deny" and any(answer.interrupt for answer in answers),
+        retry=any(answer.retry for answer in answers),
+        additional_context=_joined(contexts, "\n\n"),
+        system_messages=tuple(a.system_message for a in answers if a.system_message),
+        notices=tuple(notices),
+        status_message=next(
+            (r.spec.status_message for r in results if r.spec.status_message), None
+        ),
+        terminal_sequence=_joined([a.terminal_sequence for a in answers], ""),
+        watch_paths=_watch_paths(answers),
+        worktree_path=None if decision == "block" else worktree_path,
+        display_content=_last([answer.display_content for answer in answers]),
+        action=action,
+        content=_last([a.content for a in answers]) if action != "decline" else None,
+        classifier_context=tuple(a.classifier_context for a in answers if a.classifier_context),
+        initial_user_message=_last([answer.initial_user_message for answer in answers]),
+        session_title=_last([answer.session_title for answer in answers]),
+        reload_skills=any(answer.reload_skills for answer in answers),
+        suppress_original_prompt=any(answer.suppress_original_prompt for answer in answers),
+        spawned=len(results),
+        results=tuple(results),
+    )
+
+
+def notices_of(result: HandlerResult) -> list[str]:
+    """Return the lines people read about one handler's run: its failure, what was not obeyed."""
+    name = f"{result.spec.event} hook {first_line(result.spec.label)[:120]!r} ({result.spec.where})"
+    lines = [f"{name}: {note}" for note in result.answer.notes]
+    lines += [
+        f"{name}: {field} is not part of an answer; ignored"
+        for field in result.answer.unknown_fields
+    ]
+    if result.error is not None:
+        lines.insert(0, f"{name}: {result.error}")
+    return lines
+
+
+def _decision(answers: Sequence[Answer]) -> EventDecision:
+    given = {answer.verdict for answer in answers}
+    return next((word for word in PRECEDENCE if word in given), "none")
+
+
+def _kind(
+    decision: EventDecision, continue_: bool, results: Sequence[HandlerResult]
+) -> OutcomeKind:
+    outcomes = {result.outcome for result in results}
+    if decision in ("deny", "block") or not continue_ or HandlerOutcome.BLOCKING in outcomes:
+        return OutcomeKind.BLOCKING
+    for kind in (
+        HandlerOutcome.NON_BLOCKING_ERROR,
+        HandlerOutcome.CANCELLED,
+        HandlerOutcome.SUCCESS,
+        HandlerOutcome.ASYNC,
+    ):
+        if kind in outcomes:
+            return OutcomeKind(kind.value)
+    return OutcomeKind.SKIPPED
+
+
+def _reason(
+    rules: Effects,
+    decision: EventDecision,
+    deciding: Sequence[HandlerResult],
+    results: Sequence[HandlerResult],
+) -> tuple[str | None, str | None]:
+    said = [result for result in deciding if result.answer.reason]
+    if not said and decision == "none" and rules.exit_two is ExitTwo.NOTICE:
+        said = [result for result in results if result.exit_code == 2 and result.error]
+        if said:
+            return _joined([r.stderr.strip() or r.error for r in said]), ReasonSource.STDERR.value
+        return None, None
+    if not said:
+        return None, None
+    source = said[0].reason_source
+    return _joined([r.answer.reason for r in said]), None if source is None else source.value
+
+
+def _rewritten(
+    event: str, decision: EventDecision, results: Sequence[HandlerResult], notices: list[str]
+) -> Mapping[str, object] | None:
+    rewrites = [result for result in results if result.answer.updated_input is not None]
+    if not rewrites or decision in ("deny", "block"):
+        return None
+    *dropped, last = rewrites
+    notices.extend(
+        f"{event} hook {first_line(result.spec.label)[:120]!r} ({result.spec.where}): "
+        f"its updatedInput was replaced by that of {first_line(last.spec.label)[:120]!r}"
+        for result in dropped
+        if result.answer.updated_input != last.answer.updated_input
+    )
+    return last.answer.updated_input
+
+
+def _proceeds(
+    event: str,
+    rules: Effects,
+    decision: EventDecision,
+    continue_: bool,
+    action: str | None,
+    has_context: bool,
+) -> bool | None:
+    if not continue_:
+        return rules.ends_turn_is_the_point
+    if decision in ("deny", "block"):
+        return not rules.block_prevents
+    if event in ("Stop", "SubagentStop") and has_context:
+        return False
+    match event:
+        case "PermissionRequest":
+            return True if decision == "allow" else None
+        case "Elicitation":
+            return None if action is None else action == "accept"
+        case "ElicitationResult":
+            return action in (None, "accept")
+        case _:
+            return None if decision in ("ask", "defer") else True
+
+
+def _audience(
+    event: str,
+    rules: Effects,
+    decision: EventDecision,
+    reason: str | None,
+    has_context: bool,
+) -> str | None:
+    if decision in ("deny", "block"):
+        return rules.feedback_to.value
+    if decision in ("ask", "defer"):
+        return Audience.USER.value
+    if event in ("Stop", "SubagentStop") and has_context:
+        return Audience.MODEL.value
+    if reason is not None:
+        return Audience.USER.value
+    return None
+
+
+def _action(event: str, decision: EventDecision, answers: Sequence[Answer]) -> str | None:
+    if event.startswith("Elicitation") and decision in ("deny", "block"):
+        return "decline"
+    given = [answer.action for answer in answers if answer.action]
+    # The strictest wins, as with every other decision.
+    return next((word for word in ("decline", "cancel", "accept") if word in given), None)
+
+
+def _watch_paths(answers: Sequence[Answer]) -> tuple[str, ...] | None:
+    given = [answer.watch_paths for answer in answers if answer.watch_paths is not None]
+    if not given:
+        return None
+    return tuple(dict.fromkeys(path for paths in given for path in paths))
+
+
+def _last(values: Sequence[T | None]) -> T | None:
+    return next((value for value in reversed(values) if value is not None), None)
+
+
+def _joined(texts: Sequence[str | None], separator: str = "\n") -> str | None:
+    return separator.join(text for text in texts if text) or None
+
+
+def _path(path: Path | None) -> str | None:
+    return None if path is None else str(path)

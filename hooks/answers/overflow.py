@@ -1,0 +1,67 @@
+"""Texts too long for a conversation: the whole goes to a file, the model gets a preview."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from hooks.answers.response import HandlerResult
+
+LIMIT_CHARS: Final = 10_000
+PREVIEW_CHARS: Final = 2_000
+
+
+class Overflow:
+    """Keeps long texts of one session in its private folder; file names count up."""
+
+    def __init__(self, folder: Path) -> None:
+        """`folder` is made when the first text needs it."""
+        self._folder = folder
+        self._count = 0
+
+    def cap(self, result: HandlerResult) -> tuple[HandlerResult, Path | None]:
+        """Return the result with every long text replaced, and the file of the first one."""
+        first: Path | None = None
+
+        def capped(text: str | None) -> str | None:
+            nonlocal first
+            if text is None or len(text) <= LIMIT_CHARS:
+                return text
+            file = self._keep(result.spec.event, text)
+            first = first or file
+            return _preview(text, file)
+
+        answer = result.answer
+        answer = replace(
+            answer,
+            additional_context=capped(answer.additional_context),
+            reason=capped(answer.reason),
+            system_message=capped(answer.system_message),
+            stop_reason=capped(answer.stop_reason),
+        )
+        return replace(result, answer=answer), first
+
+    def _keep(self, event: str, text: str) -> Path | None:
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            while True:
+                self._count += 1
+                path = self._folder / f"hook-{event}-{self._count}.txt"
+                try:
+                    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+                except FileExistsError:
+                    continue
+                break
+            with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as stream:
+                stream.write(text)
+        except OSError:
+            # A full or read-only disk costs the rest of the text, not the hook.
+            return None
+        return path
+
+
+def _preview(text: str, file: Path | None) -> str:
+    where = f"the whole text is in {file}" if file else "the rest could not be kept"
+    return f"{text[:PREVIEW_CHARS]}\n[… {len(text)} characters in all; {where}]"

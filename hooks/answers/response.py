@@ -1,0 +1,356 @@
+"""From what a handler printed or returned to its result: exit codes and JSON in one place."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import field, replace
+from enum import StrEnum
+from typing import Final
+
+from hooks.answers.answer import Answer, AnswerError, Verdict, read_answer
+from hooks.answers.hidden_answer import ends_with_answer, has_answer_inside
+from hooks.config.spec import HandlerSpec
+from hooks.events.capabilities import EFFECTS, Effects, ExitTwo, PlainStdout
+from permissions.base.lazy_dataclass import lazy_dataclass
+from permissions.base.text.strict_json import load_json
+
+ANSI: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+MISSING_SCRIPT: Final = "can't open file"
+"""Python's words for a script that is not there; its exit status is 2, which blocks."""
+NO_MESSAGE: Final = re.compile(r"Traceback \(most recent call last\)|(?:node:|file:|/)\S*:\d+$")
+"""Where Python and Node.js begin to say what went wrong: with a place."""
+NAMED_ERROR: Final = re.compile(r"[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit)\b")
+SHOWN_LIMIT_CHARS: Final = 10_000
+"""How much of a stream a result keeps for people."""
+
+
+class HandlerOutcome(StrEnum):
+    """How one handler ended."""
+
+    SUCCESS = "success"
+    BLOCKING = "blocking"
+    NON_BLOCKING_ERROR = "non_blocking_error"
+    CANCELLED = "cancelled"
+    ASYNC = "async"
+    """Started, and nobody waits for it."""
+
+
+class ReasonSource(StrEnum):
+    """Where the text of a reason was found."""
+
+    JSON = "json"
+    STDERR = "stderr"
+    STDOUT = "stdout"
+    FAILURE = "failure"
+    """The handler failed, and its configuration makes failures block."""
+    GENERATED = "generated"
+    """The handler gave none; the text only names it."""
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class HandlerResult:
+    """One handler's run."""
+
+    spec: HandlerSpec
+    outcome: HandlerOutcome
+    answer: Answer = field(default_factory=Answer)
+    reason_source: ReasonSource | None = None
+    error: str | None = None
+    """One line for people: what went wrong and the likely cause."""
+    exit_code: int | None = None
+    duration_ms: float = 0.0
+    stdout: str = ""
+    stderr: str = ""
+
+    def failed(self, outcome: HandlerOutcome, error: str) -> HandlerResult:
+        """Return this run as a failure that nothing of its answer survives."""
+        return replace(self, outcome=outcome, error=error, answer=Answer(notes=self.answer.notes))
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class Printed:
+    """What a program printed and how it ended by itself."""
+
+    exit_code: int
+    stdout: bytes
+    stderr: bytes
+    stdout_dropped: int = 0
+    path: str = ""
+    """The PATH it ran with, for the message when it was not found."""
+    asked: Mapping[str, object] | None = None
+    """The payload it was given."""
+    suspicion: str = ""
+    """What is known to be wrong with the command; told when it fails."""
+
+
+class NotAnAnswer(ValueError):
+    """Output that has to be JSON is not, or not one document."""
+
+
+def judge_printed(spec: HandlerSpec, printed: Printed) -> HandlerResult:
+    """Apply the contract's rules for exit codes, JSON and plain text to a command's output."""
+    rules = EFFECTS[spec.event]
+    stdout = decode(printed.stdout)
+    stderr = decode(printed.stderr)
+    run = HandlerResult(
+        spec,
+        HandlerOutcome.SUCCESS,
+        exit_code=printed.exit_code,
+        stdout=stdout[:SHOWN_LIMIT_CHARS],
+        stderr=stderr[:SHOWN_LIMIT_CHARS],
+    )
+    answer: Answer | None = None
+    problem: str | None = None
+    try:
+        raw = parse_stdout(stdout, truncated_bytes=printed.stdout_dropped)
+        if raw is not None:
+            answer = read_answer(spec.event, rules, raw, asked=printed.asked)
+    except (NotAnAnswer, AnswerError) as error:
+        problem = str(error)
+    if printed.exit_code == 2 and not rules.any_failure_blocks:
+        return _exit_two(run, rules, answer, problem, stderr, printed.suspicion)
+    if rules.any_failure_blocks and printed.exit_code != 0:
+        failure = f"hook {first_line(spec.label)!r} failed: {_exit_text(printed, stderr)}"
+        return _blocked(run, rules, answer, stderr, failure)
+    if problem is not None:
+        return run.failed(HandlerOutcome.NON_BLOCKING_ERROR, problem)
+    if answer is not None:
+        if printed.exit_code != 0:
+            note = f"{_exit_text(printed, stderr)}; its JSON answer counts all the same"
+            answer = replace(answer, notes=(*answer.notes, note))
+        return settle(replace(run, answer=answer), rules)
+    if printed.exit_code != 0:
+        return run.failed(HandlerOutcome.NON_BLOCKING_ERROR, _exit_text(printed, stderr))
+    plain = _plain(spec.event, rules, stdout)
+    if plain.notes and spec.blocks_on_failure and rules.plain_stdout is PlainStdout.IGNORED:
+        # An answer that nobody reads is a failure to whoever wants none to pass.
+        return run.failed(HandlerOutcome.NON_BLOCKING_ERROR, plain.notes[0])
+    return settle(replace(run, answer=plain), rules)
+
+
+def judge_json(
+    spec: HandlerSpec,
+    raw: Mapping[str, object] | None,
+    *,
+    asked: Mapping[str, object] | None = None,
+) -> HandlerResult:
+    """Judge an answer that came as a value: from a server or a callable asked with a payload."""
+    rules = EFFECTS[spec.event]
+    run = HandlerResult(spec, HandlerOutcome.SUCCESS)
+    if raw is None:
+        return run
+    try:
+        answer = read_answer(spec.event, rules, raw, asked=asked)
+        return settle(replace(run, answer=answer), rules)
+    except AnswerError as error:
+        return run.failed(HandlerOutcome.NON_BLOCKING_ERROR, str(error))
+
+
+def settle(run: HandlerResult, rules: Effects) -> HandlerResult:
+    """Give a readable answer its outcome, and a blocking one its reason."""
+    answer = run.answer
+    blocks = answer.verdict in ("deny", "block") or not answer.proceed
+    if answer.verdict in ("deny", "block"):
+        source = ReasonSource.JSON
+        if not (answer.reason or "").strip():
+            answer = replace(answer, reason=_without_reason(run.spec, answer.system_message))
+            source = ReasonSource.GENERATED
+        run = replace(run, answer=answer, reason_source=source)
+    elif answer.reason:
+        run = replace(run, reason_source=ReasonSource.JSON)
+    outcome = HandlerOutcome.BLOCKING if blocks else HandlerOutcome.SUCCESS
+    return replace(run, outcome=outcome)
+
+
+def block_on_failure(run: HandlerResult) -> HandlerResult:
+    """Return a failed run as a veto, for `onFailure: "block"` and events whose failures block."""
+    rules = EFFECTS[run.spec.event]
+    verdict = _exit_two_verdict(rules)
+    if verdict is None:
+        return run
+    reason = f"hook {run.spec.label!r} failed: {run.error}"
+    return replace(
+        run,
+        outcome=HandlerOutcome.BLOCKING,
+        answer=replace(run.answer, verdict=verdict, reason=reason),
+        reason_source=ReasonSource.FAILURE,
+    )
+
+
+def parse_stdout(stdout: str, *, truncated_bytes: int = 0) -> Mapping[str, object] | None:
+    """Return the JSON object that standard output is, or None for plain text.
+
+    Raises:
+        NotAnAnswer: it starts out as JSON and is not one whole document.
+    """
+    text = stdout.strip().removeprefix("\ufeff").strip()
+    if not text.startswith("{"):
+        return None
+    looks_like_json = text.endswith("}") or re.match(r"\{\s*\"", text) is not None
+    try:
+        parsed = load_json(text)
+    except ValueError as error:
+        if not looks_like_json:
+            return None
+        raise NotAnAnswer(_json_problem(text, error, truncated_bytes)) from error
+    return parsed if isinstance(parsed, Mapping) else None
+
+
+def decode(raw: bytes) -> str:
+    """Return text whatever the bytes are."""
+    return raw.decode("utf-8", errors="replace")
+
+
+def first_line(text: str) -> str:
+    """Return the first line that says something, without escape sequences, bounded."""
+    for line in text.splitlines():
+        shown = ANSI.sub("", line).strip()
+        if shown:
+            return "".join(c if c.isprintable() else "�" for c in shown[:300])
+    return ""
+
+
+def telling_line(stderr: str) -> str:
+    """Return the first line, and after one that only says where, the line that says what."""
+    first = first_line(stderr)
+    if not NO_MESSAGE.match(first):
+        return first
+    named = [line for line in stderr.splitlines() if NAMED_ERROR.match(line)]
+    return f"{first} … {first_line(named[-1])}" if named else first
+
+
+def _exit_two(
+    run: HandlerResult,
+    rules: Effects,
+    answer: Answer | None,
+    problem: str | None,
+    stderr: str,
+    suspicion: str,
+) -> HandlerResult:
+    if run.spec.event in ("Elicitation", "ElicitationResult"):
+        answer = None
+    if not suspicion and MISSING_SCRIPT in stderr:
+        suspicion = "a script is not where the command says"
+    cause = f" ({suspicion})" if suspicion else ""
+    if rules.exit_two is ExitTwo.NOTICE:
+        said = f"exit status 2: {first_line(stderr)}" if stderr.strip() else "exit status 2"
+        return _unheeded(run, answer, said + cause)
+    if rules.exit_two is ExitTwo.IGNORED:
+        said = first_line(stderr)
+        detail = f" ({said})" if said else ""
+        error = f"exit status 2 has no effect on {run.spec.event}{detail}{cause}"
+        return _unheeded(run, answer, error)
+    blocked = _blocked(run, rules, answer, stderr, "")
+    if suspicion and answer is None:
+        problem = f"blocks, but probably because it is broken, not because it decided to{cause}"
+    if problem is not None:
+        notes = (*blocked.answer.notes, problem)
+        return replace(blocked, answer=replace(blocked.answer, notes=notes))
+    return blocked
+
+
+def _unheeded(run: HandlerResult, answer: Answer | None, error: str) -> HandlerResult:
+    """Report a block that the event does not know; what else was answered counts, bar an allow."""
+    answer = answer or Answer()
+    if answer.verdict == "allow":
+        answer = replace(answer, verdict=None, updated_input=None, permission_updates=())
+    return replace(run, outcome=HandlerOutcome.NON_BLOCKING_ERROR, error=error, answer=answer)
+
+
+def _blocked(
+    run: HandlerResult, rules: Effects, answer: Answer | None, stderr: str, fallback: str
+) -> HandlerResult:
+    answer = answer or Answer()
+    said = stderr.strip()
+    if answer.verdict in ("deny", "block") and (answer.reason or "").strip():
+        reason, source = answer.reason, ReasonSource.JSON
+    elif said:
+        reason, source = said, ReasonSource.STDERR
+    else:
+        reason = fallback or _without_reason(run.spec, answer.system_message)
+        source = ReasonSource.GENERATED
+    verdict = _exit_two_verdict(rules)
+    action = "decline" if run.spec.event.startswith("Elicitation") else answer.action
+    return replace(
+        run,
+        outcome=HandlerOutcome.BLOCKING,
+        answer=replace(answer, verdict=verdict, reason=reason, updated_input=None, action=action),
+        reason_source=source,
+    )
+
+
+def _exit_two_verdict(rules: Effects) -> Verdict | None:
+    match rules.exit_two:
+        case ExitTwo.DENY:
+            return "deny"
+        case ExitTwo.BLOCK | ExitTwo.FEEDBACK:
+            return "block"
+        case ExitTwo.NOTICE | ExitTwo.IGNORED:
+            return None
+
+
+def _plain(event: str, rules: Effects, stdout: str) -> Answer:
+    text = stdout.strip()
+    match rules.plain_stdout:
+        case PlainStdout.CONTEXT:
+            notes = _unread(event, text) if ends_with_answer(text) else ()
+            return Answer(additional_context=text or None, notes=notes)
+        case PlainStdout.PATH:
+            lines = [
+                line for line in (ANSI.sub("", li).strip() for li in text.splitlines()) if line
+            ]
+            return Answer(worktree_path=lines[-1] if lines else None)
+        case PlainStdout.IGNORED:
+            is_unread = has_answer_inside(ANSI.sub("", text))
+            return Answer(notes=_unread(event, text) if is_unread else ())
+
+
+def _unread(event: str, text: str) -> tuple[str, ...]:
+    return (
+        f"printed other words around its JSON (starts {first_line(text)[:80]!r}), so the JSON was "
+        f"not read as an answer to {event}: print nothing else on standard output",
+    )
+
+
+def _json_problem(text: str, error: ValueError, truncated_bytes: int) -> str:
+    start = first_line(text)[:60]
+    if truncated_bytes:
+        return f"answer of more than {len(text)} characters was cut off and not read: {start!r}…"
+    if isinstance(error, json.JSONDecodeError):
+        if error.msg == "Extra data":
+            rest = first_line(text[error.pos :])[:60]
+            return f"printed more than one JSON document (then: {rest!r}); none of it counts"
+        return (
+            f"printed invalid JSON: {error.msg} at line {error.lineno} column {error.colno} "
+            f"(starts {start!r}); none of it counts"
+        )
+    return f"printed JSON that can't be read: {error}"
+
+
+def _exit_text(printed: Printed, stderr: str) -> str:
+    said = telling_line(stderr)
+    code = printed.exit_code
+    ended = f"ended by signal {-code}" if code < 0 else f"exit status {code}"
+    cause = printed.suspicion or _likely_cause(code, stderr, printed.path)
+    return ": ".join(part for part in (ended, said) if part) + (f" ({cause})" if cause else "")
+
+
+def _likely_cause(code: int, stderr: str, path: str) -> str:
+    is_missing = MISSING_SCRIPT in stderr or "No such file or directory" in stderr
+    if code == 127 and not is_missing:
+        return f"a program was not found on this PATH: {path or 'not set'}"
+    if code == 126:
+        return "the file may not be run: is its run bit set?"
+    if is_missing:
+        return "a script is not where the command says"
+    return ""
+
+
+def _without_reason(spec: HandlerSpec, shown: str | None) -> str:
+    """Return a reason for a veto that brought none; what it showed to the person is one as well."""
+    who = f"Blocked by hook {first_line(spec.label)[:80]!r} ({spec.source.value})"
+    if shown and shown.strip():
+        return f"{who}: {shown.strip()}"
+    return f"{who}, which gave no reason."

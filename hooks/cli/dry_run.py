@@ -1,0 +1,40 @@
+"""Would this fire? A line such as `Bash(rm -rf out)` or `SessionStart resume` as a payload."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from hooks.cli.given_payloads import GivenPayload, PayloadError, read_payload
+from hooks.events.capabilities import EFFECTS
+from permissions.lint.examples import call_of
+
+DEFAULT_EVENT: Final = "PreToolUse"
+TOOL_NAME: Final = re.compile(r"[A-Z][A-Za-z]*|mcp__[\w-]+")
+"""A tool without an input; any other word is a shell command."""
+
+
+def payload_of(text: str, *, event: str = DEFAULT_EVENT) -> GivenPayload:
+    """Read `[EVENT] [Tool(value) | matched value]` as what would be told to hooks.
+
+    Args:
+        text: as typed; a first word that is an event's name is one.
+        event: what is meant where no event is named.
+
+    Raises:
+        PayloadError: nothing was said that the event could be about.
+    """
+    first, _, rest = text.strip().partition(" ")
+    if first in EFFECTS:
+        event, value = first, rest.strip()
+    else:
+        value = text.strip()
+    rules = EFFECTS[event]
+    if rules.is_tool_event:
+        if not value:
+            raise PayloadError(f"{event} is about a call: name one, such as Bash(git push)")
+        is_tool = TOOL_NAME.fullmatch(value) is not None
+        tool, tool_input = (value, {}) if is_tool else call_of("Bash", value)
+        return read_payload(event, {"tool_name": tool, "tool_input": tool_input})
+    field = rules.matcher_field
+    return read_payload(event, {field: value} if field is not None and value else {})

@@ -1,0 +1,98 @@
+"""Payloads that were given as JSON, checked against their event before anything is run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Final
+
+from hooks.events import EVENTS
+from hooks.events.capabilities import EFFECTS, closest_event
+from permissions.base.lazy_dataclass import lazy_dataclass
+
+COMMON_TEXT: Final = frozenset(
+    {
+        "session_id",
+        "transcript_path",
+        "cwd",
+        "hook_event_name",
+        "permission_mode",
+        "prompt_id",
+        "agent_id",
+        "agent_type",
+        "scratchpad_dir",
+    }
+)
+FILLED_IN: Final[Mapping[str, Mapping[str, object]]] = {
+    "SessionStart": {"source": "startup"},
+    "Setup": {"trigger": "init"},
+    "SessionEnd": {"reason": "other"},
+    "PreCompact": {"trigger": "manual", "custom_instructions": ""},
+    "PostCompact": {"trigger": "manual", "compact_summary": ""},
+    "ConfigChange": {"source": "project_settings"},
+    "FileChanged": {"event": "change"},
+    "DirectoryAdded": {"source": "slash_command"},
+    "PreToolUse": {"tool_use_id": "toolu_given"},
+    "PostToolUse": {"tool_use_id": "toolu_given"},
+    "PostToolUseFailure": {"tool_use_id": "toolu_given", "error": ""},
+    "PermissionDenied": {"tool_use_id": "toolu_given"},
+}
+"""What is assumed when a payload leaves it out, so that matchers have something to look at."""
+
+_KINDS: Final[Mapping[str, tuple[type, ...]]] = {
+    "str": (str,),
+    "bool": (bool,),
+    "int": (int,),
+    "float": (int, float),
+    "dict[str, object]": (dict,),
+    "list[str]": (list,),
+    "list[dict[str, object]]": (list,),
+    "object": (object,),
+}
+_NAMES: Final = {str: "text", bool: "true or false", int: "a number", dict: "an object"}
+
+
+class PayloadError(ValueError):
+    """A payload that no hook should be run with; says which field and what is expected."""
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class GivenPayload:
+    """A payload as it was given, fields beyond our knowledge included."""
+
+    event_name: str
+    fields: Mapping[str, object]
+
+    def to_json(self) -> dict[str, object]:
+        """Return the fields, under the event's own name."""
+        return {**self.fields, "hook_event_name": self.event_name}
+
+
+def read_payload(event: str, raw: object) -> GivenPayload:
+    """Check a payload given as JSON and fill in what is obvious. Raises PayloadError."""
+    if event not in EVENTS:
+        raise PayloadError(f"unknown event {event!r}{closest_event(event)}")
+    if not isinstance(raw, Mapping):
+        raise PayloadError(f"the payload of {event} must be a JSON object")
+    given = {str(name): value for name, value in raw.items()}
+    for name in COMMON_TEXT:
+        value = given.get(name)
+        if value is not None and not isinstance(value, str):
+            raise PayloadError(f"{event}: {name} must be text, found {type(value).__name__}")
+    for field in fields(EVENTS[event]):
+        if given.get(field.name) is None:
+            continue
+        kinds = _KINDS[str(field.type).removesuffix(" | None")]
+        value = given[field.name]
+        if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+            if object in kinds:
+                continue
+            expected = _NAMES.get(kinds[0], "a list")
+            raise PayloadError(
+                f"{event}: {field.name} must be {expected}, found {type(value).__name__}"
+            )
+    if EFFECTS[event].is_tool_event:
+        if not given.get("tool_name"):
+            raise PayloadError(f"{event}: tool_name is missing")
+        given.setdefault("tool_input", {})
+    return GivenPayload(event, {**FILLED_IN.get(event, {}), **given})

@@ -1,0 +1,1 @@
+"""Configured handlers: read, merged, matched, linted."""

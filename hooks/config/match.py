@@ -1,0 +1,109 @@
+"""Whether a matcher covers what happened: everything, a list of names, or a regular expression."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from permissions.base.lazy_dataclass import lazy_dataclass
+
+if TYPE_CHECKING:
+    from hooks.config.bounded_regex import BoundedRegex
+
+EXACT: Final = re.compile(r"[A-Za-z0-9_\- ,|]*")
+STRICT_EXACT: Final = re.compile(r"[A-Za-z0-9_|]*")
+SEPARATOR: Final = re.compile(r"[|,]")
+JS_NAMED_GROUP: Final = re.compile(r"\(\?<(?![=!])")
+
+TOOL_ALIASES: Final = {
+    "Agent": ("Task",),
+    "Task": ("Agent",),
+    "TaskStop": ("KillShell", "KillBash"),
+    "BashOutput": ("TaskOutput",),
+}
+"""Older names that people's matchers still use."""
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class MatchEverything:
+    """No matcher, an empty one, or `*`."""
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class MatchNames:
+    """A list of exact names."""
+
+    names: frozenset[str]
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class MatchPattern:
+    """An unanchored regular expression, searched for in bounded time."""
+
+    pattern: BoundedRegex
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class MatchNothing:
+    """A matcher that cannot be understood; `reason` says why."""
+
+    reason: str
+
+
+Matcher = MatchEverything | MatchNames | MatchPattern | MatchNothing
+
+
+@lru_cache(maxsize=512)
+def parse_matcher(text: str | None, *, strict_exact: bool = False) -> Matcher:
+    """Read a matcher as configured. `strict_exact` narrows what counts as a list of names."""
+    if text is None or text.strip() in ("", "*"):
+        return MatchEverything()
+    exact = STRICT_EXACT if strict_exact else EXACT
+    if exact.fullmatch(text):
+        names = SEPARATOR.split(text)
+        return MatchNames(frozenset(name.strip() for name in names if name.strip()))
+    try:
+        with warnings.catch_warnings():
+            # What Python may read otherwise one day would be written over the screen.
+            warnings.simplefilter("ignore")
+            return _pattern(text)
+    except (re.error, OverflowError, RecursionError) as error:
+        return MatchNothing(f"not a regular expression: {error}")
+
+
+def _pattern(text: str) -> MatchPattern | MatchNothing:
+    # Most sessions have names for matchers and start without the expressions that read patterns.
+    from hooks.config.bounded_regex import BoundedRegex, UnboundedPattern
+
+    try:
+        re.compile(text)
+    except re.error:
+        # As a whole: `[(?<x]` has no group in it.
+        text = JS_NAMED_GROUP.sub("(?P<", text)
+        re.compile(text)
+    try:
+        return MatchPattern(BoundedRegex(text))
+    except UnboundedPattern as error:
+        return MatchNothing(f"a pattern that could take for ever: it {error}")
+
+
+def covers(matcher: Matcher, value: str) -> bool:
+    """Return whether the matcher covers a value; tool names are tried under older names too."""
+    candidates = (value, *TOOL_ALIASES.get(value, ()))
+    match matcher:
+        case MatchEverything():
+            return True
+        case MatchNames(names=names):
+            return any(candidate in names for candidate in candidates)
+        case MatchPattern(pattern=pattern):
+            return any(_is_found(pattern, candidate) for candidate in candidates)
+        case MatchNothing():
+            return False
+
+
+@lru_cache(maxsize=4096)
+def _is_found(pattern: BoundedRegex, value: str) -> bool:
+    """Search once for each name: the same few tools come again and again."""
+    return pattern.search(value)

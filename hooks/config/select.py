@@ -1,0 +1,96 @@
+"""Which handlers an event reaches, and why the others are not reached; nothing is started here."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from hooks.config.condition import applies
+from hooks.config.match import covers, parse_matcher
+from hooks.config.spec import HandlerSpec, is_background
+from hooks.events.capabilities import EFFECTS, default_timeout_s
+from hooks.ports import HookSession
+from permissions.base.lazy_dataclass import lazy_dataclass
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class Selection:
+    """Whether one handler runs for one event."""
+
+    spec: HandlerSpec
+    fires: bool
+    why: str
+
+
+def select(
+    specs: tuple[HandlerSpec, ...],
+    event: str,
+    payload: Mapping[str, object],
+    session: HookSession,
+    *,
+    finished_once: Collection[tuple[object, ...]] = (),
+) -> tuple[Selection, ...]:
+    """Judge every handler of an event, in configuration order."""
+    value = matcher_value(event, payload)
+    strict = EFFECTS[event].strict_exact_matcher
+    seen: dict[tuple[object, ...], int] = {}
+    judged: list[Selection] = []
+    for spec in specs:
+        if value is not None and not covers(
+            parse_matcher(spec.matcher, strict_exact=strict), value
+        ):
+            judged.append(
+                Selection(spec, False, f"matcher {spec.matcher!r} does not cover {value!r}")
+            )
+        elif spec.once and spec.key in finished_once:
+            judged.append(Selection(spec, False, "`once`, and it has run"))
+        elif spec.condition is not None and not _condition_holds(spec.condition, payload, session):
+            judged.append(Selection(spec, False, f"`if` {spec.condition} does not apply"))
+        elif spec.identity in seen:
+            first = seen[spec.identity]
+            judged[first] = replace(judged[first], spec=_strictest(judged[first].spec, spec))
+            judged.append(Selection(spec, False, "the same handler is configured before"))
+        else:
+            seen[spec.identity] = len(judged)
+            judged.append(Selection(spec, True, "matches"))
+    return tuple(judged)
+
+
+def _strictest(first: HandlerSpec, copy: HandlerSpec) -> HandlerSpec:
+    """Return a handler under the strictest terms of it and its copy in another file.
+
+    One file must not take the teeth out of the other's guard by naming it with `async` or with a
+    timeout that it cannot keep.
+    """
+    default_s = default_timeout_s(first.event, first.handler.type)
+    timeout_s = max(first.timeout_s or default_s, copy.timeout_s or default_s)
+    return replace(
+        first,
+        handler=copy.handler if is_background(first.handler) else first.handler,
+        timeout_s=None if timeout_s == default_s else timeout_s,
+        once=first.once and copy.once,
+        blocks_on_failure=first.blocks_on_failure or copy.blocks_on_failure,
+    )
+
+
+def matcher_value(event: str, payload: Mapping[str, object]) -> str | None:
+    """Return what a matcher is tested against; None: the event ignores matchers."""
+    field = EFFECTS[event].matcher_field
+    if field is None:
+        return None
+    value = str(payload.get(field) or "")
+    return Path(value).name if event == "FileChanged" else value
+
+
+def _condition_holds(condition: str, payload: Mapping[str, object], session: HookSession) -> bool:
+    tool_input = payload.get("tool_input")
+    cwd = payload.get("cwd")
+    return applies(
+        condition,
+        str(payload.get("tool_name", "")),
+        tool_input if isinstance(tool_input, Mapping) else {},
+        cwd=Path(cwd) if isinstance(cwd, str) and cwd else session.cwd,
+        project_root=session.project_dir,
+        home=session.home,
+    )

@@ -1,0 +1,135 @@
+"""Read files that configure hooks: settings, `hooks.json` of plugins, front matter of skills."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from hooks.config.config import HookLayer
+from hooks.config.spec import HookSource, PluginRoot
+from hooks.events.capabilities import EFFECTS
+from permissions.base.files.named_pipe import PipeError, text_of_pipe
+from permissions.base.files.plain_file import read_plain
+
+USUAL_FILES: Final = frozenset({("hooks", "hooks.json"), (".claude-plugin", "plugin.json")})
+"""Folder and name of the files that a plugin's hooks are looked for in."""
+
+
+class SourceError(ValueError):
+    """A file that was named cannot be used; says which, where and why."""
+
+
+def read_settings_file(path: Path, source: HookSource) -> HookLayer:
+    """Read one file as a trusted layer: JSON, or Markdown with front matter. Raises SourceError."""
+    try:
+        # Somebody named it, and may mean what a program writes: `--settings <(…)`.
+        said = text_of_pipe(path)
+    except PipeError as error:
+        raise SourceError(f"{path}: {error}") from error
+    text = said if said is not None else _text_of(path)
+    settings = _front_matter(path, text) if path.suffix == ".md" else _hooks_json(path, text)
+    owner = None
+    if source in (HookSource.SKILL, HookSource.AGENT):
+        owner = f"{source.value}:{settings.get('name', path.stem)}"
+    return HookLayer(source=source, settings=settings, file=str(path), owner=owner)
+
+
+def read_plugin_file(path: Path, *, data_home: Path) -> tuple[HookLayer, ...]:
+    """Read the plugin that a file belongs to, or the file alone where it is no plugin's usual one.
+
+    Raises:
+        SourceError: a file of it cannot be read.
+    """
+    path = path.resolve()
+    if path.is_dir():
+        return read_plugin(path, data_home=data_home)
+    folder = path.parent
+    if (folder.name, path.name) in USUAL_FILES:
+        return read_plugin(folder.parent, data_home=data_home)
+    root = folder.parent if folder.name == "hooks" else folder
+    plugin = PluginRoot(name=path.stem, root=root, data=data_home / path.stem)
+    settings = _hooks_json(path, _text_of(path))
+    return (HookLayer(HookSource.PLUGIN, settings, str(path), plugin=plugin),)
+
+
+def read_plugin(root: Path, *, data_home: Path) -> tuple[HookLayer, ...]:
+    """Read the hooks of the plugin in a folder: its `hooks/hooks.json` and those of its manifest.
+
+    Args:
+        data_home: Folder in which each plugin gets one of its own for data.
+
+    Raises:
+        SourceError: a file of it cannot be read.
+    """
+    root = root.resolve()
+    manifest_path = root / ".claude-plugin" / "plugin.json"
+    manifest = _json(manifest_path, _text_of(manifest_path)) if manifest_path.is_file() else {}
+    name = str(manifest.get("name") or root.name)
+    plugin = PluginRoot(name=name, root=root, data=data_home / name)
+    layers: list[HookLayer] = []
+    files = [root / "hooks" / "hooks.json"]
+    declared = manifest.get("hooks")
+    for entry in declared if isinstance(declared, list) else [declared]:
+        if isinstance(entry, str):
+            files.append(root / entry)
+        elif isinstance(entry, Mapping):
+            inline = entry if "hooks" in entry else {"hooks": entry}
+            layers.append(HookLayer(HookSource.PLUGIN, inline, str(manifest_path), plugin=plugin))
+    for path in dict.fromkeys(file.resolve() for file in files):
+        if path.is_file():
+            settings = _hooks_json(path, _text_of(path))
+            layers.append(HookLayer(HookSource.PLUGIN, settings, str(path), plugin=plugin))
+        elif path != root / "hooks" / "hooks.json":
+            raise SourceError(f"{manifest_path}: names {path}, which is not there")
+    return tuple(layers)
+
+
+def _text_of(path: Path) -> str:
+    try:
+        return read_plain(path).decode("utf-8-sig")
+    except OSError as error:
+        raise SourceError(f"{path}: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise SourceError(f"{path}: not UTF-8 ({error.reason})") from error
+
+
+def _hooks_json(path: Path, text: str) -> Mapping[str, object]:
+    """Return settings, also where a file has the events without the `hooks` around them."""
+    settings = _json(path, text)
+    if "hooks" not in settings and any(name in EFFECTS for name in settings):
+        return {"hooks": settings}
+    return settings
+
+
+def _json(path: Path, text: str) -> Mapping[str, object]:
+    try:
+        parsed = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise SourceError(f"{path}:{error.lineno}: not JSON: {error.msg}") from error
+    except (ValueError, RecursionError) as error:
+        raise SourceError(f"{path}: cannot be read as JSON: {error}") from error
+    if not isinstance(parsed, Mapping):
+        raise SourceError(f"{path}: expected a JSON object")
+    return parsed
+
+
+def _front_matter(path: Path, text: str) -> Mapping[str, object]:
+    lines = text.splitlines()
+    if not lines or lines[0].strip() != "---":
+        raise SourceError(f"{path}: has no front matter")
+    try:
+        end = next(i for i, line in enumerate(lines[1:], start=1) if line.strip() == "---")
+    except StopIteration as error:
+        raise SourceError(f"{path}: its front matter has no end") from error
+    import yaml  # only for files with front matter
+
+    try:
+        parsed = yaml.safe_load("\n".join(lines[1:end]))
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        # A date that cannot be is a ValueError, and nesting a RecursionError.
+        raise SourceError(f"{path}: front matter is not YAML: {error}") from error
+    if not isinstance(parsed, Mapping):
+        raise SourceError(f"{path}: front matter is not a list of keys")
+    return parsed

@@ -1,0 +1,114 @@
+"""Handlers that nobody waits for: owned here, what they say kept for the next turn."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from hooks.answers.outcome import notices_of
+from hooks.answers.response import HandlerOutcome, HandlerResult
+from hooks.config.spec import CommandHandler, HandlerSpec
+from permissions.base.lazy_dataclass import lazy_dataclass
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class BackgroundDelivery:
+    """What background handlers said since the last time somebody asked; decisions are void."""
+
+    additional_context: tuple[str, ...] = ()
+    system_messages: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
+    wake: tuple[str, ...] = ()
+    """Texts of `asyncRewake` hooks that ended with status 2: the model is to hear them now."""
+    results: tuple[HandlerResult, ...] = ()
+
+    def __bool__(self) -> bool:
+        """Whether anything ended."""
+        return bool(self.results)
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class _Owned:
+    spec: HandlerSpec
+    on_end: Callable[[HandlerResult], None]
+
+
+class Background:
+    """The background handlers of one session. `close` ends them all and waits for it."""
+
+    def __init__(self, cap: Callable[[HandlerResult], HandlerResult]) -> None:
+        """`cap` bounds the texts of a result before anybody is handed them."""
+        self._cap = cap
+        self._running: dict[asyncio.Task[HandlerResult], _Owned] = {}
+        self._ended: list[HandlerResult] = []
+        self._arrived = asyncio.Event()
+        self.on_wake: Callable[[], None] = lambda: None
+        """Called when a handler ended that wants the model to go on."""
+
+    @property
+    def has_wake(self) -> bool:
+        """Whether `take` will return something that the model is to hear now."""
+        return any(_wake_text(result) for result in self._ended)
+
+    @property
+    def running(self) -> int:
+        """How many are under way."""
+        return len(self._running)
+
+    def own(
+        self,
+        task: asyncio.Task[HandlerResult],
+        spec: HandlerSpec,
+        on_end: Callable[[HandlerResult], None],
+    ) -> None:
+        """Take a running handler over; `on_end` hears of its result."""
+        self._running[task] = _Owned(spec, on_end)
+        task.add_done_callback(self._on_done)
+
+    async def wait(self) -> None:
+        """Return once something ended that `take` has not handed out."""
+        await self._arrived.wait()
+
+    def take(self) -> BackgroundDelivery:
+        """Return what ended since the last call."""
+        ended, self._ended = tuple(self._ended), []
+        self._arrived.clear()
+        answers = [result.answer for result in ended]
+        return BackgroundDelivery(
+            additional_context=tuple(a.additional_context for a in answers if a.additional_context),
+            system_messages=tuple(a.system_message for a in answers if a.system_message),
+            notices=tuple(line for result in ended for line in notices_of(result)),
+            wake=tuple(text for text in map(_wake_text, ended) if text),
+            results=ended,
+        )
+
+    async def close(self, wait_s: float = 0.0) -> None:
+        """Give what runs `wait_s` seconds, then cancel it; return when all of it has ended."""
+        if self._running and wait_s > 0:
+            await asyncio.wait(list(self._running), timeout=wait_s)
+        for task in self._running:
+            task.cancel()
+        # Its own callbacks run after `_on_done`, so nothing is left here afterwards.
+        await asyncio.gather(*self._running, return_exceptions=True)
+
+    def _on_done(self, task: asyncio.Task[HandlerResult]) -> None:
+        owned = self._running.pop(task)
+        if task.cancelled() or task.exception() is not None:
+            error = "ended with the session, before it was done"
+            result = HandlerResult(owned.spec, HandlerOutcome.CANCELLED, error=error)
+        else:
+            result = task.result()
+        owned.on_end(result)
+        self._ended.append(self._cap(result))
+        self._arrived.set()
+        if _wake_text(result):
+            self.on_wake()
+
+
+def _wake_text(result: HandlerResult) -> str | None:
+    handler = result.spec.handler
+    if not isinstance(handler, CommandHandler) or not handler.async_rewake:
+        return None
+    if result.exit_code != 2 or result.outcome is HandlerOutcome.CANCELLED:
+        return None
+    return result.stderr.strip() or result.stdout.strip() or None

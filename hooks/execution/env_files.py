@@ -1,0 +1,62 @@
+"""Shell files that hooks write for later commands (`CLAUDE_ENV_FILE`), one per kind of event."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+from typing import Final
+
+from hooks.events.capabilities import EFFECTS
+
+STALE_AFTER: Final = {
+    "SessionStart": ("SessionStart",),
+    "Setup": ("Setup",),
+    "CwdChanged": ("CwdChanged", "FileChanged"),
+    "FileChanged": (),
+}
+"""Whose earlier exports an event replaces: those of another directory do not linger."""
+
+
+class EnvFiles:
+    """Hands out the file of an event and tells whether a hook wrote to it."""
+
+    def __init__(self, folder: Path) -> None:
+        """`folder` is private to the session and made when the first file is needed."""
+        self._folder = folder
+
+    def prepare(self, event: str) -> Path | None:
+        """Return the event's file, present and (re)started, or None for events without one."""
+        if not EFFECTS[event].has_env_file:
+            return None
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            for stale in STALE_AFTER[event]:
+                self._path(stale).unlink(missing_ok=True)
+            path = self._path(event)
+            os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
+        except OSError:
+            return None
+        return path
+
+    def written(self) -> tuple[Path, ...]:
+        """Return the files that contain something, in the order commands should read them."""
+        return tuple(path for path in map(self._path, STALE_AFTER) if _has_text(path))
+
+    def used(self, path: Path | None) -> Path | None:
+        """Return the file when a hook wrote to it; one that is empty goes."""
+        if path is None or _has_text(path):
+            return path
+        with contextlib.suppress(OSError):
+            path.unlink()
+        return None
+
+    def _path(self, event: str) -> Path:
+        return self._folder / f"env-{event}.sh"
+
+
+def _has_text(path: Path) -> bool:
+    try:
+        return path.stat().st_size > 0
+    except OSError:
+        return False

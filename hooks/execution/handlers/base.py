@@ -1,0 +1,127 @@
+"""What every mode is given, and how `{ok, reason}` answers of models are read."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Final, Protocol
+
+from hooks.answers.answer import Answer
+from hooks.answers.response import HandlerOutcome, HandlerResult, ReasonSource, settle
+from hooks.config.spec import HandlerSpec
+from hooks.events.capabilities import EFFECTS
+from hooks.ports import HookPorts, HookSession
+from permissions.base.lazy_dataclass import lazy_dataclass
+from permissions.base.text.strict_json import load_json
+
+ARGUMENTS: Final = re.compile(r"(?<!\\)\$ARGUMENTS\b")
+JSON_OBJECT: Final = re.compile(r"\{.*\}", re.DOTALL)
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class HookCall:
+    """One handler about to run for one event."""
+
+    spec: HandlerSpec
+    payload: Mapping[str, object]
+    """Everything the handler is told; do not change it, others share it."""
+    payload_json: bytes
+    session: HookSession
+    ports: HookPorts
+    env: Mapping[str, str]
+    cwd: Path
+    timeout_s: float
+    allowed_urls: tuple[str, ...] | None
+    allowed_env_vars: frozenset[str] | None
+    detach: Callable[[], None]
+    """To be called when the handler says that it goes on in the background."""
+
+
+class Mode(Protocol):
+    """Runs handlers of one type. Must not swallow cancellation; what it raises is reported."""
+
+    async def run(self, call: HookCall) -> HandlerResult:
+        """Return how the handler ended."""
+        ...
+
+
+class ModelAnswerError(ValueError):
+    """A model's answer is not `{ok, reason}`."""
+
+
+def fill_arguments(prompt: str, payload_json: bytes) -> str:
+    """Put the payload where the prompt says `$ARGUMENTS`, or after it; `\\$` is a plain dollar."""
+    arguments = payload_json.decode("utf-8")
+    # The payload goes in last, so that nothing in it is taken for part of the prompt's own text.
+    own = [part.replace("\\$", "$") for part in ARGUMENTS.split(prompt)]
+    return arguments.join(own) if len(own) > 1 else f"{own[0]}\n\n{arguments}"
+
+
+def parse_model_answer(text: str) -> Mapping[str, object]:
+    """Return the object in a model's answer, whatever is around it. Raises ModelAnswerError."""
+    found = JSON_OBJECT.search(text)
+    if found is None:
+        raise ModelAnswerError(f"the model did not answer with JSON: {text.strip()[:80]!r}")
+    try:
+        parsed = load_json(found.group(0))
+    except ValueError as error:
+        raise ModelAnswerError(f"the model answered with invalid JSON: {error}") from error
+    if not isinstance(parsed, Mapping):
+        raise ModelAnswerError("the model's JSON is not an object")
+    return parsed
+
+
+def judge_ok(
+    spec: HandlerSpec, raw: Mapping[str, object], *, continue_on_block: bool
+) -> HandlerResult:
+    """Turn `{ok, reason, impossible?}` into what it means for the event."""
+    run = HandlerResult(spec, HandlerOutcome.SUCCESS, stdout=json.dumps(raw, ensure_ascii=False))
+    ok = raw.get("ok")
+    if not isinstance(ok, bool):
+        return run.failed(
+            HandlerOutcome.NON_BLOCKING_ERROR, f'"ok" must be true or false, found {ok!r}'
+        )
+    if ok:
+        return run
+    given = raw.get("reason")
+    reason = given if isinstance(given, str) and given.strip() else None
+    match spec.event:
+        case "PermissionRequest" | "PermissionDenied":
+            note = f"ok: false has no effect on {spec.event}"
+            return replace(run, answer=Answer(notes=(note,)))
+        case "Stop" | "SubagentStop":
+            if raw.get("impossible") is True:
+                note = f"cannot be met, so the turn may end: {reason or 'no reason given'}"
+                return replace(run, answer=Answer(notes=(note,)))
+            answer = Answer(verdict="block", reason=reason)
+        case "PreToolUse":
+            answer = Answer(
+                verdict="deny",
+                reason=reason,
+                proceed=continue_on_block,
+                stop_reason=None if continue_on_block else reason,
+            )
+        case "PostToolUse":
+            answer = Answer(
+                verdict="block",
+                reason=reason,
+                proceed=continue_on_block,
+                stop_reason=None if continue_on_block else reason,
+            )
+        case "UserPromptSubmit" | "UserPromptExpansion" | "PostToolBatch":
+            answer = Answer(verdict="block", reason=reason, proceed=False, stop_reason=reason)
+        case "TeammateIdle":
+            answer = (
+                Answer(verdict="block", reason=reason)
+                if continue_on_block
+                else Answer(proceed=False, stop_reason=reason)
+            )
+        case _:
+            answer = Answer(verdict="block", reason=reason)
+    settled = settle(replace(run, answer=answer), EFFECTS[spec.event])
+    if reason is not None and settled.reason_source is None:
+        settled = replace(settled, reason_source=ReasonSource.JSON)
+    return settled

@@ -1,0 +1,157 @@
+"""Command hooks: a program reads the payload on standard input, through bash or directly."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shlex
+import shutil
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from hooks.answers.response import (
+    SHOWN_LIMIT_CHARS,
+    HandlerOutcome,
+    HandlerResult,
+    Printed,
+    decode,
+    first_line,
+    judge_printed,
+)
+from hooks.config.lint import UNQUOTED_PLACEHOLDER
+from hooks.config.spec import CommandHandler
+from hooks.events.capabilities import LONGEST_TIMEOUT_S
+from hooks.execution.environment import fill_placeholders, fill_single_quoted
+from hooks.execution.handlers.base import HookCall
+from permissions.base.process.run_program import CannotStart, Program, run_program
+
+SHELL_PREFIX = "CLAUDE_CODE_SHELL_PREFIX"
+
+
+class CommandMode:
+    """Runs programs."""
+
+    async def run(self, call: HookCall) -> HandlerResult:
+        """Return what the program's exit code and output mean."""
+        handler = call.spec.handler
+        assert isinstance(handler, CommandHandler)
+        detached = False
+        timeout_s = call.timeout_s
+
+        def on_first_line(line: bytes) -> float | None:
+            nonlocal detached, timeout_s
+            announced = _background_announcement(line)
+            if announced is None:
+                return None
+            detached = True
+            call.detach()
+            seconds_left = _async_timeout_s(announced)
+            timeout_s = seconds_left or timeout_s
+            return seconds_left
+
+        failed = HandlerResult(call.spec, HandlerOutcome.NON_BLOCKING_ERROR)
+        if call.spec.plugin is not None and call.spec.plugin.data is not None:
+            with contextlib.suppress(OSError):
+                call.spec.plugin.data.mkdir(parents=True, exist_ok=True)
+        try:
+            program = Program(argv_of(handler, call.env), call.env, call.cwd, call.payload_json)
+            ended = await run_program(
+                program,
+                timeout_s=call.timeout_s,
+                grace_s=call.ports.grace_s,
+                on_first_line=on_first_line,
+            )
+        except CannotStart as error:
+            return replace(failed, error=f"cannot start: {error}")
+        if ended.timed_out:
+            stderr = decode(ended.stderr)[:SHOWN_LIMIT_CHARS]
+            said = first_line(stderr)
+            detail = f"; it had said: {said}" if said else ""
+            return replace(
+                failed,
+                outcome=HandlerOutcome.CANCELLED,
+                error=f"timed out after {timeout_s:g} s and was ended; "
+                f"its output does not count{detail}",
+                stderr=stderr,
+            )
+        if ended.exit_code is None:
+            lost = "ended, but its exit status was lost, so nothing it said counts"
+            return replace(failed, error=lost, stderr=decode(ended.stderr)[:SHOWN_LIMIT_CHARS])
+        stdout = ended.stdout
+        if detached:
+            stdout = stdout.partition(b"\n")[2]
+        return judge_printed(
+            call.spec,
+            Printed(
+                exit_code=ended.exit_code,
+                stdout=stdout,
+                stderr=ended.stderr,
+                stdout_dropped=ended.stdout_dropped,
+                path=call.env.get("PATH", ""),
+                asked=call.payload,
+                suspicion=_suspicion(handler, call.env),
+            ),
+        )
+
+
+def argv_of(handler: CommandHandler, env: Mapping[str, str]) -> tuple[str, ...]:
+    """Return what is executed for a handler. Raises CannotStart when its shell is not there."""
+    if handler.args is not None:
+        program = fill_placeholders(handler.command, env)
+        if program.startswith("~/") and env.get("HOME"):
+            program = env["HOME"] + program[1:]
+        return (program, *(fill_placeholders(entry, env) for entry in handler.args))
+    if handler.shell == "powershell":
+        powershell = shutil.which("pwsh", path=env.get("PATH"))
+        if powershell is None:
+            raise CannotStart("pwsh is not on this PATH")
+        return (powershell, "-NoProfile", "-NonInteractive", "-Command", handler.command)
+    command = fill_single_quoted(handler.command, env)
+    if prefix := env.get(SHELL_PREFIX):
+        command = f"{prefix} {shlex.quote(command)}"
+    return (*shell_argv(env), command)
+
+
+def shell_argv(env: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the shell for shell form: bash without any profile, or sh where there is no bash.
+
+    Inline commands are full of arrays and `[[ ]]`; under a plain sh those are syntax errors with
+    exit status 2, which would block.
+    """
+    bash = shutil.which("bash", path=env.get("PATH")) or "/bin/bash"
+    if Path(bash).exists():
+        return (bash, "--noprofile", "--norc", "-c")
+    return ("/bin/sh", "-c")
+
+
+def _suspicion(handler: CommandHandler, env: Mapping[str, str]) -> str:
+    """Say when a shell splits a path with a space in it, because nobody quoted it."""
+    if handler.args is not None:
+        return ""
+    found = UNQUOTED_PLACEHOLDER.search(handler.command)
+    if found is None:
+        return ""
+    value = env.get(f"{found.group(1)}_{found.group(2)}", "")
+    if not any(character.isspace() for character in value):
+        return ""
+    return f"{found.group(0)} is not quoted, and {value!r} has a space in it"
+
+
+def _background_announcement(line: bytes) -> Mapping[str, object] | None:
+    """Return the object of a first line `{"async": true, …}`, or None for any other line."""
+    if b'"async"' not in line:
+        return None
+    try:
+        parsed = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return parsed if isinstance(parsed, dict) and parsed.get("async") is True else None
+
+
+def _async_timeout_s(announced: Mapping[str, object]) -> float | None:
+    """Return how long the handler wants to go on; None where it says nothing usable."""
+    value = announced.get("asyncTimeout")
+    if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+        return None
+    return float(min(value, LONGEST_TIMEOUT_S))

@@ -1,0 +1,234 @@
+"""HTTP hooks: the payload is posted to a URL whose address was checked, and to no other."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+import ssl
+import threading
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
+from typing import Final
+from urllib.parse import urlsplit
+
+from hooks.answers.response import (
+    SHOWN_LIMIT_CHARS,
+    HandlerOutcome,
+    HandlerResult,
+    decode,
+    first_line,
+    judge_json,
+)
+from hooks.config.spec import HttpHandler
+from hooks.execution.handlers.base import HookCall
+from permissions.base.lazy_dataclass import lazy_dataclass
+from permissions.base.network.guarded_connect import Resolve, Verdict, check_url
+from permissions.base.network.url_patterns import url_matches
+from permissions.base.text.strict_json import load_json
+
+RESPONSE_LIMIT_BYTES: Final = 4 * 1024 * 1024
+VARIABLE: Final = re.compile(r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))")
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class Response:
+    """The part of a response that hooks look at."""
+
+    status: int
+    body: bytes
+    location: str | None
+    is_cut: bool
+
+
+class HttpMode:
+    """Posts payloads."""
+
+    async def run(self, call: HookCall) -> HandlerResult:
+        """Return what the response means; a status never blocks by itself."""
+        handler = call.spec.handler
+        assert isinstance(handler, HttpHandler)
+        failed = HandlerResult(call.spec, HandlerOutcome.NON_BLOCKING_ERROR)
+        if call.allowed_urls is not None and not any(
+            url_matches(pattern, handler.url) for pattern in call.allowed_urls
+        ):
+            return replace(failed, error="this URL is not in allowedHttpHookUrls; nothing was sent")
+        verdict = await _checked(handler.url, call.ports.resolve)
+        if not verdict.allowed:
+            return replace(failed, error=f"not sent: {verdict.reason}")
+        proxy = proxy_for(handler.url, call.env)
+        try:
+            response = await post(call, handler, verdict.addresses, proxy)
+        except OSError as error:
+            return replace(failed, error=f"request failed: {error}")
+        return _with_note(_judge(call, failed, response), proxy)
+
+
+async def _checked(url: str, resolve: Resolve) -> Verdict:
+    """Return what `check_url` says, found out in a thread of its own.
+
+    A name server that does not answer must neither use up a pool's threads nor keep the program
+    from ending.
+    """
+    loop = asyncio.get_running_loop()
+    checked: asyncio.Future[Verdict] = loop.create_future()
+
+    def deliver(verdict: Verdict) -> None:
+        if not checked.done():
+            checked.set_result(verdict)
+
+    def check() -> None:
+        try:
+            verdict = check_url(url, resolve)
+        except Exception as error:  # noqa: BLE001 - somebody waits for an answer
+            verdict = Verdict(False, f"cannot be checked: {error}")
+        with contextlib.suppress(RuntimeError):  # the loop is gone, and with it whoever waited
+            loop.call_soon_threadsafe(deliver, verdict)
+
+    threading.Thread(target=check, name="hook url", daemon=True).start()
+    return await checked
+
+
+def header_values(
+    handler: HttpHandler, env: Mapping[str, str], outer_limit: frozenset[str] | None
+) -> dict[str, str]:
+    """Fill variables into headers: allowed ones only, any other becomes empty text."""
+    allowed = frozenset(handler.allowed_env_vars)
+    if outer_limit is not None:
+        allowed &= outer_limit
+
+    def fill(found: re.Match[str]) -> str:
+        name = found.group(1) or found.group(2)
+        return env.get(name, "") if name in allowed else ""
+
+    return {
+        name: re.sub(r"[\r\n\x00]", "", VARIABLE.sub(fill, value)).strip()
+        for name, value in handler.headers.items()
+    }
+
+
+def proxy_for(url: str, env: Mapping[str, str]) -> str | None:
+    """Return the proxy that the environment names for a URL, or None."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    if host == "localhost" or host.startswith("127.") or host == "::1":
+        return None
+    lowered = {name.lower(): value for name, value in env.items()}
+    excluded = lowered.get("no_proxy", "")
+    if any(
+        entry == "*" or host == entry or host.endswith("." + entry)
+        for entry in (part.strip().lstrip(".") for part in excluded.split(","))
+        if entry
+    ):
+        return None
+    return lowered.get(f"{parts.scheme.lower()}_proxy") or lowered.get("all_proxy") or None
+
+
+async def post(
+    call: HookCall, handler: HttpHandler, addresses: tuple[str, ...], proxy: str | None
+) -> Response:
+    """Send the payload to one of `addresses`, under the URL's own name, or through a proxy.
+
+    Raises OSError with a text for people.
+    """
+    import httpx2  # a tenth of a second that only sessions with HTTP hooks pay
+
+    url = httpx2.URL(handler.url)
+    given = header_values(handler, call.env, call.allowed_env_vars)
+    # Names in one spelling, so that none is sent twice; the host is that of the checked URL.
+    headers = {
+        "content-type": "application/json",
+        **{name.lower(): value for name, value in given.items()},
+        "host": url.netloc.decode("ascii"),
+    }
+    targets = [None] if proxy is not None else list(addresses)
+    last: Exception | None = None
+    # `trust_env` off: no proxy, netrc or certificate file that was not looked at here.
+    async with httpx2.AsyncClient(
+        trust_env=False,
+        follow_redirects=False,
+        timeout=call.timeout_s,
+        proxy=proxy,
+        verify=_certificates(call.env),
+    ) as client:
+        for target in targets:
+            request = client.build_request(
+                "POST",
+                url if target is None else url.copy_with(host=target),
+                headers=headers,
+                content=call.payload_json,
+                extensions={} if target is None else {"sni_hostname": url.raw_host.decode("ascii")},
+            )
+            try:
+                response = await client.send(request, stream=True)
+            except httpx2.ConnectError as error:
+                last = error
+                continue
+            except httpx2.HTTPError as error:
+                raise OSError(_text_of(error)) from error
+            try:
+                body, is_cut = await _read(response.aiter_bytes())
+                return Response(
+                    response.status_code, body, response.headers.get("location"), is_cut
+                )
+            except httpx2.HTTPError as error:
+                raise OSError(_text_of(error)) from error
+            finally:
+                await response.aclose()
+    raise OSError(_text_of(last) if last is not None else "no address to connect to")
+
+
+def _certificates(env: Mapping[str, str]) -> ssl.SSLContext | bool:
+    """Return the certificates the environment names, or True for the usual ones. Raises OSError."""
+    file, folder = env.get("SSL_CERT_FILE"), env.get("SSL_CERT_DIR")
+    if not file and not folder:
+        return True
+    return ssl.create_default_context(cafile=file or None, capath=folder or None)
+
+
+async def _read(chunks: AsyncIterator[bytes]) -> tuple[bytes, bool]:
+    """Return the body up to the limit, and whether there was more."""
+    body = bytearray()
+    async for chunk in chunks:
+        body += chunk
+        if len(body) > RESPONSE_LIMIT_BYTES:
+            return bytes(body[:RESPONSE_LIMIT_BYTES]), True
+    return bytes(body), False
+
+
+def _text_of(error: Exception) -> str:
+    return str(error) or type(error).__name__
+
+
+def _judge(call: HookCall, failed: HandlerResult, response: Response) -> HandlerResult:
+    text = decode(response.body)
+    shown = replace(failed, stdout=text[:SHOWN_LIMIT_CHARS])
+    if 300 <= response.status < 400:
+        where = f" to {first_line(response.location)}" if response.location else ""
+        return replace(
+            shown, error=f"HTTP {response.status}: redirect{where}, which is not followed"
+        )
+    if not 200 <= response.status < 300:
+        said = first_line(text)[:120]
+        return replace(shown, error=f"HTTP {response.status}" + (f": {said}" if said else ""))
+    if response.is_cut:
+        return replace(shown, error=f"the response is over {RESPONSE_LIMIT_BYTES} bytes")
+    if not text.strip():
+        return replace(shown, outcome=HandlerOutcome.SUCCESS)
+    try:
+        parsed = load_json(text)
+    except ValueError as error:
+        return replace(
+            shown, error=f"the response is not JSON ({error}): {first_line(text)[:80]!r}"
+        )
+    if not isinstance(parsed, Mapping):
+        return replace(shown, error="the response is JSON, but not an object")
+    return replace(judge_json(call.spec, parsed, asked=call.payload), stdout=shown.stdout)
+
+
+def _with_note(result: HandlerResult, proxy: str | None) -> HandlerResult:
+    if proxy is None:
+        return result
+    where = urlsplit(proxy).hostname or "a proxy"
+    note = f"sent through proxy {where}: where it really went could not be checked"
+    return replace(result, answer=replace(result.answer, notes=(*result.answer.notes, note)))

@@ -1,0 +1,71 @@
+"""MCP tool hooks: a tool of a connected server gets an input built from the event."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+from hooks.answers.response import HandlerOutcome, HandlerResult, Printed, judge_printed
+from hooks.config.spec import McpToolHandler
+from hooks.execution.handlers.base import HookCall
+
+NO_MCP: Final = (
+    "the MCP server {server!r} cannot be reached: agent-tui connects to no MCP servers yet, so "
+    "`mcp_tool` hooks do nothing (a `command` or `http` hook works)"
+)
+REFERENCE: Final = re.compile(r"\$\{([A-Za-z_][\w.]*)\}")
+
+
+class McpToolMode:
+    """Calls MCP tools."""
+
+    async def run(self, call: HookCall) -> HandlerResult:
+        """Return what the tool's text means, read as a command's standard output is."""
+        handler = call.spec.handler
+        assert isinstance(handler, McpToolHandler)
+        failed = HandlerResult(call.spec, HandlerOutcome.NON_BLOCKING_ERROR)
+        if call.ports.call_mcp_tool is None:
+            return replace(failed, error=NO_MCP.format(server=handler.server))
+        filled = {name: fill(value, call.payload) for name, value in handler.input.items()}
+        text = await call.ports.call_mcp_tool(handler.server, handler.tool, filled)
+        judged = judge_printed(call.spec, Printed(0, text.encode(), b"", asked=call.payload))
+        return replace(judged, exit_code=None)
+
+
+def fill(value: object, payload: Mapping[str, object]) -> object:
+    """Put values of the event where an input says `${tool_input.file_path}`.
+
+    A text that is one reference becomes the value itself, of whatever kind; a reference to nothing
+    becomes empty text.
+    """
+    match value:
+        case str():
+            whole = REFERENCE.fullmatch(value)
+            if whole is not None:
+                found = _lookup(whole.group(1), payload)
+                return "" if found is None else found
+            return REFERENCE.sub(lambda part: _as_text(_lookup(part.group(1), payload)), value)
+        case Mapping():
+            return {name: fill(inner, payload) for name, inner in value.items()}
+        case list():
+            return [fill(inner, payload) for inner in value]
+        case _:
+            return value
+
+
+def _lookup(path: str, payload: Mapping[str, object]) -> object:
+    found: object = payload
+    for name in path.split("."):
+        if not isinstance(found, Mapping):
+            return None
+        found = found.get(name)
+    return found
+
+
+def _as_text(value: object) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

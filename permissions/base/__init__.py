@@ -1,0 +1,1 @@
+"""What every package stands on: no domain words, no imports from the packages above."""

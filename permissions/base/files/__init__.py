@@ -1,0 +1,1 @@
+"""Small files read and written safely: bounded, private, watched."""

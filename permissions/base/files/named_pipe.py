@@ -1,0 +1,58 @@
+"""Files named on the command line that can be read once only: `--settings <(make-settings)`.
+
+A file that the program finds by itself is never one of these (`permissions.base.files.plain_file`).
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import stat
+import time
+from typing import Final
+
+from permissions.base.files.plain_file import MAX_BYTES
+
+LONGEST_WAIT_S: Final = 10.0
+"""For a program that writes; a pipe that nobody writes to must not hold a start for ever."""
+_BLOCK: Final = 1 << 16
+
+
+class PipeError(ValueError):
+    """What a pipe says cannot be taken; the text says why."""
+
+
+def text_of_pipe(name: str | os.PathLike[str], *, wait_s: float = LONGEST_WAIT_S) -> str | None:
+    """Return what a named pipe says until its end, or None where the name is no pipe's.
+
+    Raises:
+        PipeError: nothing came in time, too much, or no text.
+    """
+    try:
+        if not stat.S_ISFIFO(os.stat(name).st_mode):
+            return None
+        descriptor = os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (OSError, ValueError):
+        return None  # whoever reads it as a file says what is wrong
+    try:
+        return _read(descriptor, time.monotonic() + wait_s).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise PipeError("is not UTF-8 text") from error
+    except OSError as error:
+        raise PipeError(f"cannot be read: {error.strerror}") from error
+    finally:
+        os.close(descriptor)
+
+
+def _read(descriptor: int, until: float) -> bytes:
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    data = bytearray()
+    while poll.poll(max(0.0, until - time.monotonic()) * 1000):
+        piece = os.read(descriptor, _BLOCK)
+        data += piece
+        if not piece:
+            return bytes(data)
+        if len(data) > MAX_BYTES:
+            raise PipeError(f"says more than {MAX_BYTES:,} bytes")
+    raise PipeError("is a pipe that did not end in time")

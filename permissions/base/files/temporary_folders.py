@@ -1,0 +1,75 @@
+"""Temporary folders that go with the process: the next one removes what a killed one left."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+import stat
+import tempfile
+import time
+from pathlib import Path
+from typing import Final
+
+from permissions.base.lazy_dataclass import lazy_dataclass
+
+SETTLED_S: Final = 60.0
+"""A folder younger than this may not have its lock yet."""
+
+_FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class OwnedFolder:
+    """A private folder, locked for as long as its owner lives."""
+
+    path: Path
+    _descriptor: int
+
+    def remove(self) -> None:
+        """Remove it with all that is in it. Raises nothing."""
+        shutil.rmtree(self.path, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            os.close(self._descriptor)
+
+
+def make_owned_folder(prefix: str) -> OwnedFolder:
+    """Make a folder; those of the same prefix whose owners are surely dead go.
+
+    Raises:
+        OSError: no folder takes it.
+    """
+    _sweep(Path(tempfile.gettempdir()), prefix)
+    path = Path(tempfile.mkdtemp(prefix=prefix))
+    descriptor = os.open(path, _FLAGS)
+    with contextlib.suppress(OSError):
+        # Where nothing can be locked, nothing is ever taken for dead either.
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    return OwnedFolder(path, descriptor)
+
+
+def _sweep(parent: Path, prefix: str) -> None:
+    try:
+        names = [entry.name for entry in os.scandir(parent) if entry.name.startswith(prefix)]
+    except OSError:
+        return
+    for name in names:
+        with contextlib.suppress(OSError):
+            descriptor = os.open(parent / name, _FLAGS)
+            try:
+                if _is_dead(descriptor):
+                    shutil.rmtree(parent / name, ignore_errors=True)
+            finally:
+                os.close(descriptor)
+
+
+def _is_dead(descriptor: int) -> bool:
+    """Return whether the folder is ours and nobody holds it. Raises OSError where one does."""
+    status = os.fstat(descriptor)
+    if status.st_uid != os.geteuid() or stat.S_IMODE(status.st_mode) & 0o077:
+        return False
+    if time.time() - status.st_mtime < SETTLED_S:
+        return False
+    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    return True

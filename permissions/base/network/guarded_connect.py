@@ -1,0 +1,127 @@
+"""Where a request may go: the addresses behind a URL decide, not its name.
+
+Refused when any address is private, link-local, shared (carrier-grade NAT), unique-local,
+unspecified, multicast or reserved, also inside a mapped, 6to4 or NAT64 address, in whatever
+spelling. Loopback is the one exception, when it is written plainly (`127.…`, `::1`, `localhost`):
+a local audit server is the common use. See "Safety: SSRF and execution boundaries" in
+hooks-and-extensions.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Sequence
+from ipaddress import IPv4Address, IPv6Address, ip_address
+from typing import Final
+from urllib.parse import unquote, urlsplit
+
+from permissions.base.lazy_dataclass import lazy_dataclass
+from permissions.base.network.private_addresses import (
+    address_kind,
+    is_plain_loopback,
+    literal_address,
+    literal_kind,
+)
+
+Resolve = Callable[[str], Sequence[str]]
+
+NUMBER: Final = re.compile(r"[0-9]+|0x[0-9a-f]*")
+"""A last label like this makes a host an address, or nothing (URL standard)."""
+BRACKETED: Final = re.compile(r"\[[^\[\]]*\](?::[0-9]*)?")
+LOCALHOST: Final = ("127.0.0.1", "::1")
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether a request may go to a URL."""
+
+    allowed: bool
+    reason: str
+    """For people; says the address that decided."""
+    addresses: tuple[str, ...] = ()
+    """When allowed: connect to these and to nothing else, in this order."""
+
+
+def check_url(url: str, resolve: Resolve) -> Verdict:
+    """Judge a URL. Pure but for `resolve`, which is called at most once and never for literals.
+
+    Args:
+        resolve: Returns every address of a host name; may raise OSError. No answer blocks.
+    """
+    named = _host_of(url)
+    if isinstance(named, Verdict):
+        return named
+    host = named.name
+    literal = literal_address(host)
+    if literal is not None:
+        return _judge_literal(named, literal)
+    if named.is_bracketed or NUMBER.fullmatch(host.rpartition(".")[2]):
+        return Verdict(False, f"{host!r} looks like an address and is none")
+    if host == "localhost" and named.is_plain:
+        # Pinned, so that no resolver decides where this name leads.
+        return Verdict(True, "loopback (localhost)", LOCALHOST)
+    try:
+        found = tuple(dict.fromkeys(resolve(host)))
+    except Exception as error:  # noqa: BLE001 - whatever breaks while resolving, nothing is sent
+        return Verdict(False, f"{host} cannot be resolved: {error}")
+    if not found:
+        return Verdict(False, f"{host} cannot be resolved: no addresses")
+    for text in found:
+        try:
+            address = ip_address(text.partition("%")[0])
+        except ValueError:
+            return Verdict(False, f"{host} resolves to {text!r}, which is no address", found)
+        kind = address_kind(address)
+        if kind is not None:
+            return Verdict(False, f"{host} resolves to {text}, which is {kind}", found)
+    return Verdict(True, f"{host} resolves to public addresses only", found)
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class _Host:
+    """A URL's host as it will be understood."""
+
+    name: str
+    is_plain: bool
+    """Whether it is written as it is understood: no escapes, no look-alike characters."""
+    is_bracketed: bool
+
+
+def _host_of(url: str) -> _Host | Verdict:
+    if any(ord(c) <= 0x20 or ord(c) == 0x7F or c == "\\" for c in url):
+        return Verdict(False, "the URL has blanks, control characters or backslashes in it")
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+        host = parts.hostname
+    except ValueError as error:
+        return Verdict(False, f"not a usable URL: {error}")
+    if parts.scheme.lower() not in ("http", "https"):
+        return Verdict(False, f"only http and https are allowed, not {parts.scheme or 'nothing'!r}")
+    if not host:
+        return Verdict(False, "the URL has no host")
+    if port == 0:
+        return Verdict(False, "port 0 is no port")
+    folded = unicodedata.normalize("NFKC", unquote(host)).replace("。", ".").lower()
+    plain = folded.removesuffix(".")
+    if not plain or any(c in "/@?#\\[]" or ord(c) <= 0x20 or ord(c) == 0x7F for c in plain):
+        return Verdict(False, f"{host!r} is not a host name")
+    bracket = parts.netloc.rpartition("@")[2]
+    if bracket.startswith("[") and not BRACKETED.fullmatch(bracket):
+        return Verdict(False, f"{bracket!r} is not an address in brackets")
+    is_plain = plain == host.lower().removesuffix(".")
+    return _Host(plain, is_plain, bracket.startswith("["))
+
+
+def _judge_literal(named: _Host, address: IPv4Address | IPv6Address) -> Verdict:
+    host = named.name
+    if "%" in host:
+        return Verdict(False, f"{host!r} names a network interface")
+    kind = literal_kind(host, address)
+    if kind is None:
+        return Verdict(True, f"{address} is a public address", (str(address),))
+    if kind == "loopback" and named.is_plain and is_plain_loopback(host, address):
+        return Verdict(True, f"{address} is loopback", (str(address),))
+    spelled = "" if str(address) == host else f" (spelled {host!r})"
+    return Verdict(False, f"{address} is {kind}{spelled}", (str(address),))

@@ -1,0 +1,1 @@
+"""Child processes: started, bounded, signalled, never left behind."""

@@ -1,0 +1,1 @@
+"""Text made safe: control sequences, secrets, strict JSON, star patterns."""

@@ -1,0 +1,168 @@
+"""Secrets taken out of what is written down: known values, and what looks like a key.
+
+For transcripts, logs, hook payloads and crash reports; never for what is executed or approved.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import Any, Final
+
+from permissions.base.lazy_dataclass import lazy_dataclass
+from permissions.base.text.named_secrets import SECRET_NAME
+
+MIN_VALUE_CHARACTERS: Final = 8
+"""A shorter value is too likely to be an ordinary word."""
+
+_NOT_SECRET: Final = frozenset({"PWD", "OLDPWD", "SSH_AUTH_SOCK", "XAUTHORITY", "GPG_AGENT_INFO"})
+_PLAIN_VALUE = re.compile(r"(?:/[^\s]*|[a-z]+|[0-9]{1,9}|true|false)", re.IGNORECASE)
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class _Format:
+    """What one kind of key looks like. Patterns begin with fixed text: that is what is fast."""
+
+    name: str
+    needles: tuple[str, ...]
+    """One of these is in every text that holds such a key; in lower case for `any_case`."""
+    pattern: re.Pattern[str]
+    any_case: bool = False
+    own_word: bool = True
+    """The key does not begin inside a word: `task-…` is no `sk-…`."""
+
+
+def _format(
+    name: str, needles: str, pattern: str, *, any_case: bool = False, own_word: bool = True
+) -> _Format:
+    flags = re.IGNORECASE if any_case else re.NOFLAG
+    return _Format(name, tuple(needles.split("|")), re.compile(pattern, flags), any_case, own_word)
+
+
+_FORMATS: Final = (
+    _format(
+        "private key",
+        "-----BEGIN ",
+        r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----(?:\s*(?:Proc-Type|DEK-Info):[^\n]{0,200})*"
+        r"[^-]{0,20000}(?:-----END [A-Z0-9 ]{0,40}KEY-----)?",
+        own_word=False,
+    ),
+    _format("Anthropic key", "sk-ant-", r"sk-ant-[A-Za-z0-9_-]{16,}"),
+    _format("OpenAI key", "sk-", r"sk-(?:proj-|svcacct-|admin-)?[A-Za-z0-9_-]{20,}"),
+    _format(
+        "GitHub token",
+        "ghp_|gho_|ghu_|ghs_|ghr_|github_pat_",
+        r"g(?:h[pousr]_[A-Za-z0-9]{30,}|ithub_pat_[A-Za-z0-9_]{30,})",
+    ),
+    _format(
+        "GitLab token",
+        "glpat-|gldt-|glrt-|glcbt-|glptt-",
+        r"gl(?:pat|dt|rt|cbt|ptt)-[A-Za-z0-9_-]{20,}",
+    ),
+    _format("AWS key id", "AKIA|ASIA", r"A[KS]IA[0-9A-Z]{16}(?![0-9A-Za-z])"),
+    _format("Google key", "AIza", r"AIza[A-Za-z0-9_-]{35}"),
+    _format("Google token", "ya29.", r"ya29\.[A-Za-z0-9_-]{20,}"),
+    _format("Slack token", "xox", r"xox[abeoprs]-[A-Za-z0-9-]{10,}"),
+    _format("Stripe key", "k_live_|k_test_", r"[rs]k_(?:live|test)_[A-Za-z0-9]{16,}"),
+    _format("npm token", "npm_", r"npm_[A-Za-z0-9]{30,}"),
+    _format("package index token", "pypi-", r"pypi-[A-Za-z0-9_-]{40,}"),
+    _format("Hugging Face token", "hf_", r"hf_[A-Za-z0-9]{30,}"),
+    _format("SendGrid key", "SG.", r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"),
+    _format(
+        "signed token",
+        "eyJ",
+        r"eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}",
+    ),
+    _format(
+        "authorization header",
+        "bearer |basic ",
+        r"(?:(?<=bearer )|(?<=basic ))[A-Za-z0-9._~+/=-]{16,}",
+        any_case=True,
+        own_word=False,
+    ),
+    _format(
+        "password in an address",
+        "://",
+        r"(?<=://)[^\s/:@]{1,100}:[^\s/@]{3,200}(?=@)",
+        own_word=False,
+    ),
+)
+_OPAQUE_KEYS: Final = frozenset({"signature", "data", "encrypted_content"})
+"""Fields of blocks that are checked or decoded byte by byte, and hold no text."""
+
+
+class Redactor:
+    """Takes known secrets and things that look like secrets out of texts and JSON."""
+
+    def __init__(self, secrets: Mapping[str, str] | None = None) -> None:
+        """`secrets` maps the name shown in place of a value to the value."""
+        named = {
+            value: name
+            for name, value in (secrets or {}).items()
+            if len(value) >= MIN_VALUE_CHARACTERS
+        }
+        self._names = named
+        # Longest first: one secret may be the beginning of another.
+        values = sorted(named, key=len, reverse=True)
+        self._values = re.compile("|".join(map(re.escape, values))) if values else None
+
+    def text(self, text: str) -> str:
+        """Return the text with each secret replaced by `[redacted: <what it was>]`."""
+        if self._values is not None:
+            text = self._values.sub(lambda m: f"[redacted: {self._names[m[0]]}]", text)
+        lowered: str | None = None
+        for form in _FORMATS:
+            searched = text
+            if form.any_case:
+                searched = lowered = text.lower() if lowered is None else lowered
+            if any(needle in searched for needle in form.needles):
+                text = form.pattern.sub(partial(_mark, form), text)
+        return text
+
+    def json(self, value: Any) -> Any:
+        """Return JSON with every text in it redacted; the same object where nothing changed."""
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, Mapping):
+            return self._mapping(value)
+        if isinstance(value, list | tuple):
+            parts = [self.json(part) for part in value]
+            if all(new is old for new, old in zip(parts, value, strict=True)):
+                return value
+            return parts if isinstance(value, list) else tuple(parts)
+        return value
+
+    def _mapping(self, value: Mapping[str, Any]) -> Any:
+        changed: dict[str, Any] = {}
+        for key, part in value.items():
+            if key in _OPAQUE_KEYS and isinstance(part, str):
+                continue
+            new = self.json(part)
+            # Equal texts may be different objects; only a real change makes a copy.
+            if new is not part and new != part:
+                changed[key] = new
+        return {**value, **changed} if changed else value
+
+
+def secrets_of(env: Mapping[str, str], more: Iterable[tuple[str, str]] = ()) -> dict[str, str]:
+    """Return the variables that hold secrets, judged by name, and further named values."""
+    found = {name: value for name, value in env.items() if is_secret(name, value)}
+    return {**found, **{name: value for name, value in more if value}}
+
+
+def is_secret(name: str, value: str) -> bool:
+    """Whether a variable looks like a secret: a telling name, and a value that is not plain."""
+    return (
+        name.upper() not in _NOT_SECRET
+        and bool(SECRET_NAME.search(name))
+        and len(value) >= MIN_VALUE_CHARACTERS
+        and not _PLAIN_VALUE.fullmatch(value)
+    )
+
+
+def _mark(form: _Format, match: re.Match[str]) -> str:
+    before = match.string[match.start() - 1 : match.start()]
+    if form.own_word and (before.isalnum() or before == "_"):
+        return match[0]
+    return f"[redacted: {form.name}]"

@@ -1,0 +1,85 @@
+"""Patterns whose only wildcard is `*`, matched in linear time."""
+
+from __future__ import annotations
+
+from permissions.base.lazy_dataclass import lazy_dataclass
+
+UNKNOWN = "\ue000"
+"""Stands in a text for a piece whose value is known only when the command runs."""
+
+
+def without_brackets(pattern: str) -> str:
+    """Return a pattern for `fnmatch` that fits all that a shell's pattern fits, and maybe more.
+
+    `[^x]`, `[[:lower:]]` and quotes among brackets mean something else there than to the shell.
+    """
+    first, last = pattern.find("["), pattern.rfind("]")
+    return pattern if first < 0 or last < first else f"{pattern[:first]}*{pattern[last + 1 :]}"
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class StarPattern:
+    """Literal chunks with a wildcard between each two; one chunk means an exact text."""
+
+    chunks: tuple[str, ...]
+
+    @property
+    def is_exact(self) -> bool:
+        """Has the pattern no wildcard?"""
+        return len(self.chunks) == 1
+
+    def matches(self, text: str) -> bool:
+        """Does the whole of `text` fit? A wildcard stands for any characters, also none."""
+        first, last = self.chunks[0], self.chunks[-1]
+        if len(self.chunks) == 1:
+            return text == first
+        if len(text) < len(first) + len(last):
+            return False
+        if not text.startswith(first) or not text.endswith(last):
+            return False
+        # The leftmost place for each chunk leaves the most room for the rest, so no backtracking.
+        position, end = len(first), len(text) - len(last)
+        for chunk in self.chunks[1:-1]:
+            at = text.find(chunk, position, end)
+            if at < 0:
+                return False
+            position = at + len(chunk)
+        return True
+
+    def may_match(self, text: str) -> bool:
+        """Could `text` fit for some value of its `UNKNOWN` pieces? Errs towards yes."""
+        head, unknown, rest = text.partition(UNKNOWN)
+        if not unknown:
+            return self.matches(text)
+        tail = rest.rpartition(UNKNOWN)[2]
+        first, last = self.chunks[0], self.chunks[-1]
+        starts = head.startswith(first) or first.startswith(head)
+        ends = tail.endswith(last) or last.endswith(tail)
+        if len(self.chunks) == 1:
+            return first.startswith(head) and first.endswith(tail)
+        return starts and ends
+
+    def subsumes(self, other: StarPattern) -> bool:
+        """Does every text that fits `other` fit this pattern too? Exact for `*` wildcards."""
+        # A character that no literal can contain plays "anything at all" in the other pattern.
+        return self.matches("\x00".join(other.chunks))
+
+
+def star_pattern(text: str) -> StarPattern:
+    """Read `text` as a pattern; a backslash before `*` or `\\` takes its meaning away."""
+    chunks: list[str] = [""]
+    position = 0
+    while position < len(text):
+        character = text[position]
+        if character == "\\" and text[position + 1 : position + 2] in ("*", "\\"):
+            chunks[-1] += text[position + 1]
+            position += 2
+            continue
+        if character == "*":
+            # Neighbouring stars are one wildcard.
+            if len(chunks) == 1 or chunks[-1] != "":
+                chunks.append("")
+        else:
+            chunks[-1] += character
+        position += 1
+    return StarPattern(tuple(chunks))

@@ -1,0 +1,264 @@
+"""A Bash call cut into what is judged on its own: simple commands and redirections."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from permissions.base.record import record
+from permissions.decision import Behavior, Reason
+from permissions.evaluate.bash_call import Bash
+from permissions.evaluate.part_verdict import Find, Part
+from permissions.evaluate.possible_rules import (
+    hosts,
+    possible_command_rule,
+    possible_path_rule,
+    shared_by_pattern,
+)
+from permissions.matching.match_bash import first_allow, first_restriction
+from permissions.matching.match_tool import Call, first_match
+from permissions.matching.match_unparsed import first_raw_match, raw_redirections
+from permissions.paths.path_pattern import PathPattern
+from permissions.rules.rule_set import SOURCE_ORDER, Rule, RuleBehavior
+from permissions.scope.build_directory import elsewhere_floor
+from permissions.scope.created_links import Places, through_made_link
+from permissions.scope.find_targets import found_floor
+from permissions.scope.glob_directories import behind_pattern
+from permissions.scope.nested_repositories import in_nested_repository
+from permissions.scope.recursive_reads import may_leave, tree_floor
+from permissions.scope.resolve_access import Touch, touch_of
+from permissions.scope.scope import Floor, check_host, strictest
+from permissions.scope.tree_copies import MERGERS, merge_floor
+from permissions.shell.access import AccessKind
+from permissions.shell.command_facts import CommandFacts
+from permissions.shell.syntax import Redirect, RedirectKind
+from permissions.shell.wrappers.layers import SUPPLIED
+
+
+@record(frozen=True, slots=True)
+class Prepared:
+    """A part that is ready to be judged."""
+
+    part: Part
+    find: Find
+    touches: Sequence[tuple[CommandFacts, Touch]] = ()
+    """What it reads and writes, each with the command that does it."""
+    is_through_link: bool = False
+    """Is it asked about for a link that another command may have made?"""
+
+
+def not_understood(bash: Bash, command: str, why: str) -> Prepared:
+    """Return the one part of a command that cannot be cut."""
+    floor = Floor(Behavior.ASK, Reason.UNPARSABLE, why)
+
+    def find(behavior: RuleBehavior) -> Rule | None:
+        # Only rules about all of Bash can be told to match.
+        if behavior is RuleBehavior.ALLOW:
+            return None
+        call = Call("Bash", bash.tool_input)
+        return (
+            first_match(bash.rules, behavior, call, bash.anchors)
+            or first_raw_match(bash.rules, behavior, command)
+            or _raw_file_match(bash, behavior, command)
+        )
+
+    part = Part(
+        text=command, kind="command", floor=strictest((bash.budget, floor)), is_read_only=False
+    )
+    return Prepared(part, find)
+
+
+def _raw_file_match(bash: Bash, behavior: RuleBehavior, command: str) -> Rule | None:
+    """Return the first rule about a file that the text surely reads from or writes to."""
+    if not bash.guards_files:
+        return None
+    for tool, path in raw_redirections(command):
+        call = Call(tool, {}, bash.scope.resolve(path, bash.base))
+        rule = first_match(bash.rules, behavior, call, bash.anchors)
+        if rule is not None and isinstance(rule.specifier, PathPattern):
+            return rule
+    return None
+
+
+def empty(bash: Bash, command: str) -> Prepared:
+    """Return the one part of a comment, or of nothing at all."""
+
+    def find(behavior: RuleBehavior) -> Rule | None:
+        return first_match(bash.rules, behavior, Call("Bash", bash.tool_input), bash.anchors)
+
+    return Prepared(Part(text=command.strip(), kind="command", floor=bash.budget), find)
+
+
+def command_part(bash: Bash, facts: CommandFacts, made: Places) -> Prepared:
+    """Return the part for what a simple command runs, reads and writes."""
+    placed = _touches(bash, facts)
+    touches = [touch for _, touch in placed]
+    calls = [(call, touch.kind in _HANDED) for touch in touches for call in touch.calls()]
+
+    def find(behavior: RuleBehavior) -> Rule | None:
+        if behavior is _ALLOW:
+            return first_allow(bash.rules, facts)
+        rule = first_restriction(bash.rules, behavior, facts, bash.tool_input)
+        for call, is_mention in calls:
+            other = first_match(bash.rules, behavior, call, bash.anchors)
+            if other is None or (is_mention and not isinstance(other.specifier, PathPattern)):
+                # A rule about all of Read says nothing about what a tool is handed.
+                continue
+            if rule is None or SOURCE_ORDER[other.source] < SOURCE_ORDER[rule.source]:
+                rule = other
+        return rule
+
+    writes = [touch for touch in touches if touch.kind in _WRITES]
+    link = through_made_link(placed, facts, made)
+    part = Part(
+        text=facts.text,
+        kind="command",
+        floor=strictest(_floors(bash, facts, touches, link)),
+        is_write=bool(writes),
+        is_free=facts.is_inert,
+        is_edit=facts.is_edit,
+        is_read_only=(facts.is_read_only or facts.is_inert) and not writes,
+        is_provably_harmless=facts.is_read_only
+        and not writes
+        # Operands that come from another program may lead anywhere.
+        and not any(access.path is SUPPLIED for access in facts.accesses)
+        and not may_leave(bash, facts)
+        and not in_nested_repository(bash.scope, facts),
+        detail=_detail(facts, touches),
+        needs=facts.risk,
+    )
+    return Prepared(part, find, placed, link is not None)
+
+
+def _floors(
+    bash: Bash, facts: CommandFacts, touches: Sequence[Touch], link: Floor | None
+) -> Iterator[Floor | None]:
+    yield bash.budget
+    for touch in touches:
+        yield touch.floor
+    yield link
+    yield elsewhere_floor(bash, facts)
+    if bash.is_restricted:
+        yield possible_command_rule(bash, facts)
+    if bash.guards_files:
+        for one in facts.with_inner():
+            yield tree_floor(bash, bash.rules, bash.anchors, one)
+    if facts.accesses or facts.inner:
+        yield possible_path_rule(bash, facts)
+        for one in facts.with_inner():
+            if one.accesses and any(form.head == "find" for form in one.deny_forms):
+                yield found_floor(bash, one)
+            if one.accesses and MERGERS.intersection(form.head for form in one.deny_forms):
+                yield merge_floor(bash.scope, one)
+    if bash.context.blocked_hosts:
+        for host in hosts(facts):
+            yield check_host(bash.context.blocked_hosts, host)
+
+
+_WRITES = (AccessKind.WRITE, AccessKind.REMOVE)
+_HANDED = (AccessKind.MENTIONED, AccessKind.LENT)
+_MENTIONED = AccessKind.MENTIONED
+_READS = (AccessKind.READ, AccessKind.MENTIONED)
+_ALLOW = RuleBehavior.ALLOW
+_TOUCHED = {RedirectKind.READ: AccessKind.READ, RedirectKind.WRITE: AccessKind.WRITE}
+"""What a redirection does with the file it names; the others open none."""
+
+
+def _detail(facts: CommandFacts, touches: Sequence[Touch]) -> str:
+    pieces: list[str] = []
+    if facts.looked_through:
+        pieces.append(f"through {facts.looked_through}")
+    pieces.extend(
+        f"{touch.kind.value}s {touch.written}" for touch in touches if touch.kind in _WRITES
+    )
+    if facts.risk:
+        pieces.append(facts.risk)
+    return "; ".join(pieces)
+
+
+def _touches(bash: Bash, facts: CommandFacts) -> list[tuple[CommandFacts, Touch]]:
+    found: list[tuple[CommandFacts, Touch]] = []
+    for one in facts.with_inner():
+        for access in one.accesses:
+            if access.kind is _MENTIONED and not bash.guards_files:
+                continue
+            touch = touch_of(bash.scope, access.kind, access.path, one.folders)
+            if touch is not None:
+                found.append((one, touch))
+            if bash.guards_files and access.kind in _READS:
+                more = behind_pattern(bash.scope, access.kind, access.path, one.folders)
+                if more is not None:
+                    found.append((one, more))
+        if one is not facts:
+            for redirect in one.redirects:
+                kind = _TOUCHED.get(redirect.kind)
+                if redirect.target is not None and kind is not None:
+                    touch = touch_of(bash.scope, kind, redirect.target, one.folders)
+                    if touch is not None:
+                        found.append((one, touch))
+    return found
+
+
+def redirect_part(
+    bash: Bash, redirect: Redirect, facts: CommandFacts, made: Places
+) -> Prepared | None:
+    """Return the part for a redirection; None for one that opens no file."""
+    if redirect.target is None or redirect.kind in (RedirectKind.DUPLICATE, RedirectKind.TEXT):
+        return None
+    is_read = redirect.kind is RedirectKind.READ
+    word = redirect.target
+    if word.plain.startswith(("/dev/tcp/", "/dev/udp/")):
+        return _network_part(bash, redirect)
+    kind = AccessKind.READ if is_read else AccessKind.WRITE
+    if word.has_glob and not is_read:
+        # Which file a pattern names as a target differs between shells and settings.
+        floor = bash.scope.check_write(None, word.raw)
+        touch: Touch | None = Touch(kind, (), floor, word.raw, word.text)
+    else:
+        touch = touch_of(bash.scope, kind, word, facts.folders)
+    if touch is None:
+        return None
+    calls = touch.calls()
+    more = behind_pattern(bash.scope, kind, word, facts.folders) if is_read else None
+    if more is not None:
+        calls.extend(more.calls())
+
+    def find(behavior: RuleBehavior) -> Rule | None:
+        found = [first_match(bash.rules, behavior, call, bash.anchors) for call in calls]
+        if behavior is RuleBehavior.ALLOW and (not found or None in found):
+            return None
+        rules = [rule for rule in found if rule is not None]
+        return min(rules, key=lambda rule: SOURCE_ORDER[rule.source]) if rules else None
+
+    placed = [(facts, touch)]
+    link = through_made_link(placed, facts, made)
+    part = Part(
+        text=redirect.raw,
+        kind="read" if is_read else "write",
+        floor=strictest((bash.budget, touch.floor, link, shared_by_pattern(bash, [word]))),
+        is_write=not is_read,
+        is_free=is_read,
+        is_edit=not is_read,
+        detail=f"{kind.value}s {word.raw}",
+        needs="" if is_read else f"an Edit rule for {word.raw} or accept edits mode allows it",
+    )
+    return Prepared(part, find, placed, link is not None)
+
+
+def _network_part(bash: Bash, redirect: Redirect) -> Prepared:
+    floor = Floor(
+        Behavior.DENY,
+        Reason.SCOPE_BOUNDS_VIOLATION,
+        f"{redirect.raw} opens a network connection, outside the working directories",
+    )
+
+    def find(behavior: RuleBehavior) -> Rule | None:
+        del behavior
+        return None
+
+    part = Part(
+        text=redirect.raw,
+        kind="write",
+        floor=strictest((bash.budget, floor)),
+        is_write=True,
+    )
+    return Prepared(part, find)

@@ -1,0 +1,237 @@
+"""What a call would do, in a few words for people: deletes, writes, network, root.
+
+Said beside the question, never a ground for an answer: what is not recognised is not listed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from permissions.context import PermissionContext
+from permissions.paths.file_view import FileView
+from permissions.paths.resolve import is_below
+from permissions.request import PermissionRequest
+from permissions.scope.resolve_access import touch_of
+from permissions.scope.scope import Scope
+from permissions.shell.access import AccessKind
+from permissions.shell.analyse import analyse
+from permissions.shell.command_facts import CommandFacts
+from permissions.shell.flow.working_directories import UNKNOWN_FOLDER, Folders
+from permissions.shell.syntax import RedirectKind, Unparsable, Word
+from permissions.tool_names import EDIT_TOOLS, canonical_tool, is_mcp_name
+
+_MAX_NAMES = 3
+_URL = re.compile(r"""[a-z][a-z0-9+.-]*://(?:[^/@\s]*@)?([^\s/:?#"'@]+)""", re.IGNORECASE)
+_LOGIN = re.compile(r"[\w.-]+@([A-Za-z][\w.-]*)(?::|$)")
+
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_NETWORK = _set(
+    "curl wget ssh scp sftp rsync nc ncat netcat socat telnet ftp ping dig nslookup host aws "
+    "gcloud az gh glab http https httpie rclone lftp mosh kubectl helm terraform"
+)
+_LETTERS = re.compile(r"[^\W\d_]+")
+_POSING = frozenset(
+    "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0455\u0456\u0458\u0501\u04bb\u051b\u051d"
+    "\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0425\u0405\u0406\u0408"
+    "\u03bf\u03bd\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7"
+)
+"""Cyrillic and Greek letters that look like Latin ones in most fonts."""
+_LOGGING_IN = _set("git mosh rsync scp sftp ssh")
+_NETWORK_COMMANDS = {
+    "git": _set("push pull fetch clone ls-remote remote submodule"),
+    "npm": _set("install i ci add publish update audit view login"),
+    "pnpm": _set("install i add publish update dlx"),
+    "yarn": _set("install add publish up dlx"),
+    "pip": _set("install download"),
+    "pip3": _set("install download"),
+    "uv": _set("sync add pip tool"),
+    "cargo": _set("install add fetch publish update"),
+    "go": _set("get install"),
+    "gem": _set("install push"),
+    "bundle": _set("install update"),
+    "apt": _set("install update upgrade"),
+    "apt-get": _set("install update upgrade"),
+    "brew": _set("install update upgrade"),
+    "docker": _set("pull push login"),
+}
+_ROOT = _set("sudo doas su pkexec runuser")
+_LOSING = {
+    "git reset": "--hard",
+    "git clean": "",
+    "git checkout": "--",
+    "git restore": "",
+    "git stash": "drop clear",
+    "git branch": "-D",
+    "git push": "--force -f --force-with-lease --delete --mirror",
+    "git rebase": "",
+    "git filter-branch": "",
+}
+
+
+def effects_of(
+    request: PermissionRequest, context: PermissionContext, *, cwd: Path | None = None
+) -> tuple[str, ...]:
+    """Return what the call would do, the gravest first; () when nothing is recognised. Pure.
+
+    At the end stand words of its command or path that are not what they look like.
+    """
+    named = [request.tool_input.get(key) for key in ("command", "file_path", "path")]
+    words = [word for text in named if isinstance(text, str) for word in _posing(text)]
+    alike = (f"look-alike letters: {_named(words)}",) if words else ()
+    return (*_effects_of(request, context, cwd), *alike)
+
+
+def _posing(text: str) -> list[str]:
+    """Return words of Latin letters among which stand others that look the same."""
+    if text.isascii():
+        return []
+    found: list[str] = []
+    for word in _LETTERS.findall(text):
+        foreign = [letter for letter in word if letter in _POSING]
+        if foreign and any(letter.isascii() for letter in word):
+            codes = " ".join(f"U+{ord(letter):04X}" for letter in dict.fromkeys(foreign))
+            found.append(f"{word} ({codes})")
+    return found
+
+
+def _effects_of(
+    request: PermissionRequest, context: PermissionContext, cwd: Path | None
+) -> tuple[str, ...]:
+    tool = canonical_tool(request.tool)
+    scope = Scope.of(context, context.mode)
+    if tool == "Bash":
+        command = request.tool_input.get("command")
+        if not isinstance(command, str):
+            return ()
+        base = os.path.abspath(str(cwd or context.launch_dir))
+        facts = analyse(command, base, str(context.home))
+        return () if isinstance(facts, Unparsable) else _of_commands(facts, scope)
+    if tool in EDIT_TOOLS:
+        path = request.tool_input.get("file_path", request.tool_input.get("notebook_path"))
+        target = scope.resolve(path, str(cwd) if cwd else None) if isinstance(path, str) else None
+        if target is None or _is_kept(target.real, scope):
+            return ()
+        return (f"writes outside git: {os.path.basename(target.real)}",)
+    if tool in ("WebFetch", "WebSearch"):
+        url = request.tool_input.get("url")
+        return (f"network: {_reached('', [url])}",) if isinstance(url, str) else ("network",)
+    if is_mcp_name(tool):
+        return (f"asks the server {tool.split('__')[1]}",)
+    return ()
+
+
+def _of_commands(facts: Iterable[CommandFacts], scope: Scope) -> tuple[str, ...]:
+    deleted: list[str] = []
+    lost: list[str] = []
+    written: list[str] = []
+    unkept: list[str] = []
+    network: list[str] = []
+    roots: list[str] = []
+    for one in _all(facts):
+        reached: list[str] = []
+        # A form without words of its own is the text of the whole line.
+        forms = [form for form in one.deny_forms if form.joined]
+        programs = [(form.head.rpartition("/")[2], form.spaced.split()) for form in forms]
+        for program, words in programs:
+            verb = words[1] if len(words) > 1 else ""
+            if program in _NETWORK or verb in _NETWORK_COMMANDS.get(program, ()):
+                reached.append(_reached(program, words))
+            if program in _ROOT:
+                roots.append(program)
+            options = _LOSING.get(f"{program} {verb}")
+            if options is not None and (not options or set(options.split()) & set(words[2:])):
+                lost.append(f"{program} {verb}")
+        network.extend(_most_telling(reached))
+        accesses = [(access.kind, access.path) for access in one.accesses]
+        accesses += [
+            (AccessKind.WRITE, item.target)
+            for item in one.redirects
+            if item.kind is RedirectKind.WRITE and item.target is not None
+        ]
+        for kind, word in accesses:
+            if word.text.startswith(("/dev/tcp/", "/dev/udp/")):
+                network.append(word.raw)
+            elif kind is AccessKind.REMOVE:
+                deleted.append(word.raw)
+                unkept.extend(_unkept(kind, word, one.folders, scope))
+            elif kind is AccessKind.WRITE:
+                names = _unkept(kind, word, one.folders, scope)
+                unkept.extend(names)
+                if not names and touch_of(scope, kind, word, one.folders) is not None:
+                    written.append(word.raw)
+    said = [
+        ("deletes or moves away", deleted),
+        ("throws work away", lost),
+        ("as root", roots),
+        ("outside git", unkept),
+        ("network", network),
+        ("writes", written),
+    ]
+    return tuple(f"{what}: {_named(names)}" for what, names in said if names)
+
+
+def _all(facts: Iterable[CommandFacts]) -> Iterable[CommandFacts]:
+    for one in facts:
+        yield one
+        yield from _all(one.inner)
+
+
+def _unkept(kind: AccessKind, word: Word, folders: Folders, scope: Scope) -> list[str]:
+    """Return the word when what it names is in no git work tree: no commit brings it back."""
+    known = folders - {UNKNOWN_FOLDER}
+    touch = touch_of(scope, kind, word, known) if known else None
+    targets = touch.targets if touch is not None else ()
+    return [word.raw] if any(not _is_kept(target.real, scope) for target in targets) else []
+
+
+def _is_kept(path: str, scope: Scope) -> bool:
+    """Is the path, or a folder above it, a git work tree?"""
+    folder = path
+    while True:
+        if _has_git(scope.files, folder):
+            return True
+        parent = os.path.dirname(folder)
+        if parent == folder or not any(
+            is_below(parent, root) or is_below(root, parent) for root in scope.roots
+        ):
+            return False
+        folder = parent
+
+
+def _has_git(files: FileView, folder: str) -> bool:
+    # A work tree of its own has a file of that name instead of a folder.
+    return files.is_dir(f"{folder}/.git") or ".git" in (files.entries(folder) or ())
+
+
+def _reached(program: str, words: Sequence[str]) -> str:
+    """Return a program with the hosts that its words name, as they are looked up."""
+    forms = (_URL, _LOGIN) if program in _LOGGING_IN else (_URL,)
+    found = [match[1] for word in words for form in forms if (match := form.match(word))]
+    hosts = ", ".join(dict.fromkeys(_looked_up(host) for host in found))
+    return f"{program} to {hosts}".strip() if program and hosts else hosts or program
+
+
+def _most_telling(reached: list[str]) -> list[str]:
+    """Leave out a program where another reading of the same words says which host it reaches."""
+    return [one for one in reached if not any(two.startswith(f"{one} to ") for two in reached)]
+
+
+def _looked_up(host: str) -> str:
+    """Return a host; where letters of other scripts could look like one, its real name too."""
+    try:
+        return host if host.isascii() else f"{host} ({host.encode('idna').decode()})"
+    except UnicodeError:
+        return host
+
+
+def _named(names: Sequence[str]) -> str:
+    distinct = list(dict.fromkeys(names))
+    more = f" and {len(distinct) - _MAX_NAMES} more" if len(distinct) > _MAX_NAMES else ""
+    return ", ".join(distinct[:_MAX_NAMES]) + more

@@ -1,0 +1,219 @@
+"""The answer to one part of a call: floor, deny, ask, allow, mode and its cap, in that order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from permissions.base.record import record
+from permissions.decision import (
+    STRICTNESS,
+    Behavior,
+    DecisionSource,
+    PartVerdict,
+    Reason,
+    ReasonType,
+    TraceEntry,
+    TraceStep,
+)
+from permissions.mode import Mode, named
+from permissions.rules.rule_set import Rule, RuleBehavior
+from permissions.scope.scope import Floor
+
+Find = Callable[[RuleBehavior], Rule | None]
+"""Returns the first rule of a behaviour that is about a part."""
+
+
+@record(frozen=True, slots=True)
+class Part:
+    """One thing that is judged on its own: a tool call, a simple command, a redirect."""
+
+    text: str
+    kind: str
+    """`tool`, `command`, `write` or `read`."""
+    floor: Floor | None = None
+    is_write: bool = False
+    """Is it proven to write? Plan mode denies it then, whatever rules say."""
+    is_free: bool = False
+    """Needs no permission: allowed in every mode unless a rule or the floor says otherwise."""
+    is_edit: bool = False
+    """May acceptEdits allow it?"""
+    is_read_only: bool = True
+    """Could plan mode ask about it without a rule that names it?"""
+    is_provably_harmless: bool = False
+    """May the local classifier allow it: only reads, and only what is known to be in scope?"""
+    detail: str = ""
+    needs: str = ""
+    """Says, for people, what would allow it; may be empty."""
+
+
+def judge(part: Part, find: Find, mode: Mode) -> tuple[PartVerdict, list[TraceEntry]]:
+    """Return the verdict on one part and what each step answered. Pure."""
+    floor = part.floor
+    # The one part of another tool is the whole call.
+    name = None if part.kind == "tool" else part.text
+    trace = [
+        TraceEntry(_SCOPE_STEP, "none", None, None, name)
+        if floor is None
+        else TraceEntry(_SCOPE_STEP, floor.behavior, _SCOPE_CHECK, None, name)
+    ]
+    if floor is not None and floor.behavior is _DENY:
+        return _from_floor(part, floor), trace
+    verdict = _cascade(part, find, name, trace)
+    if verdict is not None and verdict.behavior is _DENY:
+        return verdict, trace
+    if verdict is None:
+        verdict = _mode_default(part, mode)
+    lifted = floor is not None and floor.lifted_by_allow and verdict.reason is Reason.ALLOW_RULE
+    if floor is not None and not lifted and verdict.behavior is not _DENY:
+        verdict = _from_floor(part, floor)
+    elif floor is not None and verdict.source is _BY_MODE:
+        # The mode's own denial would hide that nobody could have been asked to begin with.
+        verdict = replace(_from_floor(part, floor), behavior=verdict.behavior)
+    final = _capped(part, verdict, mode)
+    by_mode = final.source is _BY_MODE or final.behavior is not verdict.behavior
+    answer = final.behavior if by_mode else "none"
+    trace.append(TraceEntry(_MODE_STEP, answer, _MODE, None, name))
+    return final, trace
+
+
+def strictest_first(verdicts: list[PartVerdict]) -> PartVerdict:
+    """Return the strictest verdict, the first of equals. There must be one."""
+    best = verdicts[0]
+    for verdict in verdicts[1:]:
+        if STRICTNESS[verdict.behavior] > STRICTNESS[best.behavior]:
+            best = verdict
+    return best
+
+
+def _cascade(
+    part: Part, find: Find, name: str | None, trace: list[TraceEntry]
+) -> PartVerdict | None:
+    for behavior, step in _STEPS:
+        rule = find(behavior)
+        if rule is None:
+            trace.append(TraceEntry(step, "none", None, None, name))
+            continue
+        answer = _ANSWERS[rule.behavior]
+        trace.append(TraceEntry(step, answer, str(rule.source), rule.text, name))
+        return _from_rule(part, rule)
+    return None
+
+
+# Named once: to name a member through its class takes ten times as long.
+_ALLOW, _ASK, _DENY = Behavior.ALLOW, Behavior.ASK, Behavior.DENY
+_BY_MODE = DecisionSource.MODE
+_SCOPE_STEP, _MODE_STEP = TraceStep.SCOPE, TraceStep.MODE
+_MODE_TYPE, _MODE_DEFAULT = ReasonType.MODE, Reason.MODE_DEFAULT
+_PLAN, _DONT_ASK, _BYPASS = Mode.PLAN, Mode.DONT_ASK, Mode.BYPASS
+_ACCEPT_EDITS, _AUTO = Mode.ACCEPT_EDITS, Mode.AUTO
+_SCOPE_CHECK = str(DecisionSource.SCOPE_CHECK)
+_MODE = str(DecisionSource.MODE)
+
+
+_STEPS = (
+    (RuleBehavior.DENY, TraceStep.DENY),
+    (RuleBehavior.ASK, TraceStep.ASK),
+    (RuleBehavior.ALLOW, TraceStep.ALLOW),
+)
+_ANSWERS = {
+    RuleBehavior.DENY: Behavior.DENY,
+    RuleBehavior.ASK: Behavior.ASK,
+    RuleBehavior.ALLOW: Behavior.ALLOW,
+}
+_RULE_REASONS = {
+    RuleBehavior.DENY: Reason.DENY_RULE,
+    RuleBehavior.ASK: Reason.ASK_RULE,
+    RuleBehavior.ALLOW: Reason.ALLOW_RULE,
+}
+
+
+def _from_rule(part: Part, rule: Rule) -> PartVerdict:
+    place = str(rule.source)
+    if rule.file is not None:
+        place += f", {rule.file}" + ("" if rule.line is None else f":{rule.line}")
+    what = "could not be read, so it asks" if rule.is_cap else f"is an {rule.behavior} rule"
+    if rule.behavior is RuleBehavior.DENY:
+        what = "is a deny rule"
+    return PartVerdict(
+        part.text,
+        _ANSWERS[rule.behavior],
+        DecisionSource(str(rule.source)),
+        ReasonType.RULE,
+        _RULE_REASONS[rule.behavior],
+        f"{rule.text} {what} ({place})",
+        rule.ref,
+        part.detail,
+        part.kind,
+    )
+
+
+def _from_floor(part: Part, floor: Floor) -> PartVerdict:
+    return PartVerdict(
+        part.text,
+        floor.behavior,
+        DecisionSource.SCOPE_CHECK,
+        ReasonType.SAFETY_CHECK,
+        floor.reason,
+        floor.message,
+        None,
+        part.detail,
+        part.kind,
+    )
+
+
+def _by_mode(part: Part, behavior: Behavior, message: str) -> PartVerdict:
+    return PartVerdict(
+        part.text,
+        behavior,
+        _BY_MODE,
+        _MODE_TYPE,
+        _MODE_DEFAULT,
+        message,
+        None,
+        part.detail,
+        part.kind,
+    )
+
+
+def _mode_default(part: Part, mode: Mode) -> PartVerdict:
+    if part.is_free:
+        return _by_mode(part, _ALLOW, "needs no permission inside the working directories")
+    if mode is _BYPASS:
+        return _by_mode(part, _ALLOW, f"{named(mode)} allows it")
+    if mode is _ACCEPT_EDITS and part.is_edit:
+        return _by_mode(part, _ALLOW, f"{named(mode)} allows file edits")
+    if mode is _DONT_ASK:
+        return _by_mode(part, _DENY, f"{named(mode)} denies what no rule allows")
+    if mode is _PLAN and not part.is_read_only and not part.is_write:
+        return _by_mode(part, _DENY, "plan mode denies commands that are not provably read-only")
+    hint = f"; {part.needs}" if part.needs else ""
+    asks = "asks its classifier, then you" if mode is _AUTO else "asks"
+    return _by_mode(part, _ASK, f"no rule matches, {named(mode)} {asks}{hint}")
+
+
+def _capped(part: Part, verdict: PartVerdict, mode: Mode) -> PartVerdict:
+    if mode is _DONT_ASK and verdict.behavior is _ASK:
+        return replace(
+            verdict,
+            behavior=Behavior.DENY,
+            message=f"{verdict.message}; {named(mode)} denies instead of asking",
+        )
+    if mode is not _PLAN or verdict.behavior is _DENY:
+        return verdict
+    if part.is_write:
+        if verdict.reason is Reason.ASK_RULE:
+            return replace(
+                verdict, behavior=Behavior.DENY, message=f"{verdict.message}; {_PLAN_WRITES}"
+            )
+        return _by_mode(part, Behavior.DENY, _PLAN_WRITES)
+    if not part.is_read_only and verdict.behavior is Behavior.ALLOW:
+        return _by_mode(
+            part,
+            Behavior.ASK,
+            f"{verdict.message}; plan mode asks about commands that are not provably read-only",
+        )
+    return verdict
+
+
+_PLAN_WRITES = "plan mode denies writes"

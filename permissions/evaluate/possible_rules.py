@@ -1,0 +1,89 @@
+"""What a command could turn out to be: floors where a rule may be meant but cannot be told."""
+
+from __future__ import annotations
+
+import re
+
+from permissions.decision import Behavior, Reason
+from permissions.evaluate.bash_call import Bash
+from permissions.matching.match_bash import possible_restriction
+from permissions.matching.match_domain import host_of
+from permissions.rules.rule_set import RuleBehavior
+from permissions.scope.scope import Floor
+from permissions.shell.command_facts import CommandFacts
+from permissions.shell.command_pattern import WORD_END
+from permissions.shell.syntax import Word
+
+
+def possible_command_rule(bash: Bash, facts: CommandFacts) -> Floor | None:
+    """Ask when what is not known of the command could be what a rule denies or asks about."""
+    hidden = next(filter(None, map(_out_of_sight, facts.with_inner())), "")
+    if hidden:
+        return Floor(Behavior.ASK, Reason.UNPARSABLE, f"runs {hidden}; a rule could be meant")
+    possible = possible_restriction(bash.rules, facts)
+    if possible is None:
+        return None
+    return Floor(
+        Behavior.ASK,
+        Reason.UNPARSABLE,
+        f"depends on a value that is not known before; {possible.text} could be meant",
+    )
+
+
+def _out_of_sight(facts: CommandFacts) -> str:
+    return facts.hidden or ("" if facts.has_literal_program else "a program that is not known")
+
+
+def hosts(facts: CommandFacts) -> list[str]:
+    """Return the hosts that the command names, as far as they are written out."""
+    found: list[str] = []
+    for one in facts.with_inner():
+        for form in one.deny_forms:
+            program, *words = form.joined.split(WORD_END)
+            for word in words:
+                address = word.partition("=")[2] if word.startswith("-") else word
+                if "://" not in address and program.rpartition("/")[2] in ("curl", "wget"):
+                    address = f"http://{address}"
+                host = host_of(re.sub(r"^[A-Za-z+.]+://", "http://", address))
+                if host is not None:
+                    found.append(host)
+    return found
+
+
+def possible_path_rule(bash: Bash, facts: CommandFacts) -> Floor | None:
+    """Ask when a pattern among the operands could name a file that a rule denies or asks about."""
+    return shared_by_pattern(
+        bash, [access.path for one in facts.with_inner() for access in one.accesses]
+    )
+
+
+def shared_by_pattern(bash: Bash, words: list[Word]) -> Floor | None:
+    patterned: dict[str, Word] = {}
+    for word in words:
+        for one in _readings(word):
+            if one.has_glob:
+                patterned.setdefault(one.plain.rstrip("/").rpartition("/")[2], word)
+    if not patterned:
+        return None
+    for behavior in (RuleBehavior.DENY, RuleBehavior.ASK):
+        index = bash.rules.index(behavior)
+        places = {name: index.last_names.first_shared(name) for name in patterned}
+        found = [(place, name) for name, place in places.items() if place is not None]
+        if found:
+            place, name = min(found, key=_place)
+            return Floor(
+                Behavior.ASK,
+                Reason.UNPARSABLE,
+                f"{patterned[name].raw} could name a file that {index.file_rules[place].text} "
+                "is about",
+            )
+    return None
+
+
+def _place(found: tuple[int, str]) -> int:
+    return found[0]
+
+
+def _readings(word: Word) -> list[Word]:
+    """Return the word, or in its place each word that a loop variable may stand for."""
+    return [Word(word.raw, choice) for choice in word.choices] or [word]

@@ -1,0 +1,148 @@
+"""The local classifier: allows Bash that provably only reads inside scope; no model, no guess.
+
+It answers asks for which nothing matched and says allow or has no opinion, never deny. Its table is
+`permissions.shell.programs.read_only`, reviewed for writing, running programs and sending data
+away.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from permissions.context import PermissionContext
+from permissions.decision import (
+    Behavior,
+    Decision,
+    DecisionSource,
+    PartVerdict,
+    Reason,
+    ReasonType,
+    TraceEntry,
+    TraceStep,
+)
+from permissions.evaluate.cascade import Judged, decided, judged
+from permissions.evaluate.part_verdict import Part
+from permissions.request import PermissionRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from permissions.resolve.contender import Contender
+
+_MESSAGE = "only reads, inside the working directories"
+
+
+def classify(
+    request: PermissionRequest, context: PermissionContext, *, cwd: Path | None = None
+) -> Decision | None:
+    """Return an allow when every part that would be asked about provably only reads, else None."""
+    found = judged(request, context, cwd=cwd)
+    pending = decided(found)
+    if not pending.is_mode_default_ask or not context.trusted:
+        # In a folder nobody trusted, reading commands may still run what its files configure.
+        return None
+    verdicts: list[PartVerdict] = []
+    for part, verdict in zip(found.parts, found.verdicts, strict=True):
+        if verdict.behavior is Behavior.ALLOW:
+            verdicts.append(verdict)
+        elif _is_harmless(part, verdict):
+            verdicts.append(_allowed(verdict))
+        else:
+            return None
+    trace = [
+        TraceEntry(TraceStep.CLASSIFIER, "allow", "classifier", None, verdict.text)
+        for verdict in verdicts
+        if verdict.source is DecisionSource.CLASSIFIER
+    ]
+    first = next(one for one in verdicts if one.source is DecisionSource.CLASSIFIER)
+    return replace(
+        pending,
+        behavior=Behavior.ALLOW,
+        source=first.source,
+        reason_type=first.reason_type,
+        reason=first.reason,
+        message=first.message,
+        rule=None,
+        trace=(*pending.trace, *trace),
+        parts=tuple(verdicts),
+    )
+
+
+def with_harmless_parts(
+    pending: Decision,
+    request: PermissionRequest,
+    context: PermissionContext,
+    *,
+    cwd: Path | None = None,
+) -> Decision:
+    """Return an ask whose parts that provably only read say so: nobody is asked about them."""
+    found = judged(request, context, cwd=cwd)
+    is_same = [verdict.text for verdict in found.verdicts] == [part.text for part in pending.parts]
+    if not is_same or not context.trusted:
+        return pending
+    return replace(
+        pending,
+        parts=tuple(
+            _allowed(shown) if _is_harmless(part, shown) else shown
+            for part, shown in zip(found.parts, pending.parts, strict=True)
+        ),
+    )
+
+
+def decide_with_classifier(
+    request: PermissionRequest, context: PermissionContext, *, cwd: Path | None = None
+) -> Decision:
+    """Return the decision of steps 1 to 3, with the local classifier heard on a remaining ask."""
+    allowed = classify(request, context, cwd=cwd)
+    if allowed is not None:
+        return allowed
+    found: Judged = judged(request, context, cwd=cwd)
+    pending = decided(found)
+    if not pending.is_mode_default_ask:
+        return pending
+    unsure = TraceEntry(TraceStep.CLASSIFIER, "none", "classifier", None, None)
+    return replace(pending, trace=(*pending.trace, unsure))
+
+
+class LocalClassifier:
+    """The local classifier as a contender for a remaining ask."""
+
+    name = "classifier"
+
+    def __init__(self, state: Callable[[], tuple[PermissionContext, Path | None]]) -> None:
+        """`state` returns the context in force and the shell's current folder."""
+        self._state = state
+
+    async def decide(self, request: PermissionRequest, pending: Decision) -> Decision | None:
+        """Return an allow, or None when it cannot be proven harmless."""
+        if not pending.is_mode_default_ask:
+            return None
+        context, cwd = self._state()
+        return classify(request, context, cwd=cwd)
+
+
+def _is_harmless(part: Part, verdict: PartVerdict) -> bool:
+    return (
+        part.is_provably_harmless
+        and verdict.behavior is Behavior.ASK
+        and verdict.reason is Reason.MODE_DEFAULT
+    )
+
+
+def _allowed(verdict: PartVerdict) -> PartVerdict:
+    return replace(
+        verdict,
+        behavior=Behavior.ALLOW,
+        source=DecisionSource.CLASSIFIER,
+        reason_type=ReasonType.CLASSIFIER,
+        reason=Reason.CLASSIFIER,
+        message=_MESSAGE,
+    )
+
+
+if TYPE_CHECKING:
+
+    def _prove(classifier: LocalClassifier) -> Contender:
+        return classifier

@@ -1,0 +1,1 @@
+"""Decisions in words, in the audit log, and judged again."""

@@ -1,0 +1,186 @@
+"""The audit log: one JSON line per final decision, with its trace and without secrets.
+
+Append-only, 0600. A disk that takes nothing never holds up a decision; it is told once.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from permissions.base.text.named_secrets import PLACEHOLDER, is_secret_name, without_named_secrets
+from permissions.decision import STRICTNESS, Behavior, Decision, DecisionSource
+from permissions.request import PermissionRequest
+
+FORMAT_VERSION: Final = 1
+MAX_VALUE_CHARS: Final = 10_000
+"""Longest string of an input that is kept; more is cut and said so."""
+_BEYOND_CHARS: Final = 20_000
+"""How much of a secret may lie behind the cut and still be told by its whole form."""
+MAX_ITEMS: Final = 1_000
+MAX_DEPTH: Final = 20
+CUT_MARK: Final = "…"
+"""Begins what stands in the place of something that was cut."""
+
+
+class AuditLog:
+    """Writes decisions of one session."""
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        session_id: str,
+        redact: Callable[[str], str] = lambda text: text,
+        mode: Callable[[], str] = lambda: "",
+        cwd: Callable[[], Path] | None = None,
+        folder: Path | None = None,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        tell: Callable[[str], None] = lambda _text: None,
+    ) -> None:
+        """Write to `path`, made with the first decision.
+
+        Args:
+            redact: Takes secrets out of every string.
+            cwd: Where a relative path of a call starts at the time of the decision.
+            folder: The launch folder, which is the scope; replays judge in the same one.
+            tell: Hears why nothing can be written, once until something can again.
+        """
+        self._path = path
+        self._session_id = session_id
+        self._redact_known = redact
+        self._mode = mode
+        self._cwd = cwd
+        self._folder = folder
+        self._now = now
+        self._tell = tell
+        self._may_be_torn = True
+        self.problem: str | None = None
+        """Why the last line could not be written; None while all is well."""
+
+    def write(self, decision: Decision, request: PermissionRequest) -> None:
+        """Append one line; never raises for the disk."""
+        cleaned = _Cleaner(self._redact)
+        line = {
+            "v": FORMAT_VERSION,
+            "at": self._now().isoformat(timespec="milliseconds"),
+            "session_id": self._session_id,
+            "request_id": request.request_id,
+            "tool_use_id": request.tool_use_id,
+            "agent_id": request.agent_id,
+            "mode": self._mode(),
+            "folder": str(self._folder) if self._folder is not None else None,
+            "cwd": str(self._cwd()) if self._cwd is not None else None,
+            "tool": request.tool,
+            "input": cleaned.plain(request.tool_input),
+            "checked": str(answer_of_checks(decision)),
+            **cleaned.plain(decision.as_json()),
+            "feedback": self._redact(decision.feedback) if decision.feedback else None,
+            "stored": cleaned.plain(decision.stored),
+        }
+        data = (json.dumps(line, ensure_ascii=False, default=str) + "\n").encode(
+            "utf-8", "backslashreplace"
+        )
+        try:
+            self._append(data)
+            self.problem = None
+        except OSError as error:
+            is_new = self.problem is None
+            reason = error.strerror or error
+            self.problem = f"The audit log {self._path} cannot be written: {reason}."
+            if is_new:
+                self._tell(self.problem)
+
+    def _append(self, data: bytes) -> None:
+        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+        # Without O_NONBLOCK a pipe in its place would hold up the decision.
+        descriptor = os.open(self._path, flags | os.O_NONBLOCK, 0o600)
+        try:
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode):
+                raise OSError(None, "it is no regular file")
+            if self._may_be_torn and status.st_size:
+                # A full disk or a crash cut the last line: it must not spoil this one. Another
+                # session in the middle of its line looks the same; that leaves an empty line.
+                last = os.pread(descriptor, 1, status.st_size - 1)
+                data = data if last == b"\n" else b"\n" + data
+            self._may_be_torn = True
+            # One write per line: two sessions appending at once never mix their lines.
+            if os.write(descriptor, data) < len(data):
+                raise OSError(None, "the disk took only a part of a line")
+            self._may_be_torn = False
+        finally:
+            os.close(descriptor)
+
+    def _redact(self, text: str) -> str:
+        return without_named_secrets(self._redact_known(text))
+
+
+class _Cleaner:
+    """Takes secrets out of one line. A trace says most of its words many times."""
+
+    def __init__(self, redact: Callable[[str], str]) -> None:
+        self._redact = redact
+        self._texts: dict[str, str] = {}
+        self._is_secret: dict[str, bool] = {}
+
+    def plain(self, value: Any, depth: int = 0) -> Any:
+        """Return JSON without secrets, cut where it is very long."""
+        if isinstance(value, str):
+            if value not in self._texts:
+                self._texts[value] = self._kept(value)
+            return self._texts[value]
+        if depth > MAX_DEPTH and isinstance(value, Mapping | list | tuple):
+            return f"{CUT_MARK} (nested too deeply)"
+        if isinstance(value, Mapping):
+            return {
+                self.plain(str(key)): PLACEHOLDER
+                if isinstance(item, str) and item and self._names_secret(str(key))
+                else self.plain(item, depth + 1)
+                for key, item in list(value.items())[:MAX_ITEMS]
+            }
+        if isinstance(value, list | tuple):
+            kept = [self.plain(item, depth + 1) for item in value[:MAX_ITEMS]]
+            left = len(value) - MAX_ITEMS
+            return [*kept, f"{CUT_MARK} ({left} more)"] if left > 0 else kept
+        return value
+
+    def _names_secret(self, name: str) -> bool:
+        if name not in self._is_secret:
+            self._is_secret[name] = is_secret_name(name)
+        return self._is_secret[name]
+
+    def _kept(self, text: str) -> str:
+        # Nothing behind what is kept is looked at: a decision waits for this line.
+        kept = self._redact(text[: MAX_VALUE_CHARS + _BEYOND_CHARS])
+        if len(text) > MAX_VALUE_CHARS:
+            return f"{kept[:MAX_VALUE_CHARS]}{CUT_MARK} ({len(text) - MAX_VALUE_CHARS} more)"
+        return kept
+
+
+_HEARD_LATER: Final = frozenset(
+    {
+        DecisionSource.HOOK,
+        DecisionSource.CLASSIFIER,
+        DecisionSource.USER,
+        DecisionSource.BRIDGE,
+        DecisionSource.CHANNEL,
+    }
+)
+
+
+def answer_of_checks(decision: Decision) -> Behavior:
+    """Return what rules, scope and mode said, before hooks, classifier or a person were heard."""
+    if not decision.parts:
+        return Behavior.ASK if decision.source in _HEARD_LATER else decision.behavior
+    said = [
+        Behavior.ASK if part.source is DecisionSource.CLASSIFIER else part.behavior
+        for part in decision.parts
+    ]
+    return max(said, key=STRICTNESS.__getitem__)

@@ -1,0 +1,99 @@
+"""The audit log read back: each decided call of one launch folder, as it was judged then."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from permissions.base.lazy_dataclass import lazy_dataclass
+from permissions.explain.audit_log import CUT_MARK
+from permissions.mode import Mode, parse_mode
+from permissions.request import PermissionRequest
+
+_ASKED: Final = frozenset({"user", "bridge", "channel", "hook", "classifier"})
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class LoggedCall:
+    """One line of the log."""
+
+    at: str
+    session_id: str
+    request: PermissionRequest
+    mode: Mode
+    cwd: Path | None
+    """Where its relative paths started; None in lines of older logs."""
+    behavior: str
+    """What was decided: `allow` or `deny`."""
+    source: str
+    """Who decided."""
+    checked: str
+    """What steps 1 to 3 answered; of older logs what they must have."""
+    steps: tuple[tuple[str, str, str], ...]
+    """Step, answer and rule of its trace; the rule may be empty."""
+
+
+def logged_calls(
+    folder: Path, launch_dir: Path, *, since: str | None = None
+) -> Iterator[LoggedCall]:
+    """Yield the calls decided in a launch folder, oldest first; bad lines are skipped.
+
+    Calls whose input was too long to be kept whole are skipped as well: a part of a command is
+    another command.
+
+    Args:
+        since: A date (`2026-01-31`) or any prefix of a time; None reads everything.
+    """
+    for path in sorted(folder.glob("*.jsonl")):
+        with path.open("r", encoding="utf-8", errors="replace") as stream:
+            for line in stream:
+                found = _read(line, launch_dir, since)
+                if found is not None:
+                    yield found
+
+
+def _read(line: str, launch_dir: Path, since: str | None) -> LoggedCall | None:
+    try:
+        entry = json.loads(line)
+        at, tool, tool_input = str(entry["at"]), str(entry["tool"]), dict(entry["input"])
+        cwd = entry.get("cwd")
+        folder = entry.get("folder") or cwd
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+    is_elsewhere = isinstance(folder, str) and folder != str(launch_dir)
+    if is_elsewhere or (since is not None and at < since) or _is_cut(tool_input):
+        return None
+    behavior, source = str(entry.get("behavior")), str(entry.get("source"))
+    return LoggedCall(
+        at=at,
+        session_id=str(entry.get("session_id")),
+        request=PermissionRequest(tool, tool_input),
+        mode=parse_mode(str(entry.get("mode"))) or Mode.DEFAULT,
+        cwd=Path(cwd) if isinstance(cwd, str) else None,
+        behavior=behavior,
+        source=source,
+        checked=str(entry.get("checked") or ("ask" if source in _ASKED else behavior)),
+        steps=tuple(_steps(entry.get("trace"))),
+    )
+
+
+def _steps(trace: object) -> Iterator[tuple[str, str, str]]:
+    for entry in trace if isinstance(trace, list) else ():
+        if isinstance(entry, Mapping):
+            rule = entry.get("rule")
+            yield str(entry.get("step")), str(entry.get("answer")), str(rule) if rule else ""
+
+
+def _is_cut(value: Any) -> bool:
+    """Return whether the log kept only a part of an input."""
+    match value:
+        case str():
+            return f"{CUT_MARK} (" in value[-40:] and value.endswith(")")
+        case dict():
+            return any(_is_cut(item) for item in value.values())
+        case list():
+            return any(_is_cut(item) for item in value)
+        case _:
+            return False

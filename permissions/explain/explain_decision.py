@@ -1,0 +1,416 @@
+"""A decision told in words: every step in its order, what it answered, and which one decided.
+
+The dialog, `permissions explain` and the documentation use the same words. For people who never saw
+the cascade: a step that was not looked at says why, instead of not being there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from permissions.base.lazy_dataclass import lazy_dataclass
+from permissions.decision import (
+    Behavior,
+    Decision,
+    DecisionSource,
+    PartVerdict,
+    Reason,
+    RuleRef,
+    TraceEntry,
+    TraceStep,
+)
+
+if TYPE_CHECKING:
+    from permissions.rules.rule_set import RuleSet
+
+Shorten = Callable[[str], str]
+"""Returns a file as people write it, such as `~/.agent/settings.json`."""
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class ToldStep:
+    """One step of a decision."""
+
+    name: str
+    """In words: `Deny rules`, `Mode`, `You`."""
+    words: str
+    """What it answered, in words, with the rule and its place where there is one."""
+    answer: str
+    """`allow`, `ask`, `deny`, or `none`; for colours."""
+    decides: bool = False
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class ToldPart:
+    """The steps of one part of a call, or, at the end, those that hear the whole call."""
+
+    title: str
+    """Empty where the call is one part."""
+    steps: tuple[ToldStep, ...]
+    first: int = 1
+    """The number of its first step."""
+
+
+def home_relative(home: str) -> Shorten:
+    """Return what writes files below a home folder with `~`."""
+
+    def short(file: str) -> str:
+        return f"~{file[len(home) :]}" if home and file.startswith(f"{home}/") else file
+
+    return short
+
+
+def place_relative(folder: str, home: str) -> Shorten:
+    """Return what writes files as seen from a folder, and those outside of it as from home."""
+    from_home = home_relative(home)
+    if folder == home:
+        return from_home
+
+    def short(file: str) -> str:
+        inside = file.removeprefix(f"{folder}/") if folder else file
+        return inside if inside != file else from_home(file)
+
+    return short
+
+
+def source_name(source: str) -> str:
+    """Return one of the six sources of rules as people call it; anything else as it is."""
+    return _SOURCES.get(source, source)
+
+
+def decider_name(source: str) -> str:
+    """Return who or what decided, as people call it."""
+    return _DECIDERS.get(source) or source_name(source)
+
+
+def place_of(rule: RuleRef, short: Shorten = str) -> str:
+    """Return where a rule is written: its source, with file and line where there are any."""
+    line = f":{rule.line}" if rule.line else ""
+    file = f", {short(rule.file)}{line}" if rule.file else ""
+    return f"{source_name(rule.source)}{file}"
+
+
+def with_rules(decision: Decision, rules: RuleSet) -> Decision:
+    """Return the decision with the places of all rules that its trace names."""
+    named = {(entry.source, entry.rule) for entry in decision.trace if entry.rule is not None}
+    if not named:
+        return decision
+    found = [rule.ref for rule in rules.rules if (str(rule.source), rule.text) in named]
+    return replace(decision, rules=tuple(found))
+
+
+def because(decision: Decision | PartVerdict, short: Shorten = str) -> str:
+    """Return the ground of a decision, places of rules in words."""
+    said = decision.message
+    named = decision.rules if isinstance(decision, Decision) else ()
+    for rule in (*named, decision.rule):
+        if rule is not None:
+            line = f":{rule.line}" if rule.line is not None else ""
+            file = f", {rule.file}{line}" if rule.file else ""
+            said = said.replace(f"({rule.source}{file})", f"({place_of(rule, short)})")
+    return said
+
+
+def more_of(part: PartVerdict, ground: str) -> str:
+    """Return what was looked through or is accessed, as far as `ground` does not say it."""
+    return "; ".join(piece for piece in part.detail.split("; ") if piece and piece not in ground)
+
+
+def tell(decision: Decision, short: Shorten = str) -> tuple[ToldPart, ...]:
+    """Return every step in its order, part by part, then who was heard about the whole call."""
+    places = _Places(decision, short)
+    groups, later = _split(decision.trace)
+    is_matched = len(groups) == len(decision.parts)
+    is_answered = decision.source in _ANSWERERS
+    told: list[ToldPart] = []
+    strictest = _strictest(decision) if is_matched else None
+    for number, entries in enumerate(groups):
+        verdict = decision.parts[number] if is_matched else None
+        steps = _part_steps(entries, verdict, places)
+        if is_answered:
+            # What was asked about is decided by whoever answered.
+            steps = [replace(step, decides=False) for step in steps]
+        title = ""
+        if len(groups) > 1:
+            text = verdict.text if verdict is not None else entries[0].part or ""
+            title = f"Part {number + 1} of {len(groups)}: {_in_one_line(text)}"
+            if verdict is not None and verdict is strictest:
+                title += " — the strictest part, so it decides"
+            elif verdict is not None and _is_known_to_read(verdict, decision):
+                title += " — only reads: alone it would run without asking"
+        told.append(ToldPart(title, tuple(steps)))
+    whole = _whole_steps(later, decision)
+    if decision.behavior is Behavior.ASK:
+        whole = (*whole, ToldStep("You", _ASKED, "ask"))
+    if whole:
+        title = "Then, about the whole call" if len(groups) > 1 else ""
+        told.append(ToldPart(title, whole, len(_CHECKS) + 1))
+    return _merged(told) if len(groups) == 1 else tuple(told)
+
+
+def told_lines(decision: Decision, short: Shorten = str) -> list[str]:
+    """Return the steps as lines of plain text; the one that decides begins with `»`."""
+    lines: list[str] = []
+    for part in tell(decision, short):
+        if part.title:
+            lines.append(f"  {part.title}")
+        for number, step in enumerate(part.steps, part.first):
+            mark = "»" if step.decides else " "
+            lines.append(f"  {mark} {number}. {step.name:<{NAME_CELLS}} {step.words}")
+    return lines
+
+
+_TITLE_CHARS: Final = 100
+HOW_TO_READ: Final = "how this came about, step by step (» decided):"
+NAME_CELLS: Final = 11
+"""The longest name of a step that is in every decision."""
+
+
+class _Places:
+    """Where the rules of a decision are written."""
+
+    def __init__(self, decision: Decision, short: Shorten) -> None:
+        self._short = short
+        refs = [*decision.rules, *(part.rule for part in decision.parts), decision.rule]
+        self._refs = {(ref.source, ref.text): ref for ref in refs if ref is not None}
+
+    def named(self, entry: TraceEntry) -> str:
+        """Return the rule of a step with its place."""
+        ref = self._refs.get((entry.source or "", entry.rule or ""))
+        place = place_of(ref, self._short) if ref else source_name(entry.source or "")
+        return f"{entry.rule} ({place})"
+
+
+def _in_one_line(text: str) -> str:
+    """Return a part as a title: the table of parts shows it whole."""
+    first = text.partition("\n")[0][:_TITLE_CHARS]
+    return first if first == text else f"{first} …"
+
+
+def _split(trace: Sequence[TraceEntry]) -> tuple[list[list[TraceEntry]], list[TraceEntry]]:
+    """Return the checks of each part, and the steps that came after them."""
+    groups: list[list[TraceEntry]] = []
+    later: list[TraceEntry] = []
+    for entry in trace:
+        if entry.step not in _CHECKS:
+            later.append(entry)
+        elif entry.step is TraceStep.SCOPE or not groups:
+            groups.append([entry])
+        else:
+            groups[-1].append(entry)
+    return groups, later
+
+
+def _is_known_to_read(verdict: PartVerdict, decision: Decision) -> bool:
+    """Is it a part of an ask that is none of the reasons for it?"""
+    is_known = verdict.source is DecisionSource.CLASSIFIER
+    return is_known and decision.behavior is Behavior.ASK
+
+
+def _strictest(decision: Decision) -> PartVerdict | None:
+    return next(
+        (
+            part
+            for part in decision.parts
+            if (part.behavior, part.reason, part.rule, part.message)
+            == (decision.behavior, decision.reason, decision.rule, decision.message)
+        ),
+        None,
+    )
+
+
+def _part_steps(
+    entries: Iterable[TraceEntry], verdict: PartVerdict | None, places: _Places
+) -> list[ToldStep]:
+    by_step = {entry.step: entry for entry in entries}
+    decisive = _decisive(by_step, verdict)
+    return [_check(step, by_step, verdict, places, step is decisive) for step in _CHECKS]
+
+
+def _decisive(
+    by_step: dict[TraceStep, TraceEntry], verdict: PartVerdict | None
+) -> TraceStep | None:
+    """Return the check that decided about a part."""
+    if verdict is None or verdict.source is DecisionSource.CLASSIFIER:
+        return None
+    mode = by_step.get(TraceStep.MODE)
+    if verdict.source is DecisionSource.MODE or (mode is not None and mode.answer != "none"):
+        return TraceStep.MODE
+    step = _STEP_OF_REASON.get(verdict.reason)
+    if step is None and verdict.source is DecisionSource.SCOPE_CHECK:
+        entry = by_step.get(TraceStep.SCOPE)
+        # A mode that never asks has turned the ask into its own answer.
+        is_as_said = entry is None or entry.answer == str(verdict.behavior)
+        return TraceStep.SCOPE if is_as_said else TraceStep.MODE
+    return step
+
+
+def _check(
+    step: TraceStep,
+    by_step: dict[TraceStep, TraceEntry],
+    verdict: PartVerdict | None,
+    places: _Places,
+    decides: bool,
+) -> ToldStep:
+    entry = by_step.get(step)
+    name = _NAMES[step]
+    if entry is None:
+        return ToldStep(name, _unasked(step, by_step), "none", decides)
+    answer = entry.answer
+    if entry.rule is not None:
+        return ToldStep(name, f"{_VERBS[answer]}: {places.named(entry)}", answer, decides)
+    if step is TraceStep.SCOPE:
+        return ToldStep(name, _scope_words(entry, verdict), answer, decides)
+    if step is TraceStep.MODE:
+        words = _mode_words(entry, verdict, decides=decides)
+        return ToldStep(
+            name, words, str(verdict.behavior) if decides and verdict else answer, decides
+        )
+    return ToldStep(name, f"no match in any of the {len(_SOURCES)} sources", answer)
+
+
+def _unasked(step: TraceStep, by_step: dict[TraceStep, TraceEntry]) -> str:
+    def said(asked: TraceStep, answer: str) -> bool:
+        entry = by_step.get(asked)
+        return entry is not None and entry.answer == answer
+
+    if said(TraceStep.SCOPE, "deny"):
+        return "not looked at: nothing lifts what the scope denies"
+    if said(TraceStep.DENY, "deny"):
+        return "not looked at: a deny rule comes before everything else"
+    if step is TraceStep.ALLOW:
+        return "not looked at: an ask rule comes before them"
+    return "not looked at"
+
+
+def _scope_words(entry: TraceEntry, verdict: PartVerdict | None) -> str:
+    if entry.answer == "none":
+        return "nothing outside your folders, nothing protected"
+    is_its_own = verdict is not None and verdict.source is DecisionSource.SCOPE_CHECK
+    if is_its_own and verdict is not None:
+        return f"{_VERBS[entry.answer]}: {verdict.message.partition('; ')[0]}"
+    if entry.answer == "ask":
+        return "asks about reading outside your folders, unless a rule allows it"
+    return _VERBS[entry.answer]
+
+
+def _mode_words(entry: TraceEntry, verdict: PartVerdict | None, *, decides: bool) -> str:
+    if not decides or verdict is None:
+        return (
+            "nothing to add"
+            if entry.answer == "none"
+            else f"{_VERBS[entry.answer]}, since no rule matches"
+        )
+    if verdict.source is DecisionSource.MODE:
+        # What an allow rule said comes first where the mode overrules it.
+        return verdict.message.rpartition("); ")[2]
+    if entry.answer == "none":
+        return f"{_VERBS[str(verdict.behavior)]}: this mode says no where others would ask"
+    return verdict.message.rpartition("; ")[2]
+
+
+def _whole_steps(entries: Sequence[TraceEntry], decision: Decision) -> tuple[ToldStep, ...]:
+    winner = next(
+        (
+            entry
+            for entry in reversed(entries)
+            if str(entry.step) == _STEP_OF_SOURCE.get(str(decision.source))
+            and entry.answer == str(decision.behavior)
+        ),
+        None,
+    )
+    return tuple(
+        ToldStep(
+            _NAMES[entry.step],
+            _whole_words(entry) + (_IN_VAIN if _is_in_vain(entry, decision) else ""),
+            entry.answer,
+            entry is winner,
+        )
+        for entry in entries
+    )
+
+
+def _is_in_vain(entry: TraceEntry, decision: Decision) -> bool:
+    """Did a hook allow what only a person may?"""
+    is_yes = entry.step is TraceStep.HOOK and entry.answer == "allow"
+    return is_yes and decision.source is not DecisionSource.HOOK
+
+
+def _whole_words(entry: TraceEntry) -> str:
+    source = entry.source or ""
+    verb = _VERBS.get(entry.answer, entry.answer)
+    about = f": {entry.part}" if entry.part else ""
+    match entry.step:
+        case TraceStep.CLASSIFIER if source == "classifier":
+            # The table of commands that only read; it never denies.
+            return f"{_KNOWN if entry.answer == 'allow' else _UNKNOWN}{about}"
+        case TraceStep.USER if source in {"", "dialog"}:
+            return {"allow": "said yes", "deny": "said no"}.get(entry.answer, verb)
+        case _ if ": " in source or entry.answer == "none":
+            return source if ": " in source else f"{source}: no opinion"
+        case _:
+            return f"{verb} ({source}){about}" if source else f"{verb}{about}"
+
+
+def _merged(told: Sequence[ToldPart]) -> tuple[ToldPart, ...]:
+    return (ToldPart("", tuple(step for part in told for step in part.steps)),)
+
+
+_IN_VAIN: Final = ", which does not lift this"
+_ASKED: Final = "are asked; without anybody to ask, as with -p, it is denied"
+_KNOWN: Final = "allows: by its table this only reads, inside your folders"
+_UNKNOWN: Final = "by its table it can't tell that this only reads"
+_CHECKS: Final = (
+    TraceStep.SCOPE,
+    TraceStep.DENY,
+    TraceStep.ASK,
+    TraceStep.ALLOW,
+    TraceStep.MODE,
+)
+_NAMES: Final = {
+    TraceStep.SCOPE: "Scope",
+    TraceStep.DENY: "Deny rules",
+    TraceStep.ASK: "Ask rules",
+    TraceStep.ALLOW: "Allow rules",
+    TraceStep.MODE: "Mode",
+    TraceStep.CLASSIFIER: "Classifier",
+    TraceStep.HOOK: "Hook",
+    TraceStep.USER: "You",
+    TraceStep.BRIDGE: "Bridge",
+    TraceStep.CHANNEL: "Channel",
+}
+_VERBS: Final = {"allow": "allows", "ask": "asks", "deny": "denies", "none": "no opinion"}
+_DECIDERS: Final = {
+    "scope_check": "the scope",
+    "mode": "the mode",
+    "hook": "a hook",
+    "classifier": "the classifier",
+    "user": "you",
+    "bridge": "the bridge",
+    "channel": "the channel",
+}
+_SOURCES: Final = {
+    "policySettings": "managed settings",
+    "projectSettings": "project settings",
+    "localSettings": "local settings",
+    "userSettings": "your settings",
+    "cliArg": "command line",
+    "session": "this session",
+}
+_STEP_OF_REASON: Final = {
+    Reason.DENY_RULE: TraceStep.DENY,
+    Reason.ASK_RULE: TraceStep.ASK,
+    Reason.ALLOW_RULE: TraceStep.ALLOW,
+}
+_ANSWERERS: Final = frozenset(
+    {DecisionSource.HOOK, DecisionSource.USER, DecisionSource.BRIDGE, DecisionSource.CHANNEL}
+)
+_STEP_OF_SOURCE: Final = {
+    "hook": "hook",
+    "classifier": "classifier",
+    "user": "user",
+    "bridge": "bridge",
+    "channel": "channel",
+}

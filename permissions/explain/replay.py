@@ -1,0 +1,92 @@
+"""Judge the audit log's calls again: what today's rules would decide differently."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from permissions.base.lazy_dataclass import lazy_dataclass
+from permissions.context import PermissionContext
+from permissions.decision import Decision
+from permissions.evaluate.cascade import decide
+from permissions.explain.audit_reader import LoggedCall, logged_calls
+from permissions.explain.decision_history import described_call
+
+_SHOWN_CHARS = 120
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class Difference:
+    """One logged decision beside the answer of today's rules."""
+
+    at: str
+    tool: str
+    call: str
+    """The call in short, for people."""
+    before: str
+    """What was decided then: `allow` or `deny`."""
+    source: str
+    """Who decided then."""
+    now: str
+    """What steps 1 to 3 answer today: `allow`, `ask` or `deny`."""
+    message: str
+    checked: str = ""
+    """What steps 1 to 3 answered then."""
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether today's rules answer otherwise than those of then did."""
+        return self.now != self.checked
+
+    def describe(self) -> str:
+        """Return the difference in one line."""
+        return (
+            f"{self.at}  {self.call}: {self.before} by {self.source} → {self.now} ({self.message})"
+        )
+
+    def to_json(self) -> str:
+        """Return the difference as one JSON line."""
+        return json.dumps(
+            {
+                "at": self.at,
+                "tool": self.tool,
+                "call": self.call,
+                "before": self.before,
+                "source": self.source,
+                "checked": self.checked or None,
+                "now": self.now,
+                "message": self.message,
+            },
+            ensure_ascii=False,
+        )
+
+
+def replay(
+    folder: Path, context: PermissionContext, *, since: str | None = None
+) -> Iterator[Difference]:
+    """Yield the logged decisions of this launch folder, oldest first, as `logged_calls` reads them.
+
+    Args:
+        since: A date (`2026-01-31`) or any prefix of a time; None reads everything.
+    """
+    for call in logged_calls(folder, context.launch_dir, since=since):
+        decision = judged_again(call, context)
+        yield Difference(
+            at=call.at,
+            tool=call.request.tool,
+            call=described_call(call.request.tool, call.request.tool_input)[:_SHOWN_CHARS],
+            before=call.behavior,
+            source=call.source,
+            now=str(decision.behavior),
+            message=decision.message,
+            checked=call.checked,
+        )
+
+
+def judged_again(call: LoggedCall, context: PermissionContext) -> Decision:
+    """Return what the context's rules say of a logged call, in the mode in which it was made."""
+    # A call that was made in a mode behind a gate found the gate open.
+    context = replace(context, bypass_available=True).with_mode(call.mode)
+    return decide(call.request, context, cwd=call.cwd or context.launch_dir)

@@ -1,0 +1,1 @@
+"""Rules proposed, written and counted."""

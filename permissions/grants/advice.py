@@ -1,0 +1,149 @@
+"""Fewer questions, safely: how often and why the person was asked, and rules that would spare them.
+
+Every proposal is tried on the log before it is made: it says how many questions it would have
+spared, and none is made that would have let through a call to which the person said no. Reads only.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import field
+from datetime import datetime
+from typing import Final
+
+from permissions.base.lazy_dataclass import lazy_dataclass
+from permissions.context import PermissionContext
+from permissions.decision import Behavior
+from permissions.explain.audit_reader import LoggedCall
+from permissions.explain.decision_history import RuleKey, RuleUse, described_call
+from permissions.explain.replay import judged_again
+from permissions.grants.suggest import suggest
+from permissions.rule import Rule, RuleBehavior, RuleSource, RuleText
+
+MIN_ASKED: Final = 2
+"""Questions that a rule must spare to be worth one."""
+MAX_PROPOSALS: Final = 5
+_PERSON: Final = frozenset({"user", "bridge", "channel"})
+_CAUSES: Final = {"scope": "the scope asked", "mode": "no rule matched"}
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class Proposal:
+    """Rules that would have spared questions."""
+
+    rules: tuple[str, ...]
+    spares: int
+    """Questions of the log that they would have answered with a yes."""
+    example: str
+    """A call that they are for."""
+    also_allows: str = ""
+    """What else they allow, in words; empty for exact rules."""
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class Advice:
+    """What the log says about questions."""
+
+    decisions: int
+    asked: int
+    hours: float
+    """Between the first and the last decision of each session, summed."""
+    causes: tuple[tuple[str, int], ...]
+    """Why the person was asked, the most frequent first."""
+    proposals: tuple[Proposal, ...]
+    """The one that spares most first."""
+    unused: tuple[Rule, ...] = ()
+    """Allow rules of files that never decided anything."""
+
+    @property
+    def per_hour(self) -> float:
+        """Questions an hour; all of them where the log spans less than one."""
+        return self.asked / max(1.0, self.hours)
+
+
+def advise(
+    calls: Iterable[LoggedCall],
+    context: PermissionContext,
+    usage: Mapping[RuleKey, RuleUse] | None = None,
+) -> Advice:
+    """Return what the logged calls say. Pure; raises nothing."""
+    found = _Found()
+    for call in calls:
+        found.take(call)
+    return Advice(
+        found.decisions,
+        len(found.asked),
+        sum(last - first for first, last in found.spans.values()) / 3_600,
+        tuple(Counter(map(_cause, found.asked)).most_common()),
+        _proposals(found.asked, context),
+        tuple(rule for rule in context.rules.rules if _is_unused(rule, usage or {})),
+    )
+
+
+@lazy_dataclass(slots=True)
+class _Found:
+    decisions: int = 0
+    asked: list[LoggedCall] = field(default_factory=list)
+    """Calls that a person was asked about and answered."""
+    spans: dict[str, tuple[float, float]] = field(default_factory=dict)
+
+    def take(self, call: LoggedCall) -> None:
+        self.decisions += 1
+        if call.checked == "ask" and call.source in _PERSON:
+            self.asked.append(call)
+        try:
+            at = datetime.fromisoformat(call.at).timestamp()
+        except (ValueError, OverflowError):
+            return
+        first, last = self.spans.get(call.session_id, (at, at))
+        self.spans[call.session_id] = (min(first, at), max(last, at))
+
+
+def _cause(call: LoggedCall) -> str:
+    for step, answer, rule in call.steps:
+        if answer == "ask" and step == "ask":
+            return f"ask rule {rule}"
+        if answer == "ask" and step in _CAUSES:
+            return _CAUSES[step]
+    return "a hook asked"
+
+
+def _proposals(asked: Sequence[LoggedCall], context: PermissionContext) -> tuple[Proposal, ...]:
+    """Return proposals, each tried on the whole log."""
+    judged = [(call, judged_again(call, context)) for call in asked]
+    # What something else allows by now spares no question any more.
+    still_asked = [pair for pair in judged if pair[1].behavior is not Behavior.ALLOW]
+    counted: Counter[tuple[str, ...]] = Counter()
+    made: dict[tuple[str, ...], tuple[str, str]] = {}
+    for call, decision in still_asked:
+        if call.behavior != "allow" or decision.behavior is not Behavior.ASK:
+            continue
+        grants = suggest(
+            call.request, decision, context, cwd=call.cwd, destinations=[RuleSource.LOCAL]
+        )
+        for grant in grants:
+            counted[grant.rules] += 1
+            name = described_call(call.request.tool, call.request.tool_input)
+            made.setdefault(grant.rules, (name, grant.also_allows))
+    open_calls = [call for call, _ in still_asked]
+    tried = [
+        Proposal(rules, spares, *made[rules])
+        for rules, count in counted.most_common(2 * MAX_PROPOSALS)
+        if count >= MIN_ASKED and (spares := _spares(rules, open_calls, context)) >= MIN_ASKED
+    ]
+    return tuple(sorted(tried, key=lambda one: -one.spares)[:MAX_PROPOSALS])
+
+
+def _spares(rules: Sequence[str], calls: Sequence[LoggedCall], context: PermissionContext) -> int:
+    """Return how many of the calls rules would let through; 0 where one was answered no."""
+    texts = [RuleText(rule, RuleBehavior.ALLOW, RuleSource.LOCAL) for rule in rules]
+    changed = context.with_rules(context.rules.with_rules(texts))
+    through = [call for call in calls if judged_again(call, changed).behavior is Behavior.ALLOW]
+    return len(through) if all(call.behavior == "allow" for call in through) else 0
+
+
+def _is_unused(rule: Rule, usage: Mapping[RuleKey, RuleUse]) -> bool:
+    key = (str(rule.behavior), str(rule.source), rule.text)
+    is_own = rule.behavior is RuleBehavior.ALLOW and rule.file is not None
+    return is_own and rule.source is not RuleSource.POLICY and key not in usage

@@ -1,0 +1,256 @@
+"""Rules written into settings files: atomically, under a lock, everything else in the file kept.
+
+The file is read again under the lock, so another writer's change is never dropped; what was written
+is read back, so a rule that is said to be stored is stored.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import stat
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from permissions.base.files.plain_file import read_plain
+from permissions.base.lazy_dataclass import lazy_dataclass
+from permissions.rule import RuleBehavior
+
+
+class StoreError(OSError):
+    """The settings file cannot be changed; says which one and why. Nothing was changed."""
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class StoreReceipt:
+    """What a change did; `undo` takes it back."""
+
+    file: Path
+    changed: tuple[str, ...]
+    """Rules that were added or removed; empty when there was nothing to do."""
+    created: bool = False
+    """Whether the file is new."""
+    behavior: RuleBehavior = RuleBehavior.ALLOW
+    before: tuple[Any, ...] = ()
+    """The entries of the list as they were, rules with examples included."""
+    after: tuple[Any, ...] = ()
+    """The entries as they were written."""
+
+
+Edit = Callable[[list[Any]], list[str]]
+"""Changes a list of entries in place and returns the rules that it added or removed."""
+
+
+def store_rules(
+    file: Path, behavior: RuleBehavior, rules: Sequence[str], *, within: Path | None = None
+) -> StoreReceipt:
+    """Add rules to a settings file, making it (0600, in a 0700 folder) where there is none.
+
+    Args:
+        within: Where the file must really be, links resolved; None writes through any link.
+
+    Raises:
+        StoreError: the file is no JSON object, is write-protected, or cannot be written.
+    """
+
+    def add(entries: list[Any]) -> list[str]:
+        known = {_rule_text(entry) for entry in entries}
+        new = [rule for rule in dict.fromkeys(rules) if rule not in known]
+        entries.extend(new)
+        return new
+
+    return _change(file, behavior, add, within)
+
+
+def remove_rules(
+    file: Path, behavior: RuleBehavior, rules: Sequence[str], *, within: Path | None = None
+) -> StoreReceipt:
+    """Take rules out of a settings file, wherever they stand in it. Raises as `store_rules`."""
+
+    def remove(entries: list[Any]) -> list[str]:
+        known = {_rule_text(entry) for entry in entries}
+        gone = [rule for rule in dict.fromkeys(rules) if rule in known]
+        entries[:] = [entry for entry in entries if _rule_text(entry) not in gone]
+        return gone
+
+    return _change(file, behavior, remove, within)
+
+
+def replace_rule(
+    file: Path, behavior: RuleBehavior, old: str, new: str, *, within: Path | None = None
+) -> StoreReceipt:
+    """Write another rule in the place of one; examples of the old one go with it.
+
+    Raises:
+        StoreError: as `store_rules`; also when the old rule is not there any more.
+    """
+
+    def swap(entries: list[Any]) -> list[str]:
+        texts = [_rule_text(entry) for entry in entries]
+        if old not in texts:
+            raise StoreError(f"{file} has no {behavior} rule {old!r} any more")
+        entries[texts.index(old)] = new
+        return [new]
+
+    return _change(file, behavior, swap, within)
+
+
+def undo(receipt: StoreReceipt, *, within: Path | None = None) -> StoreReceipt:
+    """Take a change back, in the place it had; what others wrote meanwhile stays.
+
+    Raises:
+        StoreError: as `store_rules`.
+    """
+
+    def take_back(entries: list[Any]) -> list[str]:
+        added = [entry for entry in receipt.after if entry not in receipt.before]
+        gone = [entry for entry in receipt.before if entry not in receipt.after]
+        entries[:] = [entry for entry in entries if entry not in added]
+        for entry in gone:
+            if entry not in entries:
+                entries.insert(min(receipt.before.index(entry), len(entries)), entry)
+        return [text for entry in (*added, *gone) if (text := _rule_text(entry)) is not None]
+
+    return _change(receipt.file, receipt.behavior, take_back, within)
+
+
+def _change(file: Path, behavior: RuleBehavior, edit: Edit, within: Path | None) -> StoreReceipt:
+    try:
+        target = _target(file, within)
+        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with _locked(target):
+            text = _text(file, target)
+            data = _object(file, text)
+            entries = _entries(file, data, behavior)
+            before = tuple(entries)
+            changed = edit(entries)
+            if not changed or before == tuple(entries):
+                return StoreReceipt(file, (), behavior=behavior, before=before, after=before)
+            _write(target, _encoded(data, _indent(text)))
+            _read_back(file, target, behavior, entries)
+            receipt = StoreReceipt(file, tuple(changed), text is None, behavior, before)
+            return replace(receipt, after=tuple(entries))
+    except StoreError:
+        raise
+    except OSError as error:
+        raise StoreError(f"{file}: {error.strerror or error}") from error
+
+
+def _target(file: Path, within: Path | None) -> Path:
+    """Return the file that is really written: behind links, but never outside of `within`."""
+    target = Path(os.path.realpath(file))
+    if target.is_symlink():
+        raise StoreError(f"{file} is a link that leads in a circle")
+    if within is not None and not target.is_relative_to(os.path.realpath(within)):
+        # A repository could point its file at the person's own settings, or anywhere else.
+        raise StoreError(f"{file} is a link to {target}, which is outside of {within}")
+    return target
+
+
+def _text(file: Path, target: Path) -> str | None:
+    """Return what the file holds now, None when there is none."""
+    try:
+        mode = target.stat().st_mode
+    except FileNotFoundError:
+        return None
+    if not stat.S_ISREG(mode):
+        raise StoreError(f"{file} is no regular file")
+    if not mode & 0o222:
+        # Replacing it would work all the same, and would not respect who protected it.
+        raise StoreError(f"{file} is write-protected")
+    try:
+        return read_plain(target).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise StoreError(f"{file} is not UTF-8 text; mend it first") from error
+
+
+def _rule_text(entry: object) -> str | None:
+    """Return the rule of an entry, None for what is none; rules with examples are objects."""
+    text = entry.get("rule") if isinstance(entry, dict) else entry
+    return text if isinstance(text, str) else None
+
+
+def _object(file: Path, text: str | None) -> dict[str, Any]:
+    if text is None or not text.strip():
+        return {}
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            names = [name for name, _ in pairs]
+            twice = next(name for name in names if names.count(name) > 1)
+            # Writing it back would drop one of the two.
+            raise StoreError(f"{file} has the key {twice!r} twice; mend it first")
+        return found
+
+    try:
+        data = json.loads(text, object_pairs_hook=unique)
+    except (ValueError, RecursionError) as error:
+        raise StoreError(f"{file} is not valid JSON ({error}); mend it first") from error
+    if not isinstance(data, dict):
+        raise StoreError(f"{file} does not hold a JSON object; mend it first")
+    return data
+
+
+def _entries(file: Path, data: dict[str, Any], behavior: RuleBehavior) -> list[Any]:
+    section = data.setdefault("permissions", {})
+    if not isinstance(section, dict):
+        raise StoreError(f"{file}: `permissions` is not an object; mend it first")
+    entries = section.setdefault(str(behavior), [])
+    if not isinstance(entries, list):
+        raise StoreError(f"{file}: `permissions.{behavior}` is not a list; mend it first")
+    return entries
+
+
+def _read_back(file: Path, target: Path, behavior: RuleBehavior, entries: list[Any]) -> None:
+    data = json.loads(target.read_text("utf-8"))
+    if data["permissions"][str(behavior)] != entries:
+        raise StoreError(f"{file}: the change did not reach the file")
+
+
+def _encoded(data: dict[str, Any], indent: int | str) -> bytes:
+    try:
+        return (json.dumps(data, indent=indent, ensure_ascii=False) + "\n").encode("utf-8")
+    except UnicodeEncodeError:
+        # Half a surrogate pair can be written as an escape only.
+        return (json.dumps(data, indent=indent) + "\n").encode("ascii")
+
+
+def _indent(text: str | None) -> int | str:
+    for line in (text or "").splitlines()[1:]:
+        space = line[: len(line) - len(line.lstrip())]
+        if space:
+            return "\t" if space.startswith("\t") else len(space)
+    return 2
+
+
+@contextmanager
+def _locked(target: Path) -> Iterator[None]:
+    # The folder itself is locked: a lock file would have to be left behind, or raced for.
+    folder = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(folder)
+
+
+def _write(target: Path, data: bytes) -> None:
+    mode = target.stat().st_mode & 0o777 if target.exists() else 0o600
+    descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.chmod(name, mode)
+        os.replace(name, target)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(name)
+        raise

@@ -1,0 +1,326 @@
+"""What "don't ask again" would store: the narrowest useful rules, and what else they would allow.
+
+Pure; nothing is written here (see `permissions.grants.settings_writer`). Next:
+`permissions.grants.narrow_pattern` (the shapes of command rules) and `permissions.grants.rule_path`
+(how paths are written in rules).
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from permissions.base.lazy_dataclass import lazy_dataclass
+from permissions.context import PermissionContext
+from permissions.decision import (
+    Behavior,
+    Decision,
+    DecisionWarning,
+    GrantChoice,
+    Reason,
+    RuleRef,
+    WarningType,
+)
+from permissions.evaluate.cascade import judged
+from permissions.evaluate.read_only_classifier import decide_with_classifier
+from permissions.grants.narrow_pattern import beyond, pattern_for
+from permissions.grants.rule_path import UNWRITABLE, anchored_path, escaped_path
+from permissions.lint.lint import LintType, LintWarning, lint_new
+from permissions.lint.subsume import subsumes
+from permissions.request import PermissionRequest
+from permissions.rule import Rule, RuleBehavior, RuleSet, RuleSource, RuleText
+from permissions.tool_names import EDIT_TOOLS, canonical_tool
+
+MAX_RULES: Final = 5
+"""Rules stored for one compound command at most."""
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class RuleOffer:
+    """One rule of a grant: which part of the call it is for, and what it would mean."""
+
+    rule: str
+    part: str
+    """The part of the call, as written; for other tools than Bash the path or address."""
+    also_allows: str = ""
+    """What the rule allows beyond this part; empty for an exact rule."""
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class Grant:
+    """One answer of the dialog that remembers something."""
+
+    rules: tuple[str, ...]
+    behavior: RuleBehavior
+    destination: RuleSource | None
+    """Where it is kept; None for "only this once"."""
+    label: str
+    """Continues "Yes, and …": `don't ask again for git push * in this session`."""
+    also_allows: str = ""
+    """What the rules allow beyond this call; empty for exact rules."""
+    offers: tuple[RuleOffer, ...] = ()
+    """The rules one by one, in the order of the call's parts."""
+    covered: tuple[tuple[str, RuleRef], ...] = ()
+    """Parts that need no new rule, each with the rule that allows it already."""
+    needless: tuple[RuleRef, ...] = ()
+    """Allow rules that are there and say nothing any more beside these."""
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class Review:
+    """What storing rules by hand would lead to; nothing was stored."""
+
+    findings: tuple[LintWarning, ...]
+    """Shadows, duplicates and mistakes that come with the rules, each with a proposed fix."""
+    covered: tuple[tuple[str, RuleRef], ...]
+    """Rules that change nothing, each with the one that says the same or more already."""
+
+
+def suggest(
+    request: PermissionRequest,
+    decision: Decision,
+    context: PermissionContext,
+    *,
+    cwd: Path | None = None,
+    destinations: Sequence[RuleSource] | None = None,
+) -> tuple[Grant, ...]:
+    """Return what may be remembered for this ask, shortest keeping first; empty when nothing helps.
+
+    A rule helps only where the ask comes from nothing having matched (or, for reads outside the
+    scope, from the scope): an ask rule, a protected path or an unreadable command asks again.
+
+    Args:
+        cwd: The shell's current folder, as for `decide`.
+        destinations: Where rules may be kept; None is what the dialog offers: this session, and
+            for everything but edits the person's own file of this project.
+    """
+    found: list[Grant] = []
+    for destination in destinations or _destinations(request):
+        offers = _offers(request, decision, context, destination, cwd)
+        rules = tuple(dict.fromkeys(offer.rule for offer in offers))
+        if not rules or len(rules) > MAX_RULES:
+            continue
+        if not _would_allow(rules, destination, request, context, cwd):
+            continue
+        where = _WHERE[destination]
+        found.append(
+            Grant(
+                rules,
+                RuleBehavior.ALLOW,
+                destination,
+                f"don't ask again for {_named(offers)} {where}",
+                "; ".join(dict.fromkeys(o.also_allows for o in offers if o.also_allows)),
+                tuple(offers),
+                _covered_parts(decision),
+                _needless(rules, destination, context.rules),
+            )
+        )
+    return tuple(found)
+
+
+def review(
+    rules: Sequence[str], behavior: RuleBehavior, source: RuleSource, context: PermissionContext
+) -> Review:
+    """Say what storing these rules would lead to, before they are written. Pure."""
+    added = [RuleText(rule, behavior, source) for rule in rules]
+    read = RuleSet.build(added)[0].rules
+    covered = tuple(
+        (new.text, known.ref)
+        for new in read
+        for known in [_covering(new, context.rules)]
+        if known is not None
+    )
+    return Review(lint_new(context.rules, added), covered)
+
+
+def shadow_warnings_of(
+    grant: GrantChoice, context: PermissionContext
+) -> tuple[DecisionWarning, ...]:
+    """Return a warning for each rule of a grant that can never take effect where it is stored."""
+    added = [
+        RuleText(rule, RuleBehavior(str(grant.behavior)), RuleSource(grant.destination))
+        for rule in grant.rules
+    ]
+    return tuple(
+        DecisionWarning(
+            WarningType.SHADOWED_RULE, found.source, found.shadowed, f"{found.message}; {found.fix}"
+        )
+        for found in lint_new(context.rules, added)
+        if found.type in {LintType.DENY_SHADOW, LintType.ASK_SHADOW}
+    )
+
+
+_WHERE: Final = {
+    RuleSource.SESSION: "in this session",
+    RuleSource.LOCAL: "in this project",
+    RuleSource.PROJECT: "for everybody in this project",
+    RuleSource.USER: "in every project",
+    RuleSource.CLI: "in this start",
+    RuleSource.POLICY: "on this machine",
+}
+
+
+def _destinations(request: PermissionRequest) -> tuple[RuleSource, ...]:
+    if canonical_tool(request.tool) in EDIT_TOOLS:
+        return (RuleSource.SESSION,)
+    return (RuleSource.SESSION, RuleSource.LOCAL)
+
+
+def _covering(rule: Rule, rules: RuleSet) -> Rule | None:
+    return next(
+        (
+            known
+            for known in rules.rules
+            if known.behavior is rule.behavior and not known.is_cap and subsumes(known, rule)
+        ),
+        None,
+    )
+
+
+def _needless(texts: Sequence[str], destination: RuleSource, rules: RuleSet) -> tuple[RuleRef, ...]:
+    """Return the allow rules kept in files that new ones would say as well, where they count."""
+    new = RuleSet.build([RuleText(text, RuleBehavior.ALLOW, destination) for text in texts])[0]
+    return tuple(
+        known.ref
+        for known in rules.rules
+        if known.behavior is RuleBehavior.ALLOW
+        and known.file is not None
+        and (known.source is destination or destination is RuleSource.USER)
+        and any(subsumes(wider, known) for wider in new.rules)
+    )
+
+
+def _covered_parts(decision: Decision) -> tuple[tuple[str, RuleRef], ...]:
+    return tuple(
+        (part.text, part.rule)
+        for part in decision.parts
+        if part.reason is Reason.ALLOW_RULE and part.rule is not None
+    )
+
+
+def _offers(
+    request: PermissionRequest,
+    decision: Decision,
+    context: PermissionContext,
+    destination: RuleSource,
+    cwd: Path | None,
+) -> tuple[RuleOffer, ...]:
+    tool = request.tool
+    if decision.reason is Reason.SCOPE_BOUNDS_VIOLATION and tool in {"Read", "Glob", "Grep"}:
+        return _read_offer(request)
+    if decision.reason is not Reason.MODE_DEFAULT:
+        return ()
+    if tool == "Bash":
+        return _bash_offers(request, context, destination, cwd)
+    if canonical_tool(tool) in EDIT_TOOLS:
+        path = _text(request, "file_path") or _text(request, "notebook_path")
+        return _edit_offer(path, context, destination)
+    if tool == "WebFetch":
+        host = urlsplit(_text(request, "url")).hostname
+        return (
+            (RuleOffer(f"WebFetch(domain:{host})", host, f"every page of {host}"),) if host else ()
+        )
+    if tool.startswith("mcp__"):
+        return (RuleOffer(tool, tool, f"every call of {tool}"),)
+    return ()
+
+
+def _read_offer(request: PermissionRequest) -> tuple[RuleOffer, ...]:
+    path = _text(request, "file_path") or _text(request, "path")
+    if not os.path.isabs(path) or any(character in path for character in UNWRITABLE):
+        return ()
+    path = os.path.normpath(path)
+    folder = os.path.dirname(path) if request.tool == "Read" else path
+    if folder.count("/") < _NARROW_DEPTH:
+        # Too much lies below it: the file alone, or nothing for a whole folder.
+        return (RuleOffer(f"Read(/{escaped_path(path)})", path),) if request.tool == "Read" else ()
+    return (
+        RuleOffer(f"Read(/{escaped_path(folder)}/**)", path, f"reading everything below {folder}"),
+    )
+
+
+_NARROW_DEPTH: Final = 3
+"""Folders with fewer components (`/etc`, `/home/me`) hold too much for one answer."""
+
+
+def _bash_offers(
+    request: PermissionRequest,
+    context: PermissionContext,
+    destination: RuleSource,
+    cwd: Path | None,
+) -> tuple[RuleOffer, ...]:
+    found = judged(request, context, cwd=cwd)
+    base = str(cwd or context.launch_dir)
+    offers: list[RuleOffer] = []
+    for part, verdict in zip(found.parts, found.verdicts, strict=True):
+        if verdict.behavior is Behavior.ALLOW or part.is_provably_harmless:
+            continue
+        if part.kind == "write":
+            target = _redirect_target(part.text)
+            path = os.path.normpath(os.path.join(base, target))
+            file_rule = anchored_path(path, context, destination) if target else None
+            if file_rule is None:
+                return ()
+            offers.append(RuleOffer(f"Edit({file_rule})", part.text, f"editing {target}"))
+            continue
+        pattern = pattern_for(part.text) if part.kind == "command" else None
+        if pattern is None:
+            return ()
+        offers.append(RuleOffer(f"Bash({pattern})", part.text, beyond(pattern)))
+    return tuple(offers)
+
+
+def _redirect_target(text: str) -> str:
+    """Return the file of a redirection, or nothing when it is not one plain word."""
+    try:
+        words = shlex.split(text.lstrip("0123456789<>&|"))
+    except ValueError:
+        return ""
+    return words[0] if len(words) == 1 else ""
+
+
+def _edit_offer(
+    path: str, context: PermissionContext, destination: RuleSource
+) -> tuple[RuleOffer, ...]:
+    folder = os.path.dirname(os.path.normpath(os.path.join(str(context.launch_dir), path)))
+    anchored = anchored_path(folder, context, destination)
+    if anchored is None:
+        return ()
+    launch_dir = str(context.launch_dir)
+    inside = folder.startswith(f"{launch_dir}/")
+    where = folder[len(launch_dir) + 1 :] if inside else folder
+    where = "this folder" if folder == launch_dir else where
+    rule = f"Edit({anchored.rstrip('/')}/**)"
+    return (RuleOffer(rule, path, f"editing every file below {where}"),)
+
+
+def _would_allow(
+    rules: Sequence[str],
+    destination: RuleSource,
+    request: PermissionRequest,
+    context: PermissionContext,
+    cwd: Path | None,
+) -> bool:
+    """Whether the rules really lift this ask: nothing is offered that would ask again."""
+    extra = [RuleText(rule, RuleBehavior.ALLOW, destination) for rule in rules]
+    changed = context.with_rules(context.rules.with_rules(extra))
+    after = decide_with_classifier(request, changed, cwd=cwd)
+    return after.behavior is Behavior.ALLOW
+
+
+def _named(offers: Sequence[RuleOffer]) -> str:
+    """Return what the rules are about, as people say it: commands as written, the rest in words."""
+    shown = [
+        offer.rule[5:-1] if offer.rule.startswith("Bash(") else offer.also_allows or offer.rule
+        for offer in offers
+    ]
+    return ", ".join(dict.fromkeys(shown))
+
+
+def _text(request: PermissionRequest, key: str) -> str:
+    value = request.tool_input.get(key)
+    return value if isinstance(value, str) else ""

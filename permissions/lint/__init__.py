@@ -1,0 +1,1 @@
+"""Rules that do not do what they look like."""

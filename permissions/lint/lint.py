@@ -1,0 +1,344 @@
+"""Finds rules that do not do what they look like: shadowed, dead, malformed, wrongly anchored.
+
+Runs when rules are written and when they are loaded, never while deciding (safety-and-permissions:
+shadow rule detection).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from enum import StrEnum
+
+from permissions.base.lazy_dataclass import lazy_dataclass
+from permissions.decision import DecisionWarning, WarningType
+from permissions.lint.examples import failed_examples
+from permissions.lint.subsume import finds_inside, kin_of, subsumes
+from permissions.lint.suggest_fix import mended
+from permissions.matching.effective_rules import RUNNER_PREFIXES, RUNNERS
+from permissions.paths.path_pattern import Anchor, PathPattern
+from permissions.rules.grammar import RuleBehavior
+from permissions.rules.rule_set import Rule, RuleSet, RuleSource, RuleText
+from permissions.shell.command_pattern import BashPattern
+from permissions.shell.wrappers.wrapper_table import LOOKED_THROUGH
+from permissions.tool_names import KNOWN_TOOLS
+
+
+class LintType(StrEnum):
+    """What is wrong with a rule."""
+
+    DENY_SHADOW = "deny_shadow"
+    ASK_SHADOW = "ask_shadow"
+    MALFORMED_RULE = "malformed_rule"
+    UNKNOWN_TOOL = "unknown_tool"
+    DUPLICATE = "duplicate"
+    UNREACHABLE = "unreachable"
+    WRONG_ANCHOR = "wrong_anchor"
+    RUNNER_WILDCARD = "runner_wildcard"
+    FAILED_EXAMPLE = "failed_example"
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class LintWarning:
+    """One finding, with what to do about it."""
+
+    type: LintType
+    shadowed: str | None
+    """The rule that the finding is about, as written."""
+    shadower: str | None
+    """The rule that is in its way; None when the finding is about one rule alone."""
+    source: str
+    shadower_source: str | None
+    message: str
+    fix: str
+    file: str | None = None
+    line: int | None = None
+
+    @property
+    def told(self) -> str:
+        """The finding and what to do about it, as one line."""
+        return f"{self.message}. To mend it: {self.fix}."
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON form of `permissions lint --jsonl`."""
+        return {
+            "type": str(self.type),
+            "shadowed": self.shadowed,
+            "shadower": self.shadower,
+            "source": self.source,
+            "shadower_source": self.shadower_source,
+            "message": self.message,
+            "fix": self.fix,
+        }
+
+
+_RESTRICTING = {
+    RuleBehavior.DENY: (LintType.DENY_SHADOW, "denies"),
+    RuleBehavior.ASK: (LintType.ASK_SHADOW, "asks"),
+}
+_PERSONAL = frozenset({RuleSource.USER, RuleSource.LOCAL})
+_ROOTS = ("Users", "home", "etc", "tmp", "var", "usr", "opt", "private", "root", "mnt", "Volumes")
+_QUOTED = re.compile(r"""'[^']*'|"(?:[^"\\]|\\.)*"|\\.""", re.DOTALL)
+"""What a shell takes literally: an operator in it separates nothing."""
+_OWN_WORD = re.compile(r"-.*|[\d.]+[smhd]?")
+"""An option or a duration: no program yet."""
+_NO_PROGRAM = re.compile(r"-(?!n$).*|\.")
+"""An option of a runner (`bash -n` runs nothing), or the folder that `direnv exec` is given."""
+_WORD = re.compile(r"""(?:'[^']*'|"(?:[^"\\]|\\.)*"|\\.|[^\s'"\\])+""", re.DOTALL)
+_OPERATORS = frozenset({"&&", "||", "|", ";", "&", "|&"})
+_EXACT_ONLY = frozenset({"watch", "setsid", "ionice", "flock"})
+_MORE_RUNNERS = frozenset(
+    {"sh", "bash", "zsh", "dash", "ksh", "sh -c", "bash -c", "zsh -c", "docker exec", "npm exec"}
+)
+
+
+def lint(rules: RuleSet, *, sandbox_auto_allow: bool = False) -> tuple[LintWarning, ...]:
+    """Return the findings about a whole set: malformed rules first, then in order of the rules."""
+    found = [_from_warning(warning, rules) for warning in rules.warnings]
+    shadows = shadowed_rules(rules, sandbox_auto_allow=sandbox_auto_allow)
+    hidden = {(warning.shadowed, warning.source) for warning in shadows}
+    found.extend(shadows)
+    seen: list[tuple[Rule, str | None]] = []
+    for rule in rules.rules:
+        if rule.is_cap:
+            continue
+        found.extend(_about_one(rule))
+        # Only an allow rule is told to be one too many: a second deny or ask does no harm.
+        if rule.behavior is RuleBehavior.ALLOW and (rule.text, str(rule.source)) not in hidden:
+            kin = kin_of(rule)
+            found.extend(_duplicates(rule, [other for other, its in seen if _are_kin(kin, its)]))
+            seen.append((rule, kin))
+    return tuple(found)
+
+
+def lint_new(
+    rules: RuleSet, added: Iterable[RuleText], *, sandbox_auto_allow: bool = False
+) -> tuple[LintWarning, ...]:
+    """Return the findings that storing `added` would cause; run before they are written."""
+    texts = {(entry.text, str(entry.source)) for entry in added}
+    combined = RuleSet.build((*rules.texts, *added))[0]
+    return tuple(
+        warning
+        for warning in lint(combined, sandbox_auto_allow=sandbox_auto_allow)
+        if (warning.shadowed, warning.source) in texts
+        or (warning.shadower, warning.shadower_source) in texts
+    )
+
+
+def shadowed_rules(rules: RuleSet, *, sandbox_auto_allow: bool = False) -> list[LintWarning]:
+    """Return one finding per allow rule and deny or ask rule that always comes before it."""
+    restricting = [
+        (rule, kin_of(rule))
+        for rule in rules.rules
+        if rule.behavior in _RESTRICTING and not rule.is_cap
+    ]
+    found: dict[tuple[str, str, str, str, str], LintWarning] = {}
+    for allowed in rules.rules:
+        if allowed.behavior is not RuleBehavior.ALLOW:
+            continue
+        kin = kin_of(allowed)
+        for wider, its in restricting:
+            if not _is_kin(its, kin) and not finds_inside(wider, allowed):
+                continue
+            if _is_lifted(wider, allowed, sandbox_auto_allow) or not subsumes(wider, allowed):
+                continue
+            warning = _shadow(wider, allowed)
+            key = (
+                warning.type,
+                allowed.text,
+                str(allowed.source),
+                wider.text,
+                str(wider.source),
+            )
+            found.setdefault(key, warning)
+    return list(found.values())
+
+
+def _is_kin(wider: str | None, narrower: str | None) -> bool:
+    """May a rule of the one kin cover one of the other? It spares the closer look at most pairs."""
+    return wider is None or (narrower is not None and narrower.startswith(wider))
+
+
+def _are_kin(one: str | None, other: str | None) -> bool:
+    return _is_kin(one, other) or _is_kin(other, one)
+
+
+def shadow_warnings(rules: RuleSet) -> tuple[DecisionWarning, ...]:
+    """Return shadowed rules as warnings of a decision."""
+    return tuple(
+        DecisionWarning(
+            WarningType.SHADOWED_RULE, warning.source, warning.shadowed, warning.message
+        )
+        for warning in shadowed_rules(rules)
+    )
+
+
+def _is_lifted(wider: Rule, allowed: Rule, sandbox_auto_allow: bool) -> bool:
+    """Does the sandbox allow the call before this ask rule is reached?"""
+    return (
+        sandbox_auto_allow
+        and wider.behavior is RuleBehavior.ASK
+        and wider.is_tool_wide
+        and wider.tool.text == "Bash"
+        and wider.source in _PERSONAL
+        and allowed.tool.text == "Bash"
+    )
+
+
+def _shadow(wider: Rule, allowed: Rule) -> LintWarning:
+    kind, verb = _RESTRICTING[wider.behavior]
+    return LintWarning(
+        kind,
+        allowed.text,
+        wider.text,
+        str(allowed.source),
+        str(wider.source),
+        f"'{wider.text}' ({wider.source}) {verb} before '{allowed.text}' ({allowed.source}) is "
+        "reached",
+        f"remove '{allowed.text}', or narrow the {wider.behavior} rule '{wider.text}'",
+        allowed.file,
+        allowed.line,
+    )
+
+
+def _from_warning(warning: DecisionWarning, rules: RuleSet) -> LintWarning:
+    is_unknown = warning.type is WarningType.UNKNOWN_TOOL
+    written = next(
+        (
+            text
+            for text in rules.texts
+            if text.text == warning.rule and str(text.source) == warning.source
+        ),
+        None,
+    )
+    return LintWarning(
+        LintType.UNKNOWN_TOOL if is_unknown else LintType.MALFORMED_RULE,
+        warning.rule,
+        None,
+        warning.source or "",
+        None,
+        warning.message,
+        _mending(written, is_unknown=is_unknown),
+        written.file if written is not None else None,
+        written.line if written is not None else None,
+    )
+
+
+def _mending(written: RuleText | None, *, is_unknown: bool) -> str:
+    meant = None
+    if written is not None and written.invalid is None:
+        meant = mended(written.text, written.behavior)
+    if meant is not None:
+        return f"write {meant}, or remove the rule"
+    if is_unknown:
+        known = ", ".join(sorted(KNOWN_TOOLS - {"Cd", "LS"}))
+        return f"use one of {known}, or mcp__<server>__<tool>; or remove the rule"
+    return "correct the rule or remove it"
+
+
+def _one(rule: Rule, kind: LintType, message: str, fix: str) -> LintWarning:
+    return LintWarning(
+        kind, rule.text, None, str(rule.source), None, message, fix, rule.file, rule.line
+    )
+
+
+def _about_one(rule: Rule) -> Iterator[LintWarning]:
+    specifier = rule.specifier
+    if isinstance(specifier, PathPattern) and specifier.anchor is Anchor.SOURCE:
+        first = specifier.pattern.partition("/")[0]
+        if first in _ROOTS and rule.source is not RuleSource.POLICY:
+            yield _one(
+                rule,
+                LintType.WRONG_ANCHOR,
+                f"'/{specifier.pattern}' starts at the rule's own folder, not at the file system",
+                f"write {rule.tool.text}(//{specifier.pattern}) for the absolute path",
+            )
+    if rule.behavior is RuleBehavior.ALLOW and isinstance(specifier, BashPattern):
+        yield from _about_command(rule, specifier)
+    for example in failed_examples(rule):
+        yield _one(rule, LintType.FAILED_EXAMPLE, example, "correct the rule or its example")
+
+
+def _about_command(rule: Rule, pattern: BashPattern) -> Iterator[LintWarning]:
+    words = _QUOTED.sub("x", pattern.text).replace(":*", " *").split()
+    if any(word in _OPERATORS or word.endswith(";") for word in words):
+        each = ", ".join(f"Bash({command})" for command in _commands(pattern.text))
+        yield _one(
+            rule,
+            LintType.UNREACHABLE,
+            "commands are matched one by one, so a rule with an operator never matches",
+            f"write one rule for each command: {each}",
+        )
+        return
+    if pattern.is_exact:
+        return
+    if words[0] in _EXACT_ONLY:
+        yield _one(
+            rule,
+            LintType.UNREACHABLE,
+            f"'{words[0]}' runs any program, so a rule with a wildcard never covers it",
+            f"write out the whole command, as in Bash({words[0]} <command>)",
+        )
+        return
+    if ":*" in pattern.text.split()[0] and len(words) > 1 and not pattern.text.endswith(":*"):
+        yield _one(
+            rule,
+            LintType.UNREACHABLE,
+            "':*' is a wildcard at the end only; here the colon is part of the program's name",
+            f"write Bash({' '.join(words)})",
+        )
+        return
+    literal = [word for word in words if "*" not in word]
+    prefix = " ".join(literal)
+    if words[0] in LOOKED_THROUGH and all(_OWN_WORD.fullmatch(word) for word in literal[1:]):
+        yield _one(
+            rule,
+            LintType.UNREACHABLE,
+            f"'{words[0]}' is looked through, so this allows no command that it runs",
+            "write the rule for the command behind it, as in Bash(npm test *)",
+        )
+        return
+    runners = (prefix, " ".join(word for word in literal if not _NO_PROGRAM.fullmatch(word)))
+    if any(one in RUNNERS or one in RUNNER_PREFIXES or one in _MORE_RUNNERS for one in runners):
+        place = "<container> <program>" if runners[1] == "docker exec" else "<program>"
+        yield _one(
+            rule,
+            LintType.RUNNER_WILDCARD,
+            f"'{prefix}' runs any program, so this allows everything",
+            f"name the program, as in Bash({prefix} {place} *)",
+        )
+
+
+def _commands(text: str) -> list[str]:
+    """Return the commands between the operators of a pattern."""
+    parts: list[list[str]] = [[]]
+    for word in _WORD.findall(text):
+        if word in _OPERATORS:
+            parts.append([])
+        elif word.endswith(";") and word[-2:] != "\\;":
+            parts[-1].append(word[:-1])
+            parts.append([])
+        else:
+            parts[-1].append(word)
+    commands = [" ".join(word for word in words if word) for words in parts]
+    return list(dict.fromkeys(command for command in commands if command))
+
+
+def _duplicates(rule: Rule, earlier: list[Rule]) -> Iterator[LintWarning]:
+    for other in earlier:
+        if other.behavior is not rule.behavior:
+            continue
+        wider, narrower = (other, rule) if subsumes(other, rule) else (rule, other)
+        if wider is rule and not subsumes(rule, other):
+            continue
+        yield LintWarning(
+            LintType.DUPLICATE,
+            narrower.text,
+            wider.text,
+            str(narrower.source),
+            str(wider.source),
+            f"'{wider.text}' ({wider.source}) covers '{narrower.text}' ({narrower.source}) already",
+            f"remove '{narrower.text}'",
+            narrower.file,
+            narrower.line,
+        )

@@ -1,0 +1,53 @@
+"""What a person is told about their rules as they are loaded: what cannot be read, what never
+counts, what allows more than it looks like.
+
+One line for each rule that cannot be read, since something else is in force than was written; one
+line for everything that lint finds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from permissions.explain.explain_decision import Shorten, source_name
+from permissions.lint.lint import LintType, LintWarning, lint, shadowed_rules
+from permissions.rule import RuleSet
+
+_NAMED: Final = 3
+_ALL_RULES: Final = 200
+"""Up to so many rules everything is looked for; of more, only rules that never take effect."""
+_UNREAD: Final = frozenset({LintType.MALFORMED_RULE, LintType.UNKNOWN_TOOL})
+_DEAD: Final = frozenset({LintType.DENY_SHADOW, LintType.ASK_SHADOW, LintType.UNREACHABLE})
+
+
+def rule_notes(rules: RuleSet, short: Shorten = str) -> tuple[str, ...]:
+    """Return the lines, those about single rules first; () where there is nothing to say."""
+    if len(rules.rules) <= _ALL_RULES:
+        found = lint(rules)
+    else:
+        found = (*lint(RuleSet((), rules.warnings, rules.texts)), *shadowed_rules(rules))
+    unread = [_about(warning, short) for warning in found if warning.type in _UNREAD]
+    return (*unread, *_summary([warning for warning in found if warning.type not in _UNREAD]))
+
+
+def _about(warning: LintWarning, short: Shorten) -> str:
+    line = f":{warning.line}" if warning.line else ""
+    place = f"{short(warning.file)}{line}" if warning.file else source_name(warning.source)
+    return f"Rule {warning.shadowed} ({place}): {warning.told}"
+
+
+def _summary(found: list[LintWarning]) -> Iterator[str]:
+    names = list(dict.fromkeys(str(warning.shadowed) for warning in found))
+    if not names:
+        return
+    dead = {warning.shadowed for warning in found if warning.type in _DEAD}
+    shown = ", ".join(names[:_NAMED])
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    many = f"{len(names)} rules want a look" if len(names) > 1 else "1 rule wants a look"
+    never = f"; {len(dead)} never take effect" if len(dead) > 1 else ""
+    never = "; 1 never takes effect" if len(dead) == 1 else never
+    yield (
+        f"{many}{never}: {shown}{more}. "
+        "/permissions and `agent-tui permissions lint` say why, and what to write instead."
+    )

@@ -1,0 +1,198 @@
+"""Does one rule match everything that another one matches?
+
+Answers yes only when that is certain, because lint tells people that a rule can never take effect.
+"""
+
+from __future__ import annotations
+
+from itertools import takewhile
+
+from permissions.base.text.star_pattern import star_pattern
+from permissions.paths.path_inclusion import fits_all_of
+from permissions.paths.path_pattern import Anchor, PathPattern, floats
+from permissions.rules.grammar import (
+    DomainPattern,
+    NamePattern,
+    ParameterPattern,
+    RuleBehavior,
+    ToolPattern,
+    WholeTool,
+)
+from permissions.rules.rule_set import Rule, RuleSource
+from permissions.shell.analyse import analyse
+from permissions.shell.command_pattern import BashPattern
+from permissions.shell.syntax import Unparsable
+from permissions.shell.wrappers.wrapper_table import LOOKED_THROUGH
+from permissions.tool_names import EDIT_TOOLS, READ_TOOLS
+
+_ANYTHING = "\x01"
+"""Stands for an arbitrary text in the place of a wildcard."""
+_WILD = frozenset("*?[\\")
+
+
+def subsumes(wider: Rule, narrower: Rule) -> bool:
+    """Is every call that `narrower` matches matched by `wider` too?"""
+    if not _covers_tool(wider, narrower):
+        return False
+    whole, part = wider.specifier, narrower.specifier
+    match whole:
+        case WholeTool():
+            return True
+        case BashPattern():
+            if isinstance(part, WholeTool):
+                return whole.full.matches(_ANYTHING)
+            return isinstance(part, BashPattern) and _command(wider, whole, part)
+        case PathPattern():
+            if isinstance(part, WholeTool):
+                return wider.behavior is not RuleBehavior.ALLOW and _is_everything(whole)
+            return isinstance(part, PathPattern) and _path(wider, whole, narrower, part)
+        case DomainPattern():
+            return isinstance(part, DomainPattern) and _host(whole.host, part.host)
+        case NamePattern():
+            return isinstance(part, NamePattern) and _name(whole, part)
+        case ParameterPattern():
+            return whole == part
+
+
+def kin_of(rule: Rule) -> str | None:
+    """Return how the kin of a rule begins: it covers only rules whose kin begins so, too.
+
+    None for a rule that may cover any. What a deny or ask rule finds inside of the one command that
+    a rule allows (`sudo x`) is left out: see `finds_inside`.
+    """
+    specifier = rule.specifier
+    match specifier:
+        case BashPattern():
+            start = (specifier.bare or specifier.full).chunks[0]
+            return f"command {start}" if start else None
+        case PathPattern():
+            start = _fixed_start(specifier, strict=rule.behavior is not RuleBehavior.ALLOW)
+            return f"path {_place(rule, specifier)}/{start}/" if start else None
+        case _:
+            return None
+
+
+def _fixed_start(pattern: PathPattern, *, strict: bool) -> str:
+    """Return the names that every path below the anchor begins with; "" where there are none."""
+    if pattern.anchor is Anchor.CURRENT and floats(pattern.pattern, strict=strict):
+        return ""
+    names = [name for name in pattern.pattern.split("/") if name not in ("", ".")]
+    return "/".join(takewhile(lambda name: _WILD.isdisjoint(name), names))
+
+
+def finds_inside(wider: Rule, narrower: Rule) -> bool:
+    """May `wider` cover a rule that is none of its kin?"""
+    part = narrower.specifier
+    is_command = isinstance(part, BashPattern) and part.is_exact
+    return is_command and isinstance(wider.specifier, BashPattern)
+
+
+def _command(wider: Rule, whole: BashPattern, part: BashPattern) -> bool:
+    if wider.behavior is RuleBehavior.ALLOW and whole.head in LOOKED_THROUGH:
+        # `timeout *` allows no program behind it; how much another pattern names is not looked at.
+        return whole == part or (whole.is_exact and whole.subsumes(part))
+    if whole.subsumes(part):
+        return wider.behavior is not RuleBehavior.ALLOW or _may_cover(whole, part)
+    return wider.behavior is not RuleBehavior.ALLOW and part.is_exact and _finds(whole, part.text)
+
+
+def _may_cover(whole: BashPattern, part: BashPattern) -> bool:
+    """Is `part` free of options that only a rule written out to the letter allows?"""
+    if whole.is_exact or whole == part or part.bare is not None:
+        return True
+    # What stands for anything: here it is to say no more than a name.
+    facts = analyse(part.text.replace("*", "x"), "/", "/")
+    return isinstance(facts, Unparsable) or not any(one.risk for one in facts)
+
+
+def _finds(whole: BashPattern, command: str) -> bool:
+    """Does a deny or ask pattern find the one command that a rule allows, as in `sudo x`?"""
+    facts = analyse(command, "/", "/")
+    if isinstance(facts, Unparsable) or len(facts) != 1:
+        return False
+    return any(whole.matches(form.joined) for form in facts[0].deny_forms)
+
+
+def _covers_tool(wider: Rule, narrower: Rule) -> bool:
+    if _tool(wider.tool, narrower.tool):
+        return True
+    # Whole-family rules: an Edit rule is about every editing tool, a Read rule about reading.
+    if wider.tool.glob is not None or isinstance(wider.specifier, ParameterPattern):
+        return False
+    name, other = wider.tool.text, narrower.tool.text
+    if name == "Edit":
+        return other in EDIT_TOOLS
+    if name != "Read":
+        return False
+    if other in READ_TOOLS:
+        return True
+    # A Read deny on a path also stops editing it; a bare Read says nothing about editing.
+    is_path = isinstance(wider.specifier, PathPattern)
+    return wider.behavior is RuleBehavior.DENY and is_path and other in EDIT_TOOLS
+
+
+def _tool(wider: ToolPattern, narrower: ToolPattern) -> bool:
+    if wider.glob is None:
+        return narrower.glob is None and wider.text == narrower.text
+    if narrower.glob is None:
+        return wider.glob.matches(narrower.text)
+    return wider.glob.subsumes(narrower.glob)
+
+
+def _name(wider: NamePattern, narrower: NamePattern) -> bool:
+    covered = wider.pattern.subsumes(narrower.pattern) or (
+        wider.bare is not None
+        and narrower.pattern.is_exact
+        and narrower.pattern.chunks[0] == wider.bare
+    )
+    return covered and (
+        narrower.bare is None or narrower.bare == wider.bare or wider.pattern.matches(narrower.bare)
+    )
+
+
+def _host(wider: str, narrower: str) -> bool:
+    any_depth = wider.startswith("*.")
+    wide = wider.removeprefix("*.").split(".")
+    narrow = narrower.removeprefix("*.").split(".")
+    if narrower.startswith("*."):
+        # What it stands for is one label at least, so its own rest may be as short as ours.
+        fits = any_depth and len(narrow) >= len(wide)
+    else:
+        fits = len(narrow) > len(wide) if any_depth else len(narrow) == len(wide)
+    ends = zip(wide, narrow[-len(wide) :], strict=False)
+    return fits and all(star_pattern(one).subsumes(star_pattern(two)) for one, two in ends)
+
+
+def _path(wider: Rule, whole: PathPattern, narrower: Rule, part: PathPattern) -> bool:
+    strict = wider.behavior is not RuleBehavior.ALLOW
+    if strict and _is_everything(whole):
+        return True
+    floating = whole.anchor is Anchor.CURRENT and floats(whole.pattern, strict=strict)
+    if not (floating and strict) and _place(wider, whole) != _place(narrower, part):
+        return False
+    part_floats = part.anchor is Anchor.CURRENT and floats(
+        part.pattern, strict=narrower.behavior is not RuleBehavior.ALLOW
+    )
+    return fits_all_of(whole.pattern, floating, part.pattern, part_floats)
+
+
+def _is_everything(pattern: PathPattern) -> bool:
+    """Does a deny or ask pattern fit every path, wherever it is?"""
+    components = [part for part in pattern.pattern.split("/") if part not in ("", ".")]
+    anywhere = pattern.anchor in (Anchor.ROOT, Anchor.CURRENT)
+    return anywhere and (set(components) == {"**"} or components == ["*"])
+
+
+def _place(rule: Rule, pattern: PathPattern) -> str:
+    """Name the place a pattern starts at; project root and launch folder count as one."""
+    match pattern.anchor:
+        case Anchor.ROOT:
+            return "root"
+        case Anchor.HOME:
+            return "home"
+        case Anchor.CURRENT:
+            return "project"
+        case Anchor.SOURCE:
+            if rule.source is RuleSource.POLICY:
+                return "root"
+            return "settings" if rule.source is RuleSource.USER else "project"

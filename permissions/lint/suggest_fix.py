@@ -1,0 +1,67 @@
+"""What a rule that cannot be read was meant to be: only what can be read is proposed. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from permissions.rule import RuleBehavior, RuleSet, RuleSource, RuleText
+from permissions.tool_names import KNOWN_TOOLS
+
+_SHAPE: Final = re.compile(r"\s*([^()]*?)\s*(?:\((.*))?", re.DOTALL)
+_ALIKE: Final = 0.7
+"""How alike two names are when one is a slip of the pen for the other."""
+
+
+def mended(text: str, behavior: RuleBehavior) -> str | None:
+    """Return the nearest rule that can be read and names a known tool; None where none is near."""
+    for candidate in _candidates(text):
+        # An allow rule without a specifier allows the whole tool: nobody is led there.
+        widens = behavior is RuleBehavior.ALLOW and "(" in text and "(" not in candidate
+        if candidate != text and not widens and _is_sound(candidate, behavior):
+            return candidate
+    return None
+
+
+def _is_sound(text: str, behavior: RuleBehavior) -> bool:
+    rules, warnings = RuleSet.build([RuleText(text, behavior, RuleSource.SESSION)])
+    return not warnings and bool(rules.rules)
+
+
+def _candidates(text: str) -> Iterator[str]:
+    found = _SHAPE.fullmatch(text)
+    if found is None:
+        return
+    name, inside = found[1], found[2]
+    names = [name, *_near(name)]
+    for one in names:
+        if inside is None:
+            yield one
+            continue
+        content = inside.removesuffix(")").strip()
+        if not content:
+            yield one
+            continue
+        yield f"{one}({content})"
+        if one == "WebFetch":
+            yield f"WebFetch(domain:{_host(content)})"
+        if one == "Bash":
+            yield f"Bash({content.partition(':')[2].strip()})"
+
+
+def _near(name: str) -> list[str]:
+    """Return known tools that the name may have meant, the nearest first."""
+    # For a rule that cannot be read, and not on the way to every first request.
+    import difflib
+
+    by_fold = {tool.casefold(): tool for tool in sorted(KNOWN_TOOLS)}
+    alike = difflib.get_close_matches(name.casefold(), by_fold, n=2, cutoff=_ALIKE)
+    server = re.fullmatch(r"_*mcp_+([^\W_]\w*?)_*", name)
+    return [*(by_fold[one] for one in alike), *([f"mcp__{server[1]}"] if server else [])]
+
+
+def _host(text: str) -> str:
+    """Return the host of what was written in the place of one: an address, a host with a port."""
+    bare = text.removeprefix("domain:").partition("://")[2] or text.removeprefix("domain:")
+    return re.split(r"[/:?#]", bare)[0]

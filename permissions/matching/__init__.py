@@ -1,0 +1,1 @@
+"""Which rules are about a call."""

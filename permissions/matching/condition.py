@@ -1,0 +1,100 @@
+"""A rule pattern used as a condition: would this one pattern be about this call?
+
+Hooks use it for `if`. It errs towards yes, as the hook behind it may be a guard: a command that is
+not understood fits every Bash pattern.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from permissions.context import PermissionContext
+from permissions.matching.match_domain import host_of
+from permissions.matching.match_tool import Anchors, Call, rule_matches
+from permissions.mode import Mode
+from permissions.paths.resolve import resolve
+from permissions.rules.grammar import MalformedRule, RuleBehavior, WholeTool, parse_rule
+from permissions.rules.rule_set import Rule, RuleSet, RuleSource
+from permissions.shell.analyse import analyse
+from permissions.shell.command_facts import CommandFacts
+from permissions.shell.command_pattern import WORD_END, BashPattern
+from permissions.shell.syntax import Unparsable
+from permissions.tool_names import EDIT_TOOLS, READ_TOOLS, canonical_tool
+
+
+def matches_call(
+    pattern_text: str,
+    tool: str,
+    tool_input: Mapping[str, object],
+    *,
+    cwd: Path,
+    project_root: Path,
+    home: Path,
+) -> bool:
+    """Is the pattern about this call? A malformed pattern is about nothing."""
+    parsed = parse_rule(pattern_text, RuleBehavior.ASK)
+    if isinstance(parsed, MalformedRule):
+        return False
+    name = canonical_tool(tool)
+    if not parsed.tool.matches(name):
+        return False
+    if isinstance(parsed.specifier, WholeTool):
+        return True
+    if isinstance(parsed.specifier, BashPattern):
+        return _matches_command(parsed.specifier, tool_input.get("command"), cwd, home)
+    rule = Rule(
+        pattern_text,
+        # An allow rule reads `dir/**` as anchored, which is what conditions are documented to do.
+        RuleBehavior.ALLOW if _is_folder_pattern(pattern_text) else RuleBehavior.ASK,
+        RuleSource.PROJECT,
+        None,
+        None,
+        parsed.tool,
+        parsed.specifier,
+    )
+    context = PermissionContext(Mode.DEFAULT, RuleSet(), cwd, project_root, home)
+    key = EDIT_TOOLS.get(name) or READ_TOOLS.get(name)
+    written = tool_input.get(key) if key else None
+    target = None
+    if isinstance(written, str) or (key == "path" and written is None):
+        target = resolve(
+            written if isinstance(written, str) and written else ".",
+            base=os.path.abspath(cwd),
+            home=str(home),
+            files=context.files,
+        )
+    call = Call(name, tool_input, target, host_of(tool_input.get("url")))
+    return rule_matches(rule, call, Anchors(context))
+
+
+def _is_folder_pattern(text: str) -> bool:
+    return text.rstrip(")").endswith("/**") and not text.partition("(")[2].startswith("**/")
+
+
+def _matches_command(pattern: BashPattern, command: object, cwd: Path, home: Path) -> bool:
+    if not isinstance(command, str):
+        return True
+    facts = analyse(command, os.path.abspath(cwd), str(home))
+    if isinstance(facts, Unparsable):
+        return True
+    if _has_arguments(pattern) and any(mark in command for mark in ("$", "`")):
+        return True
+    return any(_fits(pattern, one) for one in facts)
+
+
+def _has_arguments(pattern: BashPattern) -> bool:
+    """Says the pattern more than a command's name?"""
+    literal = pattern.bare if pattern.bare is not None else pattern.full
+    return WORD_END in literal.chunks[0] or not literal.is_exact
+
+
+def _fits(pattern: BashPattern, facts: CommandFacts) -> bool:
+    if not facts.has_literal_program or facts.hidden:
+        return True
+    own = any(
+        pattern.may_match(form.joined) if form.joined else pattern.matches_spaced(form.spaced)
+        for form in facts.deny_forms
+    )
+    return own or any(_fits(pattern, inner) for inner in facts.inner)

@@ -1,0 +1,210 @@
+"""What of a context really counts: the mode after its gates, the rules after trust and policy."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+from permissions.base.lazy_dataclass import lazy_dataclass
+from permissions.context import PermissionContext, is_locked
+from permissions.decision import DecisionWarning, WarningType
+from permissions.mode import RAISED_MODES, Mode, parse_mode
+from permissions.rules.grammar import RuleBehavior
+from permissions.rules.rule_set import Rule, RuleSet, RuleSource
+from permissions.shell.command_pattern import BashPattern
+
+_PROJECT_SOURCES = frozenset({RuleSource.PROJECT, RuleSource.LOCAL})
+
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+DANGEROUS_PROGRAMS = _set(
+    """
+    python python2 python3 pypy pypy3 node nodejs deno bun ruby perl php lua luajit tclsh
+    osascript Rscript julia ghci irb groovy scala jshell sh bash zsh dash ksh mksh fish csh tcsh
+    ash busybox pwsh powershell cmd npx bunx pnpx uvx pipx tsx ts-node npm pnpm yarn make just
+    task rake invoke tox nox eval exec source . sudo doas su env xargs find ssh parallel nohup
+    setsid watch docker podman kubectl script expect gdb awk gawk mawk vim vi ed emacs
+    """
+)
+"""Programs that run whatever they are given: wildcard allows for them stop counting in `auto`."""
+
+RUNNER_PREFIXES = (
+    "uv run",
+    "poetry run",
+    "pipenv run",
+    "hatch run",
+    "cargo run",
+    "go run",
+    "dotnet run",
+    "mise exec",
+    "direnv exec",
+    "devbox run",
+)
+
+
+RUNNERS = _set("npx bunx pnpx uvx pipx sudo doas env xargs parallel nohup timeout nice eval exec")
+"""Single words that run the program that follows them."""
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class Effective:
+    """The part of a context that decisions use."""
+
+    mode: Mode
+    rules: RuleSet
+    warnings: tuple[DecisionWarning, ...]
+
+
+def effective(context: PermissionContext) -> Effective:
+    """Apply gates, policy locks, trust and the strippings of `auto`. Pure."""
+    mode, mode_warnings = gated_mode(context)
+    rules, rule_warnings = _counting_rules(
+        context.rules,
+        trusted=context.trusted,
+        managed_only=is_locked(context.policy, "allowManagedPermissionRulesOnly"),
+        auto=mode is Mode.AUTO,
+    )
+    return Effective(mode, rules, (*mode_warnings, *rule_warnings))
+
+
+def gated_mode(context: PermissionContext) -> tuple[Mode, tuple[DecisionWarning, ...]]:
+    """Return the mode that is in force: a closed gate means default."""
+    if context.mode is Mode.BYPASS:
+        reason = None
+        if is_locked(context.policy, "disableBypassPermissionsMode"):
+            reason = "managed settings disable bypassPermissions"
+        elif not context.bypass_available:
+            reason = "bypassPermissions was not made available at launch"
+        if reason is not None:
+            return Mode.DEFAULT, (
+                DecisionWarning(
+                    WarningType.BYPASS_UNAVAILABLE,
+                    None,
+                    None,
+                    f"{reason}; mode is manual (default)",
+                ),
+            )
+    if context.mode is Mode.AUTO and is_locked(context.policy, "disableAutoMode"):
+        return Mode.DEFAULT, (
+            DecisionWarning(
+                WarningType.MODE_IGNORED,
+                None,
+                None,
+                "managed settings disable auto; mode is manual (default)",
+            ),
+        )
+    return context.mode, ()
+
+
+_MAY_SET_MODE = frozenset({None, "user", "cliArg", "session", "policySettings", "userSettings"})
+
+
+def requested_mode(
+    text: object, requested_by: str | None
+) -> tuple[Mode, tuple[DecisionWarning, ...]]:
+    """Return the mode that a requester may set; otherwise default, with a warning.
+
+    The person (launch flag, key), user and policy settings may ask for any mode. Project and
+    local settings may not set it at all, nor may anybody not known; hooks and sub-agents may not
+    raise it.
+    """
+    mode = parse_mode(text) if isinstance(text, str) else None
+    if mode is None:
+        return Mode.DEFAULT, (
+            DecisionWarning(
+                WarningType.UNKNOWN_MODE,
+                requested_by,
+                None,
+                f"there is no mode {text!r}; mode is manual (default)",
+            ),
+        )
+    if mode is Mode.DEFAULT:
+        return mode, ()
+    may_tighten = requested_by in ("hook", "subagent") and mode not in RAISED_MODES
+    if requested_by in _MAY_SET_MODE or may_tighten:
+        return mode, ()
+    return Mode.DEFAULT, (
+        DecisionWarning(
+            WarningType.MODE_IGNORED,
+            requested_by,
+            None,
+            f"{requested_by} may not switch to {mode}; mode is manual (default)",
+        ),
+    )
+
+
+def without_dangerous(rules: RuleSet) -> tuple[RuleSet, tuple[Rule, ...]]:
+    """Return the rules that count in `auto`, and the allow rules that stop counting there."""
+    dropped = tuple(rule for rule in rules.rules if is_dangerous_allow(rule))
+    if not dropped:
+        return rules, ()
+    return rules.only(rule for rule in rules.rules if rule not in dropped), dropped
+
+
+def is_dangerous_allow(rule: Rule) -> bool:
+    """Would this allow rule run arbitrary code without the classifier seeing it?"""
+    if rule.behavior is not RuleBehavior.ALLOW:
+        return False
+    if rule.tool.matches("Agent"):
+        return True
+    if not rule.tool.matches("Bash"):
+        return False
+    pattern = rule.specifier
+    if not isinstance(pattern, BashPattern):
+        return rule.is_tool_wide
+    if pattern.head is None:
+        return True
+    if pattern.is_exact:
+        return False
+    program = pattern.head.rpartition("/")[2]
+    # A wildcard glued to the name (`python*`) is in the head's place, so it is None above.
+    words = pattern.text.replace(":*", " *").split()
+    return program in DANGEROUS_PROGRAMS or any(
+        " ".join(words).startswith(prefix) for prefix in RUNNER_PREFIXES
+    )
+
+
+_Key = tuple[int, bool, bool, bool]
+_Filtered = tuple[RuleSet, tuple[DecisionWarning, ...]]
+_cache: OrderedDict[_Key, tuple[RuleSet, _Filtered]] = OrderedDict()
+
+
+def _counting_rules(rules: RuleSet, *, trusted: bool, managed_only: bool, auto: bool) -> _Filtered:
+    if trusted and not managed_only and not auto:
+        return rules, ()
+    key = (id(rules), trusted, managed_only, auto)
+    known = _cache.get(key)
+    # The set is kept alive beside its result, so an id cannot come to mean another one.
+    if known is not None and known[0] is rules:
+        return known[1]
+    result = _filter(rules, trusted=trusted, managed_only=managed_only, auto=auto)
+    _cache[key] = (rules, result)
+    while len(_cache) > 16:
+        _cache.popitem(last=False)
+    return result
+
+
+def _filter(rules: RuleSet, *, trusted: bool, managed_only: bool, auto: bool) -> _Filtered:
+    kept: list[Rule] = []
+    warnings: list[DecisionWarning] = []
+
+    def drop(rule: Rule, message: str) -> None:
+        warnings.append(
+            DecisionWarning(WarningType.UNTRUSTED_SOURCE, str(rule.source), rule.text, message)
+        )
+
+    def is_untrusted(rule: Rule) -> bool:
+        return not trusted and rule.source in _PROJECT_SOURCES
+
+    for rule in rules.rules:
+        if rule.behavior is not RuleBehavior.ALLOW:
+            kept.append(rule)
+        elif managed_only and rule.source is not RuleSource.POLICY:
+            drop(rule, "managed settings let only managed allow rules count")
+        elif is_untrusted(rule):
+            drop(rule, "this folder is not trusted, so its allow rules do not count")
+        elif not (auto and is_dangerous_allow(rule)):
+            kept.append(rule)
+    return rules.only(kept), tuple(warnings)

@@ -1,0 +1,162 @@
+"""Which Bash rules are about a simple command.
+
+Allow sees through a fixed list of wrappers and assignments and needs every word in place; deny and
+ask see through all of them, through paths and global options, and also say when a command whose
+value is not known yet could turn out to be meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from permissions.base.text.star_pattern import UNKNOWN
+from permissions.matching.match_tool import matches_parameter
+from permissions.rules.grammar import ParameterPattern, RuleBehavior, WholeTool
+from permissions.rules.rule_set import PlacedRule, Rule, RuleSet
+from permissions.shell.command_facts import CommandFacts
+from permissions.shell.command_pattern import BashPattern
+from permissions.shell.rule_spellings import Form
+
+_OPERATORS = frozenset("|;&<>$`\n")
+
+
+def first_restriction(
+    rules: RuleSet,
+    behavior: RuleBehavior,
+    facts: CommandFacts,
+    tool_input: Mapping[str, object],
+) -> Rule | None:
+    """Return the first deny or ask rule that is about the command or one inside it."""
+    index = rules.index(behavior)
+    by_head, still_open = index.bash_by_head, index.bash_open
+    if not (still_open or facts.inner or _is_about(by_head, facts.deny_forms)):
+        return None
+    best: PlacedRule | None = None
+    for one in facts.with_inner():
+        candidates = still_open
+        for head in _heads(one.deny_forms):
+            if head in by_head:
+                candidates = (*candidates, *by_head[head])
+        for placed in candidates:
+            if (best is None or placed[0] < best[0]) and _restricts(placed[1], one, tool_input):
+                best = placed
+    return None if best is None else best[1]
+
+
+def possible_restriction(rules: RuleSet, facts: CommandFacts) -> Rule | None:
+    """Return a deny or ask rule that some value of an unknown word would make match."""
+    unknown = [
+        form for one in facts.with_inner() for form in one.deny_forms if not form.joined.isascii()
+    ]
+    if not unknown:
+        return None
+    for behavior in (RuleBehavior.DENY, RuleBehavior.ASK):
+        index = rules.index(behavior)
+        for form in unknown:
+            for _, rule in index.for_program(form.head.rpartition("/")[2]):
+                pattern = rule.specifier
+                if isinstance(pattern, BashPattern) and pattern.may_match(form.joined):
+                    return rule
+    return None
+
+
+def has_scoped_restriction(rules: RuleSet) -> bool:
+    """Is there a deny or ask rule about some Bash commands?"""
+    return (
+        rules.index(RuleBehavior.DENY).has_command_rules
+        or rules.index(RuleBehavior.ASK).has_command_rules
+    )
+
+
+def heeds_whole_commands(rules: RuleSet) -> bool:
+    """Is there a deny or ask rule that spells out more than one command, as in `curl * | sh`?"""
+    return any(
+        isinstance(rule.specifier, BashPattern) and _OPERATORS & set(rule.specifier.text)
+        for behavior in (RuleBehavior.DENY, RuleBehavior.ASK)
+        for placed in (
+            rules.index(behavior).bash_open,
+            *rules.index(behavior).bash_by_head.values(),
+        )
+        for _, rule in placed
+    )
+
+
+def first_allow(rules: RuleSet, facts: CommandFacts) -> Rule | None:
+    """Return the first allow rule that covers the command."""
+    index = rules.index(RuleBehavior.ALLOW)
+    if not (index.bash_open or _is_about(index.bash_by_head, facts.allow_forms)):
+        return None
+    best: PlacedRule | None = None
+    candidates = index.bash_open
+    for head in _heads(facts.allow_forms):
+        if head in index.bash_by_head:
+            candidates = (*candidates, *index.bash_by_head[head])
+    is_clear = facts.has_literal_program and not facts.hidden
+    blanket_covers = is_clear or not has_scoped_restriction(rules)
+    for place, rule in candidates:
+        if best is not None and place >= best[0]:
+            continue
+        if isinstance(rule.specifier, WholeTool):
+            covers = blanket_covers
+        else:
+            covers = is_clear and _covers(rule, facts)
+        if covers:
+            best = (place, rule)
+    return None if best is None else best[1]
+
+
+def _is_about(by_head: Mapping[str, object], forms: tuple[Form, ...]) -> bool:
+    """Is there a rule about one of the programs? Most commands are about none."""
+    for form in forms:  # noqa: SIM110 - half the time of `any`
+        if form.head in by_head:
+            return True
+    return False
+
+
+def _heads(forms: tuple[Form, ...]) -> Iterable[str]:
+    if len(forms) == 1:
+        return (forms[0].head,)
+    return {form.head for form in forms}
+
+
+def _restricts(rule: Rule, facts: CommandFacts, tool_input: Mapping[str, object]) -> bool:
+    pattern = rule.specifier
+    if isinstance(pattern, WholeTool):
+        return True
+    if isinstance(pattern, ParameterPattern):
+        return matches_parameter(pattern, tool_input)
+    if not isinstance(pattern, BashPattern):
+        return False
+    needle = pattern.needle
+    for form in facts.deny_forms:
+        if needle not in form.spaced:
+            continue
+        if form.joined:
+            if pattern.matches(form.joined) or pattern.matches_spaced(form.spaced):
+                return True
+        elif _OPERATORS & set(pattern.text) and pattern.matches_spaced(form.spaced):
+            return True
+    return False
+
+
+def _covers(rule: Rule, facts: CommandFacts) -> bool:
+    pattern = rule.specifier
+    if not isinstance(pattern, BashPattern):
+        return False
+    if (
+        pattern.text.strip() == facts.text
+        # A final ` *` is a wildcard of the rule, also for the command that reads the same.
+        and pattern.bare is None
+        and all(UNKNOWN not in form.joined for form in facts.allow_forms)
+    ):
+        # Written out to the letter, stars included: an exact rule.
+        return bool(facts.allow_forms)
+    if pattern.is_exact:
+        return any(pattern.matches(form.joined) for form in facts.allow_forms)
+    if facts.risk:
+        return False
+    for form in facts.allow_forms:
+        # `timeout *` alone would allow everything: the pattern must name the program inside.
+        if pattern.matches(form.joined) and pattern.full.chunks[0].startswith(form.must_name):
+            return True
+    return False

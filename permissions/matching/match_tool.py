@@ -1,0 +1,274 @@
+"""Which rules are about a call of a tool other than Bash, or about one file access.
+
+An Edit rule governs every editing tool, an Edit allow also grants reading, a Read deny also stops
+editing; a path rule on Write, MultiEdit, NotebookEdit, Glob or Grep governs that tool alone.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
+
+from permissions.base.record import record
+from permissions.context import PermissionContext
+from permissions.matching.match_domain import matches_host
+from permissions.paths.file_view import FileView
+from permissions.paths.match_path import (
+    covers_something_below,
+    fits_everything,
+    matches_all,
+    matches_any,
+)
+from permissions.paths.path_pattern import Anchor, PathPattern
+from permissions.paths.resolve import Target, absolute, is_below, relative_to
+from permissions.rules.grammar import (
+    DomainPattern,
+    NamePattern,
+    ParameterPattern,
+    RuleBehavior,
+    WholeTool,
+)
+from permissions.rules.rule_set import (
+    SOURCE_ORDER,
+    PathGroup,
+    PlacedRule,
+    Rule,
+    RuleIndex,
+    RuleSet,
+    RuleSource,
+)
+from permissions.shell.command_pattern import BashPattern
+from permissions.tool_names import EDIT_TOOLS, READ_TOOLS
+
+
+@record(frozen=True, slots=True)
+class Call:
+    """A call as rules see it."""
+
+    tool: str
+    """Canonical name."""
+    tool_input: Mapping[str, object]
+    target: Target | None = None
+    host: str | None = None
+    takes_tree: bool = False
+    """A folder is meant with everything in it (`rm -r`, `mv`)."""
+
+
+class Anchors:
+    """Where path patterns start, each place in its spellings (as given, and canonical)."""
+
+    def __init__(
+        self, context: PermissionContext, cwd: str | None = None, files: FileView | None = None
+    ) -> None:
+        """Nothing is resolved yet; `cwd` is the shell's folder when it moved."""
+        self._context = context
+        self._cwd = cwd
+        self._files = context.files if files is None else files
+        self._spelled: dict[str, tuple[str, ...]] = {}
+        self._ways: dict[tuple[str, str], tuple[str, ...] | None] = {}
+        self._places: dict[tuple[Anchor, RuleSource, RuleBehavior], tuple[str, ...]] = {}
+
+    def places(self, anchor: Anchor, source: RuleSource, behavior: RuleBehavior) -> tuple[str, ...]:
+        """Return where a pattern with `anchor` in a rule of `source` starts."""
+        key = (anchor, source, behavior)
+        found = self._places.get(key)
+        if found is None:
+            found = self._places[key] = self._resolved(anchor, source, behavior)
+        return found
+
+    def way(self, path: str, place: str) -> tuple[str, ...] | None:
+        """Return a path as it is named below a place, and every folder on the way there.
+
+        () is the place itself, None stands for a path outside.
+        """
+        key = (path, place)
+        if key not in self._ways:
+            below = relative_to(path, place)
+            way: list[str] = []
+            while below:
+                way.append(below)
+                below = below.rpartition("/")[0]
+            self._ways[key] = None if below is None else tuple(way)
+        return self._ways[key]
+
+    def _resolved(
+        self, anchor: Anchor, source: RuleSource, behavior: RuleBehavior
+    ) -> tuple[str, ...]:
+        match anchor:
+            case Anchor.ROOT:
+                return ("/",)
+            case Anchor.HOME:
+                return self._spellings(self._context.home)
+            case Anchor.SOURCE:
+                return self._spellings(self._context.anchor(source))
+            case Anchor.CURRENT:
+                launch = self._spellings(self._context.launch_dir)
+                if behavior is RuleBehavior.ALLOW or self._cwd is None:
+                    return launch
+                # Deny and ask patterns start in the launch folder and in the shell's.
+                return tuple(dict.fromkeys((*launch, *self._spellings(self._cwd))))
+
+    def _spellings(self, folder: Path | str) -> tuple[str, ...]:
+        text = str(folder)
+        if text not in self._spelled:
+            whole = absolute(text)
+            real = self._files.realpath(whole)
+            alone = real is None or real == whole
+            self._spelled[text] = (whole,) if alone else (whole, real or whole)
+        return self._spelled[text]
+
+
+def first_match(
+    rules: RuleSet, behavior: RuleBehavior, call: Call, anchors: Anchors
+) -> Rule | None:
+    """Return the first rule of `behavior`, in order of source, that is about `call`."""
+    index = rules.index(behavior)
+    best: Rule | None = None
+    for governor in _governors(behavior, call.tool):
+        if not index.by_glob and governor not in index.paths:
+            continue
+        for rule in _candidates(index, behavior, governor, call, anchors):
+            if best is not None and SOURCE_ORDER[rule.source] >= SOURCE_ORDER[best.source]:
+                break
+            if governor != call.tool and not _crosses(rule, governor, call.tool):
+                continue
+            if rule_matches(rule, call, anchors):
+                best = rule
+                break
+    return best
+
+
+def _candidates(
+    index: RuleIndex, behavior: RuleBehavior, governor: str, call: Call, anchors: Anchors
+) -> Iterable[Rule]:
+    """Return the rules of `governor` that may be about `call`, in order of source."""
+    found: list[Rule] = []
+    by_path = index.paths.get(governor)
+    if by_path is not None:
+        placed = list(by_path.open)
+        # Without a target only what fits every path counts, and that is open.
+        if call.target is not None:
+            if by_path.by_name:
+                for name in _names(call.target):
+                    placed.extend(by_path.by_name.get(name, ()))
+            for group in by_path.groups:
+                _add_group(placed, group, behavior, call, anchors)
+            if len(placed) > 1:
+                placed.sort(key=_place)
+        found = [rule for _, rule in placed] if placed else []
+    globs = index.globs_for(governor) if index.by_glob else ()
+    return sorted([*found, *globs], key=_rank) if globs else found
+
+
+def _names(target: Target) -> set[str]:
+    """Return the names in a path's spellings and, as `*.ext`, their endings."""
+    found = {name for spelling in target.spellings for name in spelling.split("/")}
+    endings = {f"*.{name.rpartition('.')[2]}" for name in found if "." in name}
+    return found | endings
+
+
+def _add_group(
+    placed: list[PlacedRule],
+    group: PathGroup,
+    behavior: RuleBehavior,
+    call: Call,
+    anchors: Anchors,
+) -> None:
+    """Add the rules of a group that may be about the call's target, some of them twice."""
+    spellings = () if call.target is None else call.target.spellings
+    by_prefix = group.by_prefix
+    for place in anchors.places(group.anchor, group.source, behavior):
+        for spelling in spellings:
+            way = anchors.way(spelling, place)
+            if way is not None:
+                if not by_prefix.keys().isdisjoint(way):
+                    for prefix in way:
+                        placed.extend(by_prefix.get(prefix, ()))
+                if call.takes_tree:
+                    placed.extend(group.inside(way[0] if way else ""))
+            elif call.takes_tree and is_below(place, spelling):
+                placed.extend(group.by_base)
+
+
+def _place(placed: PlacedRule) -> int:
+    return placed[0]
+
+
+def _rank(rule: Rule) -> int:
+    return SOURCE_ORDER[rule.source]
+
+
+def rule_matches(rule: Rule, call: Call, anchors: Anchors) -> bool:
+    """Is `rule` about `call`? The tool's name was compared already."""
+    specifier = rule.specifier
+    match specifier:
+        case WholeTool():
+            return True
+        case PathPattern():
+            return _matches_path(rule, specifier, call, anchors)
+        case DomainPattern():
+            return call.host is not None and matches_host(specifier, call.host)
+        case NamePattern():
+            return any(
+                specifier.pattern.matches(name) or name == specifier.bare for name in names_of(call)
+            )
+        case ParameterPattern():
+            return matches_parameter(specifier, call.tool_input)
+        case BashPattern():
+            return False
+
+
+def matches_parameter(specifier: ParameterPattern, tool_input: Mapping[str, object]) -> bool:
+    """Has the call the parameter, with a value that fits? An omitted one never fits."""
+    value = tool_input.get(specifier.parameter)
+    if isinstance(value, bool | int | float):
+        return specifier.value.matches(json.dumps(value))
+    return isinstance(value, str) and specifier.value.matches(value)
+
+
+def names_of(call: Call) -> Iterator[str]:
+    """Yield the texts that a name pattern is compared with."""
+    if call.tool == "Agent":
+        kind = call.tool_input.get("subagent_type")
+        yield kind if isinstance(kind, str) and kind else "general-purpose"
+        return
+    name = call.tool_input.get("skill", call.tool_input.get("command"))
+    if isinstance(name, str):
+        arguments = call.tool_input.get("args")
+        yield name.removeprefix("/")
+        if isinstance(arguments, str) and arguments:
+            yield f"{name.removeprefix('/')} {arguments}"
+
+
+def _matches_path(rule: Rule, pattern: PathPattern, call: Call, anchors: Anchors) -> bool:
+    if call.target is None:
+        # Where it leads is not known, but there are patterns that nothing escapes.
+        return rule.behavior is not RuleBehavior.ALLOW and fits_everything(pattern)
+    places = anchors.places(pattern.anchor, rule.source, rule.behavior)
+    if rule.behavior is RuleBehavior.ALLOW:
+        return matches_all(pattern, call.target, places)
+    if matches_any(pattern, call.target, places):
+        return True
+    return call.takes_tree and covers_something_below(pattern, call.target, places)
+
+
+@lru_cache(maxsize=256)
+def _governors(behavior: RuleBehavior, tool: str) -> tuple[str, ...]:
+    if tool in EDIT_TOOLS:
+        governors = (tool,) if tool == "Edit" else (tool, "Edit")
+        return (*governors, "Read") if behavior is RuleBehavior.DENY else governors
+    if tool in READ_TOOLS or tool == "Cd":
+        governors = (tool,) if tool == "Read" else (tool, "Read")
+        return (*governors, "Edit") if behavior is RuleBehavior.ALLOW else governors
+    return (tool,)
+
+
+def _crosses(rule: Rule, governor: str, tool: str) -> bool:
+    """Does a rule written for `governor` say something about `tool`?"""
+    # A glob such as `*` or a parameter is about the tool that it names, nothing else.
+    if rule.tool.glob is not None or isinstance(rule.specifier, ParameterPattern):
+        return False
+    # `Read` as a whole tool hides reading; it says nothing about a path that is edited.
+    return not (isinstance(rule.specifier, WholeTool) and governor == "Read" and tool in EDIT_TOOLS)

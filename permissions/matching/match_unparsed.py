@@ -1,0 +1,75 @@
+"""Deny and ask rules on a command that is not understood: a limit must not soften a deny.
+
+The text is cut at everything that could separate commands, whether quoted or not, and each piece
+is compared with the rules. That finds too much rather than too little; the answer is never allow.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+
+from permissions.rules.grammar import RuleBehavior
+from permissions.rules.rule_set import Rule, RuleSet
+from permissions.shell.command_pattern import BashPattern
+
+_BREAKS = re.compile(r"[\n\r\x00;&|()`{}<>]+")
+_QUOTES = str.maketrans("", "", "\"'\\")
+_LEADING = re.compile(
+    r"(?:(?:then|do|else|elif|if|while|until|!|\$|[A-Za-z_]\w*\+?=\S*"
+    r"|(?:sudo|doas|env|nohup|nice|command|builtin|exec|setsid|xargs|time)(?: -\S+)*)(?: |$))*"
+)
+
+
+def first_raw_match(rules: RuleSet, behavior: RuleBehavior, command: str) -> Rule | None:
+    """Return the first Bash rule of `behavior` that some piece of the text fits. Linear in both."""
+    index = rules.index(behavior)
+    if not index.has_command_rules:
+        return None
+    # Every text below is a part of one of these.
+    whole = " ".join(command.split())
+    plain = whole.translate(_QUOTES)
+    still_open = [
+        (place, rule)
+        for place, rule in index.bash_open
+        if isinstance(rule.specifier, BashPattern)
+        and (rule.specifier.needle in whole or rule.specifier.needle in plain)
+    ]
+    best: tuple[int, Rule] | None = None
+    for piece in {command, *_BREAKS.split(command)}:
+        spaced = " ".join(piece.split())
+        for text in dict.fromkeys((spaced, _without_prefix(spaced))):
+            word, space, arguments = text.partition(" ")
+            program = word.rpartition("/")[2]
+            if not program:
+                continue
+            for place, rule in (*index.bash_by_head.get(program, ()), *still_open):
+                if best is not None and place >= best[0]:
+                    continue
+                pattern = rule.specifier
+                if isinstance(pattern, BashPattern) and (
+                    pattern.matches_spaced(text)
+                    or pattern.matches_spaced(f"{program}{space}{arguments}")
+                ):
+                    best = (place, rule)
+    return None if best is None else best[1]
+
+
+def raw_redirections(command: str) -> list[tuple[str, str]]:
+    """Return the files behind `<` and `>` with the tool whose rules are about them."""
+    found = [
+        ("Read" if match[1] == "<" else "Edit", match[2].translate(_QUOTES))
+        for match in islice(_REDIRECTION.finditer(command), _MAX_REDIRECTIONS)
+    ]
+    return [(tool, path) for tool, path in found if path.isprintable() and path]
+
+
+_REDIRECTION = re.compile(r"(?<![<>])([<>])[>|]?(?![<>&(])[ \t]*([^\s<>|&;()`]{1,400})")
+_MAX_REDIRECTIONS = 50
+
+
+def _without_prefix(spaced: str) -> str:
+    """Return the piece without quotes, and without keywords and assignments before the program."""
+    plain = spaced.translate(_QUOTES)
+    prefix = _LEADING.match(plain)
+    return plain if prefix is None else plain[prefix.end() :]

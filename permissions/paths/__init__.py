@@ -1,0 +1,1 @@
+"""Paths and path patterns as permission rules see them."""

@@ -1,0 +1,250 @@
+"""The engine's view of the file system: what it may ask, and the real implementation.
+
+Decisions see files only through `FileView`, so that the decision itself stays a pure function
+of its arguments and tests can pass a made-up tree.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from dataclasses import field
+from typing import TYPE_CHECKING, Protocol, Self
+
+from permissions.base.lazy_dataclass import lazy_dataclass
+
+MAX_ENTRIES = 5_000
+"""Largest folder that a glob is expanded in; beyond it the target counts as unresolvable."""
+
+
+_MAX_LINKS = 40
+"""Links in one path; from here on only a loop is likely."""
+_MAX_DEPTH = 1 << 30
+_MISSING, _ODD = 0, 1
+"""In the place of a mode, which is never that small."""
+
+
+class FileView(Protocol):
+    """Questions about the file system. No method raises for a missing or odd file."""
+
+    def realpath(self, path: str) -> str | None:
+        """Return the absolute path with every link resolved as the kernel does.
+
+        Missing components stay as they are. None when the kernel would give up (link loop,
+        name too long, a NUL).
+        """
+        ...
+
+    def is_dir(self, path: str) -> bool:
+        """Is there a folder (links followed)?"""
+        ...
+
+    def is_link(self, path: str) -> bool:
+        """Is the last component itself a symbolic link?"""
+        ...
+
+    def entries(self, path: str) -> tuple[str, ...] | None:
+        """Return the names in a folder, () for none, None when there are too many to look at."""
+        ...
+
+
+@lazy_dataclass(slots=True)
+class _Known:
+    """What one decision has seen."""
+
+    modes: dict[str, int] = field(default_factory=dict)
+    """Of each name itself, links not followed."""
+    paths: dict[str, str | None] = field(default_factory=dict)
+    entries: dict[str, tuple[str, ...] | None] = field(default_factory=dict)
+    settled: set[str] = field(default_factory=set)
+    """Paths without links, which lead where they say."""
+
+
+class RealFiles:
+    """The file system of this machine."""
+
+    _known: _Known | None = None
+    """None asks the disk each time."""
+
+    def for_one_decision(self) -> Self:
+        """Return a view that looks at each name once, to be thrown away with the decision."""
+        view = type(self).__new__(type(self))
+        vars(view).update(vars(self))
+        view._known = _Known()
+        return view
+
+    def realpath(self, path: str) -> str | None:
+        """Resolve links before dot-dot, component by component."""
+        known = self._known
+        if known is None:
+            return self._resolved(path)
+        if path in known.paths:
+            return known.paths[path]
+        found = path if self._leads_there(path, known) else self._resolved(path)
+        known.paths[path] = found
+        return found
+
+    def _resolved(self, path: str) -> str | None:
+        resolved = ""
+        try:
+            resolved = self._walked(path)
+            mode = self._mode(resolved)
+            # A loop comes back unresolved instead of as an error.
+            if stat.S_ISLNK(mode):
+                return None
+        except (OSError, ValueError):
+            return resolved if resolved and self._is_plain_missing(path) else None
+        if mode == _ODD:
+            return resolved if self._is_plain_missing(path) else None
+        return resolved
+
+    def _walked(self, path: str) -> str:
+        """Do what `os.path.realpath` does, with at most one look at each name."""
+        if not path.startswith("/"):
+            return os.path.realpath(path)
+        settled = set() if self._known is None else self._known.settled
+        done: list[str] = []
+        alive = _MAX_DEPTH
+        """Below a name that is missing there is nothing to look at."""
+        rest = path.split("/")
+        rest.reverse()
+        followed = 0
+        while rest:
+            name = rest.pop()
+            if name in ("", "."):
+                continue
+            if name == "..":
+                del done[-1:]
+                if len(done) < alive:
+                    alive = _MAX_DEPTH
+                continue
+            done.append(name)
+            if len(done) > alive:
+                continue
+            here = "/" + "/".join(done)
+            mode = self._mode(here)
+            if mode in (_MISSING, _ODD):
+                alive = len(done)
+                settled.add(here)
+            elif not stat.S_ISLNK(mode):
+                settled.add(here)
+            else:
+                followed += 1
+                if followed > _MAX_LINKS:
+                    return os.path.realpath(path)
+                link = os.readlink(here)
+                if link.startswith("/"):
+                    done.clear()
+                else:
+                    done.pop()
+                rest.extend(reversed(link.split("/")))
+        return "/" + "/".join(done)
+
+    def _leads_there(self, path: str, known: _Known) -> bool:
+        """Is the path surely where it says? Looks below the nearest name that was looked at."""
+        if not _is_plain(path):
+            return False
+        settled, modes = known.settled, known.modes
+        ends: list[int] = []
+        end = len(path)
+        while end > 0 and path[:end] not in settled:
+            ends.append(end)
+            end = path.rfind("/", 0, end)
+        is_missing = end > 0 and modes[path[:end]] == _MISSING
+        while ends:
+            here = path[: ends.pop()]
+            if is_missing:
+                # Below a name that is missing there is nothing to look at.
+                modes[here] = _MISSING
+            else:
+                try:
+                    mode = self._mode(here)
+                except ValueError:
+                    return False
+                if mode == _ODD or stat.S_ISLNK(mode):
+                    return False
+                is_missing = mode == _MISSING
+            settled.add(here)
+        return modes[path] != _ODD
+
+    def _mode(self, path: str) -> int:
+        """Return the mode of the name itself, `_MISSING`, or `_ODD` for another error."""
+        known = self._known
+        if known is not None and path in known.modes:
+            return known.modes[path]
+        try:
+            mode = os.lstat(path).st_mode
+        except FileNotFoundError:
+            mode = _MISSING
+        except OSError:
+            mode = _ODD
+        if known is not None:
+            known.modes[path] = mode
+        return mode
+
+    def is_dir(self, path: str) -> bool:
+        """Follow links."""
+        try:
+            mode = self._mode(path)
+            return stat.S_ISDIR(mode) or (stat.S_ISLNK(mode) and os.path.isdir(path))
+        except ValueError:
+            return False
+
+    def is_link(self, path: str) -> bool:
+        """Look at the last component only."""
+        try:
+            return stat.S_ISLNK(self._mode(path))
+        except ValueError:
+            return False
+
+    def entries(self, path: str) -> tuple[str, ...] | None:
+        """Stop reading at `MAX_ENTRIES`."""
+        known = self._known
+        if known is None:
+            return self._read_entries(path)
+        if path not in known.entries:
+            known.entries[path] = self._read_entries(path)
+        return known.entries[path]
+
+    @staticmethod
+    def _read_entries(path: str) -> tuple[str, ...] | None:
+        names: list[str] = []
+        try:
+            with os.scandir(path) as scan:
+                for entry in scan:
+                    names.append(entry.name)
+                    if len(names) > MAX_ENTRIES:
+                        return None
+        except (OSError, ValueError):
+            return ()
+        return tuple(sorted(names))
+
+    @staticmethod
+    def _is_plain_missing(path: str) -> bool:
+        # `file/x` below a regular file is ENOTDIR: nothing can be opened there.
+        try:
+            os.lstat(path)
+        except NotADirectoryError:
+            return True
+        except (OSError, ValueError):
+            return False
+        return True
+
+
+_ODD_NAME = re.compile(r"/(?:\.{0,2}/|\.{0,2}\Z)|\x00")
+_LONG = 1_000
+
+
+def _is_plain(path: str) -> bool:
+    """Has a path nothing but names from the root on, and is it short enough for every system?"""
+    return path.startswith("/") and len(path) < _LONG and _ODD_NAME.search(path) is None
+
+
+def for_one_decision(files: FileView) -> FileView:
+    """Return what a decision looks through: this machine's names are looked at once."""
+    return files.for_one_decision() if isinstance(files, RealFiles) else files
+
+
+if TYPE_CHECKING:
+    _: FileView = RealFiles()

@@ -1,0 +1,110 @@
+"""Path patterns of rules: gitignore syntax below an anchor.
+
+Reading of the file rules: allow needs every spelling of a path to match, deny and ask any; a
+bare name fits at any depth; `dir/**` is anchored for allow and fits at any depth for deny and
+ask; a pattern that names a folder covers everything in it.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Iterable
+from functools import cached_property
+
+from permissions.base.text.star_pattern import without_brackets
+from permissions.paths.path_pattern import Anchor, PathPattern
+from permissions.paths.resolve import Target, is_below, relative_to
+
+
+def matches_any(pattern: PathPattern, target: Target, anchors: Iterable[str]) -> bool:
+    """Does some spelling fit, below some spelling of the anchor (deny and ask)?"""
+    floating, regex = pattern.floats_for_restrictions, pattern.restricting
+    for spelling in target.spellings:
+        if floating:
+            if regex.fullmatch(spelling.lstrip("/")):
+                return True
+            continue
+        for anchor in anchors:
+            below = relative_to(spelling, anchor)
+            if below is not None and regex.fullmatch(below):
+                return True
+    return False
+
+
+def matches_all(pattern: PathPattern, target: Target, anchors: Iterable[str]) -> bool:
+    """Does every spelling fit (allow)?"""
+    regex = pattern.granting
+    places = tuple(anchors)
+    for spelling in target.spellings:
+        below = (relative_to(spelling, anchor) for anchor in places)
+        if not any(path is not None and regex.fullmatch(path) for path in below):
+            return False
+    return True
+
+
+def covers_something_below(pattern: PathPattern, target: Target, anchors: Iterable[str]) -> bool:
+    """Could the pattern match a file inside the folder `target` (for calls that take trees)?"""
+    if pattern.floats_for_restrictions:
+        # Nearly every folder could hold such a name: that would stop all removals.
+        return False
+    base = pattern.literal_base
+    return any(
+        is_below(f"{anchor.rstrip('/')}/{base}".rstrip("/") or "/", spelling)
+        for anchor in anchors
+        for spelling in target.spellings
+    )
+
+
+def fits_everything(pattern: PathPattern) -> bool:
+    """Does a deny or ask pattern fit every path there is?"""
+    return pattern.anchor in (Anchor.CURRENT, Anchor.ROOT) and not pattern.pattern.strip("*/")
+
+
+class LastNames:
+    """The names with which path patterns end, to be held against the patterns of a command."""
+
+    def __init__(self, patterns: Iterable[PathPattern]) -> None:
+        """Keep their order: the place of a name is that of the first pattern that ends with it."""
+        self._places: dict[str, int] = {}
+        for place, pattern in enumerate(patterns):
+            self._places.setdefault(pattern.last_component, place)
+
+    @cached_property
+    def _literal(self) -> tuple[str, ...]:
+        return tuple(name for name in self._places if not _WILD.search(name))
+
+    @cached_property
+    def _wild(self) -> tuple[tuple[str, str, str], ...]:
+        names = (name for name in self._places if _WILD.search(name))
+        return tuple((name, *_fixed(name)) for name in names if name not in ("*", "**"))
+
+    def first_shared(self, pattern: str) -> int | None:
+        """Return the place of the first path pattern that could end in a name that fits, too.
+
+        Literal beginnings and ends must agree; names are those of one component.
+        """
+        # To read one that no name is as long as would take its time: it counts as fitting all.
+        wanted = without_brackets(pattern)
+        wanted = wanted if len(wanted) <= _LONGEST_PATTERN else "*"
+        shared = fnmatch.filter(self._literal, wanted)
+        start, end = _fixed(pattern)
+        for name, first, last in self._wild:
+            starts = start.startswith(first) or first.startswith(start)
+            if starts and (end.endswith(last) or last.endswith(end)):
+                shared.append(name)
+        # An unquoted pattern does not reach hidden files.
+        reached = (name for name in shared if pattern.startswith(".") or name[:1] != ".")
+        return min((self._places[name] for name in reached), default=None)
+
+
+_WILD = re.compile(r"[*?\[]")
+_LONGEST_PATTERN = 255
+"""Characters; `fnmatch` reads brackets in time that grows with the square of their number."""
+
+
+def _fixed(pattern: str) -> tuple[str, str]:
+    """Return what stands before the first and behind the last wildcard."""
+    first = min((pattern.find(mark) for mark in "*?[" if mark in pattern), default=len(pattern))
+    last = max((pattern.rfind(mark) for mark in "*?]" if mark in pattern), default=-1)
+    return pattern[:first], pattern[last + 1 :] if last >= 0 else pattern

@@ -1,0 +1,175 @@
+"""Path patterns of rules as data: gitignore syntax below an anchor, and what it compiles to."""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from functools import cached_property, lru_cache
+from itertools import groupby
+
+from permissions.base.lazy_dataclass import lazy_dataclass
+
+
+class Anchor(Enum):
+    """Where a path pattern starts."""
+
+    ROOT = "//"
+    HOME = "~/"
+    SOURCE = "/"
+    """The place that belongs to the rule's source, e.g. the project root."""
+    CURRENT = "./"
+
+    __hash__ = object.__hash__
+
+
+@lazy_dataclass(frozen=True)
+class PathPattern:
+    """A gitignore pattern below an anchor. What it compiles to lives as long as it does."""
+
+    anchor: Anchor
+    pattern: str
+    """Without the anchor, not starting with a slash; may end with one (folders only)."""
+
+    @cached_property
+    def floats_for_restrictions(self) -> bool:
+        """Does it fit at any depth in a deny or ask rule?"""
+        return self.anchor is Anchor.CURRENT and floats(self.pattern, strict=True)
+
+    @cached_property
+    def restricting(self) -> re.Pattern[str]:
+        """Return what deny and ask compare paths below the anchor with."""
+        return compiled_pattern(self.pattern, self.floats_for_restrictions)
+
+    @cached_property
+    def granting(self) -> re.Pattern[str]:
+        """Return what allow compares paths below the anchor with."""
+        # A bare name fits at any depth; behind an anchor (`/x`, `//x`, `~/x`) it is that one place.
+        floating = self.anchor is Anchor.CURRENT and floats(self.pattern, strict=False)
+        return compiled_pattern(self.pattern, floating)
+
+    @cached_property
+    def literal_prefix(self) -> str | None:
+        """Return the components that every path below the anchor must start with to fit.
+
+        Joined by slashes. None when there are none: a wildcard comes first, or the pattern fits at
+        any depth.
+        """
+        if self.floats_for_restrictions:
+            return None
+        literal: list[str] = []
+        for component in self.pattern.split("/"):
+            if any(mark in component for mark in "*?[\\"):
+                break
+            if component not in ("", "."):
+                literal.append(component)
+        return "/".join(literal) or None
+
+    @cached_property
+    def telling_name(self) -> str | None:
+        """Return what one of a path's names must be for the pattern to fit: a name, or `*.ext`.
+
+        None when nothing is known about any name.
+        """
+        known = None
+        for component in self.pattern.split("/"):
+            if component in ("", ".") or any(mark in component for mark in "?[\\"):
+                continue
+            if "*" not in component:
+                return component
+            ending = component.rpartition("*")[2].rpartition(".")
+            if ending[1]:
+                known = f"*.{ending[2]}"
+        return known
+
+    @cached_property
+    def literal_base(self) -> str:
+        """Return the leading components without a wildcard as they are written."""
+        literal: list[str] = []
+        for component in self.pattern.rstrip("/").split("/"):
+            if any(mark in component for mark in "*?["):
+                break
+            literal.append(component)
+        return "/".join(literal).rstrip("/")
+
+    @cached_property
+    def last_component(self) -> str:
+        """Return the last component, `**` and a final slash left out."""
+        components = [part for part in self.pattern.split("/") if part not in ("", "**")]
+        return components[-1] if components else "*"
+
+
+def floats(pattern: str, *, strict: bool) -> bool:
+    """Does the pattern fit at any depth? `strict` adds the wider reading of deny and ask."""
+    body = pattern.rstrip("/")
+    if "/" not in body:
+        return True
+    if body.startswith("**/"):
+        return True
+    head, _, rest = body.partition("/")
+    return strict and rest == "**" and head not in (".", "")
+
+
+@lru_cache(maxsize=4096)
+def compiled_pattern(pattern: str, floating: bool) -> re.Pattern[str]:
+    """Return the expression for paths below the anchor; `floating` fits at any depth.
+
+    It takes time in proportion to the path: the leftmost place for each piece between two wildcards
+    leaves the most room for the rest, so none is tried twice (`(?>…)`).
+    """
+    body = pattern.strip("/")
+    if body.startswith("./"):
+        body = body[2:]
+    components = [part for part in body.split("/") if part not in ("", ".")]
+    runs = [list(run) for is_any, run in groupby(components, "**".__eq__) if not is_any]
+    if not runs:
+        # The anchor itself and everything below it.
+        return re.compile(r"[\s\S]*")
+    pieces: list[str] = []
+    for index, run in enumerate(runs):
+        names = "/".join(map(_component, run))
+        if index == 0 and components[0] != "**" and not floating:
+            pieces.append(names)
+        else:
+            pieces.append(f"(?>(?:[^/]*/)*?{names})")
+    # A folder pattern fits the folder too: whether it exists yet must not matter.
+    ending = "/.*" if components[-2:] == ["**", "**"] else "(?:/.*)?"
+    return re.compile("/".join(pieces) + ending, re.DOTALL)
+
+
+def _component(component: str) -> str:
+    """Return the expression for one name of a path, up to its end."""
+    chunks: list[str] = [""]
+    position = 0
+    while position < len(component):
+        character = component[position]
+        position += 1
+        if character == "\\" and position < len(component):
+            chunks[-1] += re.escape(component[position])
+            position += 1
+        elif character == "*":
+            chunks.append("")
+        elif character == "?":
+            chunks[-1] += "[^/]"
+        elif character == "[":
+            closing = component.find(
+                "]", position + 2 if component[position:][:1] in "!^" else position + 1
+            )
+            if closing < 0:
+                chunks[-1] += re.escape("[")
+                continue
+            body = component[position:closing].replace("\\", "\\\\").replace("[", "\\[")
+            if body[:1] in ("!", "^"):
+                body = "^/" + body[1:]
+            chunks[-1] += f"(?!/)[{body}]"
+            position = closing + 1
+        else:
+            chunks[-1] += re.escape(character)
+    first, *others = chunks
+    last = f"[^/]*{others.pop()}" if others else ""
+    between = "".join(f"(?>[^/]*?{chunk})" for chunk in others if chunk)
+    expression = f"(?>{first}{between}{last}(?=/|\\Z))"
+    try:
+        re.compile(expression)
+    except re.error:
+        return re.escape(component)
+    return expression

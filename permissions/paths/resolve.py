@@ -1,0 +1,93 @@
+"""Where a path as written really leads, and in which spellings rules must see it."""
+
+from __future__ import annotations
+
+import os
+from functools import lru_cache
+
+from permissions.base.record import record
+from permissions.paths.file_view import FileView
+
+
+@record(frozen=True, slots=True)
+class Target:
+    """One file or folder that a call touches."""
+
+    written: str
+    """As the tool input or the command has it."""
+    lexical: str
+    """Absolute, dot and dot-dot removed by text alone."""
+    real: str
+    """Absolute, links resolved by the kernel's rules."""
+
+    @property
+    def spellings(self) -> tuple[str, ...]:
+        """Return every absolute spelling that rules look at; at least one."""
+        if self.lexical == self.real:
+            return (self.real,)
+        return (self.lexical, self.real)
+
+
+def resolve(written: str, *, base: str, home: str, files: FileView) -> Target | None:
+    """Return where `written` leads from the folder `base`; None when that cannot be known.
+
+    A leading `~/` is the home folder; another user's home is not looked up.
+    """
+    if not written or "\x00" in written:
+        return None
+    path = written
+    if path == "~" or path.startswith("~/"):
+        path = home + path[1:]
+    elif path.startswith("~"):
+        # A tool takes the name literally, a shell would not: leave it to a person.
+        return None
+    return resolve_literal(written, path, base=base, files=files)
+
+
+def resolve_literal(written: str, path: str, *, base: str, files: FileView) -> Target | None:
+    """Like `resolve` for a `path` in which a tilde has no meaning any more."""
+    if not path or "\x00" in path:
+        return None
+    absolute = path if path.startswith("/") else f"{base}/{path}"
+    real = files.realpath(absolute)
+    if real is None:
+        return None
+    if real == absolute:
+        return Target(written, real, real)
+    lexical = os.path.normpath(absolute)
+    # POSIX lets exactly two leading slashes mean something else; no supported system does.
+    if lexical.startswith("//"):
+        lexical = lexical[1:]
+    return Target(written, lexical, real)
+
+
+def absolute(path: object) -> str:
+    """Do what `os.path.abspath` does; the folders of a session are asked for again and again."""
+    text = str(path)
+    return _normal(text) if text.startswith("/") else os.path.abspath(text)
+
+
+_normal = lru_cache(maxsize=256)(os.path.normpath)
+
+
+def is_below(path: str, folder: str) -> bool:
+    """Is `path` the folder itself or inside it? Compared component by component."""
+    if folder == "/":
+        return path.startswith("/")
+    return path == folder or path.startswith(folder + "/")
+
+
+def with_parents(path: str) -> list[str]:
+    """Return an absolute path and every folder above it, `/` last."""
+    found: list[str] = []
+    while path and path != "/":
+        found.append(path)
+        path = path.rpartition("/")[0]
+    return [*found, "/"]
+
+
+def relative_to(path: str, folder: str) -> str | None:
+    """Return `path` below `folder` without a leading slash ("" for itself), None when outside."""
+    if not is_below(path, folder):
+        return None
+    return path[len(folder) :].lstrip("/")

@@ -1,0 +1,1 @@
+"""Who answers a remaining ask: hooks, classifiers, bridge, channel, dialog."""

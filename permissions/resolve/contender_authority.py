@@ -1,0 +1,165 @@
+"""Which contender may resolve which ask, and what of its answer stands.
+
+Decided here, once, by the contender's name and not by what its answer says about itself: the
+classifiers answer only asks for which nothing matched, PermissionRequest hooks also asks from
+rules, everything else only a person (dialog, bridge, channel). Source: safety-and-permissions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Final
+
+from permissions.decision import (
+    Behavior,
+    Decision,
+    DecisionSource,
+    Reason,
+    ReasonType,
+    TraceEntry,
+    TraceStep,
+)
+from permissions.request import PermissionRequest
+from permissions.resolve.contender import Contender
+from permissions.resolve.denial_limits import DenialState
+from permissions.resolve.race import Heard
+
+HOOK: Final = "hook"
+CLASSIFIER: Final = "classifier"
+MODEL_CLASSIFIER: Final = "model classifier"
+DIALOG: Final = "dialog"
+BRIDGE: Final = "bridge"
+CHANNEL: Final = "channel"
+
+_ORIGINS: Final = {
+    HOOK: (DecisionSource.HOOK, ReasonType.HOOK, Reason.HOOK, TraceStep.HOOK),
+    CLASSIFIER: (
+        DecisionSource.CLASSIFIER,
+        ReasonType.CLASSIFIER,
+        Reason.CLASSIFIER,
+        TraceStep.CLASSIFIER,
+    ),
+    MODEL_CLASSIFIER: (
+        DecisionSource.CLASSIFIER,
+        ReasonType.CLASSIFIER,
+        Reason.CLASSIFIER,
+        TraceStep.CLASSIFIER,
+    ),
+    DIALOG: (DecisionSource.USER, ReasonType.USER, Reason.USER, TraceStep.USER),
+    BRIDGE: (DecisionSource.BRIDGE, ReasonType.BRIDGE, Reason.BRIDGE, TraceStep.BRIDGE),
+    CHANNEL: (DecisionSource.CHANNEL, ReasonType.CHANNEL, Reason.CHANNEL, TraceStep.CHANNEL),
+}
+"""Per contender: whose answer it is, whatever the answer itself claims."""
+
+_LIFTS: Final = {
+    HOOK: frozenset({Reason.MODE_DEFAULT, Reason.ASK_RULE}),
+    CLASSIFIER: frozenset({Reason.MODE_DEFAULT}),
+    MODEL_CLASSIFIER: frozenset({Reason.MODE_DEFAULT}),
+}
+"""Per contender that is no person: the asks that its allow may lift."""
+
+_CONTENDER_STEPS: Final = frozenset(step for *_, step in _ORIGINS.values())
+
+
+def may_answer(name: str, pending: Decision, denials: DenialState) -> bool:
+    """Return whether the contender of that name is heard about this ask.
+
+    A hook is heard about every ask, because its deny stands even where its allow does not. The
+    model classifier is passed over once its denials are used up; the local one never denies.
+    """
+    if name in {CLASSIFIER, MODEL_CLASSIFIER}:
+        is_skipped = name == MODEL_CLASSIFIER and denials.is_exhausted
+        return pending.reason is Reason.MODE_DEFAULT and not is_skipped
+    return name in _ORIGINS
+
+
+def counts(name: str, decision: Decision, pending: Decision) -> bool:
+    """Return whether an answer may stand: nobody but a person lifts an ask that is a person's."""
+    return (
+        decision.behavior is not Behavior.ALLOW
+        or name not in _LIFTS
+        or pending.reason in _LIFTS[name]
+    )
+
+
+class Limited:
+    """A contender whose answers carry its own origin, and are dropped where they may not stand."""
+
+    def __init__(self, contender: Contender) -> None:
+        """Stand before `contender`."""
+        self._contender = contender
+
+    @property
+    def name(self) -> str:
+        """The contender's name."""
+        return self._contender.name
+
+    async def decide(self, request: PermissionRequest, pending: Decision) -> Decision | None:
+        """Return the contender's answer, or None where it may not give that answer."""
+        decision = await self._contender.decide(request, pending)
+        if decision is None or not counts(self.name, decision, pending):
+            return None
+        return stamped(self.name, decision)
+
+
+def stamped(name: str, decision: Decision) -> Decision:
+    """Return an answer with the origin of the contender that gave it."""
+    source, reason_type, reason, _ = _ORIGINS[name]
+    if decision.source is source and decision.reason is reason:
+        return decision
+    return replace(decision, source=source, reason_type=reason_type, reason=reason)
+
+
+def able(contenders: Iterable[Contender], pending: Decision, denials: DenialState) -> list[Limited]:
+    """Return the contenders that are heard about this ask, in their order."""
+    return [Limited(one) for one in contenders if may_answer(one.name, pending, denials)]
+
+
+def traced(pending: Decision, decision: Decision, winner: str, heard: Iterable[Heard]) -> Decision:
+    """Return an answer with the trace of the ask it resolves, and what everybody asked said."""
+    own = [
+        entry
+        for entry in decision.trace
+        if entry.step in _CONTENDER_STEPS and entry not in pending.trace
+    ]
+    if not own:
+        own = [TraceEntry(_ORIGINS[winner][3], str(decision.behavior), source=winner)]
+    return replace(
+        decision,
+        rule=decision.rule or pending.rule,
+        trace=(*pending.trace, *heard_entries(heard), *own),
+        parts=decision.parts or pending.parts,
+        warnings=decision.warnings or pending.warnings,
+    )
+
+
+def heard_entries(heard: Iterable[Heard]) -> tuple[TraceEntry, ...]:
+    """Return a step of the trace for everybody who ended without deciding."""
+    return tuple(
+        TraceEntry(
+            _ORIGINS[one.name][3],
+            "none" if one.unsure is None else "ask",
+            source=f"{one.name} failed: {one.failure}" if one.failure else _said(one),
+        )
+        for one in heard
+    )
+
+
+def skipped_entries(
+    contenders: Iterable[Contender], pending: Decision, denials: DenialState
+) -> tuple[TraceEntry, ...]:
+    """Return the step that says the model classifier was passed over, where it was."""
+    return tuple(
+        TraceEntry(TraceStep.CLASSIFIER, "none", source=f"{one.name} skipped: {denials.describe()}")
+        for one in contenders
+        if one.name == MODEL_CLASSIFIER
+        and pending.reason is Reason.MODE_DEFAULT
+        and denials.is_exhausted
+    )
+
+
+def _said(heard: Heard) -> str:
+    if heard.unsure is None or not heard.unsure.message:
+        return heard.name
+    return f"{heard.name} is unsure: {heard.unsure.message}"

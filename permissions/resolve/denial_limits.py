@@ -1,0 +1,59 @@
+"""Denial tracking: a classifier that keeps saying no hands over to the person (pattern "Denial
+Tracking")."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from permissions.base.lazy_dataclass import lazy_dataclass
+from permissions.decision import Behavior, Decision, DecisionSource, TraceStep
+
+MAX_CONSECUTIVE_DENIALS: Final = 3
+MAX_TOTAL_DENIALS: Final = 20
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class DenialState:
+    """Classifier denials of one session."""
+
+    consecutive: int = 0
+    total: int = 0
+    """Never resets within a session."""
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether the classifier is skipped and the dialog asked instead."""
+        return self.consecutive >= MAX_CONSECUTIVE_DENIALS or self.total >= MAX_TOTAL_DENIALS
+
+    def after(self, decision: Decision) -> DenialState:
+        """Return the state after one final decision.
+
+        An allow, and a classifier that was unsure, end the row; a person's own no changes nothing.
+        """
+        if decision.behavior is Behavior.ALLOW or _was_unsure(decision):
+            return replace(self, consecutive=0)
+        if decision.source is DecisionSource.CLASSIFIER:
+            return DenialState(self.consecutive + 1, self.total + 1)
+        return self
+
+    @property
+    def short(self) -> str:
+        """Return the state for the status line; empty while no row of denials is under way."""
+        if self.is_exhausted:
+            return f"{self.total} denied: you decide"
+        return f"{self.consecutive} denied in a row" if self.consecutive else ""
+
+    def describe(self) -> str:
+        """Return the state in words for the trace and the status line; empty when nothing was
+        denied."""
+        if not self.total:
+            return ""
+        text = f"classifier denials: {self.consecutive} in a row, {self.total} in all"
+        return f"{text}; the person is asked instead" if self.is_exhausted else text
+
+
+def _was_unsure(decision: Decision) -> bool:
+    return any(
+        entry.step is TraceStep.CLASSIFIER and entry.answer == "ask" for entry in decision.trace
+    )

@@ -1,0 +1,120 @@
+"""Who resolves a remaining ask, by context: interactive, coordinator, worker, or nobody (headless).
+
+What each contender may answer is `permissions.resolve.contender_authority`; the worker's line to
+its leader is `permissions.resolve.mailbox`. Source: the pattern page "safety-and-permissions",
+three handlers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from permissions.decision import Behavior, Decision, DecisionSource, Reason, ReasonType, TraceEntry
+from permissions.request import PermissionRequest
+from permissions.resolve.contender import Contender
+from permissions.resolve.contender_authority import able, heard_entries, skipped_entries, traced
+from permissions.resolve.denial_limits import DenialState
+from permissions.resolve.race import Abort, Heard, race
+
+
+class Handler(Protocol):
+    """Resolves one ask for good: the answer is allow or deny, never ask."""
+
+    async def resolve(
+        self,
+        request: PermissionRequest,
+        pending: Decision,
+        abort: Abort,
+        denials: DenialState,
+    ) -> Decision:
+        """Return the final decision. Raises RaceAborted when the agent was interrupted."""
+        ...
+
+
+class InteractiveHandler:
+    """All contenders race; the dialog is the floor that is always there."""
+
+    def __init__(self, contenders: Sequence[Contender]) -> None:
+        """Contenders in the order that ties go by: hook, classifiers, bridge, channel, dialog."""
+        self._contenders = tuple(contenders)
+
+    async def resolve(
+        self, request: PermissionRequest, pending: Decision, abort: Abort, denials: DenialState
+    ) -> Decision:
+        """Return the winner's answer; deny when nobody had one."""
+        pending = _told(pending, skipped_entries(self._contenders, pending, denials))
+        result = await race(able(self._contenders, pending, denials), request, pending, abort)
+        if result.decision is None or result.winner is None:
+            return denied_for_want_of_a_person(pending, result.heard)
+        return traced(pending, result.decision, result.winner, result.heard)
+
+
+class _InOrder:
+    """Contenders asked one after the other; the first decisive answer counts."""
+
+    def __init__(self, contenders: Sequence[Contender] = ()) -> None:
+        """Contenders in the order in which they are asked."""
+        self._contenders = tuple(contenders)
+
+    async def resolve(
+        self, request: PermissionRequest, pending: Decision, abort: Abort, denials: DenialState
+    ) -> Decision:
+        """Return the first decisive answer in order; deny when nobody had one."""
+        pending = _told(pending, skipped_entries(self._contenders, pending, denials))
+        heard: list[Heard] = []
+        for contender in able(self._contenders, pending, denials):
+            result = await race([contender], request, pending, abort)
+            if result.decision is not None:
+                return traced(pending, result.decision, contender.name, heard)
+            heard.extend(result.heard)
+        return denied_for_want_of_a_person(pending, heard)
+
+
+class CoordinatorHandler(_InOrder):
+    """Hooks, then classifier, then dialog, one after the other."""
+
+
+class HeadlessHandler(_InOrder):
+    """Nobody to ask: hooks and the classifier are heard, then an ask becomes a deny."""
+
+
+def denied_for_want_of_a_person(pending: Decision, heard: Sequence[Heard] = ()) -> Decision:
+    """Return the deny that an unanswered ask becomes; it keeps the origin of the ask."""
+    broken = [f"{one.name} failed: {one.failure}" for one in heard if one.failure]
+    because = f" ({'; '.join(broken)})" if broken else ""
+    return replace(
+        pending,
+        behavior=Behavior.DENY,
+        message=(
+            f"{pending.message.rstrip('.')}. Nobody is there to ask in this run{because}, so it "
+            "was not done. Continue without it, or say what is needed."
+        ),
+        trace=(*pending.trace, *heard_entries(heard)),
+    )
+
+
+def user_decision(
+    behavior: Behavior,
+    *,
+    feedback: str | None = None,
+    interrupt: bool = False,
+    message: str = "",
+) -> Decision:
+    """Return a person's own answer, as the dialog gives it."""
+    default = "Allowed by the person." if behavior is Behavior.ALLOW else "Declined by the person."
+    return Decision(
+        behavior=behavior,
+        source=DecisionSource.USER,
+        reason_type=ReasonType.USER,
+        reason=Reason.USER,
+        message=message or default,
+        feedback=feedback,
+        interrupt=interrupt,
+    )
+
+
+def _told(pending: Decision, entries: Sequence[TraceEntry]) -> Decision:
+    """Return the ask with what contenders should know as part of its trace."""
+    return replace(pending, trace=(*pending.trace, *entries)) if entries else pending

@@ -1,0 +1,125 @@
+"""A worker's line to its leader: what a worker may not decide is put before the leader's person.
+
+Register before send: an answer that comes quicker than the bookkeeping would be lost, and the
+worker would wait for ever. Source: safety-and-permissions, multi-agent permission forwarding.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Protocol
+
+from permissions.decision import (
+    Behavior,
+    Decision,
+    DecisionSource,
+    Reason,
+    TraceEntry,
+    TraceStep,
+)
+from permissions.request import PermissionRequest
+from permissions.resolve.contender import Contender
+from permissions.resolve.contender_authority import (
+    DIALOG,
+    able,
+    heard_entries,
+    skipped_entries,
+    traced,
+)
+from permissions.resolve.denial_limits import DenialState
+from permissions.resolve.race import Abort, Heard, race
+
+
+class Mailbox(Protocol):
+    """Where a worker puts requests and finds answers. Answers are kept from `register` on."""
+
+    def register(self, request_id: str) -> None:
+        """Be ready for the answer; called before `send`. Raises ValueError for an id in use."""
+        ...
+
+    async def send(self, request: PermissionRequest, pending: Decision) -> None:
+        """Put the request before the leader. Raises OSError when the leader cannot be reached."""
+        ...
+
+    async def answer(self, request_id: str) -> Decision | None:
+        """Return the leader's answer, or None when the leader is gone.
+
+        The answer may carry an `updated_input`; it is decided again before it runs.
+        """
+        ...
+
+    def unregister(self, request_id: str) -> None:
+        """Forget the request, answered or not; the leader need not show it any longer."""
+        ...
+
+
+class WorkerHandler:
+    """The classifier decides, else the request goes to the leader."""
+
+    def __init__(self, classifiers: tuple[Contender, ...], mailbox: Mailbox) -> None:
+        """Without classifiers everything is forwarded; they are asked in their order."""
+        self._classifiers = classifiers
+        self._mailbox = mailbox
+
+    async def resolve(
+        self, request: PermissionRequest, pending: Decision, abort: Abort, denials: DenialState
+    ) -> Decision:
+        """Return the classifier's or the leader's answer; a leader that is gone cancels the call.
+
+        Raises:
+            RaceAborted: the worker was interrupted; the leader's copy is taken back.
+        """
+        skipped = skipped_entries(self._classifiers, pending, denials)
+        pending = replace(pending, trace=(*pending.trace, *skipped))
+        heard: list[Heard] = []
+        for classifier in able(self._classifiers, pending, denials):
+            result = await race([classifier], request, pending, abort)
+            if result.decision is not None:
+                return traced(pending, result.decision, classifier.name, heard)
+            heard.extend(result.heard)
+        self._mailbox.register(request.request_id)
+        try:
+            forwarded = await race([_Leader(self._mailbox)], request, pending, abort)
+        finally:
+            self._mailbox.unregister(request.request_id)
+        if forwarded.decision is None:
+            return _cancelled(pending, (*heard, *forwarded.heard))
+        return traced(pending, forwarded.decision, DIALOG, heard)
+
+
+class _Leader:
+    name = DIALOG
+
+    def __init__(self, mailbox: Mailbox) -> None:
+        self._mailbox = mailbox
+
+    async def decide(self, request: PermissionRequest, pending: Decision) -> Decision | None:
+        await self._mailbox.send(request, pending)
+        answer = await self._mailbox.answer(request.request_id)
+        if answer is None or not _may_relay(answer, pending):
+            return None
+        entry = TraceEntry(TraceStep.USER, str(answer.behavior), source=f"leader: {answer.source}")
+        return replace(answer, trace=(entry,))
+
+
+def _may_relay(answer: Decision, pending: Decision) -> bool:
+    """Whether what the leader relays may lift the ask: its classifier and hooks are no person."""
+    if answer.behavior is not Behavior.ALLOW:
+        return True
+    match answer.source:
+        case DecisionSource.USER | DecisionSource.BRIDGE | DecisionSource.CHANNEL:
+            return True
+        case DecisionSource.HOOK:
+            return pending.reason in {Reason.MODE_DEFAULT, Reason.ASK_RULE}
+        case _:
+            return pending.reason is Reason.MODE_DEFAULT
+
+
+def _cancelled(pending: Decision, heard: tuple[Heard, ...]) -> Decision:
+    return replace(
+        pending,
+        behavior=Behavior.DENY,
+        message="The leader that should answer is gone; the call was cancelled.",
+        interrupt=True,
+        trace=(*pending.trace, *heard_entries(heard)),
+    )

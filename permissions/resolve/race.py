@@ -1,0 +1,127 @@
+"""The race for one ask: contenders run together, the first decisive answer wins.
+
+Losers are cancelled and awaited before the winner's answer is returned, so that no side effect of a
+loser can come later. Source: the pattern "Racing Four Resolution Paths".
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol
+
+from permissions.base.lazy_dataclass import lazy_dataclass
+from permissions.decision import Behavior, Decision
+from permissions.request import PermissionRequest
+from permissions.resolve.contender import Contender
+
+
+class Abort(Protocol):
+    """The abort signal as the race sees it."""
+
+    @property
+    def aborted(self) -> bool:
+        """Whether it has fired."""
+        ...
+
+    async def wait(self) -> str:
+        """Return once it fires."""
+        ...
+
+
+class RaceAborted(Exception):
+    """The agent was interrupted before anybody answered; all contenders have ended."""
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class Heard:
+    """A contender that ended without deciding."""
+
+    name: str
+    unsure: Decision | None = None
+    """The ask it answered with, which says why; None for plain "no opinion" and for a failure."""
+    failure: str | None = None
+    """What broke, e.g. `TimeoutError: …`; a failure counts as no opinion."""
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class RaceResult:
+    """How a race ended. `decision` is None when nobody had an opinion."""
+
+    decision: Decision | None
+    winner: str | None
+    heard: tuple[Heard, ...] = ()
+    """Who ended before the winner without deciding, in the order of ending."""
+
+
+async def race(
+    contenders: Sequence[Contender],
+    request: PermissionRequest,
+    pending: Decision,
+    abort: Abort,
+) -> RaceResult:
+    """Run all contenders and return the first decisive answer; ties go to the earlier contender.
+
+    An answer that is itself an ask is no opinion. An abort beats an answer of the same moment.
+
+    Raises:
+        RaceAborted: the abort signal fired first.
+    """
+    if abort.aborted:
+        raise RaceAborted
+    tasks = {
+        asyncio.ensure_future(contender.decide(request, pending)): contender.name
+        for contender in contenders
+    }
+    interrupt = asyncio.ensure_future(abort.wait())
+    heard: list[Heard] = []
+    waiting: set[asyncio.Future[Any]] = {*tasks, interrupt}
+    try:
+        while len(waiting) > 1:
+            done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            if interrupt in done:
+                raise RaceAborted
+            for task, name in tasks.items():
+                if task not in done:
+                    continue
+                answer = _answer(task, name)
+                if isinstance(answer, Decision):
+                    return RaceResult(answer, name, tuple(heard))
+                heard.append(answer)
+        return RaceResult(None, None, tuple(heard))
+    finally:
+        await _end((*tasks, interrupt))
+
+
+def _answer(task: asyncio.Future[Decision | None], name: str) -> Decision | Heard:
+    if task.cancelled():
+        return Heard(name, failure="cancelled")
+    error = task.exception()
+    if error is not None:
+        return Heard(name, failure=f"{type(error).__name__}: {error}")
+    decision = task.result()
+    if decision is None or decision.behavior is Behavior.ASK:
+        return Heard(name, unsure=decision)
+    return decision
+
+
+async def _end(tasks: Iterable[asyncio.Future[Any]]) -> None:
+    """Cancel what still runs and wait for all of it, also while being cancelled ourselves."""
+    tasks = tuple(tasks)
+    left = {task for task in tasks if not task.done()}
+    for task in left:
+        task.cancel()
+    cancelled: asyncio.CancelledError | None = None
+    while left:
+        try:
+            _, left = await asyncio.wait(left)
+        except asyncio.CancelledError as error:
+            # Handed on once every loser has ended: one that is left alone could still act.
+            cancelled = error
+            left = {task for task in left if not task.done()}
+    for task in tasks:
+        if not task.cancelled():
+            # Looked at, or the loop would complain about an error that nobody wants.
+            task.exception()
+    if cancelled is not None:
+        raise cancelled

@@ -1,0 +1,1 @@
+"""The grammar of rules and the indexed set of them."""

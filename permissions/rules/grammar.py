@@ -1,0 +1,278 @@
+"""The grammar of permission rules: `Tool` or `Tool(specifier)` read into a typed specifier.
+
+Follows the rule grammar documented for Claude Code: command patterns for Bash, anchored
+gitignore patterns for files, `domain:` for WebFetch, names for Agent and Skill, and
+`parameter:value` for deny and ask rules on any tool.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+
+from permissions.base.lazy_dataclass import lazy_dataclass
+from permissions.base.text.star_pattern import StarPattern, star_pattern
+from permissions.paths.path_pattern import Anchor, PathPattern
+from permissions.shell.command_pattern import BashPattern, bash_pattern
+from permissions.tool_names import (
+    CONTENT_PARAMETERS,
+    KNOWN_TOOLS,
+    PATH_TOOLS,
+    SCALAR_PARAMETERS,
+    canonical_tool,
+    is_mcp_name,
+)
+
+
+class RuleBehavior(StrEnum):
+    """What a rule asks for; also the name of its list in a settings file."""
+
+    ALLOW = "allow"
+    DENY = "deny"
+    ASK = "ask"
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class WholeTool:
+    """Every call of the tool."""
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class DomainPattern:
+    """A host: lower case, without a trailing dot; a leading `*.` means any subdomain."""
+
+    host: str
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class NamePattern:
+    """An agent type or a skill; with `*`, names (and arguments) that start so."""
+
+    pattern: StarPattern
+    bare: str | None
+    """The name that also fits without arguments (`deploy *` fits `deploy`)."""
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class ParameterPattern:
+    """The literal value of one top-level scalar input field."""
+
+    parameter: str
+    value: StarPattern
+
+
+Specifier = WholeTool | BashPattern | PathPattern | DomainPattern | NamePattern | ParameterPattern
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class ToolPattern:
+    """Which tools a rule is about."""
+
+    text: str
+    """Canonical tool name; `mcp__server` for a whole server; a glob when `glob` is set."""
+    glob: StarPattern | None = None
+
+    def matches(self, tool: str) -> bool:
+        """Is a call of the canonical name `tool` meant?"""
+        if self.glob is not None:
+            return self.glob.matches(tool)
+        return self.text == tool
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class ParsedRule:
+    """A rule that was understood."""
+
+    tool: ToolPattern
+    specifier: Specifier
+    is_known: bool
+    """False for a tool name nobody knows: the rule is kept and warned about."""
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class MalformedRule:
+    """A rule that was not understood."""
+
+    message: str
+    tool: str | None
+    """The known tool that it was meant for, when that much is clear."""
+
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
+_GLOB_NAME = re.compile(r"[A-Za-z0-9_.*-]+")
+_MCP = re.compile(r"mcp__[A-Za-z0-9_. -]*")
+_PARAMETER = re.compile(r"([A-Za-z_][A-Za-z0-9_-]*):(.*)", re.DOTALL)
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_HOST = re.compile(r"[a-z0-9*_.\-\[\]:]+")
+
+
+def parse_rule(text: str, behavior: RuleBehavior) -> ParsedRule | MalformedRule:
+    """Read one rule as written in a list of `behavior`. Never raises."""
+    stripped = text.strip()
+    if not stripped:
+        return MalformedRule("the rule is empty", None)
+    name, parenthesis, rest = stripped.partition("(")
+    guess = canonical_tool(name.strip().rstrip("()"))
+    meant = guess if guess in KNOWN_TOOLS or is_mcp_name(guess) else None
+    if _CONTROL.search(stripped):
+        return MalformedRule("the rule contains a control character", meant)
+    if not parenthesis:
+        return _parse_bare(stripped, behavior, meant)
+    if not rest.endswith(")"):
+        if rest.count(")") > rest.count("("):
+            return MalformedRule("something follows the closing parenthesis", meant)
+        return MalformedRule("the closing parenthesis is missing", meant)
+    body = rest[:-1]
+    if name != name.strip() or (not _NAME.fullmatch(name) and not _MCP.fullmatch(name)):
+        if "*" in name:
+            return MalformedRule("a tool glob takes no specifier", meant)
+        told = f"'{name}' is not a tool name" if name else "the name of the tool is missing"
+        return MalformedRule(told, meant)
+    if not body.strip():
+        return MalformedRule("the parentheses are empty; leave them out or write (*)", meant)
+    if not _is_balanced(body):
+        return MalformedRule("the parentheses do not match", meant)
+    return _parse_scoped(canonical_tool(name), body.strip(), behavior, meant)
+
+
+def _parse_bare(name: str, behavior: RuleBehavior, meant: str | None) -> ParsedRule | MalformedRule:
+    if "*" in name:
+        return _parse_tool_glob(name, behavior)
+    if name.startswith("mcp__"):
+        return _parse_mcp(name)
+    if not _NAME.fullmatch(name):
+        return MalformedRule(f"'{name}' is not a tool name", meant)
+    tool = canonical_tool(name)
+    return ParsedRule(ToolPattern(tool), WholeTool(), tool in KNOWN_TOOLS)
+
+
+def _parse_tool_glob(name: str, behavior: RuleBehavior) -> ParsedRule | MalformedRule:
+    if not _GLOB_NAME.fullmatch(name):
+        return MalformedRule(f"'{name}' is not a tool name", None)
+    server, separator, _ = name.removeprefix("mcp__").partition("__")
+    anchored = name.startswith("mcp__") and separator and server and "*" not in server
+    if behavior is RuleBehavior.ALLOW and not anchored:
+        return MalformedRule(
+            "an allow rule may have a wildcard in the tool name only after mcp__<server>__", None
+        )
+    return ParsedRule(ToolPattern(name, star_pattern(name)), WholeTool(), True)
+
+
+def _parse_mcp(name: str) -> ParsedRule | MalformedRule:
+    server, separator, tool = name.removeprefix("mcp__").partition("__")
+    if not server or (separator and not tool) or not _MCP.fullmatch(name):
+        return MalformedRule("expected mcp__<server> or mcp__<server>__<tool>", None)
+    if separator:
+        return ParsedRule(ToolPattern(name), WholeTool(), True)
+    return ParsedRule(ToolPattern(name, StarPattern((f"{name}__", ""))), WholeTool(), True)
+
+
+def _parse_scoped(
+    tool: str, body: str, behavior: RuleBehavior, meant: str | None
+) -> ParsedRule | MalformedRule:
+    parameter = _PARAMETER.fullmatch(body)
+    if parameter and parameter[1] in CONTENT_PARAMETERS and tool in KNOWN_TOOLS:
+        return MalformedRule(
+            f"'{parameter[1]}' is matched by the tool's own specifier, not as a parameter", meant
+        )
+    if parameter and _is_parameter_rule(tool, parameter[1], parameter[2]):
+        if behavior is RuleBehavior.ALLOW:
+            return MalformedRule("parameters can be matched in deny and ask rules only", meant)
+        value = star_pattern(parameter[2].strip())
+        return ParsedRule(ToolPattern(tool), ParameterPattern(parameter[1], value), _is_known(tool))
+    specifier = _parse_specifier(tool, body)
+    if isinstance(specifier, MalformedRule):
+        return specifier
+    if is_mcp_name(tool) or tool.startswith("mcp__"):
+        parsed = _parse_mcp(tool)
+        if isinstance(parsed, MalformedRule):
+            return parsed
+        return ParsedRule(parsed.tool, specifier, True)
+    return ParsedRule(ToolPattern(tool), specifier, _is_known(tool))
+
+
+def _is_known(tool: str) -> bool:
+    return tool in KNOWN_TOOLS or is_mcp_name(tool)
+
+
+def _is_parameter_rule(tool: str, parameter: str, value: str) -> bool:
+    if tool in ("WebFetch",) and parameter == "domain":
+        return False
+    if tool == "Bash" and parameter == "timeout" and value.strip() == "*":
+        # `timeout:*` is the command of that name, as `time:*` is.
+        return False
+    if tool in SCALAR_PARAMETERS:
+        return parameter in SCALAR_PARAMETERS[tool]
+    # Bash, path and name specifiers may contain a colon of their own.
+    return tool not in KNOWN_TOOLS
+
+
+def _parse_specifier(tool: str, body: str) -> Specifier | MalformedRule:
+    if tool == "Bash":
+        return WholeTool() if body == "*" else bash_pattern(body)
+    if tool in PATH_TOOLS:
+        return _parse_path(tool, body)
+    if tool == "WebFetch":
+        return WholeTool() if body == "*" else _parse_domain(body)
+    if body == "*":
+        return WholeTool()
+    if tool in ("Agent", "Skill"):
+        pattern = body[:-2] + " *" if body.endswith(":*") else body
+        bare = pattern[:-2] if pattern.endswith(" *") else None
+        return NamePattern(star_pattern(pattern), bare)
+    if tool in KNOWN_TOOLS or tool.startswith("mcp__"):
+        return MalformedRule(
+            f"{tool} takes no specifier here; deny and ask rules may say (parameter:value)",
+            tool if _is_known(tool) else None,
+        )
+    return NamePattern(star_pattern(body), None)
+
+
+def _parse_path(tool: str, body: str) -> PathPattern | MalformedRule:
+    if body.startswith("!"):
+        return MalformedRule("negated patterns are not supported", tool)
+    if body.startswith("//"):
+        anchor, pattern = Anchor.ROOT, body.lstrip("/")
+    elif body == "~" or body.startswith("~/"):
+        anchor, pattern = Anchor.HOME, body[1:].lstrip("/")
+    elif body.startswith("~"):
+        return MalformedRule("only ~/ is supported, not another user's home", tool)
+    elif body.startswith("/"):
+        anchor, pattern = Anchor.SOURCE, body[1:]
+    else:
+        anchor, pattern = Anchor.CURRENT, body
+    if ".." in pattern.split("/"):
+        return MalformedRule("a path pattern cannot contain '..'", tool)
+    return PathPattern(anchor, pattern)
+
+
+def _parse_domain(body: str) -> DomainPattern | WholeTool | MalformedRule:
+    keyword, colon, host = body.partition(":")
+    if keyword != "domain" or not colon:
+        return MalformedRule("expected WebFetch(domain:<host>)", "WebFetch")
+    host = host.strip().lower().rstrip(".")
+    if host == "*":
+        return WholeTool()
+    if not host or not _HOST.fullmatch(host) or (":" in host and not host.startswith("[")):
+        return MalformedRule("a domain is a host name without scheme, port or path", "WebFetch")
+    return DomainPattern(host)
+
+
+def _is_balanced(body: str) -> bool:
+    depth, quote, escaped = 0, "", False
+    for character in body:
+        if escaped:
+            escaped = False
+        elif character == "\\":
+            escaped = True
+        elif quote:
+            quote = "" if character == quote else quote
+        elif character in "\"'" and body.count(character) % 2 == 0:
+            quote = character
+        elif character == "(":
+            depth += 1
+        elif character == ")":
+            depth -= 1
+            if depth < 0:
+                return False
+    return depth == 0

@@ -1,0 +1,360 @@
+"""Rules as data: their six sources, how settings hand them over, and the indexed set."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping
+from dataclasses import field
+from enum import StrEnum
+
+from permissions.base.lazy_dataclass import lazy_dataclass
+from permissions.decision import DecisionWarning, RuleRef, WarningType
+from permissions.paths.match_path import LastNames
+from permissions.paths.path_pattern import Anchor, PathPattern
+from permissions.rules.grammar import (
+    MalformedRule,
+    ParameterPattern,
+    RuleBehavior,
+    Specifier,
+    ToolPattern,
+    WholeTool,
+    parse_rule,
+)
+from permissions.shell.command_pattern import BashPattern
+from permissions.tool_names import EDIT_TOOLS, KNOWN_TOOLS
+
+__all__ = [
+    "Rule",
+    "RuleBehavior",
+    "RuleExamples",
+    "RuleSet",
+    "RuleSource",
+    "RuleText",
+]
+
+
+class RuleSource(StrEnum):
+    """Where a rule comes from, in priority order."""
+
+    POLICY = "policySettings"
+    PROJECT = "projectSettings"
+    LOCAL = "localSettings"
+    USER = "userSettings"
+    CLI = "cliArg"
+    SESSION = "session"
+
+
+SOURCE_ORDER = {source: index for index, source in enumerate(RuleSource)}
+"""Rank of a source; 0 is asked first."""
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class RuleExamples:
+    """Calls that a rule promises to match, or not to; Bash commands, paths or whole calls."""
+
+    match: tuple[str, ...] = ()
+    not_match: tuple[str, ...] = ()
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class RuleText:
+    """A rule as settings hand it over, not yet read."""
+
+    text: str
+    behavior: RuleBehavior
+    source: RuleSource
+    file: str | None = None
+    line: int | None = None
+    examples: RuleExamples | None = None
+    invalid: str | None = None
+    """Set when the entry was no rule: why, and what follows; `text` is then its JSON."""
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule that counts."""
+
+    text: str
+    behavior: RuleBehavior
+    source: RuleSource
+    file: str | None
+    line: int | None
+    tool: ToolPattern
+    specifier: Specifier
+    is_cap: bool = False
+    """A deny or ask that could not be read: it asks about its whole tool instead."""
+    examples: RuleExamples | None = None
+
+    @property
+    def ref(self) -> RuleRef:
+        """Return the reference shown to people."""
+        return RuleRef(self.text, str(self.source), self.file, self.line)
+
+    @property
+    def is_tool_wide(self) -> bool:
+        """Does the rule cover every call of its tool?"""
+        return isinstance(self.specifier, WholeTool)
+
+
+PlacedRule = tuple[int, Rule]
+"""A rule with its place in order of source."""
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class PathGroup:
+    """Rules whose path patterns start at one place and say which names follow it."""
+
+    anchor: Anchor
+    source: RuleSource
+    """Whose `/x` it is; of the others any source will do."""
+    by_prefix: Mapping[str, tuple[PlacedRule, ...]]
+    """Found by the components that a path must start with."""
+    bases: tuple[str, ...]
+    """The literal beginnings of the patterns, sorted."""
+    by_base: tuple[PlacedRule, ...]
+    """The rules in the order of `bases`."""
+
+    def inside(self, below: str) -> tuple[PlacedRule, ...]:
+        """Return the rules about something in the folder `below` the anchor ("" for itself)."""
+        if not below:
+            return self.by_base
+        # What starts with `below/` is in one piece, as "0" follows "/" in the order of characters.
+        exact = self.by_base[bisect_left(self.bases, below) : bisect_right(self.bases, below)]
+        start = bisect_left(self.bases, f"{below}/")
+        return (*exact, *self.by_base[start : bisect_left(self.bases, f"{below}0")])
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class PathIndex:
+    """The rules of one tool."""
+
+    open: tuple[PlacedRule, ...]
+    """Rules that may be about any path, or that are not about paths."""
+    by_name: Mapping[str, tuple[PlacedRule, ...]]
+    """Rules that fit at any depth, found by a name that the path must hold."""
+    groups: tuple[PathGroup, ...]
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class RuleIndex:
+    """The rules of one behaviour, found by tool and, for Bash, by program."""
+
+    by_tool: Mapping[str, tuple[Rule, ...]]
+    """Rules with a literal tool name, in order of source."""
+    by_glob: tuple[Rule, ...]
+    """Rules with a wildcard in the tool name, `mcp__server` included."""
+    paths: Mapping[str, PathIndex]
+    """The rules of `by_tool` again, found by where a path leads."""
+    bash_by_head: Mapping[str, tuple[PlacedRule, ...]]
+    """Bash patterns whose program is literal; the number is the place in order of source."""
+    bash_open: tuple[PlacedRule, ...]
+    """Other Bash rules: whole tool, parameter, program with a wildcard."""
+    has_command_rules: bool
+    """Is there a Bash rule about what is run, not only about a parameter?"""
+    file_rules: tuple[Rule, ...]
+    """Rules about the paths that are read, then those about the paths that are edited."""
+    last_names: LastNames
+    """Of the patterns of `file_rules`."""
+
+    def globs_for(self, tool: str) -> list[Rule]:
+        """Return the rules whose tool name has a wildcard that fits `tool`, in order of source."""
+        return [rule for rule in self.by_glob if rule.tool.matches(tool)]
+
+    def for_program(self, program: str) -> list[PlacedRule]:
+        """Return Bash rules that could be about `program` with their places, not sorted."""
+        return [*self.bash_by_head.get(program, ()), *self.bash_open]
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class RuleSet:
+    """All rules that count, in order of source, and what was wrong with the others."""
+
+    rules: tuple[Rule, ...] = ()
+    warnings: tuple[DecisionWarning, ...] = ()
+    texts: tuple[RuleText, ...] = ()
+    """What the set was built from."""
+    indexes: Mapping[RuleBehavior, RuleIndex] = field(default_factory=dict, compare=False)
+
+    @classmethod
+    def build(cls, entries: Iterable[RuleText]) -> tuple[RuleSet, tuple[DecisionWarning, ...]]:
+        """Read rules of all sources. Never raises.
+
+        A bad allow is left out; a bad deny or ask whose tool is known asks about that whole
+        tool. Returns the set and one warning per rule that was not understood.
+        """
+        texts = tuple(sorted(entries, key=lambda entry: SOURCE_ORDER[entry.source]))
+        rules: list[Rule] = []
+        warnings: list[DecisionWarning] = []
+        for entry in texts:
+            rule, found = _read(entry)
+            warnings.extend(found)
+            if rule is not None:
+                rules.append(rule)
+        return cls._indexed(tuple(rules), tuple(warnings), texts), tuple(warnings)
+
+    def with_rules(self, entries: Iterable[RuleText]) -> RuleSet:
+        """Return a set that has these rules as well."""
+        return RuleSet.build((*self.texts, *entries))[0]
+
+    def only(self, rules: Iterable[Rule]) -> RuleSet:
+        """Return a set of just these rules of this one, its warnings kept."""
+        return self._indexed(tuple(rules), self.warnings, self.texts)
+
+    def index(self, behavior: RuleBehavior) -> RuleIndex:
+        """Return the rules of one behaviour."""
+        return self.indexes.get(behavior, _EMPTY_INDEX)
+
+    @classmethod
+    def _indexed(
+        cls,
+        rules: tuple[Rule, ...],
+        warnings: tuple[DecisionWarning, ...],
+        texts: tuple[RuleText, ...],
+    ) -> RuleSet:
+        indexes = {
+            behavior: _index([rule for rule in rules if rule.behavior is behavior])
+            for behavior in RuleBehavior
+        }
+        return cls(rules, warnings, texts, indexes)
+
+
+_EMPTY_INDEX = RuleIndex({}, (), {}, {}, (), False, (), LastNames(()))
+
+
+def _rank(rule: Rule) -> int:
+    return SOURCE_ORDER[rule.source]
+
+
+def _index(rules: list[Rule]) -> RuleIndex:
+    by_tool: dict[str, list[Rule]] = {}
+    globs: list[Rule] = []
+    by_head: dict[str, list[PlacedRule]] = {}
+    bash_open: list[PlacedRule] = []
+    for place, rule in enumerate(rules):
+        if rule.tool.glob is not None:
+            globs.append(rule)
+        else:
+            by_tool.setdefault(rule.tool.text, []).append(rule)
+        if not rule.tool.matches("Bash"):
+            continue
+        head = rule.specifier.head if isinstance(rule.specifier, BashPattern) else None
+        if head is None:
+            bash_open.append((place, rule))
+        else:
+            by_head.setdefault(head, []).append((place, rule))
+    file_rules = [
+        rule
+        for rule in (*by_tool.get("Read", ()), *by_tool.get("Edit", ()))
+        if isinstance(rule.specifier, PathPattern)
+    ]
+    patterns = [rule.specifier for rule in file_rules if isinstance(rule.specifier, PathPattern)]
+    return RuleIndex(
+        {tool: tuple(found) for tool, found in by_tool.items()},
+        tuple(globs),
+        {tool: _path_index(found) for tool, found in by_tool.items()},
+        {head: tuple(found) for head, found in by_head.items()},
+        tuple(bash_open),
+        bool(by_head)
+        or any(not isinstance(rule.specifier, ParameterPattern) for _, rule in bash_open),
+        tuple(file_rules),
+        LastNames(patterns),
+    )
+
+
+def _path_index(rules: list[Rule]) -> PathIndex:
+    still_open: list[PlacedRule] = []
+    by_name: dict[str, list[PlacedRule]] = {}
+    groups: dict[tuple[Anchor, RuleSource | None], list[tuple[str, str, PlacedRule]]] = {}
+    for place, rule in enumerate(rules):
+        pattern = rule.specifier
+        if not isinstance(pattern, PathPattern):
+            still_open.append((place, rule))
+            continue
+        name = pattern.telling_name if pattern.floats_for_restrictions else None
+        if name is not None:
+            by_name.setdefault(name, []).append((place, rule))
+            continue
+        prefix = pattern.literal_prefix
+        if prefix is None:
+            still_open.append((place, rule))
+            continue
+        key = pattern.anchor, rule.source if pattern.anchor is Anchor.SOURCE else None
+        groups.setdefault(key, []).append((prefix, pattern.literal_base, (place, rule)))
+    return PathIndex(
+        tuple(still_open),
+        {name: tuple(placed) for name, placed in by_name.items()},
+        tuple(
+            _path_group(anchor, source or RuleSource.SESSION, found)
+            for (anchor, source), found in groups.items()
+        ),
+    )
+
+
+def _path_group(
+    anchor: Anchor, source: RuleSource, found: list[tuple[str, str, PlacedRule]]
+) -> PathGroup:
+    by_prefix: dict[str, list[PlacedRule]] = {}
+    for prefix, _, placed in found:
+        by_prefix.setdefault(prefix, []).append(placed)
+    sorted_bases = sorted((base, placed[0], placed) for _, base, placed in found)
+    return PathGroup(
+        anchor,
+        source,
+        {prefix: tuple(placed) for prefix, placed in by_prefix.items()},
+        tuple(base for base, _, _ in sorted_bases),
+        tuple(placed for _, _, placed in sorted_bases),
+    )
+
+
+def _read(entry: RuleText) -> tuple[Rule | None, list[DecisionWarning]]:
+    source = str(entry.source)
+    if entry.invalid is not None:
+        return None, [
+            DecisionWarning(WarningType.MALFORMED_RULE, source, entry.text, entry.invalid)
+        ]
+    parsed = parse_rule(entry.text, entry.behavior)
+    if isinstance(parsed, MalformedRule):
+        capped = entry.behavior is not RuleBehavior.ALLOW and parsed.tool is not None
+        effect = f"every {parsed.tool} call is asked about instead" if capped else "it is ignored"
+        warning = DecisionWarning(
+            WarningType.MALFORMED_RULE, source, entry.text, f"{parsed.message}; {effect}"
+        )
+        if not capped or parsed.tool is None:
+            return None, [warning]
+        return (
+            Rule(
+                entry.text,
+                RuleBehavior.ASK,
+                entry.source,
+                entry.file,
+                entry.line,
+                ToolPattern(parsed.tool),
+                WholeTool(),
+                is_cap=True,
+            ),
+            [warning],
+        )
+    rule = Rule(
+        entry.text,
+        entry.behavior,
+        entry.source,
+        entry.file,
+        entry.line,
+        parsed.tool,
+        parsed.specifier,
+        examples=entry.examples,
+    )
+    if parsed.is_known:
+        return rule, []
+    return rule, [
+        DecisionWarning(
+            WarningType.UNKNOWN_TOOL, source, entry.text, _unknown_tool(parsed.tool.text)
+        )
+    ]
+
+
+def _unknown_tool(name: str) -> str:
+    for known in sorted(KNOWN_TOOLS | set(EDIT_TOOLS)):
+        if known.lower() == name.lower():
+            return f"there is no tool '{name}'; did you mean {known}?"
+    return f"there is no tool '{name}'"

@@ -1,0 +1,1 @@
+"""Working directories and protected paths: checks that no rule overrides."""

@@ -1,0 +1,232 @@
+"""Where a command itself may put links, so that what it writes there later is not known.
+
+`tar x`, `git checkout`, `cp -a` and their like decide only while they run whether `y` is a folder,
+a file or a link to somewhere else. Writes below such a place are left to a person; reads, unless a
+link is certain, and commands that come before are not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from permissions.base.lazy_dataclass import lazy_dataclass
+from permissions.decision import Behavior, Reason
+from permissions.paths.file_view import FileView
+from permissions.paths.resolve import Target, is_below, with_parents
+from permissions.scope.resolve_access import Touch, touch_of
+from permissions.scope.scope import Floor, Scope, Scoped
+from permissions.shell.access import HERE, Access, AccessKind
+from permissions.shell.command_facts import CommandFacts
+from permissions.shell.programs.link_makers import MAKERS, Making, making_of
+from permissions.shell.syntax import Word
+
+MAX_WALK = 1_000
+"""Files below a copied folder that are looked at; beyond it the folder may hold a link."""
+
+_LATE = frozenset({"trap", "coproc"})
+"""Programs whose commands run later than those that follow them."""
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class Place:
+    """A path at or below which links may appear."""
+
+    spellings: tuple[str, ...]
+    maker: CommandFacts
+    """The command that makes them; what it writes itself does not lead through them."""
+    stage: int
+    is_link: bool = False
+    """It is a link for sure, so that a read through it leads away, too."""
+    holds_only: bool = False
+    """The place itself stays what it is: a folder that something is unpacked into."""
+
+
+class Places:
+    """Places found by path, so that many of them cost no more than few."""
+
+    def __init__(self) -> None:
+        """None yet."""
+        self._by_path: dict[str, list[Place]] = {}
+        self._above: set[str] = set()
+
+    def __bool__(self) -> bool:
+        """Is there one?"""
+        return bool(self._by_path)
+
+    def add(self, place: Place) -> None:
+        """Take one more."""
+        for spelling in place.spellings:
+            self._by_path.setdefault(spelling, []).append(place)
+            self._above.update(with_parents(spelling))
+
+    def leading_to(self, path: str) -> Iterator[tuple[str, Place]]:
+        """Yield each place at the path or above it, with the spelling in which it is there."""
+        for folder in with_parents(path):
+            for place in self._by_path.get(folder, ()):
+                yield folder, place
+
+    def overlap(self, target: Target) -> bool:
+        """Is there one at, below or above one of the target's spellings?"""
+        return any(
+            path in self._above or any(folder in self._by_path for folder in with_parents(path))
+            for path in target.spellings
+        )
+
+
+def places_made(scoped: Scoped, outer: CommandFacts, before: Places) -> bool:
+    """Add the places of a command and those inside it; says whether there were any."""
+    has_made = False
+    for one in outer.with_inner():
+        for form in one.deny_forms:
+            making = making_of(form.head, form.joined) if form.head in MAKERS else None
+            if making is not None:
+                for place in list(_places(scoped.scope, one, outer.stage, making, before)):
+                    before.add(place)
+                    has_made = True
+                break
+    return has_made
+
+
+def through_made_link(
+    touches: Sequence[tuple[CommandFacts, Touch]], outer: CommandFacts, places: Places
+) -> Floor | None:
+    """Return an ask when one of a command's accesses may lead through a link made before it.
+
+    Args:
+        touches: Each with the command, `outer` or one inside it, that it belongs to.
+    """
+    if not places:
+        return None
+    heads = {form.head for one in outer.with_inner() for form in one.deny_forms}
+    last = None if outer.is_late or heads & _LATE else outer.stage
+    for one, touch in touches:
+        for place in _passed(touch, one, places):
+            # In a loop, it may meet its own link again, if that has the same name each time.
+            is_again = place.is_link and (outer.repeats or one.repeats) and touch.text.isascii()
+            is_own = place.maker is one and not is_again
+            if not is_own and (last is None or place.stage <= last):
+                return Floor(
+                    Behavior.ASK,
+                    Reason.SCOPE_BOUNDS_VIOLATION,
+                    f"{touch.written} may lead through a link that the command makes itself",
+                )
+    return None
+
+
+def _passed(touch: Touch, one: CommandFacts, places: Places) -> Iterator[Place]:
+    """Yield the places that an access may lead through."""
+    if touch.kind in (AccessKind.PLACE, AccessKind.LENT, AccessKind.MENTIONED):
+        return
+    only_links = touch.kind in (AccessKind.READ, AccessKind.CHANGE_DIR)
+    # What is removed or made as a folder is never itself followed, only what leads to it.
+    is_kept = touch.kind is AccessKind.REMOVE or any(
+        form.head in ("mkdir", "rmdir") for form in one.deny_forms
+    )
+    reached = [path for target in touch.targets for path in target.spellings]
+    if is_kept and not touch.text.endswith("/"):
+        reached = [path.rpartition("/")[0] or "/" for path in reached]
+    if touch.targets and (".." in touch.text or any(".." in folder for folder in one.folders)):
+        reached.extend(_way(touch.text, one))
+    for path in dict.fromkeys(reached):
+        for spelling, place in places.leading_to(path):
+            if (place.is_link or not only_links) and not (place.holds_only and path == spelling):
+                yield place
+
+
+def _way(text: str, one: CommandFacts) -> Iterator[str]:
+    """Yield every folder on the way: behind a link, dot-dot leads elsewhere than the text says."""
+    for folder in one.folders:
+        names: list[str] = []
+        for name in (text if text.startswith("/") else f"{folder}/{text}").split("/"):
+            if name == "..":
+                yield "/" + "/".join(names)
+                names = names[:-1]
+            elif name not in ("", "."):
+                names.append(name)
+
+
+def _places(
+    scope: Scope, one: CommandFacts, stage: int, making: Making, before: Places
+) -> Iterator[Place]:
+    written = [access for access in one.accesses if access.kind is AccessKind.WRITE]
+    match making:
+        case Making.LINK:
+            for access in written:
+                for word in _named(one, access.path):
+                    yield from _at(scope, one, stage, Access(access.kind, word), is_link=True)
+        case Making.COPY:
+            may_hold, is_link = _copies_links(scope, one, before)
+            for access in written if may_hold else ():
+                yield from _at(scope, one, stage, access, is_link=is_link)
+        case Making.UNPACK:
+            for access in written:
+                yield from _at(scope, one, stage, access, holds_only=True)
+        case Making.TREE:
+            places = [access for access in one.accesses if access.kind is AccessKind.PLACE]
+            # Wherever in the work tree it is started, it may change all of it.
+            for access in places or [Access(AccessKind.PLACE, HERE)]:
+                for place in _at(scope, one, stage, access, holds_only=True):
+                    roots = [
+                        root
+                        for root in (*scope.roots, scope.launch)
+                        if any(is_below(path, root) for path in place.spellings)
+                    ]
+                    yield replace(place, spellings=(*place.spellings, *roots))
+
+
+def _named(one: CommandFacts, path: Word) -> list[Word]:
+    """Return where links are made: in the current folder, they keep the names of what they name."""
+    if path.text != ".":
+        return [path]
+    names = [access.path.text.rstrip("/").rpartition("/")[2] for access in one.accesses]
+    return [Word(name, name) for name in names]
+
+
+def _at(
+    scope: Scope,
+    one: CommandFacts,
+    stage: int,
+    access: Access,
+    *,
+    is_link: bool = False,
+    holds_only: bool = False,
+) -> Iterator[Place]:
+    touch = touch_of(scope, access.kind, access.path, one.folders)
+    for target in touch.targets if touch else ():
+        yield Place(target.spellings, one, stage, is_link, holds_only)
+
+
+def _copies_links(scope: Scope, one: CommandFacts, before: Places) -> tuple[bool, bool]:
+    """Return whether a link may be among what is copied, and whether a source surely is one."""
+    kinds = (AccessKind.READ, AccessKind.REMOVE)
+    sources = [access for access in one.accesses if access.kind in kinds]
+    # Without a source here, it comes from another machine or a container.
+    may_hold = not sources
+    for access in sources:
+        touch = touch_of(scope, access.kind, access.path, one.folders)
+        may_hold = may_hold or touch is None or not touch.targets
+        for target in touch.targets if touch else ():
+            if scope.files.is_link(target.lexical):
+                return True, True
+            may_hold = may_hold or before.overlap(target) or _holds_link(scope.files, target.real)
+    return may_hold, False
+
+
+def _holds_link(files: FileView, path: str) -> bool:
+    """Is there a link below the folder, or too much to look at?"""
+    left = MAX_WALK
+    folders = [path] if files.is_dir(path) else []
+    while folders:
+        folder = folders.pop()
+        entries = files.entries(folder)
+        left -= len(entries or ())
+        if entries is None or left < 0:
+            return True
+        for name in entries:
+            inner = f"{folder}/{name}"
+            if files.is_link(inner):
+                return True
+            if files.is_dir(inner):
+                folders.append(inner)
+    return False

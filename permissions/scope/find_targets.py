@@ -1,0 +1,126 @@
+"""The agent's own settings among what `find` deletes or edits: `find . -type f -delete`.
+
+Only what is plain to see is looked at: own folders and files that lie in a folder where find
+starts, and the names in them, held against the tests that are about names and kinds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
+
+from permissions.base.record import record
+from permissions.base.text.star_pattern import without_brackets
+from permissions.paths.protected_paths import OWN_DIRS, OWN_FILES
+from permissions.paths.resolve import resolve_literal
+from permissions.scope.resolve_access import touch_of
+from permissions.scope.scope import Floor, Scope, Scoped
+from permissions.shell.access import AccessKind
+from permissions.shell.command_facts import CommandFacts
+from permissions.shell.command_pattern import WORD_END
+from permissions.shell.programs.find_command import changes_found, exec_spans, roots_of
+from permissions.shell.syntax import Word
+
+_OWN = OWN_DIRS | OWN_FILES
+_NAMES = frozenset({"-name", "-iname"})
+_PATHS = frozenset({"-path", "-ipath", "-wholename", "-iwholename"})
+_PATTERNS = frozenset({"-regex", "-iregex"})
+_NOT = frozenset({"!", "-not"})
+_OR = frozenset({"-o", "-or", ","})
+
+
+@record(frozen=True, slots=True)
+class _Candidate:
+    """A file that find may come upon."""
+
+    path: str
+    """As find spells it, from the root that was named."""
+    is_folder: bool
+    depth: int
+
+
+def found_floor(scoped: Scoped, facts: CommandFacts) -> Floor | None:
+    """Return what the checks say when find changes the agent's own settings."""
+    form = next((form for form in facts.deny_forms if form.head == "find" and form.joined), None)
+    if form is None:
+        return None
+    words = [Word(text, text) for text in form.joined.split(WORD_END)[1:]]
+    if not changes_found(words):
+        return None
+    scope = scoped.scope
+    for root in roots_of(words) or [Word(".", ".")]:
+        touch = touch_of(scope, AccessKind.READ, root, facts.folders)
+        for target in touch.targets if touch else ():
+            for name in _own_names(scope, target.real):
+                if any(_is_met(words, one) for one in _candidates(scope, target.real, root, name)):
+                    path = f"{target.real}/{name}"
+                    own = resolve_literal(path, path, base="/", files=scope.files)
+                    return scope.check_write(own, path)
+    return None
+
+
+def _own_names(scope: Scope, folder: str) -> list[str]:
+    return [name for name in scope.files.entries(folder) or () if name.casefold() in _OWN]
+
+
+def _candidates(scope: Scope, folder: str, root: Word, name: str) -> Iterator[_Candidate]:
+    path = f"{root.text}/{name}"
+    is_folder = scope.files.is_dir(f"{folder}/{name}")
+    yield _Candidate(path, is_folder, 1)
+    if is_folder and not scope.files.is_link(f"{folder}/{name}"):
+        for inner in scope.files.entries(f"{folder}/{name}") or ():
+            is_inner = scope.files.is_dir(f"{folder}/{name}/{inner}")
+            yield _Candidate(f"{path}/{inner}", is_inner, 2)
+
+
+def _is_met(words: Sequence[Word], one: _Candidate) -> bool:
+    """Do the tests let the file through, as far as they are about its name and kind?"""
+    commands = {place for start, end in exec_spans(words) for place in range(start, end + 1)}
+    answers: list[bool] = []
+    texts = [word.plain for word in words]
+    for position, text in enumerate(texts):
+        if position in commands or position + 1 == len(texts):
+            continue
+        value = texts[position + 1]
+        if text == "-maxdepth" and value.isdecimal() and one.depth > int(value):
+            return False
+        is_denied = position > 0 and texts[position - 1] in _NOT
+        if text in _NAMES | _PATHS and not is_denied:
+            value = without_brackets(value)
+        found = _answer(text, value, one)
+        if found is not None:
+            answers.append(found is not is_denied)
+    if "-empty" in texts:
+        return False
+    names = one.path.split("/")
+    if "-prune" in texts and any(text.rstrip("/*").rpartition("/")[2] in names for text in texts):
+        return False
+    if _OR.intersection(texts):
+        return not answers or any(answers)
+    return all(answers)
+
+
+def _answer(test: str, value: str, one: _Candidate) -> bool | None:
+    """Return what one test says of a file; None for one that is about something else."""
+    ignores_case = test.startswith("-i")
+    path = one.path.casefold() if ignores_case else one.path
+    value = value.casefold() if ignores_case else value
+    if test in _NAMES:
+        return fnmatchcase(path.rpartition("/")[2], value)
+    if test in _PATHS:
+        return fnmatchcase(path, value)
+    if test in _PATTERNS:
+        return _fits(value, path)
+    if test == "-type":
+        return ("d" if one.is_folder else "f") in value
+    return None
+
+
+def _fits(pattern: str, path: str) -> bool:
+    """Could an expression be about the path? It is not run, as it may take for ever."""
+    named = set(_WORD.findall(pattern))
+    return not named or not named.isdisjoint(_WORD.findall(path))
+
+
+_WORD = re.compile(r"\w+")

@@ -1,0 +1,163 @@
+"""Whole folders that a command reads, held against the rules about single files in them.
+
+`grep -r x .` reads `.env`, too. Only what is plain to see is looked at: files that a rule names and
+that are there, and the names in the folder itself. What lies deeper below a bare name is not found;
+isolating a program is the sandbox's business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
+from posixpath import normpath
+
+from permissions.decision import Behavior, Reason
+from permissions.matching.match_tool import Anchors
+from permissions.paths.path_pattern import PathPattern
+from permissions.paths.resolve import is_below, relative_to
+from permissions.rules.rule_set import Rule, RuleBehavior, RuleSet
+from permissions.scope.resolve_access import touch_of
+from permissions.scope.scope import Floor, Scope, Scoped
+from permissions.shell.access import HERE, AccessKind
+from permissions.shell.command_facts import CommandFacts
+from permissions.shell.command_pattern import WORD_END
+from permissions.shell.programs.recursive_programs import (
+    FOLLOWERS,
+    PROGRAMS,
+    TreeReading,
+    follows_links,
+    tree_reading,
+)
+
+MAX_RULES = 100
+"""Rules about files that are held against a folder."""
+
+MAX_LOOKED_AT = 500
+"""Files among which links are looked for."""
+
+_WILD = frozenset("*?[")
+
+
+def tree_floor(
+    scoped: Scoped, rules: RuleSet, anchors: Anchors, facts: CommandFacts
+) -> Floor | None:
+    """Ask when a folder that is read as a whole holds a file that a rule is about."""
+    reading = _reading(facts)
+    if reading is None:
+        return None
+    scope = scoped.scope
+    folders = [folder for folder in _folders(scope, facts) if scope.files.is_dir(folder)]
+    for behavior in (RuleBehavior.DENY, RuleBehavior.ASK):
+        for rule in rules.index(behavior).file_rules[:MAX_RULES]:
+            pattern = rule.specifier
+            if rule.tool.text != "Read" or not isinstance(pattern, PathPattern):
+                continue
+            for folder in folders:
+                held = _held(scope, pattern, folder, _places(anchors, rule, behavior), reading)
+                if held:
+                    return Floor(
+                        Behavior.ASK,
+                        Reason.UNPARSABLE,
+                        f"reads all of {folder}, where {held} is, which {rule.text} is about; "
+                        "leave it out, or name the folders to be read",
+                    )
+    return None
+
+
+def may_leave(scoped: Scoped, facts: CommandFacts) -> bool:
+    """Could links in a folder that the command goes through lead out of the scope?"""
+    for form in facts.deny_forms[:1]:
+        if form.head in FOLLOWERS and follows_links(form.head, form.joined.split(WORD_END)[1:]):
+            scope = scoped.scope
+            return any(_leads_out(scope, folder) for folder in _folders(scope, facts))
+    return False
+
+
+def _leads_out(scope: Scope, folder: str) -> bool:
+    """Is there a link that leads out, or are there more files than can be looked at?"""
+    left = [folder]
+    seen = 0
+    while left:
+        one = left.pop()
+        names = scope.files.entries(one)
+        seen += len(names or ())
+        if names is None or seen > MAX_LOOKED_AT:
+            return True
+        for name in names:
+            path = f"{one}/{name}"
+            if scope.files.is_link(path):
+                target = scope.resolve(path)
+                if target is None or not scope.contains(target):
+                    return True
+            elif scope.files.is_dir(path):
+                left.append(path)
+    return False
+
+
+def _reading(facts: CommandFacts) -> TreeReading | None:
+    for form in facts.deny_forms:
+        if form.head in PROGRAMS and form.joined:
+            # The spellings that follow leave words out.
+            return tree_reading(form.head, form.joined.split(WORD_END)[1:])
+    return None
+
+
+def _folders(scope: Scope, facts: CommandFacts) -> Iterator[str]:
+    read = [one.path for one in facts.accesses if one.kind is AccessKind.READ] or [HERE]
+    for path in read:
+        touch = touch_of(scope, AccessKind.READ, path, facts.folders)
+        for target in touch.targets if touch else ():
+            yield target.real
+
+
+def _places(anchors: Anchors, rule: Rule, behavior: RuleBehavior) -> Iterable[str]:
+    if not isinstance(rule.specifier, PathPattern):
+        return ()
+    return anchors.places(rule.specifier.anchor, rule.source, behavior)
+
+
+def _held(
+    scope: Scope, pattern: PathPattern, folder: str, places: Iterable[str], reading: TreeReading
+) -> str:
+    """Return a file or folder below `folder` that the pattern is about; "" when none is seen."""
+    names = scope.files.entries(folder) or ()
+    if pattern.floats_for_restrictions:
+        last = pattern.last_component
+        for name in names:
+            if fnmatchcase(name, last) and _reads(scope, f"{folder}/{name}", reading):
+                return name
+        return ""
+    for place in places:
+        full = normpath(f"{place}/{pattern.literal_base}")
+        below = relative_to(full, folder) if is_below(full, folder) else None
+        if below and _is_there(scope, full) and _is_taken(scope, full, below, pattern, reading):
+            return below
+    return ""
+
+
+def _is_there(scope: Scope, path: str) -> bool:
+    folder, _, name = path.rpartition("/")
+    return name in (scope.files.entries(folder or "/") or ())
+
+
+def _is_taken(
+    scope: Scope, full: str, below: str, pattern: PathPattern, reading: TreeReading
+) -> bool:
+    parents = below.split("/")[:-1]
+    if not all(reading.takes(one, is_folder=True) for one in parents):
+        return False
+    last = pattern.last_component
+    return _reads(scope, full, reading, last if _WILD.intersection(last) else "*")
+
+
+def _reads(scope: Scope, path: str, reading: TreeReading, wanted: str = "*") -> bool:
+    """Is the file read, or in the folder one whose name fits what is `wanted`?"""
+    is_folder = scope.files.is_dir(path)
+    if not reading.takes(path.rpartition("/")[2], is_folder=is_folder):
+        return False
+    if not is_folder or (wanted == "*" and not reading.included):
+        return True
+    return any(
+        fnmatchcase(name, wanted) and reading.takes(name, is_folder=False)
+        for name in scope.files.entries(path) or ()
+    )

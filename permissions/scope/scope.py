@@ -1,0 +1,243 @@
+"""Checks that no rule, mode, hook or grant overrides: working directories, protected paths,
+budget and blocked hosts (safety-and-permissions: bypass-immune checks).
+
+A check answers with a `Floor`: a final deny, or an ask below which the answer cannot fall.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+from permissions.base.lazy_dataclass import lazy_dataclass
+from permissions.base.network.private_addresses import inside_kind
+from permissions.context import PermissionContext
+from permissions.decision import Behavior, Reason
+from permissions.mode import Mode
+from permissions.paths.file_view import FileView, for_one_decision
+from permissions.paths.protected_paths import Protection, may_be_protected, protection_of
+from permissions.paths.resolve import Target, absolute, is_below, relative_to, resolve
+
+_OWN = (".agent", ".claude")
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class Floor:
+    """What a check insists on."""
+
+    behavior: Behavior
+    """DENY (final) or ASK."""
+    reason: Reason
+    message: str
+    lifted_by_allow: bool = False
+    """Only the read outside scope: an allow rule that matches lifts it."""
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class Scope:
+    """The working directories with everything resolved once per decision."""
+
+    roots: tuple[str, ...]
+    """Canonical: launch folder, extra folders, scratch folder."""
+    readable: tuple[str, ...]
+    own: tuple[str, ...]
+    home: str
+    launch: str
+    """As given, absolute; relative paths of tools start here or at the shell's folder."""
+    mode: Mode
+    files: FileView
+
+    @classmethod
+    def of(cls, context: PermissionContext, mode: Mode, view: FileView | None = None) -> Scope:
+        """Resolve the folders of `context`; `view` is what the decision looks through already."""
+        files = for_one_decision(context.files) if view is None else view
+
+        def canonical(folders: Iterable[object]) -> tuple[str, ...]:
+            found = [files.realpath(absolute(folder)) for folder in folders]
+            return tuple([path for path in found if path is not None])
+
+        home = str(context.home)
+        own = [os.path.join(home, name) for name in _OWN]
+        scratch = () if context.scratch_dir is None else (context.scratch_dir,)
+        return cls(
+            roots=canonical((context.launch_dir, *context.additional_dirs, *scratch)),
+            readable=canonical(context.readable_dirs),
+            own=canonical((*own, *context.own_dirs)),
+            home=home,
+            launch=absolute(context.launch_dir),
+            mode=mode,
+            files=files,
+        )
+
+    def resolve(self, written: str, base: str | None = None) -> Target | None:
+        """Return where a tool's path leads; None when that cannot be known."""
+        return resolve(written, base=base or self.launch, home=self.home, files=self.files)
+
+    def contains(self, target: Target) -> bool:
+        """Is the file, links resolved, inside a working directory?"""
+        return _is_below_one(target.real, self.roots)
+
+    def check_read(self, target: Target | None, written: str) -> Floor | None:
+        """Judge a read: free inside, asked about outside."""
+        if target is None:
+            return _unresolved(written, "read")
+        if self.contains(target) or _is_below_one(target.real, self.readable):
+            return None
+        return Floor(
+            Behavior.ASK,
+            Reason.SCOPE_BOUNDS_VIOLATION,
+            f"reads {_shown(target)}, outside the working directories",
+            lifted_by_allow=True,
+        )
+
+    def check_write(self, target: Target | None, written: str) -> Floor | None:
+        """Judge a write: denied outside, asked about (or denied) on protected paths."""
+        if target is None:
+            return _unresolved(written, "write")
+        if not self.contains(target):
+            return Floor(
+                Behavior.DENY,
+                Reason.SCOPE_BOUNDS_VIOLATION,
+                f"writes {_shown(target)}, outside the working directories",
+            )
+        return self._protected(target)
+
+    def check_place(self, target: Target | None, written: str) -> Floor | None:
+        """Judge a folder in which a program changes files of its own choice."""
+        if target is None or not self.contains(target):
+            return self.check_write(target, written)
+        return None
+
+    def check_lent(self, target: Target | None, written: str) -> Floor | None:
+        """Judge a folder lent to a container: outside, it could be changed from in there."""
+        if target is None or self.contains(target):
+            return self.check_place(target, written)
+        return Floor(
+            Behavior.ASK,
+            Reason.SCOPE_BOUNDS_VIOLATION,
+            f"lends {_shown(target)}, outside the working directories, to a container",
+        )
+
+    def check_remove(self, target: Target | None, written: str) -> Floor | None:
+        """Judge a removal or a move away: like a write, and the working directory itself asks."""
+        floor = self.check_write(target, written)
+        if floor is not None or target is None or target.real not in self.roots:
+            return floor
+        return self._protected_floor(f"removes the working directory {target.real}")
+
+    def _protected(self, target: Target) -> Floor | None:
+        found = Protection.NONE
+        for spelling in target.spellings:
+            if _is_below_one(spelling, self.own):
+                inside_own = [own for own in self.own if is_below(spelling, own)]
+                if not self._is_scratch(spelling, inside_own):
+                    found = Protection.OWN
+                    break
+            if not may_be_protected(spelling):
+                continue
+            judged = self._protection(spelling)
+            if judged is Protection.OWN:
+                found = judged
+                break
+            if judged is Protection.PROTECTED:
+                found = judged
+        if found is Protection.NONE:
+            return None
+        if found is Protection.PROTECTED and self.mode is Mode.BYPASS:
+            return None
+        what = "the agent's own settings" if found is Protection.OWN else "a protected path"
+        return self._protected_floor(f"writes {_shown(target)}, {what}")
+
+    def _is_scratch(self, path: str, inside_own: Sequence[str]) -> bool:
+        # The scratch folder usually sits below the agent's home and is for the taking.
+        return any(
+            is_below(path, root) and any(is_below(root, own) and root != own for own in inside_own)
+            for root in self.roots[1:]
+        )
+
+    def _protection(self, path: str) -> Protection:
+        roots = self.roots if self.launch in self.roots else (*self.roots, self.launch)
+        below = [relative_to(path, root) for root in roots]
+        inside = [name for name in below if name is not None]
+        if not inside:
+            return protection_of(path)
+        # The innermost working directory decides: one may be opened inside another's `.git`.
+        found = protection_of(min(inside, key=len))
+        if found is Protection.NONE and "/.git/" in f"{path}/".lower():
+            return Protection.PROTECTED
+        return found
+
+    def _protected_floor(self, message: str) -> Floor:
+        final = self.mode in (Mode.PLAN, Mode.DONT_ASK)
+        return Floor(Behavior.DENY if final else Behavior.ASK, Reason.PROTECTED_PATH, message)
+
+
+class Scoped(Protocol):
+    """Whoever knows the working directories, and works them out only when asked."""
+
+    @property
+    def scope(self) -> Scope:
+        """The working directories."""
+        ...
+
+
+def check_budget(context: PermissionContext) -> Floor | None:
+    """Deny everything once a budget is used up."""
+    if context.budget_exceeded is None:
+        return None
+    return Floor(Behavior.DENY, Reason.BUDGET_EXCEEDED, context.budget_exceeded)
+
+
+def check_host(blocked_hosts: frozenset[str], host: str | None) -> Floor | None:
+    """Deny blocked hosts and their subdomains."""
+    if host is None:
+        return None
+    for blocked in blocked_hosts:
+        if host == blocked or host.endswith("." + blocked):
+            return Floor(Behavior.DENY, Reason.BLOCKED_HOST, f"{host} is a blocked host")
+    return None
+
+
+def check_address(host: str | None) -> Floor | None:
+    """Deny a host that spells out an address on the inside of a network."""
+    kind = None if host is None else inside_kind(host)
+    if kind is None:
+        return None
+    return Floor(Behavior.DENY, Reason.BLOCKED_HOST, f"{host} is a blocked host: {kind}")
+
+
+def strictest(floors: Iterable[Floor | None]) -> Floor | None:
+    """Return the strictest floor: deny, then asks that nothing lifts, then the others."""
+    best: Floor | None = None
+    for floor in floors:
+        if floor is not None and (best is None or _weight(floor) > _weight(best)):
+            best = floor
+    return best
+
+
+def _is_below_one(path: str, folders: tuple[str, ...]) -> bool:
+    for folder in folders:  # noqa: SIM110 - half the time of `any`
+        if is_below(path, folder):
+            return True
+    return False
+
+
+def _weight(floor: Floor) -> int:
+    if floor.behavior is Behavior.DENY:
+        return 2
+    return 0 if floor.lifted_by_allow else 1
+
+
+def _unresolved(written: str, verb: str) -> Floor:
+    return Floor(
+        Behavior.ASK,
+        Reason.SCOPE_BOUNDS_VIOLATION,
+        f"would {verb} {written!r}, which cannot be resolved before it runs",
+    )
+
+
+def _shown(target: Target) -> str:
+    if target.lexical == target.real:
+        return target.real
+    return f"{target.lexical} (really {target.real})"

@@ -1,0 +1,88 @@
+"""A tree copied over one that is there already: `cp -r a/. b` writes what `a` names.
+
+A file below `b` may be a link that leads out of scope, and a name below `a` a protected one.
+"""
+
+from __future__ import annotations
+
+from permissions.decision import Behavior, Reason
+from permissions.paths.resolve import Target, resolve_literal
+from permissions.scope.resolve_access import touch_of
+from permissions.scope.scope import Floor, Scope, strictest
+from permissions.shell.access import AccessKind
+from permissions.shell.command_facts import CommandFacts
+from permissions.shell.programs.link_makers import MAKERS, Making, making_of
+from permissions.shell.syntax import Word
+
+MAX_MERGED = 1_000
+"""Files that are looked at; a person is asked about more."""
+
+MERGERS = frozenset({"cp", "rsync"})
+"""Programs that may do so."""
+
+
+def merge_floor(scope: Scope, facts: CommandFacts) -> Floor | None:
+    """Return what the checks say of the files that a recursive copy would replace."""
+    form = next((form for form in facts.deny_forms if form.head in MERGERS), None)
+    if form is None or form.head not in MAKERS:
+        return None
+    if making_of(form.head, form.joined) is not Making.COPY:
+        return None
+    floors: list[Floor | None] = []
+    for source, folder in _pairs(scope, facts, whole="T" in _letters(form.spaced)):
+        if scope.files.is_dir(source) and scope.files.is_dir(folder):
+            floors.append(_merged(scope, source, folder))
+    return strictest(floors)
+
+
+def _letters(spaced: str) -> str:
+    options = [word for word in spaced.split() if word.startswith("-")]
+    return "".join("T" if word == "--no-target-directory" else word for word in options)
+
+
+def _pairs(scope: Scope, facts: CommandFacts, *, whole: bool) -> list[tuple[str, str]]:
+    """Return each folder that is copied with the one that its files end up in."""
+    places = [
+        target.lexical
+        for access in facts.accesses
+        if access.kind is AccessKind.WRITE
+        for target in _targets(scope, facts, access.kind, access.path)
+    ]
+    found: list[tuple[str, str]] = []
+    for access in facts.accesses:
+        if access.kind is not AccessKind.READ:
+            continue
+        text = access.path.text
+        keeps_name = not (whole or text.endswith(("/.", "/")) or text == ".")
+        for source in _targets(scope, facts, access.kind, access.path):
+            name = source.lexical.rpartition("/")[2]
+            found.extend(
+                (source.real, f"{place}/{name}" if keeps_name else place) for place in places
+            )
+    return found
+
+
+def _targets(scope: Scope, facts: CommandFacts, kind: AccessKind, path: Word) -> tuple[Target, ...]:
+    touch = touch_of(scope, kind, path, facts.folders)
+    return touch.targets if touch else ()
+
+
+def _merged(scope: Scope, source: str, folder: str) -> Floor | None:
+    files = scope.files
+    floors: list[Floor | None] = []
+    seen = 0
+    left = [(source, folder)]
+    while left:
+        one, other = left.pop()
+        names = files.entries(one)
+        seen += len(names or ())
+        if names is None or seen > MAX_MERGED:
+            message = f"writes more files below {folder} than can be looked at"
+            return Floor(Behavior.ASK, Reason.SCOPE_BOUNDS_VIOLATION, message)
+        for name in names:
+            written = f"{other}/{name}"
+            target = resolve_literal(written, written, base="/", files=files)
+            floors.append(scope.check_write(target, written))
+            if files.is_dir(f"{one}/{name}") and files.is_dir(written):
+                left.append((f"{one}/{name}", written))
+    return strictest(floors)

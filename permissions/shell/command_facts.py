@@ -1,0 +1,64 @@
+"""What rules and scope need to know about one simple command."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import field
+
+from permissions.base.record import record
+from permissions.shell.access import Access
+from permissions.shell.flow.working_directories import Folders
+from permissions.shell.rule_spellings import Form
+from permissions.shell.syntax import Redirect
+
+
+@record(frozen=True, slots=True)
+class Plain:
+    """Facts about a command whose patterns, such as `*.py`, surely give no options."""
+
+    risk: str
+    is_read_only: bool
+    is_edit: bool
+
+
+@record(frozen=True, slots=True)
+class CommandFacts:
+    """One simple command, seen through its wrappers."""
+
+    text: str
+    """As written, for people."""
+    folders: Folders
+    allow_forms: tuple[Form, ...]
+    """Spellings that an allow rule may match."""
+    deny_forms: tuple[Form, ...]
+    """Spellings that deny and ask rules match."""
+    has_literal_program: bool
+    hidden: str
+    """Why something that would run is out of sight; empty when nothing is."""
+    risk: str
+    """Why a wildcard rule does not cover it; empty when one may."""
+    accesses: tuple[Access, ...]
+    inner: tuple[CommandFacts, ...]
+    """Commands in texts that it hands to a shell."""
+    redirects: tuple[Redirect, ...]
+    is_read_only: bool
+    is_edit: bool
+    is_inert: bool
+    """Does nothing that needs permission: `cd`, `true`."""
+    looked_through: str
+    """Wrappers and assignments, for people; may be empty."""
+    when_plain: Plain | None
+    """What changes if no file in its folders has a name that begins with a dash."""
+    stage: int
+    is_late: bool
+    """When it runs, as `Placed` says it; inside a text that a shell runs, counted from there."""
+    repeats: bool = False
+    """Stands in a loop."""
+    own: CommandFacts | None = field(default=None, compare=False, repr=False)
+    """What is true of it wherever it stands: the same object for the same text, for a while."""
+
+    def with_inner(self) -> Sequence[CommandFacts]:
+        """Return the command and those inside it, each before its own."""
+        if not self.inner:
+            return (self,)
+        return [self, *(one for inner in self.inner for one in inner.with_inner())]

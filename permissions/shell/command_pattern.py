@@ -1,0 +1,130 @@
+"""Command patterns of Bash rules: `git push *`, `npm run test:*`, `ls -la`.
+
+A pattern is read into words as a shell would, so that quoting in a rule and quoting in a command
+need not agree; `*` stands for any characters and spans words; a final ` *` (or `:*`) is a word
+boundary: it also fits the command without further words.
+"""
+
+from __future__ import annotations
+
+from permissions.base.lazy_dataclass import lazy_dataclass
+from permissions.base.text.star_pattern import UNKNOWN, StarPattern
+
+WORD_END = "\x1f"
+"""Separates the words of a command in the text that patterns are matched against.
+
+Commands and rules with control characters are refused earlier, so it cannot occur in a word.
+"""
+
+_STAR = "\x00"
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class BashPattern:
+    """One command pattern, ready to match."""
+
+    text: str
+    """As written."""
+    head: str | None
+    """The program name when it is literal; None when the first word has a wildcard."""
+    full: StarPattern
+    """Against words joined by `WORD_END`."""
+    bare: StarPattern | None
+    """The pattern without its final ` *`; None without a word boundary."""
+    spaced: StarPattern
+    """Like `full`, against words joined by spaces (deny and ask only)."""
+    spaced_bare: StarPattern | None
+    needle: str
+    """Stands in every text, of either kind, that fits: most rules are ruled out by it."""
+
+    @property
+    def is_exact(self) -> bool:
+        """Has the pattern no wildcard?"""
+        return self.full.is_exact
+
+    def matches(self, joined: str) -> bool:
+        """Do the words joined by `WORD_END` fit?"""
+        return self.full.matches(joined) or (self.bare is not None and self.bare.matches(joined))
+
+    def matches_spaced(self, spaced: str) -> bool:
+        """Does the text, words joined by single spaces, fit?"""
+        return self.spaced.matches(spaced) or (
+            self.spaced_bare is not None and self.spaced_bare.matches(spaced)
+        )
+
+    def may_match(self, joined: str) -> bool:
+        """Could the words fit for some value of what is unknown in them?"""
+        # A word of which nothing is known may also vanish (`git push $EMPTY`), its separator too.
+        open_ended = joined.replace(WORD_END + UNKNOWN, UNKNOWN)
+        return self.full.may_match(open_ended) or (
+            self.bare is not None and self.bare.may_match(open_ended)
+        )
+
+    def subsumes(self, other: BashPattern) -> bool:
+        """Does every command that fits `other` fit this pattern?"""
+        covers_full = self.full.subsumes(other.full) or (
+            self.bare is not None and self.bare.subsumes(other.full)
+        )
+        if not covers_full:
+            return False
+        if other.bare is None:
+            return True
+        return self.full.subsumes(other.bare) or (
+            self.bare is not None and self.bare.subsumes(other.bare)
+        )
+
+
+def bash_pattern(text: str) -> BashPattern:
+    """Read the specifier of a Bash rule. Every text is a pattern; nothing is raised."""
+    pattern = text[:-2] + " *" if text.endswith(":*") else text
+    words = _words(pattern)
+    has_boundary = len(words) > 1 and words[-1] == _STAR
+    head = words[0] if words and _STAR not in words[0] else None
+    bare = spaced_bare = None
+    if has_boundary:
+        bare = _chunked(WORD_END.join(words[:-1]))
+        spaced_bare = _chunked(" ".join(words[:-1]))
+    return BashPattern(
+        text=text,
+        head=head,
+        full=_chunked(WORD_END.join(words)),
+        bare=bare,
+        spaced=_chunked(" ".join(words)),
+        spaced_bare=spaced_bare,
+        needle=max((piece for word in words for piece in word.split(_STAR)), key=len, default=""),
+    )
+
+
+def _chunked(text: str) -> StarPattern:
+    while _STAR + _STAR in text:
+        text = text.replace(_STAR + _STAR, _STAR)
+    return StarPattern(tuple(text.split(_STAR)))
+
+
+def _words(pattern: str) -> list[str]:
+    """Split into words, quotes removed and wildcards replaced by `_STAR`."""
+    words: list[str] = []
+    current: list[str] = []
+    in_word = False
+    quote = ""
+    # An apostrophe without a partner is text, as in `echo don't *`.
+    quotes = {mark for mark in "\"'" if pattern.count(mark) % 2 == 0}
+    characters = iter(pattern)
+    for character in characters:
+        if character in " \t" and not quote:
+            if in_word:
+                words.append("".join(current))
+            current, in_word = [], False
+            continue
+        in_word = True
+        if character == "\\" and quote != "'":
+            current.append(next(characters, "\\"))
+        elif character == quote:
+            quote = ""
+        elif character in quotes and not quote:
+            quote = character
+        else:
+            current.append(_STAR if character == "*" else character)
+    if in_word:
+        words.append("".join(current))
+    return words

@@ -1,0 +1,249 @@
+"""What is true of a simple command wherever it stands: from its words alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Iterator
+from dataclasses import replace
+
+from permissions.base.recent import Recent
+from permissions.base.text.star_pattern import UNKNOWN
+from permissions.shell.access import Access, AccessKind
+from permissions.shell.command_facts import CommandFacts, Plain
+from permissions.shell.flow.no_effect import is_inert, sets_plain_name
+from permissions.shell.flow.working_directories import Folders
+from permissions.shell.parse.assignments import is_safe_assignment
+from permissions.shell.programs.edit_commands import EDIT_PROGRAMS, is_edit
+from permissions.shell.programs.file_access import GIT_PLACES, accesses
+from permissions.shell.programs.find_command import FOUND
+from permissions.shell.programs.output_options import BUILD_TOOLS
+from permissions.shell.programs.read_only import is_read_only
+from permissions.shell.programs.risky_options import risk_of
+from permissions.shell.rule_spellings import EXPANDED, allow_forms, deny_forms, form_of
+from permissions.shell.syntax import GLOB_MARKS, Simple, Word
+from permissions.shell.wrappers.command_options import started, started_by_variables
+from permissions.shell.wrappers.layers import Layer, program_of
+from permissions.shell.wrappers.unwrap import Unwrapped, unwrap
+
+_GLOBS = tuple(GLOB_MARKS.values())
+_KEPT_CHARACTERS = 200
+"""Longer commands are worked out anew each time, so that what is remembered stays small."""
+
+_kept: Recent[CommandFacts | str] = Recent(1024)
+_TEXTS = "hands texts to a shell"
+
+
+def facts_anywhere(simple: Simple, words: tuple[Word, ...]) -> CommandFacts | None:
+    """Return what the command is in every place: the same object for the same words, for a while.
+
+    None for one that hands texts to a shell, whose commands have places of their own.
+
+    Args:
+        words: Those of `simple` with the values put in that are known.
+    """
+    raw = simple.raw
+    if len(raw) > _KEPT_CHARACTERS:
+        return None
+    key: Hashable = raw
+    if not simple.is_plain:
+        values = (item.value for item in simple.assignments)
+        if any(word.scripts for word in words) or any(value.scripts for value in values):
+            return None
+        key = raw, simple.words, None if words is simple.words else words, simple.assignments
+    found = _kept.get(key)
+    if found is None:
+        unwrapped = unwrap(words)
+        found = (
+            _TEXTS if _hands_on_texts(simple, unwrapped) else own_facts(simple, unwrapped, "", ())
+        )
+        _kept.keep(key, found)
+    return found if isinstance(found, CommandFacts) else None
+
+
+def _hands_on_texts(simple: Simple, unwrapped: Unwrapped) -> bool:
+    if unwrapped.scripts or unwrapped.scripts_elsewhere or unwrapped.hidden or unwrapped.reader:
+        return True
+    return any(True for _ in texts_started(simple, unwrapped))
+
+
+def texts_started(simple: Simple, unwrapped: Unwrapped) -> Iterator[str]:
+    """Yield the commands that options and variables start."""
+    yield from started_by_variables(simple)
+    for layer in unwrapped.layers:
+        if layer.words and not layer.is_elsewhere:
+            yield from started(program_of(layer.words[0]), layer.words[1:])
+
+
+def own_facts(
+    simple: Simple, unwrapped: Unwrapped, hidden: str, inner: tuple[CommandFacts, ...]
+) -> CommandFacts:
+    """Return the facts but for what depends on the place: folders, redirections and time."""
+    unsafe = [
+        item.name for item in simple.assignments if not is_safe_assignment(item.name, item.value)
+    ]
+    layers = [layer for layer in unwrapped.layers if layer.words]
+    forms = [form_of(layer.words) for layer in layers]
+    # What find runs is looked at with it.
+    is_plain = (
+        len(layers) == 1 or _is_search(layers) or all(layer.is_open_to_allow for layer in layers)
+    )
+    clean = is_plain and not unsafe and not hidden and not inner and bool(layers)
+    last_words = layers[-1].words if layers else ()
+    program = last_words[0].text if last_words and last_words[0].is_literal else ""
+    arguments = last_words[1:]
+    spelled = _spelled(layers)
+    own = _strictest([_programs(one, clean=clean) for one in spelled])
+    when_plain = None
+    if not simple.is_plain and any(_begins_open(word) for layer in layers for word in layer.words):
+        below = [replace(layer, words=tuple(map(_below_here, layer.words))) for layer in layers]
+        when_plain = _programs(below, clean=clean)
+    return CommandFacts(
+        text=simple.raw or " ".join(redirect.raw for redirect in simple.redirects),
+        folders=_NOWHERE,
+        allow_forms=allow_forms(simple, layers, forms, unsafe),
+        deny_forms=deny_forms(simple, layers, forms),
+        has_literal_program=all(layer.words[0].is_literal for layer in layers),
+        hidden=hidden,
+        risk=own.risk,
+        accesses=(*(one for layered in spelled for one in _accesses(layered)), *_variables(simple)),
+        inner=inner,
+        redirects=(),
+        is_read_only=own.is_read_only,
+        is_edit=own.is_edit,
+        is_inert=(
+            clean and not simple.assignments and len(layers) == 1 and is_inert(program, arguments)
+            if layers
+            else not hidden and sets_plain_name(simple)
+        ),
+        looked_through=_looked_through(layers, simple),
+        when_plain=when_plain,
+        stage=0,
+        is_late=False,
+    )
+
+
+_NOWHERE: Folders = frozenset()
+_MAX_SPELLED = 20
+"""Words of a loop's list that are put in one by one."""
+_PLAIN_NAME = re.compile(r"[\w./][\w./-]*", re.ASCII)
+"""Means a file to every program here, and never an option or an assignment."""
+
+
+def _spelled(layers: list[Layer]) -> list[list[Layer]]:
+    """Return the command once for each word that a loop puts into it, where that is certain.
+
+    Only file commands that edits may use are spelled out: others give bare words meanings of
+    their own (`tar cf`, `dd of=`).
+    """
+    words = layers[0].words if len(layers) == 1 else ()
+    open_words = [word for word in words if word.choices]
+    if not open_words or words[0].text not in EDIT_PROGRAMS:
+        return [layers]
+    choices = open_words[0].choices
+    if (
+        any(word.raw != open_words[0].raw for word in open_words)
+        or len(choices) > _MAX_SPELLED
+        or not all(map(_PLAIN_NAME.fullmatch, choices))
+    ):
+        return [layers]
+    found: list[list[Layer]] = []
+    for choice in choices:
+        spelled = [Word(word.raw, choice) if word.choices else word for word in words]
+        found.append([replace(layers[0], words=tuple(spelled))])
+    return found
+
+
+def _strictest(found: list[Plain]) -> Plain:
+    """Return what is true of every spelling."""
+    if len(found) == 1:
+        return found[0]
+    return Plain(
+        next((one.risk for one in found if one.risk), ""),
+        is_read_only=all(one.is_read_only for one in found),
+        is_edit=all(one.is_edit for one in found),
+    )
+
+
+def _programs(layers: list[Layer], *, clean: bool) -> Plain:
+    """Return what the programs themselves may do; `clean` says that nothing else is in the way."""
+    risk = ""
+    for layer in layers:
+        risk = risk or risk_of(program_of(layer.words[0]), layer.words[1:])
+    last = layers[0] if _is_search(layers) else layers[-1] if layers else None
+    if not clean or last is None or not last.words[0].is_literal:
+        return Plain(risk, is_read_only=False, is_edit=False)
+    program, arguments = last.words[0].text, last.words[1:]
+    return Plain(risk, is_read_only(program, arguments), is_edit(program, arguments, risk))
+
+
+def _is_search(layers: list[Layer]) -> bool:
+    return bool(layers) and layers[0].words[0].text == "find"
+
+
+def _begins_open(word: Word) -> bool:
+    return not word.text.isascii() and word.text.startswith(_GLOBS)
+
+
+def _below_here(word: Word) -> Word:
+    return Word(word.raw, f"./{word.text}") if _begins_open(word) else word
+
+
+def _accesses(layers: list[Layer]) -> tuple[Access, ...]:
+    found: list[Access] = []
+    for layer in layers:
+        if layer.is_elsewhere:
+            continue
+        if not layer.words[0].is_literal:
+            likely = _likely(layer.words)
+            if likely and likely[0].is_literal:
+                inner = [
+                    replace(one, folder=UNKNOWN if layer.folder else one.folder)
+                    for one in unwrap(likely).layers
+                    if one.words
+                ]
+                found.extend(_accesses(inner))
+            continue
+        found.extend(
+            replace(access, path=_moved(access.path, layer.folder)) if layer.folder else access
+            for access in accesses(program_of(layer.words[0]), layer.words[1:])
+            if access.path is not FOUND
+        )
+        if layer.folder and UNKNOWN not in layer.folder and layer.words[0].text in BUILD_TOOLS:
+            found.append(Access(AccessKind.PLACE, Word(layer.folder, layer.folder)))
+    return tuple(found)
+
+
+def _variables(simple: Simple) -> Iterator[Access]:
+    """Yield the places to which variables move git."""
+    for item in simple.assignments:
+        if item.name in GIT_PLACES:
+            yield Access(AccessKind.PLACE, item.value)
+
+
+def _moved(path: Word, folder: str) -> Word:
+    """Return a path as the shell's folder sees it."""
+    if path.text.startswith("/"):
+        return path
+    text = UNKNOWN if UNKNOWN in folder else f"{folder}/{path.text}"
+    return Word(path.raw, text, path.splits, path.scripts)
+
+
+def _likely(words: tuple[Word, ...]) -> tuple[Word, ...]:
+    """Return the command if what is unknown of its program is nothing: `$SUDO touch x`.
+
+    It can only make the answer stricter: the program counts as unknown all the same.
+    """
+    while words and not words[0].text.strip(EXPANDED):
+        words = words[1:]
+    if not words:
+        return ()
+    first = words[0]
+    return (Word(first.raw, first.text.strip(EXPANDED + "".join(GLOB_MARKS.values()))), *words[1:])
+
+
+def _looked_through(layers: list[Layer], simple: Simple) -> str:
+    if len(layers) < 2 and not simple.assignments:
+        return ""
+    pieces = [item.raw for item in simple.assignments if simple.words]
+    pieces.extend(layer.words[0].plain for layer in layers[:-1])
+    return " ".join(pieces)

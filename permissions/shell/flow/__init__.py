@@ -1,0 +1,1 @@
+"""Where each command of a script runs."""

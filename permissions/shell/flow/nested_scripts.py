@@ -1,0 +1,220 @@
+"""Texts that a shell will run: `sh -c`, `eval`, `trap`, a here-document, what `echo` prints."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from shlex import quote
+
+from permissions.base.record import record
+from permissions.base.text.star_pattern import UNKNOWN
+from permissions.shell.arguments import split_arguments
+from permissions.shell.syntax import (
+    HOME_MARK,
+    PIPE_MARK,
+    PWD_MARK,
+    Redirect,
+    RedirectKind,
+    Script,
+    Simple,
+    Word,
+)
+
+
+@record(frozen=True, slots=True)
+class Texts:
+    """What is known about the texts that one command hands to a shell."""
+
+    scripts: tuple[str, ...] = ()
+    hidden: str = ""
+    """Why a text is out of sight; empty when none is."""
+    reader: str = ""
+    """The program, when it takes its commands from its input."""
+
+
+UNKNOWN_PIECES = str.maketrans(dict.fromkeys((UNKNOWN, PIPE_MARK, HOME_MARK, PWD_MARK), "${_}"))
+"""Puts a variable for whatever is not known of a text that a shell runs."""
+_INPUTS = frozenset({"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"})
+_VALUED = frozenset({"-o", "+o", "-O", "+O", "--rcfile", "--init-file", "-u", "-g"})
+_OTHER_LANGUAGES = frozenset({"fish", "zsh", "csh", "tcsh"})
+_ON_INPUT = re.compile(r"0?<")
+_AWK_STARTS = re.compile(
+    r"""system\s*\(\s*"([^"\\]+)"\s*\)|(?<!\|)\|&?\s*"([^"\\]+)"|"([^"\\]+)"\s*\|&?\s*getline"""
+)
+_MAX_GIVEN = 32
+"""Operands of parallel that are looked at one by one."""
+_REPLACED = re.compile(r"\{[^{}\s]*\}")
+
+
+def of_shell(name: str, rest: tuple[Word, ...]) -> Texts:
+    """Read the arguments of a shell."""
+    found = _of_shell(name, rest)
+    if name in _OTHER_LANGUAGES and (found.scripts or found.reader):
+        # `and rm x`, `repeat 3 rm x`: read as bash, what runs is not what it seems.
+        hidden = found.hidden or f"{name} reads another language"
+        return Texts(found.scripts, hidden, found.reader)
+    return found
+
+
+def _of_shell(name: str, rest: tuple[Word, ...]) -> Texts:
+    position = 0
+    is_login = False
+    while position < len(rest):
+        word = rest[position]
+        text = word.plain
+        if not word.is_literal and (text.startswith("-") or word.splits):
+            return Texts(hidden=f"options of {name} that are not known")
+        if text in ("--command", "-c") or re.fullmatch(r"-[A-Za-z]*c[A-Za-z]*", text):
+            script = rest[position + 1 : position + 2]
+            while script and script[0].plain.startswith("-"):
+                position += 1
+                script = rest[position + 1 : position + 2]
+            found = joined(script, f"{name} -c")
+            # A login as somebody else starts in their home folder.
+            return _at_home(found) if is_login and name == "su" else found
+        if text == "-s" and name != "su":
+            return Texts(reader=name)
+        if text in ("-l", "-", "--login"):
+            is_login = True
+            if text == "-" and name != "su":
+                return Texts(reader=name)
+        elif text in _VALUED or text == "-s":
+            position += 1
+        elif not text.startswith(("-", "+")) and name != "su":
+            return of_file(name, word)
+        position += 1
+    return Texts(reader=name)
+
+
+def of_file(name: str, word: Word) -> Texts:
+    """Read the file that a shell is given: a script, its input, or what a command prints."""
+    if word.text in _INPUTS:
+        return Texts(reader=name)
+    if not is_printed(word):
+        return Texts()
+    text = printed_by(word.scripts[0]) if len(word.scripts) == 1 else None
+    if text is None:
+        return Texts(hidden=f"{name} runs what a command prints")
+    return Texts((text,))
+
+
+def joined(words: Sequence[Word], what: str) -> Texts:
+    """Join words into one text, as `eval` does."""
+    if not words:
+        return Texts()
+    if not all(word.is_literal for word in words):
+        # What is known of it may be enough for a deny; the rest keeps it from being allowed.
+        known = " ".join(word.plain.translate(UNKNOWN_PIECES) for word in words)
+        return Texts((known,), f"{what} runs a text that is not known before")
+    text = " ".join(word.text for word in words)
+    return Texts((text,)) if text.strip("-") else Texts()
+
+
+def of_aliases(words: Sequence[Word]) -> Texts:
+    """Read `alias name=text`."""
+    texts: list[str] = []
+    for word in words:
+        _, equals, value = word.text.partition("=")
+        if equals and not word.is_literal:
+            return Texts(tuple(texts), "alias defines a text that is not known before")
+        if equals:
+            texts.append(value)
+    return Texts(tuple(texts))
+
+
+def of_awk(words: Sequence[Word]) -> Texts:
+    """Read the commands that an awk program starts, where they are written out."""
+    texts = [text for word in words if '"' in word.text for text in _AWK_STARTS.findall(word.text)]
+    return Texts(tuple(next(filter(None, groups)) for groups in texts))
+
+
+def of_callbacks(words: Sequence[Word]) -> Texts:
+    """Read the texts of `mapfile -C text` and `compgen -C text`; `-W` expands its words."""
+    found = split_arguments(words, valued="dnOsucCWFGXPSAo")
+    expanded = [Word(word.raw, f'echo "{word.text}"') for word in found.values("-W")]
+    return joined(found.values("-C"), "-C") if not expanded else joined(expanded, "-W")
+
+
+def of_parallel(operands: tuple[Word, ...]) -> tuple[tuple[Word, ...], Texts]:
+    """Split what GNU parallel is given: the words of its command, and the texts it runs."""
+    end = next((i for i, word in enumerate(operands) if word.text.startswith(":::")), None)
+    command, inputs = operands[:end], () if end is None else operands[end:]
+    if command:
+        pieces = [Word(one.raw, _REPLACED.sub(UNKNOWN, one.text)) for one in command]
+        found = joined(pieces, "parallel")
+        known = [word.text for word in inputs if word.is_literal and word.text[:3] != ":::"]
+        # Behind the command, or in place of `{}`, come operands.
+        ends = ["${_}", *map(quote, known[:_MAX_GIVEN])]
+        return command, Texts(tuple(f"{text} {end}" for text in found.scripts for end in ends))
+    if inputs and inputs[0].text == ":::":
+        given = [joined([word], "parallel") for word in inputs[1:] if word.text != ":::"]
+        hidden = next((one.hidden for one in given if one.hidden), "")
+        return (), Texts(tuple(text for one in given for text in one.scripts), hidden)
+    return (), Texts(reader="parallel")
+
+
+def input_text(redirects: Sequence[Redirect], piped: str | None) -> str | None:
+    """Return what a command finds on its input, as far as it is written out; `piped` comes first.
+
+    The last redirection is the one that counts.
+    """
+    text = piped
+    for redirect in redirects:
+        if redirect.kind is RedirectKind.WRITE or not _ON_INPUT.match(redirect.raw):
+            continue
+        text = redirect.text if redirect.kind is RedirectKind.TEXT else None
+    return text
+
+
+def all_texts(redirects: Sequence[Redirect]) -> tuple[str, ...]:
+    """Return every here-document but a single one, which `input_text` finds."""
+    found = [
+        one.text for one in redirects if one.kind is RedirectKind.TEXT and one.text is not None
+    ]
+    return tuple(found) if len(redirects) > 1 else ()
+
+
+def is_printed(word: Word) -> bool:
+    """Is it a file that holds what commands print?"""
+    return PIPE_MARK in word.text and bool(word.scripts)
+
+
+def printed_by(script: Script) -> str | None:
+    """Return what the commands of a substitution print, where that is plain to see."""
+    items = script.body.items
+    if len(items) == 1 and isinstance(items[0], Simple):
+        return printed(items[0])
+    return None
+
+
+def printed(command: Simple) -> str | None:
+    """Return what `echo`, `printf` or `cat <<EOF` prints; None where that is not plain to see."""
+    words, redirects = command.words, command.redirects
+    if not words or not all(word.is_literal for word in words) or command.assignments:
+        return None
+    name, *arguments = [word.text for word in words]
+    if name == "cat":
+        is_document = [one.kind for one in redirects] == [RedirectKind.TEXT]
+        return input_text(redirects, None) if is_document and arguments in ([], ["-"]) else None
+    if redirects:
+        return None
+    if name == "echo":
+        if arguments[:1] == ["-n"]:
+            arguments = arguments[1:]
+        text = " ".join(arguments)
+        return None if text.startswith("-") or "\\" in text else text
+    if name == "printf":
+        return _formatted(arguments)
+    return None
+
+
+def _formatted(arguments: Sequence[str]) -> str | None:
+    form, *values = arguments or [""]
+    if form in ("%s", "%s\\n"):
+        return ("\n" if form != "%s" else "").join(values)
+    text = form.replace("\\n", "\n")
+    return None if "%" in text or "\\" in text or text.startswith("-") else text
+
+
+def _at_home(found: Texts) -> Texts:
+    return Texts(tuple(f"cd; {text}" for text in found.scripts), found.hidden, found.reader)

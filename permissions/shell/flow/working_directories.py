@@ -1,0 +1,368 @@
+"""Places every simple command of a script with the folders in which it may run.
+
+`cd` is followed through lists, pipelines, subshells, branches and loops. Where a `cd` may or may
+not have happened a command has several folders and all of them count; where it may be anywhere
+`UNKNOWN_FOLDER` is one of them.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+
+from permissions.base.record import record
+from permissions.base.text.star_pattern import UNKNOWN
+from permissions.shell.flow.nested_scripts import printed
+from permissions.shell.syntax import (
+    HOME_MARK,
+    PIPE_MARK,
+    PWD_MARK,
+    AndOr,
+    Branches,
+    FunctionBody,
+    Isolated,
+    Node,
+    Redirect,
+    Redirected,
+    Script,
+    Sequence,
+    Simple,
+    Word,
+    Words,
+)
+
+MAX_FOLDERS = 4
+"""Folders that are followed at once; beyond it the folder counts as unknown, too."""
+
+_NESTED_LOOPS = 2
+"""Loops inside loops that are followed exactly; the work grows with each level."""
+
+UNKNOWN_FOLDER = f"/{UNKNOWN}"
+"""Stands for a folder that is not known. What is known beside it can still make a call stricter."""
+
+Folders = frozenset[str]
+"""Absolute paths a command may run in; never empty."""
+
+_ANYWHERE: Folders = frozenset({UNKNOWN_FOLDER})
+
+
+@record(frozen=True, slots=True)
+class Placed:
+    """A simple command or a redirection of a compound one, with its folders."""
+
+    simple: Simple
+    folders: Folders
+    stage: int
+    """Grows with time: what has a smaller one has ended before; what has the same one may not."""
+    is_late: bool
+    """May run at any later time: in the background, or in a function."""
+    piped: str | None = None
+    """What the command before it in a pipe prints into it, where that is plain to see."""
+    search: Simple | None = None
+    """The `find`, or the `echo` of patterns, before it in a pipe."""
+    repeats: bool = False
+    """Stands in a loop."""
+
+
+@record(frozen=True, slots=True)
+class _Exit:
+    """Where the shell may be after a statement, by its result."""
+
+    success: Folders
+    failure: Folders
+
+    @property
+    def either(self) -> Folders:
+        return _union(self.success, self.failure)
+
+
+def place(script: Script, folder: str, home: str) -> list[Placed]:
+    """Return the simple commands in source order; those of a substitution follow their command."""
+    functions, moves = _NOTHING
+    if _DEFINES_OR_REPEATS.search(script.raw):
+        functions, moves = _moving_functions(script.body)
+    walker = _Walker(home, functions, moves, is_strange=script.taints_variables)
+    walker.walk(script.body, frozenset({folder}))
+    return walker.placed
+
+
+_DEFINES_OR_REPEATS = re.compile(r"[(]|function|for|while|until|select")
+"""Stands in every script with a function or a loop, the only ones that ask who moves."""
+_NOTHING: tuple[frozenset[str], bool] = (frozenset(), False)
+
+
+def _union(left: Folders, right: Folders) -> Folders:
+    if left == right:
+        return left
+    both = left | right
+    if len(both - _ANYWHERE) <= MAX_FOLDERS:
+        return both
+    # Those nearest the root are the ones that `..` leads out of first.
+    nearest = sorted(both - _ANYWHERE, key=lambda path: (path.count("/"), path))
+    return frozenset(nearest[:MAX_FOLDERS]) | _ANYWHERE
+
+
+class _Walker:
+    def __init__(
+        self, home: str, functions: frozenset[str], moves: bool, *, is_strange: bool
+    ) -> None:
+        self._home = home
+        # HOME or CDPATH is set on the way: `cd` may go elsewhere.
+        self._aside = _ANYWHERE if is_strange else frozenset()
+        self._moves = moves
+        self._moving = functions if moves else frozenset()
+        self._silent = 0
+        self._stage = 0
+        # Parts that run at the same time, or again and again, share one stage.
+        self._sharing = 0
+        self._late = 0
+        self._loops = 0
+        self._functions = functions
+        self._piped: str | None = None
+        self._search: Simple | None = None
+        self.placed: list[Placed] = []
+
+    def walk(self, node: Node, folders: Folders) -> _Exit:
+        match node:
+            case Simple():
+                return self._simple(node, folders)
+            case Sequence():
+                exits = _Exit(folders, folders)
+                for item in node.items:
+                    exits = self.walk(item, exits.either)
+                    self._advance()
+                return exits
+            case AndOr():
+                return self._and_or(node, folders)
+            case Isolated():
+                self._sharing += len(node.items) > 1 or node.is_background
+                self._late += node.is_background
+                for before, item in zip((None, *node.items), node.items, strict=False):
+                    self._piped = self._printed(before) if isinstance(item, Simple) else None
+                    self._search = _search(before) if isinstance(item, Simple) else None
+                    self.walk(item, folders)
+                self._sharing -= len(node.items) > 1 or node.is_background
+                self._late -= node.is_background
+                return _Exit(folders, folders)
+            case Branches():
+                return self._branches(node, folders)
+            case FunctionBody():
+                self._sharing += 1
+                self._late += 1
+                self.walk(node.body, folders | _ANYWHERE if self._moving else folders)
+                self._sharing -= 1
+                self._late -= 1
+                return _Exit(folders, folders)
+            case Redirected():
+                exits = self.walk(node.body, folders)
+                self._record(Simple("", (), (), node.redirects), folders)
+                self._redirect_scripts(node.redirects, folders)
+                return exits
+            case Words():
+                self._scripts(node.words, folders)
+                return _Exit(folders, folders)
+
+    def _record(self, simple: Simple, folders: Folders) -> None:
+        if not self._silent:
+            late = self._late > 0
+            looped = self._loops > 0
+            self.placed.append(
+                Placed(simple, folders, self._stage, late, self._piped, self._search, looped)
+            )
+        self._piped = self._search = None
+
+    def _printed(self, before: Node | None) -> str | None:
+        if not isinstance(before, Simple) or self._functions:
+            return None
+        return printed(before)
+
+    def _advance(self) -> None:
+        if not self._sharing:
+            self._stage += 1
+
+    def _scripts(self, words: Iterable[Word], folders: Folders) -> None:
+        for word in words:
+            if not word.scripts:
+                continue
+            # A process substitution may outlive the command that it belongs to.
+            outlives = PIPE_MARK in word.text
+            self._sharing += 1
+            self._late += outlives
+            for script in word.scripts:
+                self.walk(script.body, folders)
+            self._sharing -= 1
+            self._late -= outlives
+
+    def _redirect_scripts(self, redirects: tuple[Redirect, ...], folders: Folders) -> None:
+        self._sharing += 1
+        self._late += 1
+        for redirect in redirects:
+            for script in redirect.scripts:
+                self.walk(script.body, folders)
+        self._sharing -= 1
+        self._late -= 1
+
+    def _simple(self, simple: Simple, folders: Folders) -> _Exit:
+        self._record(simple, folders)
+        words = simple.words
+        if not simple.is_plain:
+            self._scripts(words, folders)
+            if simple.assignments:
+                self._scripts([assignment.value for assignment in simple.assignments], folders)
+        if simple.redirects:
+            self._redirect_scripts(simple.redirects, folders)
+        while len(words) > 1 and words[0].text in _HERE:
+            # What they run, they run in this very shell.
+            is_timed = words[0].text == "time"
+            words = words[1:]
+            while len(words) > 1 and (
+                words[0].text in ("-p", "--") or (is_timed and _ASSIGNMENT.match(words[0].text))
+            ):
+                words = words[1:]
+        if not words:
+            return _Exit(folders, folders)
+        name = words[0]
+        if name.text in ("source", ".") and _is_activation(words[1:]):
+            return _Exit(folders, folders)
+        if not name.is_literal or name.text in _OPAQUE_BUILTINS or name.text in self._moving:
+            return _Exit(folders | _ANYWHERE, folders | _ANYWHERE)
+        if name.text in ("cd", "pushd"):
+            return _Exit(self._destination(words[1:], folders) | self._aside, folders)
+        if name.text == "popd":
+            return _Exit(_ANYWHERE, folders)
+        return _Exit(folders, folders)
+
+    def _destination(self, words: tuple[Word, ...], folders: Folders) -> Folders:
+        operands = [word for word in words if word.text not in ("-P", "-L", "--", "-e", "-@")]
+        if not operands:
+            return frozenset({self._home})
+        word = operands[0]
+        text = word.text.replace(HOME_MARK, self._home)
+        if len(operands) > 1 or text.startswith("-") or word.splits or word.has_glob:
+            return _ANYWHERE
+        if PWD_MARK in text:
+            if len(folders) != 1:
+                return _ANYWHERE
+            text = text.replace(PWD_MARK, next(iter(folders)))
+        if UNKNOWN in text or not Word("", text).is_literal:
+            return _ANYWHERE
+        if text.startswith("/"):
+            return self._spellings(text)
+        found: Folders = frozenset()
+        for folder in folders:
+            found = _union(
+                found,
+                _ANYWHERE if folder == UNKNOWN_FOLDER else self._spellings(f"{folder}/{text}"),
+            )
+        return found
+
+    @staticmethod
+    def _spellings(path: str) -> Folders:
+        # The shell removes `x/..` by text unless told otherwise; with a link the two readings
+        # differ, so both count.
+        lexical = os.path.normpath(path)
+        return frozenset({lexical, path}) if ".." in path.split("/") else frozenset({lexical})
+
+    def _and_or(self, node: AndOr, folders: Folders) -> _Exit:
+        left = self.walk(node.left, folders)
+        self._advance()
+        if node.is_and:
+            right = self.walk(node.right, left.success)
+            return _Exit(right.success, _union(left.failure, right.failure))
+        right = self.walk(node.right, left.failure)
+        return _Exit(_union(left.success, right.success), right.failure)
+
+    def _branches(self, node: Branches, folders: Folders) -> _Exit:
+        if not node.repeats:
+            return self._once(node, folders)
+        self._sharing += 1
+        self._loops += 1
+        exits = self._once(node, self._settled(node, folders))
+        self._sharing -= 1
+        self._loops -= 1
+        return exits
+
+    def _once(self, node: Branches, folders: Folders) -> _Exit:
+        current = folders
+        for condition in node.condition:
+            current = self.walk(condition, current).either
+        after = current
+        for body in node.bodies:
+            after = _union(after, self.walk(body, current).either)
+        return _Exit(after, after)
+
+    def _settled(self, node: Branches, folders: Folders) -> Folders:
+        """Return every folder that an iteration may start in."""
+        if not self._moves:
+            return folders
+        if self._silent >= _NESTED_LOOPS:
+            return folders | _ANYWHERE
+        self._silent += 1
+        current = folders
+        for _ in range(MAX_FOLDERS):
+            following = _union(current, self._once(node, current).either)
+            if following == current:
+                break
+            current = following
+        else:
+            current = current | _ANYWHERE
+        self._silent -= 1
+        return current
+
+
+_MOVING = frozenset({"cd", "pushd", "popd", "eval", "source", "."})
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=", re.ASCII)
+_HERE = frozenset({"command", "builtin", "time"})
+_OPAQUE_BUILTINS = frozenset({"eval", "source", ".", "exec"})
+
+
+def _search(before: Node | None) -> Simple | None:
+    """Return what prints the names of files into a pipe: `find` or `echo *`."""
+    if not isinstance(before, Simple) or not before.words:
+        return None
+    if before.words[0].text in _PRINTERS:
+        # What is written out is known as it is, and what a variable holds is not known at all.
+        is_open = any(word.splits or word.is_unknown or word.scripts for word in before.words)
+        return None if is_open or all(word.is_literal for word in before.words) else before
+    is_find = before.words[0] == _FIND and all(word.is_literal for word in before.words)
+    return before if is_find else None
+
+
+_FIND = Word("find", "find")
+_PRINTERS = frozenset({"echo", "printf"})
+
+
+def _is_activation(words: tuple[Word, ...]) -> bool:
+    """Is it the script of a virtual environment, which stays where it is?"""
+    return len(words) == 1 and words[0].is_literal and words[0].text.endswith("/bin/activate")
+
+
+def _moving_functions(body: Node) -> tuple[frozenset[str], bool]:
+    """Return the names of a script's functions, and whether anything in it may change folder."""
+    names: set[str] = set()
+    moves = False
+    stack: list[Node] = [body]
+    while stack:
+        node = stack.pop()
+        match node:
+            case Simple():
+                if not moves:
+                    words = node.words[:8]
+                    moves = not _MOVING.isdisjoint([word.text for word in words]) or (
+                        not node.is_plain and not all(word.is_literal for word in words)
+                    )
+            case Sequence() | Isolated():
+                stack.extend(node.items)
+            case AndOr():
+                stack.extend((node.left, node.right))
+            case Branches():
+                stack.extend((*node.condition, *node.bodies))
+            case FunctionBody():
+                names.add(node.name)
+                stack.append(node.body)
+            case Redirected():
+                stack.append(node.body)
+            case Words():
+                pass
+    return frozenset(names), moves

@@ -1,0 +1,1 @@
+"""Command text to syntax: the tree, a second lexer, and their comparison."""

@@ -1,0 +1,93 @@
+"""Brace expansion, as the shell does it: lists and ranges, before everything else."""
+
+from __future__ import annotations
+
+import re
+from itertools import product
+
+from permissions.base.text.star_pattern import UNKNOWN
+from permissions.shell.syntax import Unparsable
+
+MAX_BRACE_WORDS = 64
+"""Words that one brace expansion may give; beyond it the command counts as unparsable."""
+
+MAX_ALL_BRACE_WORDS = 1_000
+"""Words that all brace expansions of one command may give."""
+
+OPEN, CLOSE, COMMA = "\ue010", "\ue011", "\ue012"
+"""Unquoted brace characters while a word is being read."""
+BRACES = {"{": OPEN, "}": CLOSE, ",": COMMA}
+UNBRACE = str.maketrans({OPEN: "{", CLOSE: "}", COMMA: ","})
+
+_RANGE = re.compile(r"(-?\d{1,6}|[A-Za-z])\.\.(-?\d{1,6}|[A-Za-z])")
+
+
+def braced(text: str) -> list[str]:
+    """Return the words that a word with marked braces becomes; other braces stay.
+
+    Raises:
+        Unparsable: they are more than `MAX_BRACE_WORDS`.
+    """
+    if text.count(OPEN) > MAX_BRACE_WORDS:
+        raise Unparsable("a brace expansion gives too many words")
+    parts = _brace_parts(text)
+    if parts is None:
+        return [text]
+    before, choices, after = parts
+    endings = braced(after) if OPEN in after else [after]
+    middles: list[str] = []
+    for choice in choices:
+        middles.extend(braced(choice) if OPEN in choice else [choice])
+        if len(middles) > MAX_BRACE_WORDS:
+            raise Unparsable("a brace expansion gives too many words")
+    if len(middles) * len(endings) > MAX_BRACE_WORDS:
+        raise Unparsable("a brace expansion gives too many words")
+    return [before + middle + ending for middle, ending in product(middles, endings)]
+
+
+def _brace_parts(text: str) -> tuple[str, list[str], str] | None:
+    """Split at the first brace that expands; None when there is none."""
+    start = text.find(OPEN)
+    while start >= 0:
+        depth, choices, last = 0, [], start + 1
+        for position in range(start, len(text)):
+            mark = text[position]
+            if mark == OPEN:
+                depth += 1
+            elif mark == COMMA and depth == 1:
+                choices.append(text[last:position])
+                last = position + 1
+            elif mark == CLOSE:
+                depth -= 1
+                if depth:
+                    continue
+                choices.append(text[last:position])
+                found = choices if len(choices) > 1 else _brace_range(choices[0])
+                if found is not None:
+                    return text[:start], found, text[position + 1 :]
+                break
+        start = text.find(OPEN, start + 1)
+    return None
+
+
+def _brace_range(body: str) -> list[str] | None:
+    if ".." not in body:
+        return None
+    match = _RANGE.fullmatch(body)
+    if match is None:
+        # A range with a step or an unknown end: some words, but which?
+        return [UNKNOWN, UNKNOWN]
+    first, last = match[1], match[2]
+    if first.lstrip("-").isdigit() and last.lstrip("-").isdigit():
+        low, high = int(first), int(last)
+        step = 1 if low <= high else -1
+        if abs(high - low) >= MAX_BRACE_WORDS:
+            return [UNKNOWN, UNKNOWN]
+        if first.lstrip("-").startswith("0") or last.lstrip("-").startswith("0"):
+            return [UNKNOWN, UNKNOWN]
+        return [str(number) for number in range(low, high + step, step)]
+    if len(first) == len(last) == 1 and first.isalpha() and last.isalpha():
+        low, high = ord(first), ord(last)
+        step = 1 if low <= high else -1
+        return [chr(number) for number in range(low, high + step, step)]
+    return [UNKNOWN, UNKNOWN]

@@ -1,0 +1,157 @@
+"""Proves that the tree-sitter tree and the lexer read a command in the same way.
+
+Neither is trusted alone: a difference in quoting, comments, expansions or operators, or a piece
+of text that the tree leaves out, makes the command unparsable.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+
+from tree_sitter import Node as TreeNode
+
+from permissions.shell.parse.lexer import Marks
+from permissions.shell.parse.plain_command import is_plain, single_quotes
+from permissions.shell.parse.tree_nodes import REDIRECTS, is_lost_dash
+from permissions.shell.syntax import Unparsable
+
+MAX_NODES = 20_000
+
+_BLANKS = re.compile(rb"(?:[ \t]|\\\n)*")
+_LINES = re.compile(rb"(?:[ \t\n]|\\\n)*")
+
+_OPAQUE_LEAVES = frozenset(
+    {"word", "number", "string_content", "variable_name", "heredoc_content", "test_operator"}
+)
+_EXPANSIONS = frozenset(
+    {
+        "simple_expansion",
+        "expansion",
+        "command_substitution",
+        "process_substitution",
+        "arithmetic_expansion",
+    }
+)
+_TIGHT = frozenset(
+    {"command", "declaration_command", "unset_command", "variable_assignments", "file_redirect"}
+)
+_APART = frozenset({"file_redirect", "heredoc_redirect", "herestring_redirect", "comment"})
+
+
+def verify(root: TreeNode, source: bytes, marks: Marks) -> None:
+    """Compare the tree below `root` with what the lexer marked in `source`.
+
+    Raises:
+        Unparsable: They differ, or the tree has errors, gaps or too many nodes.
+    """
+    if root.has_error:
+        raise Unparsable("the command cannot be parsed")
+    quoted: set[tuple[int, int]] = set()
+    comments: set[int] = set()
+    expansions: set[int] = set()
+    ends: set[int] = set()
+    operators = marks.operators
+    nodes = 0
+    has_zero = b"0<" in source or b"0>" in source
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        nodes += 1
+        if nodes > MAX_NODES:
+            raise Unparsable("the command has too many parts")
+        kind = node.type
+        if node.is_missing or kind == "ERROR":
+            raise Unparsable("the command cannot be parsed")
+        if kind == "command" and not has_zero:
+            start, end = node.start_byte, node.end_byte
+            if is_plain(source, start, end):
+                _no_operator_inside(start, end, operators)
+                quoted.update(single_quotes(source, start, end))
+                continue
+        elif kind in _OPAQUE_LEAVES:
+            _no_operator_inside(node.start_byte, node.end_byte, operators)
+            if has_zero and source[node.start_byte : node.end_byte + 1] in (b"0<", b"0>"):
+                # The shell takes it for a descriptor, the grammar for a word.
+                raise Unparsable("a redirection of descriptor 0")
+        elif kind in _EXPANSIONS:
+            start = node.start_byte
+            while source[start] in b" \t\n":
+                # Behind another one in a string, the grammar takes the blanks for a part of it.
+                start += 1
+            expansions.add(start)
+        elif kind in ("raw_string", "ansi_c_string"):
+            quoted.add((node.start_byte, node.end_byte))
+        elif kind == "comment":
+            comments.add(node.start_byte)
+        elif kind == "heredoc_end":
+            ends.add(node.end_byte)
+        elif kind in ("extglob_pattern", "regex"):
+            _no_separator_inside(node, source, operators)
+        children = node.children
+        if children:
+            _check_gaps(node, kind, children, source)
+            stack.extend(children)
+    documents = [span for span in marks.documents if span[0] < span[1]]
+    hidden = {start for start in comments if any(a <= start < b for a, b in documents)}
+    if marks.quoted != quoted:
+        raise Unparsable("its quoting can be read in two ways")
+    if marks.comments != comments - hidden:
+        raise Unparsable("its comments can be read in two ways")
+    if not marks.expansions <= expansions:
+        raise Unparsable("it contains expansions that are not understood")
+    if ends != {one.after for one in marks.here}:
+        # `E | x` ends no document for the shell; `E'F'` is ended by `EF`.
+        raise Unparsable("a here-document can be read in two ways")
+    if any(a <= start < b for start in expansions for a, b in documents):
+        raise Unparsable("a here-document can be read in two ways")
+
+
+def _no_operator_inside(start: int, end: int, operators: list[int]) -> None:
+    place = bisect_left(operators, start)
+    if place < len(operators) and operators[place] < end:
+        # A line that is continued holds a newline which the lexer has skipped already.
+        raise Unparsable("its operators can be read in two ways")
+
+
+def _no_separator_inside(node: TreeNode, source: bytes, operators: list[int]) -> None:
+    place = bisect_left(operators, node.start_byte)
+    while place < len(operators) and operators[place] < node.end_byte:
+        if source[operators[place]] in b";&\n<>":
+            raise Unparsable("its operators can be read in two ways")
+        place += 1
+
+
+def _check_gaps(node: TreeNode, kind: str, children: list[TreeNode], source: bytes) -> None:
+    """Between two nodes there is nothing but blanks, or text of a string."""
+    if kind in ("string", "heredoc_body", "heredoc_redirect", "expansion", "regex"):
+        return
+    allowed = _BLANKS if kind in _TIGHT else _LINES
+    position = node.start_byte
+    before: TreeNode | None = None
+    for child in children:
+        start = child.start_byte
+        if start == position:
+            if before is not None and before.type == "variable_assignment" and _is_word(child):
+                # `A=(x)1 cmd`: the shell and the grammar disagree about what follows the value.
+                raise Unparsable("a word touches an assignment")
+        elif source[position:start] != b" ":
+            gap = source[position:start]
+            is_behind = kind == "redirected_statement" and child.type in REDIRECTS
+            if gap and not allowed.fullmatch(gap) and not (is_behind and is_lost_dash(gap)):
+                raise Unparsable("part of it is not understood")
+            joins = before is None or before.type not in ("&&", "||")
+            if gap and joins and not gap.replace(b"\\\n", b""):
+                # The shell joins what stands on both sides; the grammar sees two words.
+                raise Unparsable("a word is continued on the next line")
+        end = child.end_byte
+        if end > position:
+            position = end
+        before = child
+    rest = source[position : node.end_byte]
+    if rest and not allowed.fullmatch(rest):
+        raise Unparsable("part of it is not understood")
+
+
+def _is_word(node: TreeNode) -> bool:
+    return node.is_named and node.type not in _APART

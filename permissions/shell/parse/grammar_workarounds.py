@@ -1,0 +1,64 @@
+"""Spells a command that the grammar cannot read in another way that means the same to the shell.
+
+A here-document becomes a here-string with the same text, or the command behind it on its line
+moves below it: the grammar loses what stands behind `<<EOF`. What comes out is read and verified
+like any other command, so that nothing is taken on trust but where the lexer saw the document
+begin and end.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from permissions.shell.parse.lexer import Document
+
+_REST = re.compile(rb"(?:[^\n\\`$\"'()#<]|'[^'\n]*'|\"[^\"\\`$\n]*\")*")
+"""What may stand on the line behind a document: nothing that could reach into the next one."""
+_TIMED_GROUP = re.compile(rb"\s*time(?:[ \t]+-p)?(?=[ \t]+\{[ \t\n])")
+_ENDED = re.compile(rb"[ \t]*;(?!;)")
+_EXPANDING = re.compile(rb"[$`\\]")
+
+
+def respelled(source: bytes, documents: Sequence[Document]) -> bytes | None:
+    """Return the same command in other words; None when nothing in it can be said otherwise."""
+    timed = _TIMED_GROUP.match(source)
+    movable = all(_is_plain(source, one) for one in documents)
+    if not movable or not (documents or timed):
+        return None
+    pieces: list[bytes] = []
+    position = 0
+    if timed:
+        # The grammar takes the brace for an argument; `time` alone runs nothing.
+        pieces.append(source[: timed.end()] + b"\n")
+        position = timed.end()
+    for one in documents:
+        rest = source[one.behind : one.body - 1]
+        ended = _ENDED.match(rest)
+        if ended:
+            # The next command begins on a line of its own, behind the document.
+            pieces.append(source[position : one.behind] + b"\n" + source[one.body : one.after])
+            pieces.append(b"\n" + rest[ended.end() :])
+        else:
+            pieces.append(source[position : one.start])
+            pieces.append(b"<<<" + _quoted(_body(source, one)) + rest)
+        position = one.after
+    pieces.append(source[position:])
+    return b"".join(pieces)
+
+
+def _is_plain(source: bytes, one: Document) -> bool:
+    """Is it certain what belongs to the document, and that nothing in it is expanded?"""
+    if one.depth or not (one.is_quoted or _EXPANDING.search(source, one.body, one.end) is None):
+        return False
+    return _REST.fullmatch(source, one.behind, one.body - 1) is not None
+
+
+def _body(source: bytes, one: Document) -> bytes:
+    """Return the text without its last line break, which a here-string adds by itself."""
+    lines = source[one.body : one.end].split(b"\n")[:-1]
+    return b"\n".join(line.lstrip(b"\t") if one.strips_tabs else line for line in lines)
+
+
+def _quoted(text: bytes) -> bytes:
+    return b"'" + text.replace(b"'", b"'\\''") + b"'"

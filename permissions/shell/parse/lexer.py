@@ -1,0 +1,398 @@
+"""A second, independent reading of the quoting in a command.
+
+The syntax tree alone is not trusted: this small scanner follows bash's quoting rules by itself and
+lists every place where the shell would expand or operate. A difference between the two readings
+makes the command unparsable, which is never allowed.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import field
+
+from permissions.base.lazy_dataclass import lazy_dataclass
+from permissions.shell.syntax import Unparsable
+
+MAX_DEPTH = 40
+"""Nesting of substitutions and quotes beyond which a command counts as unparsable."""
+
+_NAME_START = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
+_SPECIAL = frozenset("0123456789@*#?$!-")
+_OPERATORS = frozenset(";&|<>()\n")
+_BLANK = frozenset(" \t")
+_WORD_BREAK = _OPERATORS | _BLANK
+_PLAIN = r"""[^\\'"$`<>();&|\n \t]"""
+"""Characters that mean nothing to the shell behind the start of a word."""
+_PLAIN_RUN = re.compile(f"{_PLAIN}+")
+_STRETCH = re.compile(rf"(?!#|case|esac){_PLAIN}+(?:[ \t;&|]++(?!#|case|esac){_PLAIN}+)*")
+"""Plain words, blanks and operators between them: nothing here opens or closes anything."""
+_JOINING = re.compile(r"[;&|]")
+_BLANKS = re.compile(r"[ \t]+")
+_STRING_RUN = re.compile(r"""[^"\\$`]+""")
+_BRACE_RUN = re.compile(r"""[^}\\'"$`<>]+""")
+_TEXT_RUN = re.compile(r"[^\\$`]+")
+
+
+@lazy_dataclass(slots=True)
+class Document:
+    """A here-document; positions are byte offsets."""
+
+    delimiter: str
+    is_quoted: bool
+    strips_tabs: bool
+    start: int
+    """Of its `<<`."""
+    behind: int
+    """Where its delimiter ends."""
+    depth: int
+    """Substitutions and parentheses around it."""
+    body: int = 0
+    end: int = 0
+    """Where the closing delimiter's line starts."""
+    after: int = 0
+    """Where that line ends."""
+
+
+@lazy_dataclass(slots=True)
+class Marks:
+    """What the scanner found; positions are byte offsets."""
+
+    quoted: set[tuple[int, int]] = field(default_factory=set)
+    """Spans of single-quoted and ANSI-C strings, quotes included."""
+    comments: set[int] = field(default_factory=set)
+    documents: list[tuple[int, int]] = field(default_factory=list)
+    """Bodies of here-documents whose delimiter is quoted."""
+    expansions: set[int] = field(default_factory=set)
+    """Where `$name`, `${`, `$(`, `$((`, a backtick, `<(` or `>(` starts."""
+    here: list[Document] = field(default_factory=list)
+    """All here-documents, in order."""
+    operators: list[int] = field(default_factory=list)
+    """Operator characters outside quotes, in order."""
+
+
+class Lexer:
+    """Scans one text; latin-1 decoded bytes, so that positions are byte offsets."""
+
+    def __init__(self, text: str) -> None:
+        """Nothing is scanned yet."""
+        self._text = text
+        self._end = len(text)
+        self._at = 0
+        self._pending: list[Document] = []
+        self.marks = Marks()
+
+    def scan(self) -> Marks:
+        """Return what was found. Raises Unparsable for unbalanced quoting."""
+        self._command("", 0)
+        if self._pending:
+            raise Unparsable("a here-document has no body")
+        return self.marks
+
+    def _peek(self, offset: int = 0) -> str:
+        at = self._at + offset
+        return self._text[at] if at < self._end else ""
+
+    def _command(self, until: str, depth: int) -> None:
+        """Scan command text up to `until` (consumed), or to the end when it is empty."""
+        if depth > MAX_DEPTH:
+            raise Unparsable("nested too deeply")
+        cases = 0
+        word_start = True
+        while self._at < self._end:
+            character = self._text[self._at]
+            if word_start and character in "ce":
+                cases += self._case_word()
+            if character == until == ")" and cases > 0:
+                # The end of a case pattern, not of the substitution.
+                self._operator()
+                word_start = True
+                continue
+            if character == until:
+                self._operator()
+                return
+            if character == "#" and word_start:
+                self._comment(until)
+                continue
+            word_start = self._step(character, until, depth)
+        if until:
+            raise Unparsable(f"the closing {until} is missing")
+
+    def _step(self, character: str, until: str, depth: int) -> bool:
+        """Consume one item of command text; returns whether a word may start after it."""
+        if character == "\\":
+            if until == "`" and self._peek(1) in "`\\$":
+                raise Unparsable("escapes inside backticks")
+            joins = self._peek(1) == "\n"
+            self._at += 2
+            return joins and self._at >= 3 and self._text[self._at - 3] in _WORD_BREAK
+        if character == "'":
+            self._single(self._at)
+        elif character == '"':
+            self._at += 1
+            self._double(depth + 1, in_backtick=until == "`")
+        elif character in "$`":
+            self._expansion(depth, in_double=False, in_backtick=until == "`")
+        elif character in "<>" and self._peek(1) == "(":
+            self.marks.expansions.add(self._at)
+            self._at += 2
+            self._command(")", depth + 1)
+        elif character == "<" and self._text.startswith("<<", self._at):
+            self._here(depth)
+            return True
+        elif character == "(":
+            self._operator()
+            self._command(")", depth + 1)
+            return True
+        elif character == "\n":
+            self._operator()
+            self._bodies(depth)
+            return True
+        elif character in _OPERATORS:
+            self._operator()
+            return True
+        elif character in _BLANK:
+            self._skip(_BLANKS)
+            return True
+        elif stretch := _STRETCH.match(self._text, self._at):
+            end = stretch.end()
+            joining = _JOINING.finditer(self._text, self._at, end)
+            self.marks.operators.extend([operator.start() for operator in joining])
+            self._at = end
+        else:
+            self._skip(_PLAIN_RUN)
+        return False
+
+    def _skip(self, run: re.Pattern[str]) -> None:
+        """Go past a run of characters that are nothing special here, or past one that is."""
+        found = run.match(self._text, self._at)
+        self._at = self._at + 1 if found is None else found.end()
+
+    def _operator(self) -> None:
+        self.marks.operators.append(self._at)
+        self._at += 1
+
+    def _case_word(self) -> int:
+        for word, change in (("case", 1), ("esac", -1)):
+            end = self._at + len(word)
+            if self._text.startswith(word, self._at) and (
+                end >= self._end or self._text[end] in _WORD_BREAK
+            ):
+                return change
+        return 0
+
+    def _comment(self, until: str) -> None:
+        self.marks.comments.add(self._at)
+        end = self._text.find("\n", self._at)
+        end = self._end if end < 0 else end
+        if until == "`" and "`" in self._text[self._at : end]:
+            raise Unparsable("a comment inside backticks")
+        self._at = end
+
+    def _single(self, start: int) -> None:
+        closing = self._text.find("'", self._at + 1)
+        if closing < 0:
+            raise Unparsable("a single quote is not closed")
+        self._at = closing + 1
+        self.marks.quoted.add((start, self._at))
+
+    def _ansi(self) -> None:
+        start = self._at
+        self._at += 2
+        while self._peek() != "'":
+            if not self._peek():
+                raise Unparsable("a single quote is not closed")
+            self._at += 2 if self._peek() == "\\" else 1
+        self._at += 1
+        self.marks.quoted.add((start, self._at))
+
+    def _double(self, depth: int, *, in_backtick: bool) -> None:
+        if depth > MAX_DEPTH:
+            raise Unparsable("nested too deeply")
+        while True:
+            character = self._peek()
+            if not character:
+                raise Unparsable("a double quote is not closed")
+            if character == '"':
+                self._at += 1
+                return
+            if character == "\\":
+                if in_backtick:
+                    raise Unparsable("escapes inside backticks")
+                self._at += 2
+            elif character in "$`":
+                if character == "`" and in_backtick:
+                    raise Unparsable("a double quote is not closed")
+                self._expansion(depth, in_double=True, in_backtick=in_backtick)
+            else:
+                self._skip(_STRING_RUN)
+
+    def _expansion(self, depth: int, *, in_double: bool, in_backtick: bool) -> None:
+        """Consume what starts with a dollar sign or a backtick."""
+        start = self._at
+        if self._peek() == "`":
+            if in_backtick:
+                raise Unparsable("backticks inside backticks")
+            self.marks.expansions.add(start)
+            self._at += 1
+            self._command("`", depth + 1)
+            return
+        following = self._peek(1)
+        if following == "'" and not in_double:
+            self._ansi()
+            return
+        if following == '"' and not in_double:
+            raise Unparsable("a translated string")
+        if following == "(":
+            self.marks.expansions.add(start)
+            if self._text.startswith("$((", start):
+                self._at += 3
+                self._arithmetic("))", depth + 1)
+            else:
+                self._at += 2
+                self._command(")", depth + 1)
+        elif following == "{":
+            self.marks.expansions.add(start)
+            self._at += 2
+            self._braces(depth + 1, in_double=in_double)
+        elif following == "[":
+            self.marks.expansions.add(start)
+            self._at += 2
+            self._arithmetic("]", depth + 1)
+        else:
+            if following in _NAME_START or following in _SPECIAL:
+                self.marks.expansions.add(start)
+            self._at += (
+                1
+                if not following or following in "\"'"
+                else 2
+                if (following in _NAME_START or following in _SPECIAL)
+                else 1
+            )
+
+    def _braces(self, depth: int, *, in_double: bool) -> None:
+        if depth > MAX_DEPTH:
+            raise Unparsable("nested too deeply")
+        while True:
+            character = self._peek()
+            if not character:
+                raise Unparsable("the closing } is missing")
+            if character == "}":
+                self._at += 1
+                return
+            if character == "\\":
+                self._at += 2
+            elif character == "'":
+                if in_double:
+                    raise Unparsable("quotes inside ${...}")
+                self._single(self._at)
+            elif character == '"':
+                self._at += 1
+                self._double(depth + 1, in_backtick=False)
+            elif character in "$`":
+                self._expansion(depth, in_double=in_double, in_backtick=False)
+            elif character in "<>" and self._peek(1) == "(" and not in_double:
+                self.marks.expansions.add(self._at)
+                self._at += 2
+                self._command(")", depth + 1)
+            else:
+                self._skip(_BRACE_RUN)
+
+    def _arithmetic(self, until: str, depth: int) -> None:
+        if depth > MAX_DEPTH:
+            raise Unparsable("nested too deeply")
+        parentheses = 0
+        while True:
+            character = self._peek()
+            if not character:
+                raise Unparsable(f"the closing {until} is missing")
+            if parentheses == 0 and self._text.startswith(until, self._at):
+                self._at += len(until)
+                return
+            if character in "'\"\\\n":
+                raise Unparsable("quotes inside arithmetic")
+            if character in "([":
+                parentheses += 1
+                self._at += 1
+            elif character in ")]":
+                parentheses -= 1
+                if parentheses < 0:
+                    raise Unparsable("arithmetic that is not balanced")
+                self._at += 1
+            elif character in "$`":
+                self._expansion(depth, in_double=True, in_backtick=False)
+            else:
+                self._at += 1
+
+    def _here(self, depth: int) -> None:
+        """Consume `<<`, `<<-` with its delimiter, or `<<<`."""
+        start = self._at
+        self.marks.operators.extend((self._at, self._at + 1))
+        self._at += 2
+        if self._peek() == "<":
+            self._operator()
+            return
+        strips_tabs = self._peek() == "-"
+        self._at += strips_tabs
+        while self._peek() in _BLANK and self._peek():
+            self._at += 1
+        delimiter, is_quoted = "", False
+        while self._peek() and self._peek() not in _WORD_BREAK:
+            character = self._peek()
+            if character in "'\"":
+                closing = self._text.find(character, self._at + 1)
+                if closing < 0:
+                    raise Unparsable("a quote is not closed")
+                delimiter += self._text[self._at + 1 : closing]
+                self._at = closing + 1
+                is_quoted = True
+            elif character in "\\$`":
+                raise Unparsable("an unusual here-document delimiter")
+            else:
+                delimiter += character
+                self._at += 1
+        if not delimiter or "\n" in delimiter:
+            raise Unparsable("a here-document without delimiter")
+        self._pending.append(Document(delimiter, is_quoted, strips_tabs, start, self._at, depth))
+
+    def _bodies(self, depth: int) -> None:
+        """Consume the bodies of the here-documents opened on the line that just ended."""
+        pending, self._pending = self._pending, []
+        for document in pending:
+            start = self._at
+            end = -1
+            while self._at < self._end:
+                line_end = self._text.find("\n", self._at)
+                line_end = self._end if line_end < 0 else line_end
+                line = self._text[self._at : line_end]
+                if document.strips_tabs:
+                    line = line.lstrip("\t")
+                if line == document.delimiter:
+                    end = self._at
+                    # The newline after the delimiter separates statements.
+                    self._at = line_end
+                    if self._at < self._end:
+                        self._operator()
+                    break
+                self._at = line_end + 1
+            if end < 0:
+                raise Unparsable("a here-document is not closed")
+            document.body, document.end, document.after = start, end, line_end
+            self.marks.here.append(document)
+            if document.is_quoted:
+                self.marks.documents.append((start, end))
+            else:
+                self._document_text(start, end, depth + 1)
+
+    def _document_text(self, start: int, end: int, depth: int) -> None:
+        """Scan a body in which the shell expands, without leaving it."""
+        inner = Lexer(self._text[:end])
+        inner._at = start
+        inner.marks = self.marks
+        while inner._at < end:
+            character = inner._peek()
+            if character == "\\":
+                inner._at += 2
+            elif character in "$`":
+                inner._expansion(depth, in_double=True, in_backtick=False)
+            else:
+                inner._skip(_TEXT_RUN)

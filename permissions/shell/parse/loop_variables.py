@@ -1,0 +1,100 @@
+"""Which loop variables surely hold a word of their `for` list wherever the loop's body uses them.
+
+Only reads are resolved through them: what a body writes, runs or passes as an option stays unknown.
+A script with anything that could set a variable by another way has no such variables at all.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from permissions.base.text.star_pattern import UNKNOWN
+from permissions.shell.syntax import HOME_MARK, PIPE_MARK, PWD_MARK, Word
+
+_NAME = re.compile(r"[a-z][A-Za-z0-9_]*")
+_OPEN = (UNKNOWN, PIPE_MARK, PWD_MARK, HOME_MARK)
+_TRIMMING = re.compile(r"\$\{[A-Za-z_]\w*(?:%%?|##?)[\w.*/-]*\}", re.ASCII)
+"""`${x%.py}`: cuts a value and evaluates nothing."""
+CHANGING = frozenset(
+    """
+    read export declare typeset local readonly unset mapfile readarray getopts let wait set shift
+    eval source . trap alias unalias shopt enable command builtin select coproc time exec bind fc
+    compgen complete compopt hash history [[
+    """.split()
+)
+"""Builtins that may set a variable, or that run something in this very shell."""
+
+
+class LoopVariables:
+    """What a first reading of a script says about its loops, and their values in a second one."""
+
+    def __init__(self, steady: frozenset[str] = frozenset()) -> None:
+        """`steady` are the variables that a first reading found to be set by one loop only."""
+        self._may_bind = steady
+        self._names: list[str] = []
+        self._assigned: set[str] = set()
+        self._is_spoiled = False
+        self._values: dict[str, tuple[str, ...]] = {}
+
+    @property
+    def steady(self) -> frozenset[str]:
+        """Return the variables that one loop sets and nothing else in the script."""
+        if self._is_spoiled:
+            return frozenset()
+        return frozenset(
+            name
+            for name in self._names
+            if self._names.count(name) == 1 and name not in self._assigned and _NAME.fullmatch(name)
+        )
+
+    def spoil(self) -> None:
+        """Remember that a variable may be set in a way that is not followed."""
+        self._is_spoiled = True
+
+    def note_assignment(self, name: str) -> None:
+        """Remember `name=value`."""
+        self._assigned.add(name)
+
+    def note_expansion(self, raw: str) -> None:
+        """Remember a `${…}` that is more than a name."""
+        if not _TRIMMING.fullmatch(raw):
+            self.spoil()
+
+    def note_command(self, words: Sequence[Word]) -> None:
+        """Remember a command that could set a variable."""
+        name, arguments = words[0], words[1:]
+        base = name.text.rpartition("/")[2]
+        if (
+            not name.is_literal
+            or base in CHANGING
+            or (
+                base == "printf"
+                and (
+                    not arguments
+                    or not arguments[0].is_literal
+                    or arguments[0].text.startswith("-")
+                )
+            )
+            or (base in ("[", "test") and any("[" in word.text for word in arguments))
+        ):
+            self.spoil()
+
+    def enter(self, name: str, words: Sequence[Word]) -> None:
+        """Begin the body of a loop over `words`."""
+        self._names.append(name)
+        if name in self._may_bind and words and not any(_is_open(word) for word in words):
+            self._values[name] = tuple(word.text for word in words)
+
+    def leave(self, name: str) -> None:
+        """End the body of a loop."""
+        self._values.pop(name, None)
+
+    def values(self, name: str) -> tuple[str, ...]:
+        """Return the words that a variable may hold here; () when that is not known."""
+        return self._values.get(name, ())
+
+
+def _is_open(word: Word) -> bool:
+    text = word.text
+    return word.splits or not text or text.startswith("-") or any(mark in text for mark in _OPEN)

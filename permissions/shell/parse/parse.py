@@ -1,0 +1,88 @@
+"""Reads a command into `syntax`, from the tree-sitter tree and checked against the lexer.
+
+Fails closed: a node type, a gap or a piece of quoting that is not understood raises `Unparsable`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import lru_cache
+
+import tree_sitter_bash
+from tree_sitter import Language, Parser
+
+from permissions.shell.parse.cross_check import verify
+from permissions.shell.parse.grammar_workarounds import respelled
+from permissions.shell.parse.lexer import Lexer, Marks
+from permissions.shell.parse.statements import StatementReader
+from permissions.shell.syntax import PRIVATE_MARKS, Script, Unparsable
+
+MAX_CHARACTERS = 10_000
+"""Longer commands are never allowed (documented limit)."""
+
+SHORT_CHARACTERS = 500
+"""Up to here a command is one of many that are remembered."""
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\x80-\x9f]")
+
+_LANGUAGE = Language(tree_sitter_bash.language())
+_PARSER = Parser(_LANGUAGE)
+
+
+def parse(command: str) -> Script | Unparsable:
+    """Return the command as data, or why it is not understood (returned, so that it is cached)."""
+    return _parsed(command) if len(command) <= SHORT_CHARACTERS else _parsed_long(command)
+
+
+def _read(command: str) -> Script | Unparsable:
+    if len(command) > MAX_CHARACTERS:
+        return Unparsable(f"the command has more than {MAX_CHARACTERS:,} characters")
+    if _CONTROL.search(command):
+        return Unparsable("the command contains control characters")
+    if not command.isascii() and any(mark in PRIVATE_MARKS for mark in command):
+        return Unparsable("the command contains private-use characters")
+    try:
+        source = command.encode("utf-8")
+    except UnicodeEncodeError:
+        return Unparsable("the command is not valid text")
+    try:
+        marks = Lexer(source.decode("latin-1")).scan()
+    except Unparsable as error:
+        return error
+    except RecursionError:
+        return Unparsable("nested too deeply")
+    found = _verified(source, marks)
+    if isinstance(found, Script):
+        return found
+    plainer = respelled(source, marks.here)
+    if plainer is None:
+        return found
+    again = _again(plainer)
+    return replace(again, raw=command.strip()) if isinstance(again, Script) else found
+
+
+def _verified(source: bytes, marks: Marks) -> Script | Unparsable:
+    try:
+        # Made once, a node keeps its children for the second reader.
+        root = _PARSER.parse(source).root_node
+        verify(root, source, marks)
+        return StatementReader(source).script(root)
+    except Unparsable as error:
+        return error
+    except RecursionError:
+        return Unparsable("nested too deeply")
+
+
+def _again(source: bytes) -> Script | Unparsable:
+    try:
+        return _verified(source, Lexer(source.decode("latin-1")).scan())
+    except Unparsable as error:
+        return error
+    except RecursionError:
+        return Unparsable("nested too deeply")
+
+
+# What is remembered stays small: many short commands, and a few long ones.
+_parsed = lru_cache(maxsize=512)(_read)
+_parsed_long = lru_cache(maxsize=4)(_read)

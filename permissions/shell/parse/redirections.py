@@ -1,0 +1,214 @@
+"""Reads redirections and here-documents, and hangs them where the shell does."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+from tree_sitter import Node as TreeNode
+
+from permissions.shell.parse.tree_nodes import REDIRECTS, WORDS, is_lost_dash, raw_text
+from permissions.shell.parse.words import WordReader
+from permissions.shell.syntax import (
+    AndOr,
+    Isolated,
+    Node,
+    Redirect,
+    Redirected,
+    RedirectKind,
+    Script,
+    Sequence,
+    Simple,
+    Unparsable,
+    Word,
+    Words,
+)
+
+_NUMBER_WORD = re.compile(r"[0-9]+")
+_DOCUMENT_PARTS = frozenset(
+    {"<<", "<<-", "heredoc_start", "heredoc_body", "heredoc_end", "file_descriptor", "comment"}
+)
+_OPERATORS = frozenset({"<", ">", ">>", "&>", "&>>", "<&", ">&", ">|", "<&-", ">&-"})
+
+
+class RedirectionReader:
+    """Reads the redirections of one command text."""
+
+    def __init__(
+        self, source: bytes, words: WordReader, statement: Callable[[TreeNode], Node]
+    ) -> None:
+        """Take the readers for the words and the statements that stand among redirections."""
+        self._source = source
+        self._words = words
+        self._statement = statement
+
+    def redirected(self, node: TreeNode) -> Node:
+        """Read a statement with the redirections around it."""
+        body: Node | None = None
+        body_type = ""
+        position = node.start_byte
+        redirects: list[Redirect] = []
+        after: list[Node] = []
+        for child in node.children:
+            if child.type in REDIRECTS:
+                if is_lost_dash(self._source[position : child.start_byte]):
+                    body = _with_dash(body, body_type)
+                if child.type == "heredoc_redirect":
+                    after.extend(self._after_document(child, redirects))
+                redirects.append(self.read(child))
+            elif child.is_named and child.type != "comment":
+                body = self._statement(child)
+                body_type = child.type
+            position = child.end_byte
+        result: Node
+        if body is None:
+            result = Simple("", (), (), tuple(redirects))
+        else:
+            result = _redirect_last(body, tuple(redirects), raw_text(self._source, node), body_type)
+        if not after:
+            return result
+        return _after(result, after)
+
+    def _after_document(self, node: TreeNode, redirects: list[Redirect]) -> list[Node]:
+        """Read what stands on the line after `<<EOF`: the tree keeps it inside the redirection."""
+        found: list[Node] = []
+        for child in node.children:
+            kind = child.type
+            if kind in _DOCUMENT_PARTS:
+                continue
+            if kind in REDIRECTS:
+                redirects.append(self.read(child))
+            elif kind in ("&&", "||"):
+                found.append(Words(kind, ()))
+            elif kind == "pipeline":
+                items = [item for item in child.named_children if item.type != "comment"]
+                found.append(Isolated(tuple(self._statement(item) for item in items)))
+            elif kind in WORDS and node.child_by_field_name("argument") is not None:
+                raise Unparsable("arguments after a here-document")
+            elif child.is_named:
+                found.append(self._statement(child))
+            elif kind not in ("|", "|&", ";", "&", "\n"):
+                raise Unparsable(f"'{raw_text(self._source, child)}' after a here-document")
+        return found
+
+    def read(self, node: TreeNode) -> Redirect:
+        """Read one redirection."""
+        raw = raw_text(self._source, node)
+        if node.type == "heredoc_redirect":
+            scripts: list[Script] = []
+            for child in node.children:
+                if child.type == "heredoc_body":
+                    scripts.extend(self._words.scan(child).scripts)
+            text = self._document(node)
+            return Redirect(raw, RedirectKind.TEXT, None, tuple(scripts), text)
+        if node.type == "herestring_redirect":
+            word = self._words.scan(node)
+            given = [child for child in node.children if child.type in WORDS]
+            read = self._words.read(given[0]) if len(given) == 1 else word
+            text = read.text if read.is_literal else None
+            return Redirect(raw, RedirectKind.TEXT, None, word.scripts, text)
+        operator = ""
+        targets: list[TreeNode] = []
+        for child in node.children:
+            if child.type == "file_descriptor":
+                continue
+            if not child.is_named and child.type in _OPERATORS:
+                operator = child.type
+            else:
+                targets.append(child)
+        if operator not in _OPERATORS:
+            raise Unparsable("a redirection is not understood")
+        if operator in (">&-", "<&-"):
+            return Redirect(raw, RedirectKind.DUPLICATE, None)
+        words = self._split_targets(targets)
+        if len(words) != 1:
+            # `> a b` puts further words of the command behind the target.
+            raise Unparsable("words after a redirection")
+        target = words[0]
+        if operator in (">&", "<&") and (_NUMBER_WORD.fullmatch(target.text) or target.text == "-"):
+            return Redirect(raw, RedirectKind.DUPLICATE, None)
+        if operator == "<&":
+            raise Unparsable("an unusual descriptor")
+        kind = RedirectKind.READ if operator == "<" else RedirectKind.WRITE
+        return Redirect(raw, kind, target, target.scripts)
+
+    def _document(self, node: TreeNode) -> str | None:
+        """Return the body of a here-document; None when something in it expands."""
+        parts = {child.type: child for child in node.children}
+        start, body = parts.get("heredoc_start"), parts.get("heredoc_body")
+        if start is None or body is None:
+            return None
+        text = raw_text(self._source, body)
+        is_quoted = any(mark in raw_text(self._source, start) for mark in "'\"\\")
+        if not is_quoted and any(mark in text for mark in "$`\\"):
+            return None
+        if "<<-" in parts:
+            text = "\n".join(line.lstrip("\t") for line in text.split("\n"))
+        return text
+
+    def _split_targets(self, targets: list[TreeNode]) -> list[Word]:
+        groups: list[list[TreeNode]] = []
+        position = -1
+        for target in targets:
+            if target.type not in WORDS:
+                raise Unparsable("the target of a redirection is not understood")
+            if groups and position == target.start_byte:
+                groups[-1].append(target)
+            else:
+                groups.append([target])
+            position = target.end_byte
+        found: list[Word] = []
+        for group in groups:
+            found.extend(self._words.expand(group))
+        return found
+
+
+def _with_dash(body: Node | None, body_type: str) -> Node:
+    """Put the dash back that the grammar drops: it is the last word of the last command."""
+    if isinstance(body, Simple):
+        words = (*body.words, Word("-", "-"))
+        return replace(body, raw=f"{body.raw} -", words=words, is_plain=False)
+    if body_type in ("list", "pipeline", "negated_command"):
+        if isinstance(body, AndOr):
+            return AndOr(body.left, _with_dash(body.right, "list"), body.is_and)
+        if isinstance(body, Isolated) and len(body.items) > 1:
+            return Isolated((*body.items[:-1], _with_dash(body.items[-1], "")))
+        if isinstance(body, Sequence) and len(body.items) == 1:
+            return Sequence((_with_dash(body.items[0], ""),))
+    raise Unparsable("part of it is not understood")
+
+
+def _redirect_last(
+    body: Node, redirects: tuple[Redirect, ...], raw: str, body_type: str = ""
+) -> Node:
+    """Attach redirections; the tree hangs those of a list's last command around the whole list."""
+    if isinstance(body, Simple):
+        return replace(body, redirects=(*body.redirects, *redirects))
+    if body_type in ("list", "pipeline", "negated_command"):
+        if isinstance(body, AndOr):
+            right = _redirect_last(body.right, redirects, raw, "list")
+            return AndOr(body.left, right, body.is_and)
+        if isinstance(body, Isolated) and len(body.items) > 1:
+            last = _redirect_last(body.items[-1], redirects, raw)
+            return Isolated((*body.items[:-1], last))
+        if isinstance(body, Sequence) and len(body.items) == 1:
+            return Sequence((_redirect_last(body.items[0], redirects, raw),))
+    return Redirected(body, redirects, raw)
+
+
+def _after(first: Node, rest: list[Node]) -> Node:
+    """Put what followed a here-document's delimiter on its line back in order."""
+    result = first
+    is_and: bool | None = None
+    for node in rest:
+        if isinstance(node, Words) and not node.words and node.raw in ("&&", "||"):
+            is_and = node.raw == "&&"
+        elif is_and is not None:
+            result = AndOr(result, node, is_and)
+            is_and = None
+        elif isinstance(node, Isolated):
+            result = Isolated((result, *node.items))
+        else:
+            result = Sequence((result, node))
+    return result

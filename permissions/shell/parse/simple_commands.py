@@ -1,0 +1,189 @@
+"""Reads simple commands, declarations and tests: the units that rules are about."""
+
+from __future__ import annotations
+
+import re
+
+from tree_sitter import Node as TreeNode
+
+from permissions.base.recent import Recent
+from permissions.shell.parse.loop_variables import LoopVariables
+from permissions.shell.parse.plain_command import is_plain, plain_words
+from permissions.shell.parse.redirections import RedirectionReader
+from permissions.shell.parse.tree_nodes import REDIRECTS, WORDS, raw_text
+from permissions.shell.parse.words import WordReader, changes_nothing, join_words
+from permissions.shell.syntax import Assignment, Redirect, Simple, Unparsable, Word
+
+_RESERVED = frozenset(
+    "{ } ! if then elif else fi for while until do done case esac select function [[ ]]".split()
+)
+"""Words that are no program where a command starts; quoted ones are."""
+_RESERVED_OR_BEFORE = _RESERVED | {"time", "coproc"}
+_EVALUATING_TEST = re.compile(r"-(?:eq|ne|lt|le|gt|ge|v|R)\b|\w\[")
+"""Tests that evaluate arithmetic, which may set variables."""
+_COMPARISONS = frozenset({"=", "==", "!=", "=~", "<", ">"})
+_ARGUMENT_TOKENS = frozenset({"=~", "==", "(", ")"})
+
+_KEPT_CHARACTERS = 200
+_plain: Recent[Simple] = Recent(1024)
+"""Plain commands that do nothing to what is read after them, by their text."""
+
+
+class CommandReader:
+    """Reads the simple commands of one command text."""
+
+    def __init__(
+        self,
+        source: bytes,
+        words: WordReader,
+        redirections: RedirectionReader,
+        loops: LoopVariables,
+    ) -> None:
+        """Take the readers for what stands in a command, and what is told of its variables."""
+        self._source = source
+        self._words = words
+        self._redirections = redirections
+        self._loops = loops
+
+    def _raw(self, node: TreeNode) -> str:
+        return raw_text(self._source, node)
+
+    def plain(self, node: TreeNode) -> Simple | None:
+        """Read a command whose text says it all; nothing below its node is looked at."""
+        start, end = node.start_byte, node.end_byte
+        if not is_plain(self._source, start, end):
+            return None
+        raw = self._source[start:end].decode("utf-8", "replace")
+        found = _plain.get(raw)
+        if found is None:
+            found = self._simple(raw, (), plain_words(raw), (), is_plain=True)
+            if len(raw) <= _KEPT_CHARACTERS and changes_nothing(found.words):
+                _plain.keep(raw, found)
+        return found
+
+    def command(self, node: TreeNode) -> Simple:
+        """Read a command from what stands below its node."""
+        assignments: list[Assignment] = []
+        pieces: list[list[TreeNode]] = []
+        redirects: list[Redirect] = []
+        position = -1
+        for child in node.children:
+            kind = child.type
+            if kind == "variable_assignment":
+                if pieces:
+                    raise Unparsable("an assignment among arguments")
+                assignments.append(self._words.assignment(child))
+            elif kind in REDIRECTS:
+                redirects.append(self._redirections.read(child))
+            elif kind == "command_name":
+                pieces.append(list(child.children))
+            elif kind in WORDS:
+                # Pieces that touch are one word for the shell, whatever the tree says.
+                if pieces and position == child.start_byte:
+                    pieces[-1].append(child)
+                else:
+                    pieces.append([child])
+            elif kind in _ARGUMENT_TOKENS:
+                pieces.append([child])
+            else:
+                raise Unparsable(f"'{self._raw(child)}' is not understood here")
+            position = child.end_byte
+        read: list[Word] = []
+        for one in pieces:
+            read.extend(self._words.expand(one))
+        return self._simple(
+            self._without_redirects(node) if redirects else self._raw(node).strip(),
+            tuple(assignments),
+            read,
+            tuple(redirects),
+        )
+
+    def _simple(
+        self,
+        raw: str,
+        assignments: tuple[Assignment, ...],
+        words: list[Word],
+        redirects: tuple[Redirect, ...],
+        *,
+        is_plain: bool = False,
+    ) -> Simple:
+        if words and words[0].raw in _RESERVED_OR_BEFORE:
+            _check_reserved([word.raw for word in words])
+        self._words.note_command(words)
+        return Simple(raw, assignments, tuple(words), redirects, is_plain)
+
+    def _without_redirects(self, node: TreeNode) -> str:
+        pieces: list[str] = []
+        position = node.start_byte
+        for child in node.children:
+            if child.type in REDIRECTS:
+                before = self._source[position : child.start_byte]
+                pieces.append(before.decode("utf-8", "replace"))
+                position = child.end_byte
+        pieces.append(self._source[position : node.end_byte].decode("utf-8", "replace"))
+        return "".join(pieces).strip()
+
+    def declaration(self, node: TreeNode) -> Simple:
+        """Read `export`, `declare`, `unset` and their like."""
+        words: list[Word] = []
+        end = -1
+        for child in node.children:
+            kind = child.type
+            touches, end = child.start_byte == end, child.end_byte
+            if kind == "variable_assignment":
+                assignment = self._words.assignment(child)
+                name = self._words.literal(f"{assignment.name}=")
+                words.append(join_words(assignment.raw, (name, assignment.value)))
+            elif kind == "variable_name":
+                self._words.note_variable(self._raw(child))
+                words.append(self._words.literal(self._raw(child)))
+            elif child.is_named:
+                words.append(self._words.read(child))
+            else:
+                words.append(self._words.literal(self._raw(child)))
+            if touches:
+                # `export PA''TH=x`: pieces that touch are one word, and name one variable.
+                pieces = words[-2:]
+                words[-2:] = [join_words("".join(piece.raw for piece in pieces), pieces)]
+                self._words.note_variable(words[-1].text.partition("=")[0])
+        self._words.note_command(words)
+        return Simple(self._raw(node), (), tuple(words))
+
+    def test(self, node: TreeNode) -> Simple:
+        """Read `[ … ]` and `[[ … ]]`."""
+        if _EVALUATING_TEST.search(self._raw(node)):
+            self._loops.spoil()
+        name = node.children[0].type if node.children else "[["
+        words = self._test_words(node)
+        self._words.evaluation.note_command(name, words)
+        ending = [self._words.literal("]")] if name == "[" else []
+        return Simple(self._raw(node), (), (self._words.literal(name), *words, *ending))
+
+    def _test_words(self, node: TreeNode) -> list[Word]:
+        found: list[Word] = []
+        for child in node.children:
+            kind = child.type
+            if kind in ("[", "]", "[[", "]]") and child.parent == node:
+                continue
+            if kind in WORDS:
+                found.append(self._words.read(child))
+            elif kind in ("regex", "extglob_pattern"):
+                found.append(self._words.scan(child))
+            elif child.named_child_count:
+                found.extend(self._test_words(child))
+            elif child.type == "variable_name" or kind in _COMPARISONS:
+                found.append(self._words.literal(self._raw(child)))
+        return found
+
+
+def _check_reserved(words: list[str]) -> None:
+    """Refuse a command that is none: the grammar takes `! {`, `time {` and `coproc {` for one."""
+    position = 0
+    if words and words[0] in ("time", "coproc"):
+        while position < len(words) and words[position] in ("time", "-p", "--", "coproc"):
+            position += 1
+        if words[position - 1] == "coproc" and set(words[position + 1 : position + 2]) & _RESERVED:
+            # A name stands before a compound command.
+            position += 1
+    if words[position : position + 1] and words[position] in _RESERVED:
+        raise Unparsable(f"'{words[position]}' is not understood here")

@@ -1,0 +1,402 @@
+"""Reads words: quotes removed, escapes and braces resolved, expansions replaced by marks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from tree_sitter import Node as TreeNode
+
+from permissions.base.text.star_pattern import UNKNOWN
+from permissions.shell.parse.arithmetic_evaluation import EVALUATING, Evaluation
+from permissions.shell.parse.braces import (
+    BRACES,
+    CLOSE,
+    COMMA,
+    MAX_ALL_BRACE_WORDS,
+    OPEN,
+    UNBRACE,
+    braced,
+)
+from permissions.shell.parse.loop_variables import CHANGING, LoopVariables
+from permissions.shell.syntax import (
+    GLOB_MARKS,
+    HOME_MARK,
+    PIPE_MARK,
+    PWD_MARK,
+    Assignment,
+    Script,
+    Unparsable,
+    Word,
+)
+
+_PLAIN_EXPANSION = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_QUOTED_VARIABLE = re.compile(r'"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})"', re.ASCII)
+_DYNAMIC_EXPANSION = re.compile(r"^\$\{!|@[A-Za-z]\}$")
+_ASSIGNING_EXPANSION = re.compile(r"^\$\{[A-Za-z_][A-Za-z0-9_]*:?=")
+_POSITIONAL = re.compile(r"\$[0-9](\w+)", re.ASCII)
+"""`$1x`, which the grammar takes for one name: only the digit is."""
+_NUMERIC = frozenset({"$?", "$#", "$$", "$!"})
+_PWD_COMMAND = re.compile(r"\$\(\s*pwd\s*\)|`\s*pwd\s*`")
+_TRACKED = frozenset({"HOME", "PWD", "OLDPWD", "CDPATH", "IFS"})
+_TWO_WORDS = re.compile(rb"\][ \t]+\{")
+"""What the grammar takes for one word."""
+_PLAIN_WORD = re.compile(rb"[A-Za-z0-9_./:@%+=^-]+")
+_ANSI = re.compile(
+    r"\\(?:x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|([0-7]{1,3})|c(.)|(.))",
+    re.DOTALL,
+)
+_ANSI_LETTERS = {
+    "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n",
+    "r": "\r", "t": "\t", "v": "\v", "\\": "\\", "'": "'", '"': '"', "?": "?",
+}  # fmt: skip
+
+
+class WordReader:
+    """Reads the words of one command text and notes what its expansions could do."""
+
+    def __init__(
+        self, source: bytes, substitution: Callable[[TreeNode], Script], loops: LoopVariables
+    ) -> None:
+        """`substitution` reads the commands inside a substitution."""
+        self._loops = loops
+        self._source = source
+        self._substitution = substitution
+        self.taints_variables = False
+        self._reasons: list[str] = []
+        self._braced = 0
+        self.evaluation = Evaluation()
+
+    @property
+    def hides(self) -> str:
+        """Return why some of what runs stays out of sight; empty when nothing does."""
+        if self._reasons:
+            return self._reasons[0]
+        return self.evaluation.hides
+
+    def _raw(self, node: TreeNode) -> str:
+        return self._source[node.start_byte : node.end_byte].decode("utf-8", "replace")
+
+    def literal(self, text: str) -> Word:
+        """Return a word for a keyword."""
+        return Word(text, text)
+
+    def read(self, node: TreeNode) -> Word:
+        """Read one node as one word. Raises Unparsable when braces make it several."""
+        words = self.expand([node])
+        if len(words) == 1:
+            return words[0]
+        raw = self._raw(node)
+        scripts = tuple(script for word in words for script in word.scripts)
+        return Word(raw, UNKNOWN, True, scripts)
+
+    def expand(self, nodes: Sequence[TreeNode]) -> list[Word]:
+        """Read nodes that touch as one word, and expand its braces."""
+        first, last = nodes[0], nodes[-1]
+        if first is last and first.type == "word":
+            # Most words are plain, and nothing in them needs reading.
+            word = self._source[first.start_byte : first.end_byte]
+            if _PLAIN_WORD.fullmatch(word):
+                text = word.decode("ascii")
+                return [Word(text, text)]
+            if _TWO_WORDS.fullmatch(word):
+                return [Word("]", "]"), Word("{", "{")]
+        raw = self._source[first.start_byte : last.end_byte].decode("utf-8", "replace")
+        pieces = [self._piece(node, at_start=node is first) for node in nodes]
+        joined = join_words(raw, pieces)
+        if OPEN not in joined.text:
+            if CLOSE in joined.text or COMMA in joined.text:
+                return [Word(raw, joined.text.translate(UNBRACE), joined.splits, joined.scripts)]
+            return [joined]
+        texts = braced(joined.text)
+        self._braced += len(texts)
+        if self._braced > MAX_ALL_BRACE_WORDS:
+            raise Unparsable("brace expansions give too many words")
+        return [Word(raw, text.translate(UNBRACE), joined.splits, joined.scripts) for text in texts]
+
+    def scan(self, node: TreeNode) -> Word:
+        """Return an unknown word with every substitution below `node`."""
+        scripts: list[Script] = []
+        self._collect(node, scripts)
+        return Word(self._raw(node), UNKNOWN, False, tuple(scripts))
+
+    def arithmetic(self, node: TreeNode) -> Word:
+        """Read arithmetic: unknown, and evaluating it may run what variables hold."""
+        self._loops.spoil()
+        self.evaluation.note_evaluated(self._raw(node))
+        return self.scan(node)
+
+    def assignment(self, node: TreeNode) -> Assignment:
+        """Read `NAME=value`."""
+        name_node = node.child_by_field_name("name")
+        value_node = node.child_by_field_name("value")
+        if name_node is None:
+            raise Unparsable("an assignment is not understood")
+        scripts: list[Script] = []
+        if name_node.type == "subscript":
+            self._loops.spoil()
+            self.evaluation.note_subscript(self._raw(name_node))
+            self._collect(name_node, scripts)
+            inner = name_node.child_by_field_name("name")
+            name = self._raw(inner if inner is not None else name_node)
+        else:
+            name = self._raw(name_node)
+        self._loops.note_assignment(name)
+        self.note_variable(name)
+        if value_node is None:
+            value = Word("", "")
+        elif value_node.type == "array":
+            value = self.scan(value_node)
+            self.evaluation.note_elements(value.raw)
+        else:
+            pieces = [value_node]
+            found = [self._piece(piece, at_start=True) for piece in pieces]
+            value = join_words(self._raw(value_node), found)
+            # Nothing in a value is a pattern for file names or a list of words.
+            value = Word(value.raw, value.plain.translate(UNBRACE), value.splits, value.scripts)
+        self.evaluation.note_value(name, value)
+        if scripts:
+            value = Word(value.raw, value.text, value.splits, (*value.scripts, *scripts))
+        return Assignment(self._raw(node), name, value)
+
+    def note_variable(self, name: str) -> None:
+        """Remember that a variable is set here. Raises Unparsable for one that changes patterns."""
+        if name == "GLOBIGNORE":
+            raise Unparsable("GLOBIGNORE changes which files patterns reach")
+        if name in _TRACKED:
+            self.taints_variables = True
+
+    def note_function(self, name: str) -> None:
+        """Remember a function; one named `pwd` may say anything."""
+        self.evaluation.note_function()
+        if name == "pwd":
+            self.taints_variables = True
+
+    def note_command(self, words: Sequence[Word]) -> None:
+        """Remember what a command's name and arguments do to variables."""
+        if not words or changes_nothing(words):
+            return
+        name = words[0].text.rpartition("/")[2]
+        if name == "shopt" and any(word.text in _REACHING for word in words):
+            raise Unparsable("shopt changes which files patterns reach")
+        self._loops.note_command(words)
+        # Only these builtins set variables that an argument names.
+        if name in _RUNNING_BUILTINS or (
+            name in _SETTING_BUILTINS and any(_mentions_tracked(word) for word in words[1:])
+        ):
+            self.taints_variables = True
+        self.evaluation.note_command(name, words[1:])
+
+    def _piece(self, node: TreeNode, *, at_start: bool) -> Word:
+        raw = self._raw(node)
+        if node.type in _EXPANDING:
+            raw = raw.lstrip(" \t\n")
+        match node.type:
+            case "word" | "number" | "test_operator" | "semgrep_metavariable":
+                if node.child_count and node.type == "number":
+                    return self.scan(node)
+                return Word(raw, _unquoted(raw, at_start=at_start))
+            case "raw_string":
+                return Word(raw, raw[1:-1])
+            case "ansi_c_string":
+                return Word(raw, _ansi(raw[2:-1]))
+            case "string":
+                return self._string(node)
+            case "concatenation":
+                pieces: list[Word] = []
+                position = node.start_byte
+                for child in node.children:
+                    if child.start_byte != position:
+                        raise Unparsable("a word with a gap")
+                    pieces.append(self._piece(child, at_start=at_start and not pieces))
+                    position = child.end_byte
+                return join_words(raw, pieces)
+            case "simple_expansion" | "expansion":
+                return self._variable(node, raw)
+            case "command_substitution":
+                script = self._substitution(node)
+                if _PWD_COMMAND.fullmatch(raw):
+                    return Word(raw, PWD_MARK, False, (script,))
+                return Word(raw, UNKNOWN, True, (script,))
+            case "process_substitution":
+                return Word(raw, PIPE_MARK, False, (self._substitution(node),))
+            case "arithmetic_expansion":
+                return Word(raw, UNKNOWN, False, self.arithmetic(node).scripts)
+            case "brace_expression":
+                return Word(raw, "".join(BRACES.get(mark, mark) for mark in raw))
+            case "array":
+                return self.scan(node)
+            case kind if not node.is_named and kind in ("==", "=~", "(", ")", "{", "}"):
+                return Word(raw, raw)
+            case kind:
+                raise Unparsable(f"a {kind.replace('_', ' ')} in a word")
+
+    def _string(self, node: TreeNode) -> Word:
+        pieces: list[Word] = []
+        position = node.start_byte + 1
+        for child in node.children[1:-1]:
+            if child.start_byte > position:
+                pieces.append(self._string_text(position, child.start_byte))
+            if child.type in ("string_content", '"', "$"):
+                pieces.append(self._string_text(child.start_byte, child.end_byte))
+            else:
+                raw = self._raw(child)
+                expansion = raw.lstrip(" \t\n")
+                if expansion != raw:
+                    # The grammar takes blanks in front of it for a part of it.
+                    blanks = raw[: -len(expansion)]
+                    pieces.append(Word(blanks, blanks))
+                piece = self._piece(child, at_start=False)
+                pieces.append(Word(piece.raw, piece.text, False, piece.scripts))
+            position = child.end_byte
+        if position < node.end_byte - 1:
+            pieces.append(self._string_text(position, node.end_byte - 1))
+        if not pieces:
+            return Word(self._raw(node), "")
+        variable = _QUOTED_VARIABLE.fullmatch(self._raw(node))
+        if variable:
+            choices = self._loops.values(variable[1] or variable[2])
+            return Word(self._raw(node), pieces[0].text, False, pieces[0].scripts, "", choices)
+        return join_words(self._raw(node), pieces)
+
+    def _string_text(self, start: int, end: int) -> Word:
+        raw = self._source[start:end].decode("utf-8", "replace")
+        return Word(raw, re.sub(r'\\([$`"\\\n])', lambda m: "" if m[1] == "\n" else m[1], raw))
+
+    def _variable(self, node: TreeNode, raw: str) -> Word:
+        plain = _PLAIN_EXPANSION.fullmatch(raw)
+        name = plain[1] if plain else raw[1:] if node.type == "simple_expansion" else ""
+        if name == "HOME":
+            return Word(raw, HOME_MARK)
+        if name == "PWD":
+            return Word(raw, PWD_MARK)
+        if name == "IFS" or raw.startswith("${IFS"):
+            self._reasons.append("$IFS can move word boundaries")
+        if raw in _NUMERIC:
+            return Word(raw, UNKNOWN)
+        positional = _POSITIONAL.fullmatch(raw)
+        if positional:
+            return Word(raw, UNKNOWN + positional[1], True)
+        scripts: list[Script] = []
+        if node.type == "expansion" and not plain:
+            self._loops.note_expansion(raw)
+            if _DYNAMIC_EXPANSION.search(raw):
+                self._reasons.append(f"{raw} runs what a variable holds")
+            if _ASSIGNING_EXPANSION.search(raw):
+                self._reasons.append(f"{raw} sets a variable")
+            self.evaluation.note_expansion(raw)
+            self._collect(node, scripts)
+        return Word(raw, UNKNOWN, True, tuple(scripts))
+
+    def _collect(self, node: TreeNode, scripts: list[Script]) -> None:
+        for child in node.children:
+            match child.type:
+                case "command_substitution" | "process_substitution":
+                    scripts.append(self._substitution(child))
+                case "simple_expansion" | "expansion":
+                    raw = self._raw(child).lstrip(" \t\n")
+                    scripts.extend(self._variable(child, raw).scripts)
+                case "arithmetic_expansion":
+                    scripts.extend(self.arithmetic(child).scripts)
+                case "heredoc_redirect" | "file_redirect":
+                    raise Unparsable("a redirection inside an expansion")
+                case _:
+                    self._collect(child, scripts)
+
+
+_EXPANDING = frozenset(
+    {"simple_expansion", "expansion", "command_substitution", "arithmetic_expansion"}
+)
+_SETTING_BUILTINS = frozenset(
+    {
+        "read",
+        "printf",
+        "export",
+        "declare",
+        "typeset",
+        "local",
+        "readonly",
+        "unset",
+        "mapfile",
+        "readarray",
+        "getopts",
+        "let",
+        "wait",
+    }
+)
+_REACHING = frozenset({"dotglob", "nocaseglob"})
+_RUNNING_BUILTINS = frozenset({"eval", "source", "."})
+_NOTED = _SETTING_BUILTINS | _RUNNING_BUILTINS | CHANGING | EVALUATING
+"""Every program that does something to variables, if its name is known."""
+
+
+def changes_nothing(words: Sequence[Word]) -> bool:
+    """Is it the command of a program that is known to do nothing to variables?"""
+    return words[0].is_literal and words[0].text.rpartition("/")[2] not in _NOTED
+
+
+def join_words(raw: str, pieces: Sequence[Word]) -> Word:
+    """Return pieces that touch as one word."""
+    if len(pieces) == 1:
+        piece = pieces[0]
+        return piece if piece.raw == raw else replace(piece, raw=raw)
+    return Word(
+        raw,
+        "".join(piece.text for piece in pieces),
+        any(piece.splits for piece in pieces),
+        tuple(script for piece in pieces for script in piece.scripts),
+    )
+
+
+def _mentions_tracked(word: Word) -> bool:
+    return word.is_unknown or any(name in word.text for name in _TRACKED)
+
+
+def _unquoted(raw: str, *, at_start: bool) -> str:
+    """Resolve escapes of an unquoted word; mark its tilde, globs and braces."""
+    if raw.isalnum():
+        return raw
+    pieces: list[str] = []
+    position = 0
+    if at_start and raw.startswith("~"):
+        if raw == "~" or raw.startswith("~/"):
+            pieces.append(HOME_MARK)
+        elif raw == "~+" or raw.startswith("~+/"):
+            pieces.append(PWD_MARK)
+            position = 1
+        else:
+            user = raw.partition("/")[0]
+            pieces.append(UNKNOWN)
+            position = len(user) - 1
+        position += 1
+    while position < len(raw):
+        character = raw[position]
+        if character in " \t\n":
+            # The grammar takes `] {` for one word.
+            raise Unparsable("a word with a blank")
+        if character == "\\":
+            following = raw[position + 1 : position + 2]
+            if following != "\n":
+                pieces.append(following)
+            position += 2
+            continue
+        pieces.append(GLOB_MARKS.get(character) or BRACES.get(character) or character)
+        position += 1
+    return "".join(pieces)
+
+
+def _ansi(body: str) -> str:
+    def value(match: re.Match[str]) -> str:
+        for group, base in ((1, 16), (2, 16), (3, 16), (4, 8)):
+            if match[group]:
+                number = int(match[group], base)
+                if number in range(0xD800, 0xE100) or number > 0x10FFFF or number == 0:
+                    raise Unparsable("an unusual character in $'…'")
+                # Bytes above 127 depend on the locale.
+                return chr(number) if group in (2, 3) or number < 128 else UNKNOWN
+        if match[5]:
+            return chr(ord(match[5]) & 0x1F)
+        return _ANSI_LETTERS.get(match[6], "\\" + match[6])
+
+    return _ANSI.sub(value, body)

@@ -1,0 +1,1 @@
+"""What each known program reads, writes and runs."""

@@ -1,0 +1,166 @@
+"""`find`: where it looks, what it deletes, and the commands that `-exec` runs on what it finds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from permissions.base.text.star_pattern import UNKNOWN
+from permissions.shell.access import HERE, Access, AccessKind, each, names
+from permissions.shell.programs.text_tools import sed_arguments
+from permissions.shell.syntax import GLOB_MARKS, PIPE_MARK, Word
+
+FOUND = Word("{}", PIPE_MARK, splits=False)
+"""Stands for what find finds, where that is known well enough: below its roots, no way out."""
+
+_EXEC = names("-exec -execdir -ok -okdir")
+_BATCHES = names("-exec -execdir")
+"""Of these, the ones that may hand on many names at once."""
+_REMOVERS = names("rm rmdir unlink")
+"""They remove a link, not what it leads to."""
+_READERS = names(
+    "cat head tail wc grep egrep fgrep ls stat file md5sum sha1sum sha256sum awk sed echo basename "
+    "dirname"
+)
+_OR = names("-o -or ,")
+_NOT = names("! -not")
+_FIND_MARKS = str.maketrans(GLOB_MARKS)
+
+
+def exec_commands(words: Sequence[Word]) -> Iterator[tuple[Word, ...]]:
+    """Yield the commands of `-exec` and its like, `{}` as it is written."""
+    for start, end in exec_spans(words):
+        if words[start + 1 : end]:
+            yield tuple(words[start + 1 : end])
+
+
+def exec_spans(words: Sequence[Word]) -> Iterator[tuple[int, int]]:
+    """Yield where each of `-exec` and its like stands, and where its command ends."""
+    position = 0
+    while position < len(words):
+        start = position
+        position += 1
+        if words[start].text not in _EXEC:
+            continue
+        while position < len(words) and not _ends(words, start, position):
+            position += 1
+        yield start, position
+        position += 1
+
+
+def _ends(words: Sequence[Word], start: int, position: int) -> bool:
+    """Does the command of `-exec` end here? A plus is a word like any other but behind `{}`."""
+    if words[position].text == ";":
+        return True
+    return (
+        words[position].text == "+"
+        and words[start].text in _BATCHES
+        and position > start + 1
+        and words[position - 1].text == "{}"
+    )
+
+
+def is_below_roots(words: Sequence[Word], command: Sequence[Word]) -> bool:
+    """Does what find puts for `{}` stay below its roots, whatever the command does with it?"""
+    if follows_links(words) or not command[0].is_literal:
+        return False
+    program = command[0].text
+    if program in _REMOVERS or _edits_in_place(command):
+        return True
+    return program in _READERS and finds_files_only(words)
+
+
+def follows_links(words: Sequence[Word]) -> bool:
+    """Does find go, or look, through links?"""
+    return any(word.plain in ("-L", "-follow") for word in words)
+
+
+def finds_files_only(words: Sequence[Word]) -> bool:
+    """Is `-type f` a condition of everything that commands are run on?"""
+    commands = list(exec_spans(words))
+    first = commands[0][0] if commands else len(words)
+    inside = {position for start, end in commands for position in range(start, end)}
+    depth = 0
+    has_type = False
+    for position, word in enumerate(words):
+        text = word.plain
+        if position in inside:
+            continue
+        if text in ("(", ")"):
+            depth += 1 if text == "(" else -1
+        elif depth == 0 and text in _OR:
+            return False
+        elif depth == 0 and text == "-type" and words[position + 1 : position + 2]:
+            is_not = position > 0 and words[position - 1].plain in _NOT
+            is_before = position < first
+            has_type = has_type or (words[position + 1].text == "f" and is_before and not is_not)
+    return has_type
+
+
+def find(words: Sequence[Word]) -> list[Access]:
+    """Return where find looks, and what it writes or deletes."""
+    roots = roots_of(words)
+    texts = [word.plain for word in words]
+    commands = [one for one in exec_commands(words) if is_below_roots(words, one)]
+    changes = "-delete" in texts or any(
+        one[0].text in _REMOVERS or _edits_in_place(one) for one in commands
+    )
+    # Tests choose what is changed below the roots; the roots themselves are only a place.
+    found = each(AccessKind.WRITE if changes else AccessKind.READ, roots or [HERE])
+    acts = changes or not _EXEC.isdisjoint(texts)
+    if acts and "-files0-from" in texts:
+        # Where it looks stands in a file.
+        roots = [Word("-files0-from", UNKNOWN)]
+        found.extend(each(AccessKind.WRITE if changes else AccessKind.READ, roots))
+    for position, text in enumerate(texts):
+        value = words[position + 1 : position + 2]
+        if text in ("-fprint", "-fprint0", "-fprintf", "-fls"):
+            found.extend(each(AccessKind.WRITE, value))
+        elif text in ("-newer", "-samefile", "-files0-from") or text.startswith("-newer"):
+            found.extend(each(AccessKind.READ, value))
+        elif acts and text in ("-name", "-iname") and texts[position - 1] not in _NOT:
+            found.extend(_named(roots or [HERE], value, changes=changes))
+    return found
+
+
+def changes_found(words: Sequence[Word]) -> bool:
+    """Does find delete or edit what it finds, and stay below its roots?"""
+    return any(word.plain == "-delete" for word in words) or any(
+        is_below_roots(words, one) and (one[0].text in _REMOVERS or _edits_in_place(one))
+        for one in exec_commands(words)
+    )
+
+
+def roots_of(words: Sequence[Word]) -> list[Word]:
+    """Return the folders that are named: behind the first options, before the first test."""
+    position = 0
+    while position < len(words):
+        text = words[position].plain
+        if text not in ("-H", "-L", "-P", "-D", "--") and not text.startswith("-O"):
+            break
+        position += 2 if text == "-D" else 1
+        if text == "--":
+            break
+    roots: list[Word] = []
+    for word in words[position:]:
+        if word.plain.startswith(("-", "(", "!", ",")):
+            break
+        roots.append(word)
+    return roots
+
+
+def _named(roots: Sequence[Word], value: Sequence[Word], *, changes: bool) -> Iterator[Access]:
+    """Yield the files of a name, to be held against the rules about it."""
+    for name in value:
+        if not name.is_literal or "/" in name.text:
+            continue
+        pattern = name.text.translate(_FIND_MARKS)
+        kind = AccessKind.WRITE if changes and pattern == name.text else AccessKind.MENTIONED
+        for root in roots:
+            yield Access(kind, Word(name.raw, f"{root.text}/{pattern}", root.splits))
+
+
+def _edits_in_place(command: Sequence[Word]) -> bool:
+    if command[0].text not in ("sed", "gsed"):
+        return False
+    found = sed_arguments(command[1:])
+    return found.has("-i", "--in-place") and not found.has("--follow-symlinks")

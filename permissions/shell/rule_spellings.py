@@ -1,0 +1,152 @@
+"""The spellings of a command that rules may match."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from permissions.base.record import record
+from permissions.base.text.star_pattern import UNKNOWN
+from permissions.shell.access import names
+from permissions.shell.arguments import split_arguments
+from permissions.shell.command_pattern import WORD_END
+from permissions.shell.syntax import PIPE_MARK, Simple, Word
+from permissions.shell.wrappers.layers import Layer, program_of
+
+EXPANDED = UNKNOWN + PIPE_MARK
+"""What stands in a word for something that is expanded later."""
+
+
+@record(frozen=True, slots=True)
+class Form:
+    """One spelling of a command that rules may match."""
+
+    head: str
+    """Its program."""
+    joined: str
+    spaced: str
+    must_name: str = ""
+    """How a wildcard must begin to match: a wrapper's has to name the program inside."""
+
+
+def form_of(words: tuple[Word, ...], program: str | None = None) -> Form:
+    """Return the spelling of these words, with another name for the program if one is given."""
+    texts = [word.plain for word in words]
+    if program is not None:
+        texts[0] = program
+    return Form(texts[0], WORD_END.join(texts), " ".join(texts))
+
+
+def allow_forms(
+    simple: Simple, layers: list[Layer], layer_forms: list[Form], unsafe: list[str]
+) -> tuple[Form, ...]:
+    """Return what allow rules match; `unsafe` are the variables set that keep wildcards out."""
+    forms: list[Form] = []
+    if not simple.words:
+        texts = [item.raw for item in simple.assignments]
+        if texts and all(item.value.is_literal for item in simple.assignments):
+            forms.append(Form(texts[0], WORD_END.join(texts), " ".join(texts)))
+        return tuple(forms)
+    if simple.assignments and all(item.value.is_literal for item in simple.assignments):
+        # A rule may spell the assignments out.
+        texts = [f"{item.name}={item.value.text}" for item in simple.assignments]
+        texts.extend(word.plain for word in layers[0].words)
+        forms.append(Form(texts[0], WORD_END.join(texts), " ".join(texts)))
+    if unsafe:
+        return tuple(forms)
+    for index, layer in enumerate(layers):
+        if not layer.is_open_to_allow or layer.assignments:
+            break
+        inner = layers[index + 1] if index + 1 < len(layers) else None
+        is_wrapper = inner is not None and inner.is_open_to_allow
+        must_name = _up_to(layer, inner.words[0]) if inner is not None and is_wrapper else ""
+        form = layer_forms[index]
+        forms.append(replace(form, must_name=must_name) if must_name else form)
+    return tuple(forms)
+
+
+def _up_to(outer: Layer, program: Word) -> str:
+    """Return a wrapper's form up to the program inside."""
+    words = outer.words
+    length = next((i for i, word in enumerate(words) if word is program), len(words))
+    return form_of(words[: length + 1]).joined
+
+
+def deny_forms(simple: Simple, layers: list[Layer], layer_forms: list[Form]) -> tuple[Form, ...]:
+    """Return what deny and ask rules match: every layer, whatever stands before or in between."""
+    forms: dict[str, Form] = {}
+
+    def add(form: Form) -> None:
+        forms.setdefault(form.joined, form)
+
+    if simple.assignments:
+        texts = [item.raw for item in simple.assignments]
+        texts.extend(word.plain for word in simple.words)
+        add(Form(texts[0], WORD_END.join(texts), " ".join(texts)))
+    for layer, form in zip(layers, layer_forms, strict=True):
+        words = layer.words
+        add(form)
+        if not form.joined.isascii():
+            kept = tuple(word for word in words if not _may_vanish(word))
+            if kept and len(kept) < len(words):
+                # A rule about the bare command is about it with an empty expansion behind it too.
+                add(form_of(kept))
+            if any(word.guess for word in words):
+                add(form_of(tuple(replace(word, text=word.guess or word.text) for word in words)))
+        program = program_of(words[0])
+        if program != form.head:
+            add(form_of(words, program))
+        for shortened in _without_global_options(program, words):
+            add(form_of(shortened, program))
+    return tuple(forms.values())
+
+
+def _may_vanish(word: Word) -> bool:
+    """Is the word nothing but an expansion that may be empty, or but a substitution?"""
+    return not word.text.strip(EXPANDED) and bool(word.text) and (word.splits or bool(word.scripts))
+
+
+_GLOBAL_VALUED = {
+    "git": "cC",
+    "docker": "Hlc",
+    "podman": "",
+    "kubectl": "nsv",
+    "npm": "C",
+    "pnpm": "CF",
+    "yarn": "",
+    "cargo": "CZ",
+    "gh": "R",
+    "make": "CfIj",
+    "helm": "n",
+    "terraform": "",
+    "systemctl": "HMt",
+    "svn": "",
+    "hg": "R",
+}
+_GLOBAL_LONG = names(
+    """
+    --git-dir --work-tree --namespace --config-env --exec-path --context --host --log-level
+    --config --kubeconfig --prefix --workspace --filter --dir --cwd --repo --color
+    --manifest-path --target-dir --user --server --token --userconfig --registry --project
+    """
+)
+
+
+def _without_global_options(program: str, words: tuple[Word, ...]) -> list[tuple[Word, ...]]:
+    """Return the command without the options before its first operand, in both readings."""
+    if len(words) < 2 or not words[1].plain.startswith(("-", "+")):
+        return []
+    found: list[tuple[Word, ...]] = []
+    rest = words[1:]
+    while rest and rest[0].plain.startswith("+"):
+        rest = rest[1:]
+    arguments = split_arguments(
+        rest,
+        valued=_GLOBAL_VALUED.get(program, ""),
+        valued_long=_GLOBAL_LONG,
+        stops_at_operand=True,
+    )
+    found.append((words[0], *arguments.operands))
+    if program not in _GLOBAL_VALUED and len(arguments.operands) > 1:
+        # Any of these options may have taken the first operand as its value.
+        found.append((words[0], *arguments.operands[1:]))
+    return found

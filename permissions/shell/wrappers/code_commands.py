@@ -1,0 +1,78 @@
+"""Commands that code starts which a program is given to run: `python -c "os.system('rm x')"`.
+
+Only what is written out as text is found. Deny and ask rules and the scope see it; no allow rule
+is ever helped by it, and what code starts in another way stays unseen.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+from shlex import quote
+
+from permissions.shell.access import names
+from permissions.shell.programs.code_names import EDITORS, LANGUAGES, READS_CODE
+
+_PAGERS = names("less more")
+STARTS_COMMANDS = READS_CODE | _PAGERS
+"""The programs whose code is looked at."""
+_MAX_COMMANDS = 50
+"""Commands in one piece of code; what is beyond is not looked at."""
+
+_TEXT = r"""(?:"(?:[^"\\\n]|\\.){1,2000}"|'(?:[^'\\\n]|\\.){1,2000}'|`[^`\n]{1,2000}`)"""
+_STARTS = (
+    r"\b(?:os\.(?:system|popen|exec\w+|spawn\w+|execute)|subprocess\.\w+|popen|Popen|run|call"
+    r"|getoutput|getstatusoutput|check_call|check_output|exec|execSync|execFile|execFileSync"
+    r"|spawn|spawnSync|system|shell_exec|passthru|proc_open|pcntl_exec|do shell script)"
+    rf"\s*+\(?\s*+\[?\s*+({_TEXT}(?:\s*+,\s*+\[?\s*+{_TEXT})*+)"
+)
+"""A call that starts a program, with the texts that it is handed first; compiled when used."""
+_BACKTICKS = (
+    r"`([^`]{1,500})`|\b(?:qx|%x)\s?\{([^}]{1,500})\}|(?:\bqx|%x)\(([^)]{1,500})\)"
+    r"""|["']\|([^"'|]{1,500})["']|["']([^"'|]{1,500})\|["']"""
+)
+"""What Perl, PHP and Ruby run as they read it, and open as a pipe."""
+_TOLD = {
+    "sqlite3": r"(?:^|\n)[ \t]*\.[ \t]*(?:shell|system)[ \t]+([^\n]+)",
+    "psql": r"\\![ \t]*([^\n]+)",
+    **dict.fromkeys(
+        ("mysql", "mariadb"),
+        r"(?:\\!|(?:^|[\n;])[ \t]*system\b)[ \t]*([^\n;]+)",
+    ),
+    **dict.fromkeys(EDITORS | _PAGERS, r"(?:^\+?|\n|\|)[: \t]*[\d$%,]*!([^\n]+)"),
+    **dict.fromkeys(
+        ("gdb", "lldb"),
+        r"(?:^|\n)[ \t]*(?:!|(?:platform )?shell\b)[ \t]*([^\n]+)",
+    ),
+    **dict.fromkeys(("expect", "tclsh"), r"\b(?:spawn|exec|system)[ \t]+(?:--[ \t]+)?([^;\n\]]+)"),
+    "crontab": r"(?:^|\n)[ \t]*(?:@\w+[ \t]+|(?:[^\s#]\S*[ \t]+){5})([^\n]+)",
+}
+"""How other programs are told to run a command."""
+
+
+def commands_in_code(program: str, text: str) -> Iterator[str]:
+    """Yield the commands that `text` starts when `program` runs it as code."""
+    return islice(_found(program, text), _MAX_COMMANDS)
+
+
+def _found(program: str, text: str) -> Iterator[str]:
+    told = _TOLD.get(program)
+    if told is not None:
+        yield from (match[1] for match in re.finditer(told, text))
+    if program not in LANGUAGES:
+        return
+    if program in ("perl", "php", "ruby"):
+        for match in re.finditer(_BACKTICKS, text):
+            yield next(filter(None, match.groups()))
+    for match in re.finditer(_STARTS, text):
+        if match[0].startswith("exec") and program.startswith(("python", "pypy")):
+            # It runs Python.
+            continue
+        pieces = [re.sub(r"\\(.)", r"\1", piece[1:-1]) for piece in re.findall(_TEXT, match[1])]
+        if len(pieces) == 1:
+            yield pieces[0]
+            continue
+        yield " ".join(map(quote, pieces))
+        # `os.execvp("rm", ["rm", "x"])` names its program twice.
+        yield " ".join(map(quote, pieces[1:]))

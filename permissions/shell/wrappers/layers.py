@@ -1,0 +1,46 @@
+"""A command as each of the programs around it would run it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from shlex import quote
+
+from permissions.base.record import record
+from permissions.base.text.star_pattern import UNKNOWN
+from permissions.shell.syntax import PIPE_MARK, Word
+
+SUPPLIED = Word("{}", PIPE_MARK, splits=False)
+"""Stands for operands that come from elsewhere (`xargs`, `find -exec`)."""
+
+
+@record(frozen=True, slots=True)
+class Layer:
+    """A command as one of the programs around it would run it; the first is the whole command."""
+
+    words: tuple[Word, ...]
+    is_open_to_allow: bool
+    """May an allow rule match here?"""
+    assignments: tuple[str, ...] = ()
+    """Names that wrappers (`env A=1`) set on the way here."""
+    folder: str = ""
+    """Where it runs, as `env -C` says it: from the shell's folder, "" for that one itself."""
+    is_elsewhere: bool = False
+    """Runs on another machine or in a container: its paths are not paths here."""
+
+
+def program_of(word: Word) -> str:
+    """Return the base name of a program; a path is looked through."""
+    return word.plain.rpartition("/")[2]
+
+
+def in_folder(text: str, folder: str) -> str:
+    """Return the text as the shell would have to run it to be in `folder`, as `Layer` has it."""
+    if not folder:
+        return text
+    place = '"${_}"' if UNKNOWN in folder else quote(folder)
+    return f"cd {place} && {{\n{text}\n}}"
+
+
+def closed(layer: Layer, words: tuple[Word, ...]) -> list[Layer]:
+    """Return the layer inside another one, as a list of one; no allow rule matches there."""
+    return [replace(layer, words=words, is_open_to_allow=False)]

@@ -1,0 +1,170 @@
+"""Looks through programs that run other programs: `timeout`, `sudo`, `env`, `xargs`, `sh -c`.
+
+An allow rule sees through a short fixed list only; deny and ask rules see through all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from shlex import quote
+
+from permissions.base.record import record
+from permissions.shell.access import names
+from permissions.shell.flow.nested_scripts import (
+    Texts,
+    joined,
+    of_aliases,
+    of_awk,
+    of_callbacks,
+    of_file,
+    of_shell,
+)
+from permissions.shell.syntax import PIPE_MARK, Simple, Word
+from permissions.shell.wrappers.layers import SUPPLIED, Layer, in_folder, program_of
+from permissions.shell.wrappers.subcommand_runners import after_option, find, git, runner
+from permissions.shell.wrappers.unwrap_one import inside
+from permissions.shell.wrappers.wrapper_table import RUNNERS, SHELLS, WRAPPERS
+
+MAX_LAYERS = 12
+"""Wrappers around wrappers that are looked through; deeper ones count as hidden."""
+
+MAX_SUPPLIED = 32
+"""Operands from a visible input of xargs that are looked at."""
+
+
+@record(frozen=True, slots=True)
+class Unwrapped:
+    """All layers of one command."""
+
+    layers: tuple[Layer, ...]
+    scripts: tuple[str, ...]
+    """Texts that a shell will run (`sh -c`, `eval`, `trap`)."""
+    scripts_elsewhere: tuple[str, ...]
+    """The same on another machine or in a container: their paths are not paths here."""
+    hidden: str
+    """Why something that runs is out of sight; empty when nothing is."""
+    reader: Reader | None
+    """The innermost shell that takes its commands from its input."""
+
+
+@record(frozen=True, slots=True)
+class Reader:
+    """A shell that takes its commands from its input."""
+
+    name: str
+    folder: str
+    is_elsewhere: bool
+
+    def script(self, text: str) -> str:
+        """Return the text as this command's own shell would have to run it."""
+        return in_folder(text, self.folder)
+
+
+def unwrap(words: tuple[Word, ...]) -> Unwrapped:
+    """Return every layer of a command; its assignments are not part of `words`."""
+    layers = [Layer(words, True)]
+    scripts: list[str] = []
+    elsewhere: list[str] = []
+    hidden = ""
+    reader: Reader | None = None
+    # The list grows while it is read: each layer adds the commands that it would run.
+    for layer in layers:
+        if len(layers) > MAX_LAYERS:
+            hidden = hidden or "wrapped too deeply"
+            break
+        if layer.words:
+            found, texts = _inner(layer)
+            layers.extend(found)
+            is_away = layer.is_elsewhere or program_of(layer.words[0]) == "ssh"
+            (elsewhere if is_away else scripts).extend(
+                in_folder(text, layer.folder) for text in texts.scripts
+            )
+            hidden = hidden or texts.hidden
+            if texts.reader:
+                reader = Reader(texts.reader, layer.folder, is_away)
+    return Unwrapped(tuple(layers), tuple(scripts), tuple(elsewhere), hidden, reader)
+
+
+def supplied_texts(layers: tuple[Layer, ...], given: str | None) -> Iterator[str]:
+    """Yield what xargs runs, where its input is plain to see."""
+    if given is None or any(mark in given for mark in "'\"\\"):
+        return
+    for layer in layers:
+        if layer.words[-1:] != (SUPPLIED,):
+            continue
+        words = [word.text for word in layer.words[:-1]]
+        if any(not word.is_literal and PIPE_MARK not in word.text for word in layer.words[:-1]):
+            continue
+        operands = given.split()[:MAX_SUPPLIED]
+        if len(operands) > 1:
+            yield " ".join(quote(word) for word in (*words, *operands))
+        for operand in operands:
+            put = [word.replace(PIPE_MARK, operand) for word in words]
+            yield " ".join(quote(word) for word in (*put, operand))
+
+
+def found_texts(layers: tuple[Layer, ...], search: Simple | None) -> Iterator[str]:
+    """Yield what xargs runs behind `find`, the same as its `-exec`, or behind `echo *`."""
+    if search is None:
+        return
+    for layer in layers:
+        words = layer.words[:-1]
+        if layer.words[-1:] != (SUPPLIED,) or not words[0].is_literal:
+            continue
+        if any(not word.is_literal and PIPE_MARK not in word.text for word in words):
+            continue
+        if search.words[0].text != "find":
+            # The shell makes of the words here what it made of them there.
+            given = " ".join(word.raw for word in search.words[1:] if "%" not in word.raw)
+            pieces = [given if one.text == PIPE_MARK else quote(one.text) for one in words]
+            if not any(PIPE_MARK in piece for piece in pieces):
+                yield " ".join((*pieces, given))
+            continue
+        tests = [word.plain for word in search.words if word.plain not in _PRINTING]
+        command = [word.text.replace(PIPE_MARK, "{}") for word in words]
+        yield " ".join(map(quote, (*tests, "-exec", *command, "{}", "+")))
+
+
+_PRINTING = names("-print -print0")
+
+
+def _inner(layer: Layer) -> tuple[list[Layer], Texts]:
+    """Return the next layers, and the texts that a shell runs."""
+    first, rest = layer.words[0], layer.words[1:]
+    if not first.is_literal:
+        return [], Texts()
+    name = program_of(first)
+    if name in SHELLS:
+        return [], of_shell(name, rest)
+    given = rest[1:] if rest and rest[0].text == "--" else rest
+    match name:
+        case "eval":
+            return [], joined(given, "eval")
+        case "trap":
+            return [], joined(given[:1], "trap") if len(given) > 1 else Texts()
+        case "alias":
+            return [], of_aliases(rest)
+        case "source" | "." if given:
+            return [], of_file(name, given[0])
+        case "at" | "batch" if not any(word.text.startswith("-") for word in rest):
+            return [], Texts(reader=name)
+        case "mapfile" | "readarray" | "compgen" | "complete":
+            return [], of_callbacks(rest)
+        case "awk" | "gawk" | "mawk" | "nawk":
+            return [], of_awk(rest)
+        case "hash":
+            return after_option(layer, rest, frozenset({"-p"})), Texts()
+        case "find":
+            return find(layer, rest), Texts()
+        case "fd" | "fdfind":
+            return after_option(layer, rest, names("-x -X --exec --exec-batch")), Texts()
+        case "git":
+            return git(layer, rest)
+        case "gdb" | "nix":
+            return after_option(layer, rest, names("--args -c --command")), Texts()
+    if name in RUNNERS:
+        return runner(layer, name, rest), Texts()
+    wrapper = WRAPPERS.get(name)
+    if wrapper is None:
+        return [], Texts()
+    return inside(layer, name, wrapper, rest)

@@ -1,0 +1,190 @@
+"""Wrappers: programs such as `timeout`, `sudo` and `xargs` that run the rest of their words."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from shlex import quote
+
+from permissions.base.text.star_pattern import UNKNOWN
+from permissions.shell.arguments import Arguments, split_arguments
+from permissions.shell.flow.nested_scripts import Texts, joined, of_parallel
+from permissions.shell.syntax import PIPE_MARK, Word
+from permissions.shell.wrappers.layers import SUPPLIED, Layer, closed, in_folder
+from permissions.shell.wrappers.wrapper_table import Wrapper
+
+_ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\+?=", re.DOTALL)
+
+
+def inside(
+    layer: Layer, name: str, wrapper: Wrapper, rest: tuple[Word, ...]
+) -> tuple[list[Layer], Texts]:
+    """Return what the wrapper `name` runs when given `rest`: layers, and texts for a shell."""
+    if name in ("watch", "flock", "script", "sg", "runuser") or (
+        name == "env" and _has(_arguments(wrapper, rest), _SPLIT_STRING)
+    ):
+        return _joined(layer, name, wrapper, rest)
+    if name == "command" and rest and re.fullmatch(r"-\w*[vV]\w*", rest[0].plain):
+        # `command -v x` looks x up, nothing runs.
+        return [], Texts()
+    return _wrapped(layer, name, wrapper, rest)
+
+
+def _wrapped(
+    layer: Layer, name: str, wrapper: Wrapper, rest: tuple[Word, ...]
+) -> tuple[list[Layer], Texts]:
+    """Return the command inside; more than one where it is not certain where it starts."""
+    arguments = _arguments(wrapper, rest)
+    options, operands = arguments, arguments.operands[wrapper.operands :]
+    if name == "env" and operands and operands[0].text == "-":
+        # As good as `-i`: options may still follow.
+        return _wrapped(layer, name, wrapper, (Word("-i", "-i"), *_before(rest), *operands[1:]))
+    if operands and operands[0].text == "--" and not wrapper.is_open_to_allow:
+        operands = operands[1:]
+    names: list[str] = []
+    while wrapper.assignments and operands:
+        match = _ASSIGNMENT.match(operands[0].text)
+        if match is None:
+            break
+        names.append(match[1])
+        operands = operands[1:]
+    is_certain = not arguments.injectable or name == "xargs"
+    texts = Texts(hidden="" if is_certain else f"what {name} makes of words that are not known")
+    if name == "parallel":
+        operands, texts = of_parallel(operands)
+    if not operands:
+        starts_shell = name == "ssh" or (name in ("sudo", "doas") and options.has("-s", "-i"))
+        return [], Texts(hidden=texts.hidden, reader=name) if starts_shell else texts
+    is_open = layer.is_open_to_allow and (
+        wrapper.is_open_to_allow or (name == "xargs" and not arguments.options)
+    )
+    if wrapper.supplies:
+        operands = (*_supplied(operands, options), SUPPLIED)
+    inner = Layer(
+        operands,
+        is_open,
+        (*layer.assignments, *names),
+        _moved(layer.folder, wrapper, options),
+        layer.is_elsewhere or name == "ssh",
+    )
+    if name == "ssh" and is_certain and all(word.is_literal for word in operands):
+        # The other side's shell reads the words as one text.
+        texts = Texts((" ".join(word.text for word in operands),))
+    found = [inner]
+    if not is_certain:
+        # An option whose value is empty takes the word behind it, and everything moves up.
+        later = (operands[1:], operands[2:])
+        found.extend(replace(inner, words=more, is_open_to_allow=False) for more in later if more)
+    return found, texts
+
+
+def _arguments(wrapper: Wrapper, rest: tuple[Word, ...]) -> Arguments:
+    """Split what a wrapper is given, up to the command that it runs."""
+    while True:
+        found = split_arguments(
+            rest, valued=wrapper.valued, valued_long=wrapper.valued_long, stops_at_operand=True
+        )
+        own, others = rest[: len(rest) - len(found.operands)], found.operands
+        last = own[-1].plain if own else ""
+        full = next((name for name in wrapper.valued_long if name.startswith(last)), "")
+        if len(last) < 3 or not last.startswith("--") or full in ("", last):
+            return found
+        # `env --chd ..`: shortened, it takes the word behind it all the same.
+        rest = (*own[:-1], Word(own[-1].raw, full), *others)
+
+
+def _before(rest: tuple[Word, ...]) -> tuple[Word, ...]:
+    """Return the options in front of `env -`."""
+    return rest[: next(i for i, word in enumerate(rest) if word.text == "-")]
+
+
+def _supplied(operands: tuple[Word, ...], options: Arguments) -> tuple[Word, ...]:
+    """Mark where xargs puts a line of its input."""
+    if not options.has("-I", "-i", "--replace"):
+        return operands
+    given = options.values("-I", "-i", "--replace")
+    mark = given[0].text if given else "{}"
+    return tuple(
+        Word(word.raw, word.text.replace(mark, PIPE_MARK)) if mark in word.text else word
+        for word in operands
+    )
+
+
+def _moved(folder: str, wrapper: Wrapper, options: Arguments) -> str:
+    """Return where a wrapper runs its command."""
+    if wrapper.loses_folder or _has(options, wrapper.losing):
+        return UNKNOWN
+    if not _has(options, wrapper.moving):
+        return folder
+    values = [one.value for one in options.options if _is_one_of(one.name, wrapper.moving)]
+    if not all(value is not None and value.is_literal and value.text for value in values):
+        return UNKNOWN
+    # Given twice, the last one counts, from where the wrapper was started.
+    last = values[-1].text if values[-1] is not None else UNKNOWN
+    return f"{folder}/{last}" if folder and not last.startswith("/") else last
+
+
+def _has(options: Arguments, names: frozenset[str]) -> bool:
+    return any(_is_one_of(one.name, names) for one in options.options)
+
+
+def _is_one_of(name: str, names: frozenset[str]) -> bool:
+    """Is it one of them, or the beginning of a long one, as GNU programs accept it?"""
+    return name in names or (
+        len(name) > 2 and name.startswith("--") and any(one.startswith(name) for one in names)
+    )
+
+
+_SPLIT_STRING = frozenset({"-S", "--split-string"})
+
+
+def _split_string(wrapper: Wrapper, rest: tuple[Word, ...]) -> Texts:
+    """Read `env -S text words…`: the words of the text, and those behind it, in its place."""
+    for end, word in enumerate(rest, start=1):
+        if re.match(r"-[A-Za-z]*S|--s", word.plain) is None:
+            continue
+        options = _arguments(wrapper, rest[:end])
+        values = [one.value for one in options.options if _is_one_of(one.name, _SPLIT_STRING)]
+        if not values:
+            continue
+        text = rest[end : end + 1] if values[-1] is None else (values[-1],)
+        # What stands behind it is handed on as it is.
+        behind = [
+            Word(one.raw, quote(one.text)) if one.is_literal else one
+            for one in rest[end + (values[-1] is None) :]
+        ]
+        # The text holds options of env, too.
+        found = joined((Word("env", "env"), *text, *behind), "env -S")
+        place = _moved("", wrapper, options)
+        hidden = found.hidden
+        if any("\\" in one.text for one in text):
+            # Its escapes are not those of a shell: `\\_` is a blank.
+            hidden = hidden or "env -S with escapes of its own"
+        return Texts(tuple(in_folder(one, place) for one in found.scripts), hidden)
+    return Texts(hidden="env -S with a text that is not found")
+
+
+def _joined(
+    layer: Layer, name: str, wrapper: Wrapper, rest: tuple[Word, ...]
+) -> tuple[list[Layer], Texts]:
+    arguments = _arguments(wrapper, rest)
+    if name == "env":
+        return [], _split_string(wrapper, rest)
+    texts = arguments.values("-c", "--command")
+    is_login = name == "sg" and bool(arguments.operands) and arguments.operands[0].plain == "-"
+    operands = arguments.operands[wrapper.operands + is_login :]
+    if name in ("script", "runuser", "sg") and texts:
+        operands = ()
+    elif name == "script":
+        # Without a command it starts a shell, and its operand is the file it records in.
+        operands = ()
+    if name in ("flock", "sg") and operands and operands[0].plain == "-c":
+        texts, operands = operands[1:2], ()
+    elif name == "sg":
+        # What follows the group is one text for a shell.
+        texts, operands = (*texts, *operands[:1]), ()
+    found = joined(texts, name)
+    if name == "watch" and operands:
+        more = joined(operands, name)
+        found = Texts((*found.scripts, *more.scripts), found.hidden or more.hidden)
+    return (closed(layer, operands) if operands else []), found

@@ -1,0 +1,289 @@
+"""Command and skill files: what is found, what waits for trust, what is reported."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from agent.commands.errors import CommandError
+from agent.commands.registry import CommandRegistry, split_command
+from agent.commands.sources.discover import CommandFinder
+from agent.commands.sources.folders import CommandPlaces
+from agent.commands.spec import CommandSource, PromptCommand, Surface
+from agent.commands.table import BUILTIN_COMMANDS
+from agent.settings.project_items import items_of_folders
+from agent.settings.trust import TrustState
+
+
+class Place:
+    def __init__(self, root: Path) -> None:
+        self.home = root / "home"
+        self.project = root / "project"
+        self.places = CommandPlaces(self.home, self.home / ".agent", self.project)
+        self.trust = TrustState(self.project, trusted=False)
+        self.finder = CommandFinder(self.places, lambda: self.trust)
+
+    def write(self, name: str, text: str | bytes, *, home: bool = False) -> Path:
+        path = (self.home if home else self.project) / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    def accept(self) -> None:
+        items = tuple(items_of_folders(self.project))
+        digests = frozenset(item.digest for item in items)
+        self.trust = TrustState(self.project, True, items, digests)
+
+    def names(self) -> list[str]:
+        return [command.meta.name for command in self.finder.find().commands]
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+def test_the_own_folders_come_before_the_projects_and_skills_before_commands(place: Place) -> None:
+    place.write(".claude/commands/a.md", "a", home=True)
+    place.write(".agent/commands/sub dir/b.md", "b", home=True)
+    place.write(".agent/skills/s/SKILL.md", "s", home=True)
+    place.write(".claude/commands/p.md", "p")
+    place.write(".agent/skills/ps/SKILL.md", "ps")
+    place.accept()
+    assert place.names() == ["s", "ps", "sub-dir:b", "a", "p"]
+
+
+def test_what_a_project_brings_waits_for_trust_in_exactly_that_content(place: Place) -> None:
+    path = place.write(".agent/commands/p.md", "one")
+    assert (place.names(), place.finder.find().waiting) == ([], ("p",))
+    place.accept()
+    (command,) = place.finder.find().commands
+    assert command.load().body == "one"
+    path.write_text("two, which nobody has seen")
+    with pytest.raises(CommandError, match="changed since you trusted"):
+        command.load()
+    assert place.finder.find().waiting == ("p",)
+
+
+def test_a_project_cannot_take_a_reserved_name(place: Place) -> None:
+    place.write(".agent/commands/permissions.md", "x")
+    place.accept()
+    found = place.finder.find()
+    assert found.commands == ()
+    assert "reserved" in str(found.problems[0])
+
+
+def test_broken_heads_are_reported_and_the_rest_counts(place: Place) -> None:
+    text = "---\ndescription: Fix: it\neffort: enormous\nargument-hint: [file]\n---\nDo $1"
+    place.write(".agent/commands/fix.md", text, home=True)
+    found = place.finder.find()
+    (command,) = found.commands
+    assert command.meta.description == "Fix: it"
+    assert command.load().body == "Do $1"
+    assert [p.message.partition(":")[0] for p in found.problems] == [
+        "the head is no valid YAML",
+        "effort is 'enormous'; known",
+    ]
+
+
+def test_head_fields(place: Place) -> None:
+    head = (
+        "---\ndescription: D\nargument-hint: [a] [b]\nallowed-tools: Bash(git add:*), Read\n"
+        "model: inherit\neffort: high\nuser-invocable: false\narguments: [who]\n---\nBody"
+    )
+    place.write(".claude/skills/s/SKILL.md", head, home=True)
+    (command,) = place.finder.find().commands
+    template = command.load()
+    assert command.for_model
+    assert not command.meta.is_listed
+    assert template.allowed_tools == ("Bash(git add:*)", "Read")
+    assert (template.model, template.effort, template.argument_names) == (None, "high", ("who",))
+
+
+@pytest.mark.parametrize(
+    ("name", "typed"),
+    [("it's.md", "it's"), ("🙂.md", "🙂"), ('a"b.md', 'a"b'), ("a\tb.md", "a-b")],
+)
+def test_odd_names_can_be_typed(place: Place, name: str, typed: str) -> None:
+    place.write(f".agent/commands/{name}", "x", home=True)
+    assert place.names() == [typed]
+
+
+def test_names_that_cannot_be_typed_are_reported(place: Place) -> None:
+    folder = place.home / ".agent" / "commands"
+    folder.mkdir(parents=True)
+    (folder / "a\x1bb.md").write_text("x")
+    with open(os.path.join(os.fsencode(folder), b"\xff.md"), "wb"):
+        pass
+    found = place.finder.find()
+    assert found.commands == ()
+    assert len(found.problems) == 2
+    assert "\x1b" not in str(found.problems)
+
+
+def test_bytes_that_are_no_utf_8_do_no_harm(place: Place) -> None:
+    place.write(".agent/commands/x.md", b"\xff\xfe---", home=True)
+    assert place.names() == ["x"]
+
+
+def test_a_file_that_is_no_text_is_reported(place: Place) -> None:
+    place.write(".agent/commands/x.md", "Fix it".encode("utf-16"), home=True)
+    place.write(".agent/commands/y.md", b"y", home=True)
+    assert place.names() == ["y"]
+    assert [(p.file.name, p.message) for p in place.finder.find().problems] == [
+        ("x.md", "is no text in UTF-8")
+    ]
+
+
+def test_a_pipe_is_reported(place: Place) -> None:
+    folder = place.home / ".agent" / "skills" / "s"
+    folder.mkdir(parents=True)
+    os.mkfifo(folder / "SKILL.md")
+    assert place.names() == []
+
+
+def test_started_in_the_home_folder_everything_is_the_persons_own(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    finder = CommandFinder(
+        CommandPlaces(place.home, place.home / ".agent", place.home), lambda: place.trust
+    )
+    place.write(".agent/commands/a.md", "a", home=True)
+    found = finder.find()
+    assert [c.meta.source for c in found.commands] == [CommandSource.USER_COMMAND]
+
+
+def test_the_first_source_with_a_name_counts_and_names_beat_aliases(place: Place) -> None:
+    place.write(".agent/commands/cost.md", "mine", home=True)
+    place.write(".agent/commands/quit.md", "mine", home=True)
+    found = place.finder.find()
+    registry = CommandRegistry([lambda: found.commands, lambda: BUILTIN_COMMANDS], Surface.SCREEN)
+    assert isinstance(registry.find("cost"), PromptCommand)
+    assert isinstance(registry.find("quit"), PromptCommand)
+    exit_command = registry.find("exit")
+    assert exit_command is not None
+    assert exit_command.type == "local"
+    assert registry.nearest("statsu") == "status"
+
+
+def test_a_command_in_a_folder_is_suggested_by_its_last_part(place: Place) -> None:
+    place.write(".agent/commands/web/deploy.md", b"x", home=True)
+    found = place.finder.find()
+    registry = CommandRegistry([lambda: found.commands, lambda: BUILTIN_COMMANDS], Surface.SCREEN)
+    assert registry.nearest("deploy") == "web:deploy"
+
+
+def test_the_model_is_told_of_skills_before_commands(place: Place) -> None:
+    head = b"---\ndescription: d\n---\n"
+    place.write(".agent/commands/a.md", head, home=True)
+    place.write(".agent/skills/z/SKILL.md", head, home=True)
+    found = place.finder.find()
+    registry = CommandRegistry([lambda: found.commands], Surface.SCREEN)
+    assert [c.meta.name for c in registry.for_model()] == ["z", "a"]
+
+
+def test_commands_for_the_screen_are_not_offered_without_one() -> None:
+    registry = CommandRegistry([lambda: BUILTIN_COMMANDS], Surface.HEADLESS)
+    assert registry.find("theme") is None
+    assert registry.find("cost") is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("/a", ("a", "")),
+        ("/a  b c ", ("a", "b c")),
+        ("/a\nb", ("a", "b")),
+        ("/usr/bin is missing", None),
+        ("/ a", None),
+        ("/", None),
+        ("a /b", None),
+    ],
+)
+def test_what_is_a_command(text: str, expected: tuple[str, str] | None) -> None:
+    assert split_command(text) == expected
+
+
+def _problems(place: Place) -> list[tuple[str, str]]:
+    return [(problem.file.name, problem.message) for problem in place.finder.find().problems]
+
+
+def test_links_in_the_own_folders_are_followed_but_never_in_a_ring(place: Place) -> None:
+    place.write("elsewhere/deep/b.md", b"b", home=True)
+    place.write(".agent/commands/a.md", b"a", home=True)
+    commands = place.home / ".agent" / "commands"
+    (commands / "more").symlink_to(place.home / "elsewhere")
+    for name in ("ring", "round"):
+        (commands / name).symlink_to(commands)
+        (place.home / "elsewhere" / name).symlink_to(commands)
+    assert place.names() == ["a", "more:deep:b"]
+    assert _problems(place) == []
+
+
+@pytest.mark.parametrize("name", ["commands/key.md", "skills/key/SKILL.md"])
+@pytest.mark.parametrize("linked", ["file", "folder"])
+def test_a_project_cannot_bring_a_file_from_elsewhere(place: Place, name: str, linked: str) -> None:
+    secret = place.write(f".ssh/{Path(name).name}", b"secret", home=True)
+    link = place.project / ".claude" / name
+    if linked == "file":
+        link.parent.mkdir(parents=True)
+        link.symlink_to(secret)
+    else:
+        link.parent.parent.mkdir(parents=True)
+        link.parent.symlink_to(secret.parent)
+    place.accept()
+    assert place.names() == []
+    assert all("outside of the project" in message for _, message in _problems(place))
+
+
+def test_a_trusted_file_that_becomes_a_link_is_not_loaded(place: Place) -> None:
+    secret = place.write(".ssh/key.md", b"same", home=True)
+    path = place.write(".claude/commands/key.md", b"same")
+    place.accept()
+    (command,) = place.finder.find().commands
+    path.unlink()
+    path.symlink_to(secret)
+    with pytest.raises(CommandError, match="outside of the project"):
+        command.load()
+
+
+def test_what_was_probably_meant_as_a_command_is_reported(place: Place) -> None:
+    skills = place.home / ".agent" / "skills"
+    place.write(".agent/skills/a/skill.md", b"x", home=True)
+    place.write(".agent/skills/no-skill/README.md", b"x", home=True)
+    place.write(".agent/skills/note.txt", b"x", home=True)
+    (skills / "b").mkdir()
+    (skills / "b" / "SKILL.md").symlink_to("nowhere")
+    place.write(".agent/commands/.hidden.md", b"x", home=True)
+    (place.home / ".agent" / "commands" / "c.md").symlink_to("c.md")
+    assert place.names() == []
+    assert _problems(place) == [
+        ("skill.md", "a skill's file is called SKILL.md, with capital letters"),
+        ("SKILL.md", "cannot be read: No such file or directory"),
+        ("c.md", "cannot be read: Too many levels of symbolic links"),
+    ]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root can read everything")
+def test_a_folder_that_cannot_be_read_is_reported(place: Place) -> None:
+    locked = place.write(".agent/commands/locked/a.md", b"x", home=True).parent
+    locked.chmod(0)
+    try:
+        assert _problems(place) == [("locked", "cannot be read: Permission denied")]
+    finally:
+        locked.chmod(0o700)
+
+
+def test_a_mistyped_key_is_reported_and_others_are_left_alone(place: Place) -> None:
+    head = b"---\ndesciption: x\nallowed_tools: Read\nmy-own-key: 1\nlicense: MIT\n---\nDo it"
+    place.write(".agent/commands/a.md", head, home=True)
+    assert _problems(place) == [("a.md", "desciption is no key; did you mean description?")]
+
+
+def test_every_command_that_is_found_can_be_trusted(place: Place) -> None:
+    for number in range(600):
+        place.write(f".claude/commands/c{number}.md", b"x")
+    place.accept()
+    found = place.finder.find()
+    assert (len(found.commands), found.waiting) == (600, ())

@@ -1,0 +1,232 @@
+"""Files before changes: kept outside the project, previewed, restored, redone."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from agent.errors import SessionError
+from agent.session.checkpoints import worktree
+from agent.session.checkpoints.checkpoint import Checkpoints, Preview
+from agent.session.checkpoints.worktree import Worktree
+from agent.session.store import SessionStore
+from agent.tools.base import ToolError
+
+
+class Bench:
+    """A project, its checkpoints, and the turn that is being worked on."""
+
+    def __init__(self, folder: Path, *, use_git: bool = False) -> None:
+        self.root = folder / "project"
+        self.root.mkdir(exist_ok=True)
+        self.turn = "turn-1"
+        self.store = folder / "session"
+        self.use_git = use_git
+        self.points = self.reopened()
+
+    def reopened(self) -> Checkpoints:
+        return Checkpoints(
+            self.store,
+            Worktree(self.root, use_git=self.use_git, env=os.environ),
+            turn_id=lambda: self.turn,
+            may_write=lambda path: self.root in path.parents,
+        )
+
+    def git(self, *arguments: str) -> None:
+        names = ("-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "gc.auto=0")
+        subprocess.run(["git", *names, *arguments], cwd=self.root, check=True, capture_output=True)
+
+    def files(self) -> dict[str, str]:
+        return {
+            str(path.relative_to(self.root)): path.read_text()
+            for path in sorted(self.root.rglob("*"))
+            if path.is_file() and ".git" not in path.parts
+        }
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    bench = Bench(Path(os.path.realpath(tmp_path)))
+    yield bench
+    bench.points.close()
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Iterator[Bench]:
+    folder = Path(os.path.realpath(tmp_path))
+    (folder / "project").mkdir()
+    bench = Bench(folder)
+    bench.git("init", "-q")
+    (bench.root / ".gitignore").write_text("ignored\n")
+    for name in ("a.txt", "b.txt"):
+        (bench.root / name).write_text(f"{name}\n")
+    (bench.root / "run.sh").write_text("#!/bin/sh\n")
+    (bench.root / "run.sh").chmod(0o755)
+    bench.git("add", ".")
+    bench.git("commit", "-qm", "start")
+    bench.use_git = True
+    bench.points = bench.reopened()
+    yield bench
+    bench.points.close()
+
+
+def actions(preview: Preview) -> dict[str, str]:
+    return {change.path.name: change.action for change in preview.changes}
+
+
+async def test_an_edit_and_a_new_file_are_undone_and_redone(bench: Bench) -> None:
+    old, new = bench.root / "old.py", bench.root / "sub" / "new.py"
+    old.write_text("before")
+    old.chmod(0o755)
+    for path, text in ((old, "after"), (new, "created")):
+        await bench.points.before_change(path, tool_use_id="u")
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    preview = await bench.points.preview("turn-1")
+    assert actions(preview) == {"old.py": "write", "new.py": "delete"}
+    assert bench.files() == {"old.py": "after", "sub/new.py": "created"}
+    restored = await bench.points.restore("turn-1", redo_id="1")
+    assert bench.files() == {"old.py": "before"}
+    assert old.stat().st_mode & 0o777 == 0o755
+    await bench.points.restore(restored.redo_id, redo_id="2")
+    assert bench.files() == {"old.py": "after", "sub/new.py": "created"}
+
+
+async def test_going_back_several_turns_takes_the_oldest_state(bench: Bench) -> None:
+    path = bench.root / "a"
+    path.write_text("0")
+    for number in (1, 2, 3):
+        bench.turn = f"turn-{number}"
+        await bench.points.before_change(path, tool_use_id="u")
+        path.write_text(str(number))
+    await bench.points.restore("turn-2", redo_id="x")
+    assert path.read_text() == "1"
+
+
+async def test_one_file_of_several_can_be_restored(bench: Bench) -> None:
+    for name in ("a", "b"):
+        (bench.root / name).write_text("old")
+        await bench.points.before_change(bench.root / name, tool_use_id="u")
+        (bench.root / name).write_text("new")
+    await bench.points.restore("turn-1", [bench.root / "b"], redo_id="x")
+    assert bench.files() == {"a": "new", "b": "old"}
+
+
+async def test_snapshots_survive_the_process(bench: Bench) -> None:
+    path = bench.root / "a"
+    path.write_text("old")
+    await bench.points.before_change(path, tool_use_id="u")
+    path.write_text("new")
+    bench.points.close()
+    bench.points = bench.reopened()
+    assert bench.points.turns == ("turn-1",)
+    assert bench.points.files_of("turn-1") == (path,)
+    await bench.points.restore("turn-1", redo_id="x")
+    assert path.read_text() == "old"
+
+
+async def test_a_file_as_it_was_is_no_change(bench: Bench) -> None:
+    path = bench.root / "a"
+    path.write_text("same")
+    await bench.points.before_change(path, tool_use_id="u")
+    assert (await bench.points.preview("turn-1")).changes == ()
+
+
+async def test_an_unknown_turn_is_told(bench: Bench) -> None:
+    with pytest.raises(SessionError, match="No file was changed"):
+        await bench.points.preview("nothing")
+
+
+async def test_a_folder_that_became_a_link_is_not_written_through(
+    bench: Bench, tmp_path: Path
+) -> None:
+    folder, outside = bench.root / "d", tmp_path / "outside"
+    folder.mkdir()
+    outside.mkdir()
+    (folder / "a").write_text("old")
+    await bench.points.before_change(folder / "a", tool_use_id="u")
+    (folder / "a").unlink()
+    folder.rmdir()
+    folder.symlink_to(outside)
+    restored = await bench.points.restore("turn-1", redo_id="x")
+    assert [change.path.name for change, _ in restored.failed] == ["a"]
+    assert list(outside.iterdir()) == []
+
+
+async def test_a_file_that_cannot_be_kept_stops_the_change(bench: Bench) -> None:
+    bench.store.mkdir()
+    (bench.store / "files").write_text("in the way")
+    (bench.root / "a").write_text("x")
+    with pytest.raises(ToolError, match="was not changed"):
+        await bench.points.before_change(bench.root / "a", tool_use_id="u")
+
+
+async def test_a_destructive_command_in_a_repository_is_undone(repository: Bench) -> None:
+    root = repository.root
+    (root / "b.txt").write_text("my work in progress\n")
+    (root / "notes").write_text("untracked\n")
+    before = repository.files()
+    assert await repository.points.before_command("u") == ("files that git ignores",)
+    for path in root.iterdir():
+        if path.is_file():
+            path.unlink()
+    (root / "left over").write_text("x")
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "everything gone")
+    await repository.points.after_command("u")
+    preview = await repository.points.preview("turn-1")
+    assert preview.not_covered == ("files that git ignores",)
+    await repository.points.restore("turn-1", redo_id="x")
+    assert repository.files() == before
+    assert (root / "run.sh").stat().st_mode & 0o111
+
+
+async def test_a_command_without_git_is_undone_as_well(bench: Bench) -> None:
+    (bench.root / "a").write_text("old")
+    await bench.points.before_command("u")
+    (bench.root / "a").unlink()
+    (bench.root / "b").write_text("new")
+    await bench.points.after_command("u")
+    await bench.points.restore("turn-1", redo_id="x")
+    assert bench.files() == {"a": "old"}
+
+
+async def test_files_beyond_the_limit_are_told_and_never_deleted(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worktree, "MAX_FILES", 2)
+    monkeypatch.setattr(worktree, "MAX_WALKED", 3)
+    for number in range(6):
+        (bench.root / f"{number}").write_text("x")
+    told = await bench.points.before_command("u")
+    assert told == ("1 files beyond the limit of what is copied", "files beyond the first 3")
+    (bench.root / "0").write_text("changed")
+    await bench.points.after_command("u")
+    await bench.points.restore("turn-1", redo_id="x")
+    assert bench.files() == {str(number): "x" for number in range(6)}
+
+
+async def test_a_forked_session_can_undo_what_the_original_did(tmp_path: Path) -> None:
+    store = SessionStore(tmp_path / "home")
+    original = store.create(tmp_path)
+    root = Path(os.path.realpath(tmp_path)) / "project"
+    root.mkdir()
+
+    def points(folder: Path) -> Checkpoints:
+        worktree = Worktree(root, use_git=False, env={})
+        return Checkpoints(folder, worktree, turn_id=lambda: "t", may_write=lambda _: True)
+
+    mine = points(original.folder)
+    (root / "a").write_text("old")
+    await mine.before_change(root / "a", tool_use_id="u")
+    (root / "a").write_text("new")
+    fork = store.fork(original.id)
+    copy = points(fork.folder)
+    await copy.restore("t", redo_id="x")
+    assert (root / "a").read_text() == "old"
+    for each in (mine, copy, original, fork):
+        each.close()

@@ -1,0 +1,50 @@
+"""Matchers: lists of exact names, regular expressions, and what neither is."""
+
+from __future__ import annotations
+
+import pytest
+
+from hooks.config.match import MatchNothing, covers, parse_matcher
+
+
+@pytest.mark.parametrize(
+    ("matcher", "value", "expected"),
+    [
+        (None, "Bash", True),
+        ("", "Bash", True),
+        ("*", "Bash", True),
+        ("Bash", "Bash", True),
+        ("Bash", "BashOutput", False),
+        ("bash", "Bash", False),
+        ("Edit|Write", "Write", True),
+        ("Edit, Write", "Write", True),
+        ("Edit|Write", "MultiEdit", False),
+        ("mcp__memory", "mcp__memory__create", False),
+        ("mcp__memory__.*", "mcp__memory__create", True),
+        ("Edit.*", "NotebookEdit", True),
+        ("^Edit", "NotebookEdit", False),
+        (".*", "anything", True),
+        ("(?<tool>Bash)", "Bash", True),
+        ("Task", "Agent", True),
+        ("Agent", "Task", True),
+        ("Agent", "Agent", True),
+        ("KillShell", "TaskStop", True),
+        ("Bash(git *)", "Bash", False),
+        ("[", "Bash", False),
+    ],
+)
+def test_a_matcher_covers_what_the_contract_says(
+    matcher: str | None, value: str, expected: bool
+) -> None:
+    assert covers(parse_matcher(matcher), value) is expected
+
+
+def test_a_strict_matcher_is_an_expression_as_soon_as_it_has_a_dash() -> None:
+    assert covers(parse_matcher("rate-limit"), "xrate-limitx") is False
+    assert covers(parse_matcher("rate-limit", strict_exact=True), "xrate-limitx") is True
+
+
+def test_a_broken_expression_says_why_and_covers_nothing() -> None:
+    parsed = parse_matcher("(unclosed")
+    assert isinstance(parsed, MatchNothing)
+    assert "not a regular expression" in parsed.reason

@@ -1,0 +1,280 @@
+"""What was answered about a command is answered again only as long as nothing behind it changes."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from permissions.base.recent import Recent
+from permissions.context import PermissionContext
+from permissions.decision import Behavior, Decision
+from permissions.evaluate.cascade import decide
+from permissions.mode import Mode
+from permissions.request import PermissionRequest
+from permissions.rule import RuleBehavior, RuleSet, RuleSource, RuleText
+from tests.examples import examples
+from tests.permissions.engine import Engine, make_engine
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Engine:
+    return make_engine(tmp_path / "own")
+
+
+def _decide(context: PermissionContext, command: str) -> Decision:
+    """Decide until it is answered from what is kept; every answer is the same."""
+    request = PermissionRequest("Bash", {"command": command})
+    first, *others = [decide(request, context) for _ in range(3)]
+    assert others == [first, first]
+    return first
+
+
+def _unseen(context: PermissionContext) -> PermissionContext:
+    """Return an equal context under which nothing was decided yet."""
+    return replace(context, rules=RuleSet.build(context.rules.texts)[0])
+
+
+def _link_out(root: Path) -> None:
+    (root / "place").symlink_to("/tmp")
+
+
+def _link_in(root: Path) -> None:
+    (root / "inner").mkdir()
+    (root / "place").symlink_to(root / "inner")
+
+
+def _folder(root: Path) -> None:
+    (root / "place").mkdir()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "echo hello > place/out.txt",
+        "touch place/new",
+        "cp README.md place",
+        "npm test && tee place/log < README.md",
+        "cat place/secret | head",
+        "cp -r place copy && echo x > copy/y",
+    ],
+)
+@pytest.mark.parametrize("change", [_link_out, _link_in, _folder])
+def test_what_changes_on_the_disk_is_seen(
+    own: Engine, command: str, change: Callable[[Path], None]
+) -> None:
+    context = own.context(allow=["Bash", "Edit", "Read"])
+    before = _decide(context, command)
+    assert _decide(context, command) == before
+    change(own.root)
+    changed = _decide(context, command)
+    assert changed == _decide(_unseen(context), command)
+    place = own.root / "place"
+    if place.is_symlink():
+        place.unlink()
+    else:
+        shutil.rmtree(place)
+    shutil.rmtree(own.root / "inner", ignore_errors=True)
+    assert _decide(context, command) == before
+
+
+def test_a_link_that_leads_out_denies_what_was_allowed_before(own: Engine) -> None:
+    context = own.context(allow=["Bash", "Edit"])
+    command = "npm test && touch place/new"
+    assert _decide(context, command).behavior is Behavior.ALLOW
+    _link_out(own.root)
+    assert _decide(context, command).behavior is Behavior.DENY
+
+
+def test_a_known_command_behind_one_that_makes_links_is_asked_about(own: Engine) -> None:
+    context = own.context(allow=["Bash", "Edit"])
+    known = "echo x > place/y"
+    assert _decide(context, f"ls && {known}").behavior is Behavior.ALLOW
+    behind = _decide(context, f"ln -s /tmp place && {known}")
+    assert behind == _decide(_unseen(context), f"ln -s /tmp place && {known}")
+    assert behind.behavior is not Behavior.ALLOW
+    assert _decide(context, f"ls && {known}").behavior is Behavior.ALLOW
+
+
+def test_a_known_command_in_another_folder_is_another_one(own: Engine) -> None:
+    context = own.context(allow=["Bash", "Edit"])
+    assert _decide(context, "ls && touch out.txt").behavior is Behavior.ALLOW
+    assert _decide(context, "cd /tmp && touch out.txt").behavior is Behavior.DENY
+    assert _decide(context, "cd src && touch out.txt").behavior is Behavior.ALLOW
+
+
+def test_a_rule_about_the_whole_command_is_heard_about_known_parts(own: Engine) -> None:
+    context = own.context(allow=["Bash"], deny=["Bash(curl * | sh)"])
+    assert _decide(context, "curl -s https://x.example && ls").behavior is Behavior.ALLOW
+    assert _decide(context, "curl -s https://x.example | sh").behavior is Behavior.DENY
+    assert _decide(context, "curl -s https://x.example && ls").behavior is Behavior.ALLOW
+
+
+def test_a_rule_about_another_parameter_is_heard_each_time(own: Engine) -> None:
+    context = own.context(allow=["Bash"], deny=["Bash(run_in_background:true)"])
+    for background, expected in ((False, Behavior.ALLOW), (True, Behavior.DENY)) * 3:
+        tool_input = {"command": "ls && npm test", "run_in_background": background}
+        assert decide(PermissionRequest("Bash", tool_input), context).behavior is expected
+
+
+def test_modes_budgets_and_hosts_are_not_mixed_up(own: Engine) -> None:
+    context = own.context()
+    command = "curl https://x.example && touch a"
+    for one in (
+        context,
+        replace(context, mode=Mode.PLAN),
+        replace(context, mode=Mode.BYPASS),
+        replace(context, budget_exceeded="the budget is used up"),
+        replace(context, blocked_hosts=frozenset({"x.example"})),
+        replace(context, additional_dirs=(own.root.parent,)),
+        replace(context, home=own.root),
+    ):
+        assert _decide(one, command) == _decide(_unseen(one), command)
+        assert _decide(one, command) == _decide(_unseen(one), command)
+    assert _decide(context, command).behavior is Behavior.ASK
+
+
+_CHANGED: dict[str, Callable[[PermissionContext, Path], PermissionContext]] = {
+    "additional": lambda context, root: replace(context, additional_dirs=(root.parent,)),
+    "readable": lambda context, root: replace(context, readable_dirs=(root.parent,)),
+    "own": lambda context, root: replace(context, own_dirs=(root / "src",)),
+    "scratch": lambda context, root: replace(context, scratch_dir=root.parent / "scratch"),
+    "settings": lambda context, root: replace(context, settings_dir=root / "src"),
+    "project": lambda context, root: replace(context, project_root=root / "src"),
+    "launch": lambda context, root: replace(context, launch_dir=root / "src"),
+    "home": lambda context, root: replace(context, home=root / "src"),
+    "trust": lambda context, _: replace(context, trusted=False),
+    "policy": lambda context, _: replace(context, policy={"allowManagedPermissionRulesOnly": True}),
+}
+
+
+@pytest.mark.parametrize("change", _CHANGED)
+def test_a_session_that_changes_is_not_answered_as_before(own: Engine, change: str) -> None:
+    texts = [
+        RuleText("Bash", RuleBehavior.ALLOW, RuleSource.PROJECT),
+        RuleText("Edit(/x)", RuleBehavior.DENY, RuleSource.PROJECT),
+        RuleText("Edit(/y)", RuleBehavior.DENY, RuleSource.USER),
+        RuleText("Read(~/z)", RuleBehavior.DENY, RuleSource.USER),
+    ]
+    context = own.context(texts=texts)
+    changed = _CHANGED[change](context, own.root)
+    commands = [
+        "ls; touch src/x src/y; cat src/z",
+        f"ls; touch {own.root.parent}/scratch/a",
+        f"ls; cat {own.root.parent}/b; touch x",
+        "touch src/a && ls",
+    ]
+    before = [_decide(context, command) for command in commands]
+    after = [_decide(changed, command) for command in commands]
+    assert after == [_decide(_unseen(changed), command) for command in commands]
+    assert after != before
+    assert before == [_decide(context, command) for command in commands]
+
+
+def test_threads_that_decide_at_once_do_not_meet(own: Engine) -> None:
+    contexts = [own.context(allow=["Bash"], deny=[f"Bash(x{n} *)"]) for n in range(12)]
+    request = PermissionRequest("Bash", {"command": "ls && touch a"})
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            found = list(pool.map(lambda context: decide(request, context), contexts * 150))
+    finally:
+        sys.setswitchinterval(interval)
+    assert {decision.behavior for decision in found} == {Behavior.ALLOW}
+
+
+_PARTS = (
+    "ls",
+    "cd a",
+    "cd ..",
+    "echo x > b",
+    "touch a/b",
+    "cat b | sort > a/c",
+    "cp b a",
+    "cp -r a b",
+    "rm -r b",
+    'echo "$HOME/a" > "$PWD/b"',
+    "A=1 tee b",
+    "ln -s .. a",
+    "mv a c",
+    "cat *",
+    "sort * > c",
+    "find . -name a",
+    "git checkout x",
+    "sh -c 'touch a/b'",
+    'for i in a b; do cat "$i"; done',
+    "xargs cat < b",
+)
+_NAMES = ("a", "b", "c", "a/b", "-x")
+
+
+def _change(root: Path, name: str, kind: str) -> None:
+    path = root / name
+    if path.parent.is_symlink() or not path.parent.is_dir():
+        return
+    if path.is_symlink() or path.is_file():
+        path.unlink()
+    elif path.is_dir():
+        shutil.rmtree(path)
+    if kind == "file":
+        path.write_text("x")
+    elif kind == "folder":
+        path.mkdir()
+    elif kind != "nothing":
+        path.symlink_to(kind)
+
+
+@given(
+    steps=st.lists(
+        st.tuples(
+            st.lists(st.sampled_from(_PARTS), min_size=1, max_size=4),
+            st.sampled_from([" && ", "; ", " | ", " || "]),
+            st.sampled_from(_NAMES),
+            st.sampled_from(["file", "folder", "nothing", "..", "/", "b", "a"]),
+        ),
+        min_size=2,
+        max_size=8,
+    ),
+    rules=st.lists(
+        st.sampled_from(["Bash(cat *)", "Edit(/a/**)", "Read(b)", "Bash(cp * | *)", "Edit(./c)"]),
+        max_size=3,
+    ),
+)
+@settings(
+    max_examples=examples(60),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+def test_an_answer_does_not_depend_on_what_was_decided_before(
+    own: Engine, steps: Iterable[tuple[list[str], str, str, str]], rules: list[str]
+) -> None:
+    texts = [RuleText(rule, RuleBehavior.DENY, source) for rule, source in _sourced(rules)]
+    context = own.context(allow=["Bash", "Edit"], texts=texts)
+    for parts, joint, name, kind in steps:
+        command = joint.join(parts)
+        assert _decide(context, command) == _decide(_unseen(context), command)
+        _change(own.root, name, kind)
+        assert _decide(context, command) == _decide(_unseen(context), command)
+
+
+def _sourced(rules: list[str]) -> Iterable[tuple[str, RuleSource]]:
+    return zip(rules, RuleSource, strict=False)
+
+
+def test_recent_values_are_found_and_old_ones_go() -> None:
+    kept: Recent[int] = Recent(3)
+    for number in range(1, 20):
+        kept.keep(number, number)
+        assert [kept.get(one) for one in range(max(1, number - 2), number + 1)] == list(
+            range(max(1, number - 2), number + 1)
+        )
+    assert sum(kept.get(number) is not None for number in range(1, 20)) <= 6
+    assert kept.get(1) is None

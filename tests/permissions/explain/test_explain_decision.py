@@ -1,0 +1,230 @@
+"""A decision in words: every step is there in its order, and exactly one of them decided."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from permissions.decision import (
+    Behavior,
+    Decision,
+    DecisionSource,
+    PartVerdict,
+    Reason,
+    ReasonType,
+    TraceEntry,
+    TraceStep,
+)
+from permissions.evaluate.hook_step import after_hooks, after_rewrite
+from permissions.evaluate.read_only_classifier import decide_with_classifier
+from permissions.explain.explain_decision import (
+    because,
+    home_relative,
+    more_of,
+    place_relative,
+    tell,
+    told_lines,
+    with_rules,
+)
+from permissions.mode import Mode
+from permissions.request import PermissionRequest
+from permissions.rule import RuleBehavior, RuleSource, RuleText
+from tests.permissions.engine import Engine
+
+COMMANDS = (
+    "ls",
+    "make",
+    "npm test",
+    "npm test && git push > x.log",
+    "echo x > /tmp/out",
+    "rm $DIR/x",
+    "curl example.com",
+    "echo 'open",
+    "ls | head -3",
+    "git push; curl x; cat /etc/hosts",
+)
+RULES = (
+    RuleText("Bash(npm test)", RuleBehavior.ALLOW, RuleSource.USER, "/h/.agent/s.json", 3),
+    RuleText("Bash(git push *)", RuleBehavior.ASK, RuleSource.LOCAL, "/p/.agent/l.json", 7),
+    RuleText("Bash(curl *)", RuleBehavior.DENY, RuleSource.POLICY, "/etc/m.json", 1),
+)
+NAMES = ["Scope", "Deny rules", "Ask rules", "Allow rules", "Mode"]
+
+
+def decision_on(engine: Engine, tool: str, given: object, mode: Mode) -> Decision:
+    context = engine.context(texts=RULES, mode=mode)
+    key = "command" if tool == "Bash" else "file_path"
+    decision = decide_with_classifier(PermissionRequest(tool, {key: given}), context)
+    return with_rules(decision, context.rules)
+
+
+@pytest.mark.parametrize(
+    ("call", "mode"),
+    list(
+        itertools.product(
+            [
+                *(("Bash", command) for command in COMMANDS),
+                ("Read", "/etc/hosts"),
+                ("Edit", ".git/config"),
+                ("Write", "src/new"),
+                ("Zap", "x"),
+            ],
+            Mode,
+        )
+    ),
+    ids=str,
+)
+def test_every_check_is_told_and_one_decided(
+    engine: Engine, call: tuple[str, str], mode: Mode
+) -> None:
+    decision = decision_on(engine, *call, mode)
+    told = tell(decision)
+    parts = [part for part in told if part.first == 1]
+    assert len(parts) == max(1, len(decision.parts))
+    for part in parts:
+        assert [step.name for step in part.steps][:5] == NAMES
+    steps = [step for part in told for step in part.steps]
+    deciding = [step for step in steps if step.decides]
+    by_table = sum(part.source is DecisionSource.CLASSIFIER for part in decision.parts)
+    assert len(deciding) == len(decision.parts) - by_table + (by_table > 0)
+    assert all(step.answer in {"allow", "ask", "deny"} for step in deciding)
+    assert str(decision.behavior) in {step.answer for step in deciding}
+    assert (steps[-1].name == "You") is (decision.behavior is Behavior.ASK)
+    assert all(step.words for step in steps)
+
+
+def test_a_rule_is_named_with_its_file_and_line_in_every_step(engine: Engine) -> None:
+    decision = decision_on(engine, "Bash", "npm test && git push", Mode.PLAN)
+    lines = told_lines(decision, home_relative("/h"))
+    assert "    4. Allow rules allows: Bash(npm test) (your settings, ~/.agent/s.json:3)" in lines
+    assert "    3. Ask rules   asks: Bash(git push *) (local settings, /p/.agent/l.json:7)" in (
+        line.replace("»", " ") for line in lines
+    )
+
+
+def test_a_step_that_was_not_asked_says_why(engine: Engine) -> None:
+    lines = told_lines(decision_on(engine, "Bash", "git push", Mode.DEFAULT))
+    assert lines == [
+        "    1. Scope       nothing outside your folders, nothing protected",
+        "    2. Deny rules  no match in any of the 6 sources",
+        "  » 3. Ask rules   asks: Bash(git push *) (local settings, /p/.agent/l.json:7)",
+        "    4. Allow rules not looked at: an ask rule comes before them",
+        "    5. Mode        nothing to add",
+        "    6. You         are asked; without anybody to ask, as with -p, it is denied",
+    ]
+    (_, write) = tell(decision_on(engine, "Bash", "echo x > /tmp/out", Mode.DEFAULT))
+    assert write.title == "Part 2 of 2: > /tmp/out — the strictest part, so it decides"
+    assert write.steps[1].words == "not looked at: nothing lifts what the scope denies"
+
+
+def test_the_mode_that_decides_is_named_as_people_know_it(engine: Engine) -> None:
+    (told,) = tell(decision_on(engine, "Bash", "make", Mode.DEFAULT))
+    assert told.steps[4].words == "no rule matches, manual mode (default) asks"
+
+
+def test_who_answered_is_told(engine: Engine) -> None:
+    pending = decision_on(engine, "Bash", "make", Mode.DEFAULT)
+    answered = replace(
+        pending,
+        behavior=Behavior.ALLOW,
+        source=DecisionSource.BRIDGE,
+        reason=Reason.BRIDGE,
+        trace=(
+            *pending.trace,
+            TraceEntry(TraceStep.HOOK, "none", "hook"),
+            TraceEntry(TraceStep.CHANNEL, "none", "channel failed: ChannelFailed: no JSON"),
+            TraceEntry(TraceStep.BRIDGE, "allow", "bridge"),
+        ),
+    )
+    (told,) = tell(answered)
+    assert [step.name for step in told.steps if step.decides] == ["Bridge"]
+    said = [(step.name, step.words, step.decides) for step in told.steps[6:]]
+    assert said == [
+        ("Hook", "hook: no opinion", False),
+        ("Channel", "channel failed: ChannelFailed: no JSON", False),
+        ("Bridge", "allows (bridge)", True),
+    ]
+
+
+def test_the_ground_names_the_source_in_words(engine: Engine) -> None:
+    decision = decision_on(engine, "Bash", "npm test", Mode.PLAN)
+    assert because(decision, home_relative("/h")).startswith(
+        "Bash(npm test) is an allow rule (your settings, ~/.agent/s.json:3); plan mode asks"
+    )
+
+
+def test_a_file_is_shortened_below_home_alone() -> None:
+    short = home_relative(str(Path("/home/a")))
+    assert [short(file) for file in ("/home/a/x", "/home/ab/x", "/etc/x")] == [
+        "~/x",
+        "/home/ab/x",
+        "/etc/x",
+    ]
+
+
+def test_a_part_of_many_lines_is_named_by_its_first(engine: Engine) -> None:
+    command = "python - <<'X'\nprint(1)\nX\nmake " + "x" * 300
+    first, second = (
+        part.title for part in tell(decision_on(engine, "Bash", command, Mode.DEFAULT))[:2]
+    )
+    assert "\n" not in first + second
+    assert second.endswith("xxx …")
+
+
+def test_a_hook_s_yes_that_does_not_count_says_so(engine: Engine) -> None:
+    pending = decision_on(engine, "Bash", "git push", Mode.DEFAULT)
+    (told,) = tell(after_hooks(pending, "allow", "fine", "my hook"))
+    assert told.steps[5].words == "allows (my hook), which does not lift this"
+    assert [step.name for step in told.steps if step.decides] == ["Ask rules"]
+
+
+def test_what_a_hook_wants_looked_at_is_told_where_rules_ask_anyway(engine: Engine) -> None:
+    pending = after_hooks(
+        decision_on(engine, "Bash", "git push", Mode.DEFAULT), "ask", "sure?", "g"
+    )
+    assert because(pending).endswith("; g asks: sure?")
+    (told,) = tell(pending)
+    assert told.steps[5].words == "g asks: sure?"
+    assert [step.name for step in told.steps if step.decides] == ["Ask rules"]
+
+
+def test_a_reason_that_names_its_hook_does_not_name_it_twice(engine: Engine) -> None:
+    pending = decision_on(engine, "Bash", "git push", Mode.DEFAULT)
+    assert after_hooks(pending, "deny", "Blocked by g.", "g").message == "Blocked by g."
+    assert after_hooks(pending, "deny", "not here", "g").message == "g: not here"
+
+
+def test_a_changed_input_is_told(engine: Engine) -> None:
+    pending = after_rewrite(decision_on(engine, "Bash", "git push", Mode.DEFAULT), "my hook")
+    assert because(pending).endswith("; my hook changed the input")
+    (told,) = tell(pending)
+    assert told.steps[5].words == "my hook: changed the input"
+
+
+@pytest.mark.parametrize(
+    ("file", "shown"),
+    [
+        ("/home/ada/slugs/.agent/settings.json", ".agent/settings.json"),
+        ("/home/ada/.agent/settings.json", "~/.agent/settings.json"),
+        ("/home/ada/slugs2/a.json", "~/slugs2/a.json"),
+        ("/etc/agent-tui/managed-settings.json", "/etc/agent-tui/managed-settings.json"),
+    ],
+)
+def test_a_place_is_told_from_the_folder_or_from_home(file: str, shown: str) -> None:
+    assert place_relative("/home/ada/slugs", "/home/ada")(file) == shown
+
+
+def test_a_project_that_is_the_home_folder_is_told_as_home() -> None:
+    assert place_relative("/home/ada", "/home/ada")("/home/ada/.agent/x") == "~/.agent/x"
+
+
+def test_what_the_ground_says_is_not_told_again() -> None:
+    part = PartVerdict(
+        "curl -o x u", Behavior.ASK, DecisionSource.MODE, ReasonType.MODE, Reason.MODE_DEFAULT,
+        "asks; -o writes", None, "through env; writes x; -o writes",
+    )  # fmt: skip
+    assert more_of(part, part.message) == "through env; writes x"
+    assert more_of(replace(part, detail=""), part.message) == ""

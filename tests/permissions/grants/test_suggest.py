@@ -1,0 +1,275 @@
+"""What "don't ask again" offers: the narrowest rules that help, each saying what else it allows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from permissions.decision import Behavior
+from permissions.evaluate.cascade import decide
+from permissions.evaluate.read_only_classifier import decide_with_classifier
+from permissions.grants.narrow_pattern import pattern_for
+from permissions.grants.suggest import MAX_RULES, Grant, review, suggest
+from permissions.lint.lint import LintType
+from permissions.mode import Mode
+from permissions.request import PermissionRequest
+from permissions.rule import RuleBehavior, RuleSource, RuleText
+from tests.examples import examples
+from tests.permissions.engine import Engine, make_engine
+
+LOCAL, SESSION, USER = RuleSource.LOCAL, RuleSource.SESSION, RuleSource.USER
+
+
+def offered(
+    engine: Engine, request: PermissionRequest, destinations: Sequence[RuleSource] | None = None,
+    **rules: Any,
+) -> tuple[Grant, ...]:  # fmt: skip
+    context = engine.context(**rules)
+    return suggest(request, decide(request, context), context, destinations=destinations)
+
+
+def rules_for(engine: Engine, command: str, **rules: Any) -> tuple[str, ...]:
+    grants = offered(engine, PermissionRequest("Bash", {"command": command}), **rules)
+    assert len({grant.rules for grant in grants}) <= 1
+    return grants[0].rules if grants else ()
+
+
+COMMANDS = {
+    "gh pr create --fill": ("Bash(gh pr create *)",),
+    "gh pr merge 3": ("Bash(gh pr merge 3)",),
+    "gh pr": ("Bash(gh pr)",),
+    "pnpm i left-pad": ("Bash(pnpm i left-pad)",),
+    "go get example.com/x": ("Bash(go get example.com/x)",),
+    "kubectl scale --replicas 0 x": ("Bash(kubectl scale --replicas 0 x)",),
+    "git push origin main": ("Bash(git push *)",),
+    "npm run build": ("Bash(npm run build *)",),
+    "npm test": ("Bash(npm test *)",),
+    "pytest -q": ("Bash(pytest *)",),
+    "make": ("Bash(make)",),
+    "make deploy": ("Bash(make deploy)",),
+    "./run.sh --all": ("Bash(./run.sh --all)",),
+    # Runs whatever it is given, brings foreign code, or throws work away: as it stands.
+    "python3 tool.py x": ("Bash(python3 tool.py x)",),
+    "npx eslint .": ("Bash(npx eslint .)",),
+    "uv run pytest": ("Bash(uv run pytest)",),
+    "pip install requests": ("Bash(pip install requests)",),
+    "git reset --hard": ("Bash(git reset --hard)",),
+    "git -C sub push": ("Bash(git -C sub push)",),
+    # One rule per part, none for what is allowed already or only reads.
+    "cd sub && npm test && git push": ("Bash(npm test *)", "Bash(git push *)"),
+    "cat src/a.py | pytest -q": ("Bash(pytest *)",),
+    "npm test && npm test -- -u": ("Bash(npm test *)",),
+    "pytest -q > out.txt": ("Bash(pytest *)", "Edit(/out.txt)"),
+    "make a; make b; make c; make d; make e": tuple(f"Bash(make {c})" for c in "abcde"),
+    # Too many parts, or one that no rule can say.
+    "make a; make b; make c; make d; make e; make f": (),
+    "$TOOL x && npm test": (),
+    "npm test && echo `date` > $OUT": (),
+    "rm -rf build*": (),
+    "echo hi > /etc/passwd": (),
+    "sudo rm x": ("Bash(sudo rm x)",),
+}
+
+
+@pytest.mark.parametrize(("command", "rules"), COMMANDS.items(), ids=COMMANDS.keys())
+def test_the_narrowest_useful_rules(engine: Engine, command: str, rules: tuple[str, ...]) -> None:
+    assert rules_for(engine, command) == rules
+
+
+def test_each_rule_says_what_else_it_allows(engine: Engine) -> None:
+    command = "npm test && git push && make x"
+    (grant, _) = offered(engine, PermissionRequest("Bash", {"command": command}))
+    assert [(o.part, o.rule, o.also_allows) for o in grant.offers] == [
+        ("npm test", "Bash(npm test *)", "npm test with any arguments"),
+        ("git push", "Bash(git push *)", "git push with any arguments, --force included"),
+        ("make x", "Bash(make x)", ""),
+    ]
+    assert grant.also_allows == (
+        "npm test with any arguments; git push with any arguments, --force included"
+    )
+
+
+def test_parts_that_a_rule_covers_are_named_with_it(engine: Engine) -> None:
+    (grant, _) = offered(
+        engine,
+        PermissionRequest("Bash", {"command": "npm test && git push"}),
+        allow=["Bash(npm test)"],
+    )
+    assert grant.rules == ("Bash(git push *)",)
+    assert [(part, rule.text) for part, rule in grant.covered] == [("npm test", "Bash(npm test)")]
+
+
+def test_rules_that_the_new_one_makes_needless_are_named(engine: Engine) -> None:
+    texts = [
+        RuleText(text, RuleBehavior.ALLOW, source, "/s.json", 3)
+        for text, source in [
+            ("Bash(git push origin)", LOCAL),
+            ("Bash(git push github)", USER),
+            ("Bash(git pull)", LOCAL),
+        ]
+    ]
+    request = PermissionRequest("Bash", {"command": "git push --tags"})
+    found = {
+        str(grant.destination): [rule.text for rule in grant.needless]
+        for grant in offered(engine, request, [SESSION, LOCAL, USER], texts=texts)
+    }
+    assert found == {
+        "session": [],
+        "localSettings": ["Bash(git push origin)"],
+        "userSettings": ["Bash(git push origin)", "Bash(git push github)"],
+    }
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"ask": ["Bash(git push *)"]},
+        {"deny": ["Bash(git push *)"]},
+        {"allow": ["Bash(git push *)"]},
+        {"mode": Mode.PLAN},
+    ],
+    ids=["ask rule", "deny rule", "allowed already", "plan mode"],
+)
+def test_nothing_is_offered_that_would_not_help(engine: Engine, options: dict[str, Any]) -> None:
+    assert rules_for(engine, "git push", **options) == ()
+
+
+def test_an_untrusted_folder_keeps_no_rules_of_its_own(engine: Engine) -> None:
+    grants = offered(engine, PermissionRequest("Bash", {"command": "git push"}), trusted=False)
+    assert [grant.destination for grant in grants] == [SESSION]
+
+
+def test_where_rules_may_be_kept(engine: Engine) -> None:
+    request = PermissionRequest("Bash", {"command": "git push"})
+    everywhere = [SESSION, LOCAL, RuleSource.PROJECT, USER]
+    labels = [grant.label for grant in offered(engine, request, everywhere)]
+    assert labels == [
+        "don't ask again for git push * in this session",
+        "don't ask again for git push * in this project",
+        "don't ask again for git push * for everybody in this project",
+        "don't ask again for git push * in every project",
+    ]
+
+
+@pytest.mark.parametrize("tool", ["Edit", "Write", "MultiEdit"])
+def test_edits_are_remembered_for_the_session_only(engine: Engine, tool: str) -> None:
+    (grant,) = offered(
+        engine, PermissionRequest(tool, {"file_path": str(engine.root / "src/a.py")})
+    )
+    assert (grant.rules, grant.destination) == (("Edit(/src/**)",), SESSION)
+    assert "src" in grant.also_allows
+
+
+def test_a_path_is_written_as_the_place_of_its_rule_reads_it(tmp_path: Path) -> None:
+    engine = make_engine(tmp_path)
+    request = PermissionRequest("Edit", {"file_path": str(engine.root / "src" / "a.py")})
+    rules = [grant.rules[0] for grant in offered(engine, request, [SESSION, LOCAL, USER])]
+    assert rules == ["Edit(/src/**)", "Edit(/src/**)", f"Edit(/{engine.root}/src/**)"]
+
+
+def test_a_folder_with_special_characters_stands_for_itself(tmp_path: Path) -> None:
+    engine = make_engine(tmp_path)
+    (engine.root / "a*[b]").mkdir()
+    (grant,) = offered(
+        engine, PermissionRequest("Edit", {"file_path": str(engine.root / "a*[b]" / "x")})
+    )
+    assert grant.rules == (r"Edit(/a\*\[b\]/**)",)
+    other = PermissionRequest("Edit", {"file_path": str(engine.root / "azzb" / "x")})
+    assert decide(other, engine.context(allow=grant.rules, source=SESSION)).behavior is Behavior.ASK
+
+
+def test_reading_outside_is_offered_for_the_folder_unless_it_holds_too_much(
+    engine: Engine,
+) -> None:
+    outside = engine.root.parent / "outside"
+    read = PermissionRequest("Read", {"file_path": str(outside / "secret.txt")})
+    assert offered(engine, read)[0].rules == (f"Read(/{outside}/**)",)
+    single = PermissionRequest("Read", {"file_path": "/etc/hostname"})
+    assert offered(engine, single)[0].rules == ("Read(//etc/hostname)",)
+    assert offered(engine, PermissionRequest("Grep", {"path": "/etc", "pattern": "x"})) == ()
+
+
+def test_other_tools(engine: Engine) -> None:
+    fetch = PermissionRequest("WebFetch", {"url": "https://docs.example/a?b", "prompt": "x"})
+    server = PermissionRequest("mcp__db__query", {"sql": "x"})
+    unknown = PermissionRequest("Frobnicate", {})
+    assert offered(engine, fetch)[0].rules == ("WebFetch(domain:docs.example)",)
+    assert offered(engine, server)[0].rules == ("mcp__db__query",)
+    assert offered(engine, unknown) == ()
+
+
+WORDS = st.sampled_from(
+    "git push npm test run python3 rm -rf src $X `date` && || ; | > < out.txt * ( ) ' \" \\ "
+    "sudo env A=1 timeout 5 xargs make \n # -- ../x ~ cd bash -c {a,b} \u202e".split(" ")
+)
+
+
+@settings(max_examples=examples(150), deadline=None)
+@given(words=st.lists(WORDS, min_size=1, max_size=9))
+def test_whatever_is_offered_allows_this_very_call(
+    tmp_path_factory: pytest.TempPathFactory, words: list[str]
+) -> None:
+    engine = _shared(tmp_path_factory)
+    request = PermissionRequest("Bash", {"command": " ".join(words)})
+    for grant in offered(engine, request, [SESSION, LOCAL, USER]):
+        assert 0 < len(grant.rules) <= MAX_RULES
+        assert grant.destination is not None
+        added = [RuleText(rule, RuleBehavior.ALLOW, grant.destination) for rule in grant.rules]
+        after = decide_with_classifier(request, engine.context(texts=added))
+        assert after.behavior is Behavior.ALLOW
+
+
+@pytest.mark.parametrize(
+    "command", ["", "  ", "a 'b", "X=1 make", "a\nb", "ls *", "$X", "`x`", "a$(b)"], ids=repr
+)
+def test_there_is_no_pattern_for_what_is_not_plain(command: str) -> None:
+    assert pattern_for(command) is None
+
+
+def test_a_file_is_named_from_where_the_shell_is(engine: Engine) -> None:
+    request = PermissionRequest("Bash", {"command": "pytest -q > out.txt"})
+    context, cwd = engine.context(), engine.root / "sub"
+    (grant, _) = suggest(request, decide(request, context, cwd=cwd), context, cwd=cwd)
+    assert grant.rules == ("Bash(pytest *)", "Edit(/sub/out.txt)")
+
+
+# -- rules written by hand ----------------------------------------------------------------------
+
+
+def test_a_rule_that_can_never_count_is_found_before_it_is_written(engine: Engine) -> None:
+    context = engine.context(deny=["Bash(git *)"])
+    found = review(["Bash(git push)"], RuleBehavior.ALLOW, LOCAL, context).findings
+    assert [(f.type, f.shadowed, f.shadower) for f in found] == [
+        (LintType.DENY_SHADOW, "Bash(git push)", "Bash(git *)")
+    ]
+    assert found[0].fix
+
+
+def test_a_new_deny_says_which_allow_rules_it_ends(engine: Engine) -> None:
+    context = engine.context(allow=["Bash(git push)"])
+    found = review(["Bash(git *)"], RuleBehavior.DENY, USER, context).findings
+    assert [(f.type, f.shadowed) for f in found] == [(LintType.DENY_SHADOW, "Bash(git push)")]
+
+
+def test_a_rule_that_is_covered_already_is_named_with_the_one_that_covers_it(
+    engine: Engine,
+) -> None:
+    context = engine.context(allow=["Bash(git *)"])
+    covered = review(["Bash(git push)", "Bash(make)"], RuleBehavior.ALLOW, LOCAL, context).covered
+    assert [(rule, by.text, by.source) for rule, by in covered] == [
+        ("Bash(git push)", "Bash(git *)", "userSettings")
+    ]
+
+
+_engines: list[Engine] = []
+
+
+def _shared(factory: pytest.TempPathFactory) -> Engine:
+    if not _engines:
+        _engines.append(make_engine(factory.mktemp("grants")))
+    return _engines[0]

@@ -1,0 +1,670 @@
+"""Commands and their menu, the mouse, and going back, on the running screen."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from textual import events
+
+from agent.events import (
+    PermissionRequested,
+    PermissionResolved,
+    TextDelta,
+    ToolDispatch,
+    ToolResult,
+)
+from agent.messages import Message, user_message
+from permissions.decision import Behavior, DecisionSource, RuleRef
+from tests.tui.app.test_app_keys import T, keys, played, send, settled, text_of, transcript_of
+from tests.tui.recorded import RecordedConversation, center_for, make_app, until_interrupted
+from tests.tui.transcript.samples import DENIED
+from themes.registry import available_themes
+from themes.theme import Role
+from tui.app.app import AgentApp
+from tui.text.styled_rows import plain
+
+
+def pointer(kind: type[events.MouseEvent], x: int, y: int) -> events.MouseEvent:
+    return kind(None, x, y, 0, 0, 1, False, False, False, x, y)
+
+
+async def test_the_menu_completes_a_command() -> None:
+    app = make_app()
+    async with app.run_test(size=(70, 24)) as pilot:
+        await pilot.press("/", "s", "t")
+        assert "❯ /status" in text_of(app.menu)
+        await pilot.press("tab")
+        assert app.composer.buffer.text == "/status "
+        assert text_of(app.menu) == ""
+        await pilot.press("escape", "escape")
+        assert app.composer.buffer.is_empty
+
+
+async def test_enter_runs_the_selected_command() -> None:
+    app = make_app()
+    async with app.run_test(size=(70, 30)) as pilot:
+        await settled(pilot)
+        await pilot.press("/", "s", "t", "enter")
+        await settled(pilot)
+        assert "session 0123-session" in transcript_of(app)
+
+
+async def test_what_the_disk_refuses_ends_the_command_alone(tmp_path: Path) -> None:
+    conversation = played()
+    conversation.commands = center_for(conversation, tmp_path)
+    app = make_app(conversation)
+    async with app.run_test(size=(70, 24)) as pilot:
+        await settled(pilot)
+        app.submit("/add-dir " + "x" * 5000)
+        await settled(pilot)
+        assert app.is_running
+        assert "/add-dir: File name too long" in transcript_of(app)
+
+
+async def test_files_are_offered_after_an_at_sign(tmp_path: Path) -> None:
+    (tmp_path / "slug.py").write_text("")
+    conversation = played()
+    conversation.launch_dir = tmp_path
+    conversation.commands = center_for(conversation)
+    app = make_app(conversation)
+    async with app.run_test(size=(70, 24)) as pilot:
+        await settled(pilot)
+        await pilot.press("@", "s")
+        await app.workers.wait_for_complete()
+        assert "❯ @slug.py" in text_of(app.menu)
+        await pilot.press("enter")
+        assert app.composer.buffer.text == "@slug.py "
+
+
+async def test_compact_model_and_permissions() -> None:
+    conversation = played()
+    app = make_app(conversation)
+    async with app.run_test(size=(80, 40)) as pilot:
+        await settled(pilot)
+        await send(pilot, "/compact the tests")
+        assert "summarised · 9k → 1k tokens" in transcript_of(app)
+        await send(pilot, "/model small")
+        assert conversation.model == "small"
+        assert "small" in text_of(app.status_line)
+        assert "The endpoint does not list small." in transcript_of(app)
+        await send(pilot, "/model claude-opus-5")
+        assert "does not list claude" not in transcript_of(app)
+        await send(pilot, "/permissions")
+        assert "no rules: everything that writes or runs asks" in text_of(app.dialogs)
+
+
+async def test_a_compaction_asked_for_meanwhile_comes_before_the_next_prompt() -> None:
+    go_on = asyncio.Event()
+
+    async def wait(_conversation: RecordedConversation) -> None:
+        await go_on.wait()
+
+    conversation = played([wait, TextDelta(T, "m1", 0, "First.")], [TextDelta(T, "m2", 0, "Next.")])
+    app = make_app(conversation)
+    async with app.run_test(size=(80, 40)) as pilot:
+        await send(pilot, "go")
+        await send(pilot, "/compact the tests")
+        await send(pilot, "and then")
+        assert "summarised once this prompt is done" in transcript_of(app)
+        go_on.set()
+        await settled(pilot)
+        shown = transcript_of(app)
+        assert shown.index("First.") < shown.index("summarised · 9k → 1k tokens")
+        assert shown.index("summarised · 9k") < shown.index("and then")
+        assert not app.runner.is_running
+
+
+async def test_a_compaction_is_interrupted_with_the_prompt_it_waits_for() -> None:
+    app = make_app(played([until_interrupted]))
+    async with app.run_test(size=(80, 40)) as pilot:
+        await send(pilot, "go")
+        await send(pilot, "/compact")
+        await pilot.press("escape")
+        await settled(pilot)
+        shown = transcript_of(app)
+        assert "Not summarised: you interrupted." in shown
+        assert "summarised ·" not in shown
+        assert not app.runner.is_running
+        await send(pilot, "/compact")
+        await settled(pilot)
+        assert "summarised ·" in transcript_of(app)
+
+
+def with_history() -> RecordedConversation:
+    conversation = played()
+    answer = Message("assistant", ({"type": "text", "text": "Did that."},), "model")
+    conversation.messages = (user_message("first"), answer, user_message("second"), answer)
+    return conversation
+
+
+async def test_escape_twice_goes_back_to_an_earlier_message() -> None:
+    app = make_app(with_history())
+    async with app.run_test(size=(70, 30)) as pilot:
+        await settled(pilot)
+        await pilot.press("escape", "escape")
+        await settled(pilot)
+        assert "❯ second" in text_of(app.dialogs)
+        app.dialogs._guard._guarded_until_s = 0.0
+        await pilot.press("enter")
+        await settled(pilot)
+        assert "❯ Restore conversation" in text_of(app.dialogs)
+        await pilot.press("enter")
+        await settled(pilot)
+        assert app.composer.buffer.text == "second"
+        assert "second" not in transcript_of(app)
+        assert "first" in transcript_of(app)
+
+
+async def test_the_menu_says_how_much_more_there_is() -> None:
+    app = make_app()
+    async with app.run_test(size=(70, 24)) as pilot:
+        await pilot.press("/")
+        total = len(app.menu.completion.candidates) if app.menu.completion is not None else 0
+        assert total > 40
+        rows = text_of(app.menu).splitlines()
+        assert rows[-1].endswith(f" 1/{total} ↕")
+        assert all("↕" not in line for line in rows[:-1])
+        await pilot.press("up")
+        assert text_of(app.menu).splitlines()[-1].endswith(f" {total}/{total} ↕")
+        await pilot.press("s", "t", "a", "t", "u", "s", "l")
+        assert "↕" not in text_of(app.menu)
+
+
+async def test_another_session_waits_for_the_turn_and_says_which_key_ends_it() -> None:
+    conversation = played([TextDelta(T, "m1", 0, "half"), until_interrupted])
+    app = make_app(conversation)
+
+    async def release(session_id: str | None) -> None:
+        raise AssertionError("a turn is running")
+
+    app.conversations._release = release
+    async with app.run_test(size=(90, 24)) as pilot:
+        await send(pilot, "go")
+        await app.restart(None)
+        await pilot.pause()
+        said = "A prompt is still being worked on: press esc to interrupt it, then try again."
+        assert await app.conversations.change("other") == said
+        assert app.conversations.current is conversation
+        await pilot.press("escape")
+        await settled(pilot)
+
+
+async def drag(app: AgentApp, start: tuple[int, int], end: tuple[int, int]) -> None:
+    for kind, (x, y) in (
+        (events.MouseDown, start),
+        (events.MouseMove, end),
+        (events.MouseUp, end),
+    ):
+        await app.on_event(pointer(kind, x, y))
+
+
+async def test_marking_copies_logical_lines_without_gutters_and_wraps() -> None:
+    text = "one two three four five six seven eight\n\n- item 漢字\n"
+    app = make_app(played([TextDelta(T, "m1", 0, text)]))
+    async with app.run_test(size=(30, 24)) as pilot:
+        await send(pilot, "go")
+        rows = [line.text for _, line in app.transcript.viewport.visible()]
+        top = next(y for y, line in enumerate(rows) if "one two" in line)
+        await drag(app, (3, top), (29, top + 3))
+        assert app.clipboard == "one two three four five six seven eight\n\n• item 漢字"
+        await drag(app, (7, top), (10, top))
+        assert app.clipboard == "two"
+        await pilot.press("escape")
+        assert app.transcript.marked_text == ""
+
+
+async def test_the_wheel_scrolls_the_transcript() -> None:
+    text = "\n\n".join(f"Paragraph {n}." for n in range(30))
+    app = make_app(played([TextDelta(T, "m1", 0, text)]))
+    async with app.run_test(size=(50, 20)) as pilot:
+        await send(pilot, "go")
+        await app.on_event(pointer(events.MouseScrollUp, 5, 5))
+        assert not app.transcript.viewport.is_following
+        for _ in range(3):
+            await app.on_event(pointer(events.MouseScrollDown, 5, 5))
+        assert app.transcript.viewport.is_following
+
+
+async def test_a_click_puts_the_cursor() -> None:
+    app = make_app()
+    async with app.run_test(size=(50, 20)) as pilot:
+        await pilot.press(*keys("hello"))
+        region = app.composer.content_region
+        await app.on_event(pointer(events.MouseDown, region.x + 3 + 2, region.y + 1))
+        await pilot.press("X")
+        assert app.composer.buffer.text == "heXllo"
+
+
+async def test_the_terminal_cursor_is_at_the_caret() -> None:
+    app = make_app()
+    async with app.run_test(size=(50, 20)) as pilot:
+        await pilot.press(*keys("a漢"))
+        await pilot.pause()
+        region = app.composer.content_region
+        assert app.cursor_position == (region.x + 3 + 3, region.y + 1)
+        assert app.shows_caret
+
+
+async def test_the_caret_moves_with_the_prompt_that_a_menu_pushes_up() -> None:
+    app = make_app()
+    async with app.run_test(size=(50, 20)) as pilot:
+        await settled(pilot)
+        before = app.composer.content_region
+        await pilot.press("slash")
+        await settled(pilot)
+        region = app.composer.content_region
+        assert region.y < before.y
+        assert app.cursor_position == (region.x + 3 + 1, region.y + 1)
+
+
+async def test_notices_of_the_start_are_shown() -> None:
+    app = make_app()
+    app.options = replace(app.options, notices=("settings.json: unknown key",))
+    async with app.run_test(size=(60, 20)) as pilot:
+        await settled(pilot)
+        assert "! settings.json: unknown key" in transcript_of(app)
+
+
+async def test_a_half_typed_prompt_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    # On a busy machine it would be kept before this test has looked.
+    monkeypatch.setattr("tui.prompt.draft_autosave.DRAFT_S", 60.0)
+    conversation = played()
+    app = make_app(conversation)
+    async with app.run_test(size=(60, 20)) as pilot:
+        await settled(pilot)
+        await pilot.press(*keys("half"))
+        assert app.drafts.is_planned
+        app.drafts.keep()
+        assert conversation.draft == "half"
+
+
+@pytest.mark.parametrize("word", ["exit", "quit", ":q"])
+async def test_a_word_that_leaves_other_programs_leaves(word: str) -> None:
+    conversation = played()
+    app = make_app(conversation)
+    async with app.run_test(size=(60, 20)) as pilot:
+        await settled(pilot)
+        await send(pilot, f" {word}")
+        await send(pilot, f"how do I {word}")
+        assert conversation.received == [f" {word}", f"how do I {word}"]
+        before = app.is_running
+        await send(pilot, word)
+        assert (before, app.is_running) == (True, False)
+    assert len(conversation.received) == 2
+
+
+async def test_the_command_that_ends_a_session_is_no_draft_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("tui.prompt.draft_autosave.DRAFT_S", 60.0)
+    conversation = played()
+    app = make_app(conversation)
+    async with app.run_test(size=(60, 20)) as pilot:
+        await settled(pilot)
+        await pilot.press(*keys("/exit"))
+        app.drafts.keep()  # as it would be, had they typed slowly
+        assert conversation.draft == "/exit"
+        await pilot.press("enter")
+        await settled(pilot)
+    assert conversation.draft == ""
+
+
+async def test_it_says_who_decided_when_it_was_not_the_person() -> None:
+    by_hook = replace(DENIED, source=DecisionSource.HOOK, message="policy", feedback=None)
+    app = make_app(
+        played(
+            [
+                ToolDispatch(T, "u1", "Bash", {}, "Bash ls"),
+                PermissionRequested(T, "r1", "u1", "Bash", {}, DENIED),
+                PermissionResolved(T, "r1", "u1", by_hook),
+            ]
+        )
+    )
+    async with app.run_test(size=(80, 20)) as pilot:
+        await send(pilot, "go")
+        assert "denied by a hook: policy" in text_of(app.status_line)
+
+
+async def test_the_place_of_a_rule_that_decided_meanwhile_is_short() -> None:
+    folder = "/home/me/project"
+    message = f"Bash(ls *) is a deny rule (localSettings, {folder}/.agent/settings.local.json:3)"
+    rule = RuleRef("Bash(ls *)", "localSettings", f"{folder}/.agent/settings.local.json", 3)
+    by_rule = replace(
+        DENIED, source=DecisionSource.LOCAL, message=message, rule=rule, feedback=None
+    )
+    conversation = played(
+        [
+            ToolDispatch(T, "u1", "Bash", {}, "Bash ls"),
+            PermissionRequested(T, "r1", "u1", "Bash", {}, DENIED),
+            PermissionResolved(T, "r1", "u1", by_rule),
+        ]
+    )
+    conversation.cwd = Path(folder)
+    app = make_app(conversation)
+    async with app.run_test(size=(160, 20)) as pilot:
+        await send(pilot, "go")
+        shown = text_of(app.status_line)
+        assert folder not in shown
+        assert ".agent/settings.local.json:3" in shown
+
+
+@pytest.mark.parametrize(("stood_s", "said"), [(0.01, False), (1.0, True)])
+async def test_a_table_that_decided_is_not_named(stood_s: float, said: bool) -> None:
+    now = [0.0]
+
+    async def wait(_conversation: RecordedConversation) -> None:
+        while not app.document.is_asking("u1"):  # noqa: ASYNC110 - until the frame has folded it
+            await asyncio.sleep(0)
+        now[0] += stood_s
+
+    by_table = replace(
+        DENIED,
+        behavior=Behavior.ALLOW,
+        source=DecisionSource.CLASSIFIER,
+        message="only reads",
+        feedback=None,
+    )
+    app = make_app(
+        played(
+            [
+                ToolDispatch(T, "u1", "Bash", {}, "Bash ls"),
+                PermissionRequested(T, "r1", "u1", "Bash", {}, DENIED),
+                wait,
+                PermissionResolved(T, "r1", "u1", by_table),
+            ]
+        ),
+        clock=lambda: now[0],
+    )
+    async with app.run_test(size=(80, 20)) as pilot:
+        await send(pilot, "go")
+        assert ("allowed without asking: only reads" in text_of(app.status_line)) is said
+
+
+def with_shell(conversation: RecordedConversation, folder: Path) -> AgentApp:
+    conversation.cwd = folder
+    app = make_app(conversation)
+    app.options = replace(app.options, shell_env={"PATH": os.environ["PATH"]})
+    return app
+
+
+async def test_a_shell_command_runs_at_once_and_the_model_hears_of_it(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("")
+    conversation = played([TextDelta(T, "m1", 0, "I see a file.")])
+    app = with_shell(conversation, tmp_path)
+    async with app.run_test(size=(60, 24)) as pilot:
+        await send(pilot, "!ls; exit 3")
+        await app.workers.wait_for_complete()
+        await settled(pilot)
+        shown = transcript_of(app)
+        assert " ! ls; exit 3" in shown
+        assert "a.txt" in shown
+        assert "I see a file." in shown
+        assert conversation.received == [
+            "<bash-input>ls; exit 3</bash-input>\n"
+            "<bash-output>a.txt\n</bash-output><bash-exit>3</bash-exit>"
+        ]
+
+
+async def test_escape_ends_a_shell_command_and_the_model_hears_of_it_later(tmp_path: Path) -> None:
+    conversation = played([])
+    app = with_shell(conversation, tmp_path)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await send(pilot, "!echo started; sleep 60")
+        while "started" not in transcript_of(app):
+            await pilot.pause(0.02)
+        await pilot.press("escape")
+        await app.workers.wait_for_complete()
+        await settled(pilot)
+        assert "Interrupted" in transcript_of(app)
+        assert conversation.received == []
+        assert "started" in conversation.told[0]
+        assert "[The person ended it.]" in conversation.told[0]
+        assert not app.document.activity.is_working
+
+
+async def test_a_shell_command_goes_on_in_the_background(tmp_path: Path) -> None:
+    conversation = played([])
+    assert conversation.commands is not None
+    shells = conversation.commands.context.shells
+    conversation.send_to_background = shells.send_to_background  # type: ignore[method-assign]
+    app = with_shell(conversation, tmp_path)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await send(pilot, "!echo started; sleep 60")
+        while "started" not in transcript_of(app):
+            await pilot.pause(0.02)
+        await pilot.press("ctrl+b")
+        await app.workers.wait_for_complete()
+        await settled(pilot)
+        (shell,) = shells.all()
+        assert shell.is_running
+        assert f"runs in the background as {shell.id}" in transcript_of(app)
+        assert f"[It goes on in the background as {shell.id}.]" in conversation.told[0]
+        assert not app.document.activity.is_working
+        await pilot.press("ctrl+d")
+        assert "press ctrl+d again to leave; 1 command ends" in text_of(app.status_line)
+        await shells.kill_all()
+
+
+async def test_a_command_that_runs_is_kept_as_a_draft_until_it_ends(tmp_path: Path) -> None:
+    conversation = played([])
+    app = with_shell(conversation, tmp_path)
+
+    async def until_kept(text: str) -> None:
+        while conversation.draft != text:
+            await pilot.pause(0.02)
+
+    async with app.run_test(size=(60, 24)) as pilot:
+        await send(pilot, "!echo started; sleep 60")
+        await until_kept("!echo started; sleep 60")
+        await pilot.press("n", "e", "w")
+        await until_kept("new")
+        await pilot.press("ctrl+u")
+        await until_kept("!echo started; sleep 60")
+        app.typed_commands.kill_latest()
+        await until_kept("")
+
+
+async def test_cd_is_remembered_where_it_may_lead(tmp_path: Path) -> None:
+    (tmp_path / "inside").mkdir()
+    conversation = played([], [], [])
+    app = with_shell(conversation, tmp_path)
+
+    def move_to(folder: Path) -> bool:
+        is_inside = folder.is_relative_to(tmp_path)
+        conversation.cwd = folder if is_inside else conversation.cwd
+        return is_inside
+
+    conversation.move_to = move_to  # type: ignore[method-assign]
+    async with app.run_test(size=(90, 24)) as pilot:
+        await send(pilot, "!cd inside")
+        await app.workers.wait_for_complete()
+        assert conversation.cwd == tmp_path / "inside"
+        await send(pilot, "!pwd; cd /")
+        await app.workers.wait_for_complete()
+        await settled(pilot)
+        assert conversation.cwd == tmp_path / "inside"
+        assert "/ is outside the working directories" in " ".join(transcript_of(app).split())
+        assert f"{tmp_path}/inside\n" in conversation.received[1]
+        assert "/ is outside.]" in conversation.received[1]
+
+
+async def test_a_lone_exclamation_mark_sends_nothing() -> None:
+    conversation = played([])
+    async with make_app(conversation).run_test(size=(60, 24)) as pilot:
+        await send(pilot, "!")
+        await send(pilot, "! ")
+        assert conversation.received == []
+
+
+async def test_the_shells_mode_says_what_it_is_and_escape_leaves_it() -> None:
+    app = make_app(played([]))
+    app.history.extend_older(["!make test", "hello"])
+    async with app.run_test(size=(90, 24)) as pilot:
+        await pilot.press(*"!ls")
+        await settled(pilot)
+        assert "runs at once, the model sees the output" in text_of(app.composer)
+        assert "esc leaves" in text_of(app.composer)
+        await pilot.press("escape")
+        assert app.composer.buffer.text == "ls"
+        assert "runs at once" not in text_of(app.composer)
+        await pilot.press("ctrl+u", "!", "tab")
+        await settled(pilot)
+        assert "make test" in text_of(app.menu)
+        await pilot.press("tab")
+        assert app.composer.buffer.text == "!make test"
+
+
+@pytest.mark.parametrize("theme", available_themes())
+async def test_the_screen_runs_in_every_theme(theme: str) -> None:
+    app = make_app(played([TextDelta(T, "m1", 0, "Hello.")]), theme=theme)
+    async with app.run_test(size=(60, 16)) as pilot:
+        await send(pilot, "hi")
+        assert "Hello." in transcript_of(app)
+        await send(pilot, "/theme ansi16")
+        assert app.theme_name == "ansi16"
+
+
+async def test_focus_shows_one_line_of_each_call_and_more_again() -> None:
+    output = ToolResult(T, "u1", "Bash", "one\ntwo", False, 0.1, "ok", "Bash ls")
+    app = make_app(played([ToolDispatch(T, "u1", "Bash", {}, "Bash ls"), output]))
+    async with app.run_test(size=(70, 30)) as pilot:
+        await send(pilot, "go")
+        before = transcript_of(app)
+        await send(pilot, "/focus")
+        assert len(transcript_of(app)) < len(before)
+        await send(pilot, "/focus")
+        assert transcript_of(app) == before
+
+
+async def test_the_prompt_is_coloured_for_the_session() -> None:
+    app = make_app()
+    async with app.run_test(size=(70, 30)) as pilot:
+        await send(pilot, "/color pink")
+        assert app.composer._mode_role is Role.SHELL
+        await send(pilot, "/color mauve")
+        assert "No colour 'mauve'" in transcript_of(app)
+
+
+async def test_marked_text_gives_way_to_what_comes() -> None:
+    app = make_app()
+    async with app.run_test(size=(60, 20)) as pilot:
+        composer = app.composer
+        await pilot.press(*keys("one two"), *["shift+left"] * 3)
+        assert composer.marked_text == "two"
+        await pilot.press("backspace")
+        assert composer.buffer.text == "one "
+        await pilot.press("shift+home", "ctrl+w", *keys("zero "), "ctrl+y")
+        assert composer.buffer.text == "zero one "
+        await pilot.press("ctrl+j", *keys("more"), "shift+up", "X")
+        assert composer.buffer.text == "zeroX"
+        await pilot.press("ctrl+underscore")
+        assert composer.buffer.text == "zero one \nmore"
+        await pilot.press("shift+home", "left", *keys("<"))
+        assert composer.buffer.text == "<zero one \nmore"
+        assert composer.marked_text == ""
+
+
+@pytest.mark.parametrize("key", ["ctrl+c", "ctrl+shift+c"])
+async def test_marked_text_of_the_prompt_is_copied(key: str) -> None:
+    app = make_app()
+    async with app.run_test(size=(60, 20)) as pilot:
+        await pilot.press(*keys("one two"), "shift+left", key)
+        await settled(pilot)
+        assert app.clipboard == "o"
+        assert app.composer.buffer.text == "one two"
+        assert "copied" in text_of(app.status_line)
+
+
+async def test_the_pointer_marks_text_of_the_prompt() -> None:
+    app = make_app()
+    async with app.run_test(size=(50, 20)) as pilot:
+        await pilot.press(*keys("hello"))
+        region = app.composer.content_region
+        x, y = region.x + 3, region.y + 1
+        await app.on_event(pointer(events.MouseDown, x + 1, y))
+        await app.on_event(pointer(events.MouseMove, x + 3, y))
+        await app.on_event(pointer(events.MouseUp, x + 3, y))
+        await app.on_event(pointer(events.MouseMove, x + 5, y))
+        assert app.composer.marked_text == "el"
+        await pilot.press("X")
+        assert app.composer.buffer.text == "hXlo"
+
+
+async def test_a_button_let_go_elsewhere_ends_the_marking() -> None:
+    app = make_app(played([TextDelta(T, "m1", 0, "one two three")]))
+    async with app.run_test(size=(50, 20)) as pilot:
+        await send(pilot, "go")
+        await pilot.press(*keys("hello"))
+        region = app.composer.content_region
+        x, y = region.x + 3, region.y + 1
+        row = next(y for y in range(20) if "one two" in shown_row(app, y))
+        for at_x, at_y, end_x in ((x, y, x + 2), (3, row, 6)):
+            await app.on_event(pointer(events.MouseDown, at_x, at_y))
+            await app.on_event(pointer(events.MouseMove, end_x, at_y))
+            # No button is down any more, and nobody said when it went up.
+            moved = events.MouseMove(
+                None, end_x + 3, at_y, 0, 0, 0, False, False, False, end_x + 3, at_y
+            )
+            await app.on_event(moved)
+            await app.on_event(pointer(events.MouseMove, end_x + 3, at_y))
+        assert app.composer.marked_text == "he"
+        assert app.transcript.marked_text == "one"
+        assert app.mouse_captured is None
+
+
+async def test_shift_and_the_arrows_go_on_with_a_mark_of_the_transcript() -> None:
+    text = "\n\n".join(f"paragraph {number}" for number in range(30))
+    app = make_app(played([TextDelta(T, "m1", 0, text)]))
+    async with app.run_test(size=(50, 20)) as pilot:
+        await send(pilot, "go")
+        row = next(y for y in range(20) if "paragraph 25" in shown_row(app, y))
+        await app.on_event(pointer(events.MouseDown, 3, row))
+        await app.on_event(pointer(events.MouseMove, 6, row))
+        await app.on_event(pointer(events.MouseUp, 6, row))
+        assert app.transcript.marked_text == "par"
+        await pilot.press("shift+right", "shift+right", "shift+left")
+        assert app.transcript.marked_text == "para"
+        await pilot.press("shift+end")
+        assert app.transcript.marked_text == "paragraph 25"
+        await pilot.press("shift+down", "shift+down")
+        assert app.transcript.marked_text == "paragraph 25\n\nparagraph 26"
+        await pilot.press(*["shift+up"] * 40)
+        assert "paragraph 10" in app.transcript.marked_text
+        assert app.composer.marked_text == ""
+        await pilot.press("ctrl+shift+c")
+        assert "paragraph 10" in app.clipboard
+
+
+def shown_row(app: AgentApp, y: int) -> str:
+    rows = app.transcript.viewport.visible()
+    return rows[y][1].text if y < len(rows) else ""
+
+
+async def test_escape_ends_what_runs_before_it_leaves_the_shells_mode() -> None:
+    app = make_app(played([until_interrupted]))
+    async with app.run_test(size=(90, 24)) as pilot:
+        await send(pilot, "go")
+        await pilot.press(*"!ls")
+        await settled(pilot)
+        assert "esc leaves" not in text_of(app.composer)
+        await pilot.press("escape")
+        await settled(pilot)
+        assert not app.document.activity.is_working
+        assert app.composer.buffer.text == "!ls"
+
+
+async def test_the_folder_of_a_demo_is_shown_once_it_is_there() -> None:
+    app = make_app(played([]))
+    app.options = replace(app.options, awaits_demo=True)
+    async with app.run_test(size=(80, 20)) as pilot:
+        await settled(pilot)
+        header = app.transcript
+        app.show_header()
+        assert "slugs" not in plain(header._header)
+        assert "Try: The total" in plain(header._header)
+        app.use_folder(Path("/tmp/copy"))
+        assert "/tmp/copy" in plain(header._header)

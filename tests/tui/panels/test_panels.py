@@ -1,0 +1,316 @@
+"""Panels: opened by their command, searched, moved in, answered and closed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from agent.events import TextDelta
+from permissions.rule import RuleSet, RuleSource, RuleText
+from permissions.rules.grammar import RuleBehavior
+from tests.tui.app.test_app_keys import played, send, settled, text_of, transcript_of
+from tests.tui.recorded import RecordedConversation, center_for, make_app
+from tui.app.app import AgentApp
+from tui.app.app_options import ExitReport
+from tui.dialogs.dialog import DialogView
+from tui.panels import PANELS
+from tui.panels.config import choices_of
+from tui.panels.list_panel import Item, ListPanel
+from tui.text.styled_rows import plain
+
+
+def app_of(pilot: Pilot[ExitReport]) -> AgentApp:
+    assert isinstance(pilot.app, AgentApp)
+    return pilot.app
+
+
+async def opened(pilot: Pilot[ExitReport], command: str) -> str:
+    """Open a panel, past the moment in which keys belong to earlier typing."""
+    await send(pilot, command)
+    app = app_of(pilot)
+    for _ in range(50):
+        if app.dialogs.open_count:
+            break
+        await settled(pilot)
+    app.dialogs._guard._guarded_until_s = 0.0
+    return text_of(app.dialogs)
+
+
+def shown(view: DialogView) -> str:
+    return plain([*view.body, *(part.row for part in view.footer)])
+
+
+OPENED = ("help", "context", "model", "theme", "permissions", "hooks", "tasks", "config", "memory")
+
+
+@pytest.mark.parametrize("name", OPENED)
+async def test_a_panel_opens_and_escape_closes_it(name: str) -> None:
+    app = make_app()
+    async with app.run_test(size=(80, 30)) as pilot:
+        await settled(pilot)
+        assert await opened(pilot, f"/{name}")
+        await pilot.press("escape")
+        await settled(pilot)
+        assert app.dialogs.open_count == 0
+        assert app.composer.buffer.is_empty
+
+
+def test_every_panel_of_a_command_exists() -> None:
+    from importlib import import_module
+
+    from agent.commands.table import BUILTIN_COMMANDS
+
+    panels = {c.panel for c in BUILTIN_COMMANDS if c.type == "interactive"}
+    # `/copy` opens its own only where there is something to choose.
+    assert panels | {"copy"} == set(PANELS)
+    for module in PANELS.values():
+        assert callable(import_module(module).open_panel)
+
+
+async def test_a_list_is_searched_by_typing() -> None:
+    panel = ListPanel("L", [Item("apple", "red"), Item("pear", "green"), Item("plum", "red")])
+    for char in "red plu":
+        panel.press(char, char, "confirm:yes" if char == "y" else None)
+    assert panel.selected == 2
+    assert "search: red plu" in shown(panel.view(60))
+    panel.press("escape", "", "confirm:no")
+    assert not panel.is_done
+    panel.press("down", "", None)
+    panel.press("enter", "", "confirm:yes")
+    picked = await panel.wait()
+    assert picked is not None
+    assert (picked.index, picked.key) == (1, "enter")
+
+
+async def test_letters_that_answer_elsewhere_are_letters_in_a_search() -> None:
+    panel = ListPanel("L", [Item("yes"), Item("no")])
+    panel.press("n", "n", "confirm:no")
+    assert panel.selected == 1
+    assert not panel.is_done
+
+
+async def test_what_is_shown_cannot_draw(tmp_path: Path) -> None:
+    panel = ListPanel("L", [Item("a\x1b[2Jb\nc", "d\u202ee")])
+    text = shown(panel.view(60))
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+
+
+async def test_nothing_found_is_said_and_enter_does_nothing() -> None:
+    panel = ListPanel("L", [Item("a")])
+    panel.press("z", "z", None)
+    panel.press("enter", "", "confirm:yes")
+    assert not panel.is_done
+    assert "nothing found for 'z'" in shown(panel.view(60))
+
+
+async def test_the_theme_is_shown_while_choosing_and_comes_back_on_escape() -> None:
+    app = make_app()
+    async with app.run_test(size=(80, 30)) as pilot:
+        await settled(pilot)
+        await opened(pilot, "/theme")
+        await pilot.press("down")
+        await settled(pilot)
+        assert app.palette.theme.name != "dark"
+        await pilot.press("escape")
+        await settled(pilot)
+        assert app.palette.theme.name == "dark"
+
+
+async def test_model_and_effort_are_chosen_together() -> None:
+    conversation = played()
+    app = make_app(conversation)
+    async with app.run_test(size=(80, 30)) as pilot:
+        await settled(pilot)
+        assert "● claude-sonnet-5" in await opened(pilot, "/model")
+        await pilot.press("down", "right", "right", "enter")
+        await settled(pilot)
+        assert conversation.model == "claude-opus-5-5"
+        assert conversation.effort == "medium"
+        assert "model claude-opus-5-5, effort medium" in transcript_of(app)
+
+
+async def test_a_rule_is_taken_back_from_the_session() -> None:
+    conversation = played()
+    app = make_app(conversation)
+    async with app.run_test(size=(80, 30)) as pilot:
+        await settled(pilot)
+        assert conversation.commands is not None
+        gate = conversation.commands.context.gate
+        text = RuleText("Bash(ls)", RuleBehavior.ALLOW, RuleSource.SESSION)
+        gate.replace_context(gate.context.with_rules(RuleSet.build([text])[0]))
+        conversation.rules = gate.context.rules.rules
+        assert "allow Bash(ls)" in await opened(pilot, "/permissions")
+        await pilot.press("delete")
+        await settled(pilot)
+        assert gate.context.rules.rules == ()
+        assert "allow Bash(ls) is taken back (session)" in transcript_of(app)
+
+
+async def test_a_typing_mistake_is_asked_about_and_stays_in_the_prompt() -> None:
+    conversation = played([])
+    app = make_app(conversation)
+    async with app.run_test(size=(80, 30)) as pilot:
+        await settled(pilot)
+        await pilot.press(*"/modell", "escape", "enter")
+        await settled(pilot)
+        assert "Did you mean /model?" in transcript_of(app)
+        assert app.composer.buffer.text == "/modell"
+        assert conversation.received == []
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("theme=nope", "no theme is called 'nope'"),
+        ("maxTurns=abc", "maxTurns: expected a whole number"),
+        ("themme=dark", "Did you mean 'theme'?"),
+        ("theme", "Type /config key=value"),
+    ],
+)
+async def test_a_setting_that_cannot_be_is_not_kept(typed: str, said: str) -> None:
+    app = make_app(played([]))
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settled(pilot)
+        assert app.commands is not None
+        file = app.commands.context.agent_home / "settings.json"
+        app.submit(f"/config {typed}")
+        await settled(pilot)
+        assert said in transcript_of(app)
+        assert not file.exists()
+
+
+async def test_help_names_the_keys_that_are_in_force() -> None:
+    app = make_app(RecordedConversation([]))
+    async with app.run_test(size=(90, 40)) as pilot:
+        await settled(pilot)
+        text = await opened(pilot, "/help")
+        assert "At the start of a prompt" in text
+        await pilot.press("pagedown", "pagedown", "pagedown")
+        await settled(pilot)
+        await pilot.press("q")
+        await settled(pilot)
+        assert app.dialogs.open_count == 0
+
+
+async def test_the_model_is_kept_unless_it_is_for_this_session_only(tmp_path: Path) -> None:
+    for key, kept in (("enter", {"model": "claude-opus-5-5"}), ("s", None)):
+        conversation = played()
+        app = make_app(conversation)
+        home = tmp_path / key
+        async with app.run_test(size=(80, 30)) as pilot:
+            await settled(pilot)
+            app.options = replace(app.options, agent_home=home)
+            await opened(pilot, "/model")
+            await settled(pilot)
+            await pilot.press("j", key)
+            await settled(pilot)
+            assert conversation.model == "claude-opus-5-5"
+            await app.workers.wait_for_complete()
+        file = home / "settings.json"
+        assert (json.loads(file.read_text()) if file.exists() else None) == kept
+
+
+async def test_a_panel_whose_letters_are_keys_searches_behind_a_slash() -> None:
+    panel = ListPanel("L", [Item("apple"), Item("sun")], keys=("s",), letters="keys")
+    for char in "/su":
+        panel.press(char, char, None)
+    assert panel.selected == 1
+    assert not panel.is_done
+    panel.press("escape", "", "select:cancel")
+    assert not panel.is_done
+    panel.press("s", "s", None)
+    picked = await panel.wait()
+    assert picked is not None
+    assert (picked.index, picked.key) == (0, "s")
+
+
+async def test_names_that_begin_with_the_word_come_first() -> None:
+    panel = ListPanel("L", [Item("b", "cost"), Item("x cost"), Item("/cost")])
+    for char in "cost":
+        panel.press(char, char, None)
+    assert panel._found == [2, 1, 0]
+
+
+async def test_a_setting_that_nobody_set_says_what_counts(tmp_path: Path) -> None:
+    conversation = played()
+    conversation.commands = center_for(conversation, tmp_path)
+    app = make_app(conversation)
+    async with app.run_test(size=(90, 30)) as pilot:
+        await settled(pilot)
+        await opened(pilot, "/config")
+        await pilot.press(*"maxturns")
+        assert "default: 200" in text_of(app.dialogs)
+        await pilot.press("ctrl+u", *"verbose")
+        assert "no effect here" in text_of(app.dialogs)
+        await pilot.press("escape", "escape")
+        await settled(pilot)
+
+
+async def test_a_setting_with_few_values_is_chosen_in_place(tmp_path: Path) -> None:
+    conversation = played()
+    conversation.commands = center_for(conversation, tmp_path)
+    app = make_app(conversation)
+    async with app.run_test(size=(90, 30)) as pilot:
+        await settled(pilot)
+        await opened(pilot, "/config")
+        await pilot.press(*"editormode", "enter")
+        await settled(pilot)
+        assert "❯ ● not set  normal" in text_of(app.dialogs)
+        await pilot.press(*"vim", "enter")
+        await settled(pilot)
+        file = tmp_path / ".agent" / "settings.json"
+        for _ in range(100):
+            if file.exists():
+                break
+            await settled(pilot)
+        assert json.loads(file.read_text()) == {"editorMode": "vim"}
+
+
+def test_settings_with_few_values_are_known() -> None:
+    assert choices_of("reducedMotion") == (True, False, None)
+    assert choices_of("editorMode") == ("normal", "vim", "emacs", None)
+    assert choices_of("maxTurns") is None
+    assert choices_of("env") is None
+
+
+async def test_what_only_an_administrator_sets_is_listed_last() -> None:
+    app = make_app(played())
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settled(pilot)
+        shown = await opened(pilot, "/config")
+        assert "allowedHttpHookUrls" in shown
+        assert "allowManagedHooksOnly" not in shown
+
+
+async def test_code_loses_its_colours_in_the_theme_panel_and_gets_them_back(tmp_path: Path) -> None:
+    conversation = played([TextDelta("t1", "m1", 0, "```python\ndef f(): pass\n```")])
+    app = make_app(conversation)
+
+    def inks() -> int:
+        rows = app.transcript.viewport.visible()
+        return max(len(row.runs) for _, row in rows if "def f" in row.text)
+
+    async with app.run_test(size=(80, 30)) as pilot:
+        app.options = replace(app.options, agent_home=tmp_path)
+        app.highlighter._executor = None
+        await send(pilot, "go")
+        coloured = inks()
+        await opened(pilot, "/theme")
+        await pilot.press("ctrl+t")
+        await settled(pilot)
+        assert inks() < coloured
+        for _ in range(100):
+            if (tmp_path / "settings.json").exists():
+                break
+            await settled(pilot)
+        kept = json.loads((tmp_path / "settings.json").read_text())
+        assert kept == {"syntaxHighlightingDisabled": True}
+        await settled(pilot)
+        await pilot.press("ctrl+t")
+        await settled(pilot)
+        assert inks() == coloured

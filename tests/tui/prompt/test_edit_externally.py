@@ -1,0 +1,57 @@
+"""The terminal is lent for a while, and what ends programs there does not end this one."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tui.prompt.edit_externally import Editing
+
+
+class Screen:
+    """Counts how often it lent the terminal and drew itself again."""
+
+    def __init__(self) -> None:
+        self.steps: list[str] = []
+
+    @contextmanager
+    def suspend(self) -> Iterator[None]:
+        self.steps.append("lent")
+        yield
+        self.steps.append("back")
+
+    def invalidate_screen(self) -> None:
+        self.steps.append("drawn")
+
+    def notice(self, text: str, level: str = "info") -> None: ...
+    def display_path(self, path: Path) -> str:
+        return str(path)
+
+    def hint(self, text: str) -> None: ...
+
+
+class Interrupted:
+    """Standard input where Ctrl+C is pressed instead of Enter."""
+
+    def readline(self) -> str:
+        os.kill(os.getpid(), signal.SIGINT)
+        return "\n"
+
+
+@pytest.mark.parametrize("stdin", [io.StringIO("\n"), Interrupted(), io.StringIO()])
+def test_enter_ctrl_c_and_the_end_of_input_go_back(
+    stdin: object, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    screen, in_force = Screen(), signal.getsignal(signal.SIGINT)
+    monkeypatch.setattr(sys, "stdin", stdin)
+    Editing(screen, None, None).to_terminal("all\x1b[2J of it")
+    assert screen.steps == ["lent", "back", "drawn"]
+    assert capsys.readouterr().out.startswith("all of it\n")
+    assert signal.getsignal(signal.SIGINT) is in_force

@@ -1,0 +1,158 @@
+"""The `@` picker: never a long wait, and always the files of the conversation at hand."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agent.commands.service import CommandCenter
+from agent.files.index import FileIndex
+from agent.files.matcher import NameList
+from agent.settings.load import load_settings
+from tests.tui.recorded import RecordedConversation, center_for
+from tui.prompt.file_completion import FilePicker
+from tui.prompt.file_suggestions import OwnSuggestions
+
+
+class Desk:
+    """A picker with its frames and work under control."""
+
+    def __init__(self, index: FileIndex) -> None:
+        self.index = index
+        self.frames: list[Callable[[], None]] = []
+        self.work: list[asyncio.Future[None]] = []
+        self.told = 0
+        self.picker = FilePicker(
+            lambda: self.index,
+            lambda work: self.work.append(asyncio.ensure_future(work)),
+            self.frames.append,
+            self.tell,
+        )
+
+    def tell(self) -> None:
+        self.told += 1
+
+    async def ready(self) -> None:
+        await asyncio.gather(*self.work)
+
+
+async def test_files_are_offered_once_they_are_listed(tmp_path: Path) -> None:
+    (tmp_path / "slug.py").write_text("")
+    desk = Desk(FileIndex(tmp_path, os.environ))
+    assert desk.picker.look("slu") == []
+    await desk.ready()
+    assert desk.told == 1
+    assert desk.picker.look("slu") == ["slug.py"]
+    await desk.picker.aclose()
+
+
+async def test_another_conversation_has_other_files(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / f"{name}.py").write_text("")
+    desk = Desk(FileIndex(tmp_path / "a", os.environ))
+    desk.picker.look("py")
+    await desk.ready()
+    await desk.picker.aclose()
+    desk.index = FileIndex(tmp_path / "b", os.environ)
+    desk.picker.look("py")
+    await desk.ready()
+    assert desk.picker.look("py") == ["b.py"]
+    await desk.picker.aclose()
+
+
+async def test_a_long_search_goes_on_frame_by_frame(tmp_path: Path) -> None:
+    (tmp_path / "x").write_text("")
+    index = FileIndex(tmp_path, os.environ)
+    desk = Desk(index)
+    desk.picker.look("")
+    await desk.ready()
+    index._names = NameList(f"folder{n % 99}/sub{n}/file{n}.py" for n in range(60_000))
+    assert desk.picker.look("zzq") == []
+    frames = 0
+    while desk.frames and frames < 1_000:
+        desk.frames.pop()()
+        frames += 1
+    assert desk.picker.look("zzq") == []
+    assert not desk.frames
+    await desk.picker.aclose()
+
+
+def with_command(tmp_path: Path, command: str) -> CommandCenter:
+    """What a person has who set this command."""
+    center = center_for(RecordedConversation([]))
+    agent_home = tmp_path / "home" / ".agent"
+    agent_home.mkdir(parents=True)
+    section = {"fileSuggestion": {"type": "command", "command": command}}
+    (agent_home / "settings.json").write_text(json.dumps(section))
+    settings = load_settings(launch_dir=tmp_path, home=agent_home.parent, agent_home=agent_home)
+    context = replace(center.context, settings=lambda: settings, env=dict(os.environ))
+    return replace(center, context=context)
+
+
+async def test_a_command_of_the_persons_names_the_files(tmp_path: Path) -> None:
+    command = "read -r query; printf '%s\\n' \"$query\" \"$CLAUDE_PROJECT_DIR\" 'a b' 'a b'"
+    center = with_command(tmp_path, f"cat | ({command})")
+    desk = Desk(FileIndex(tmp_path, os.environ))
+    warned: list[str] = []
+
+    def start(work: Awaitable[None]) -> None:
+        desk.work.append(asyncio.ensure_future(work))
+
+    own = OwnSuggestions(lambda: center, start, warned.append)
+    desk.picker = FilePicker(lambda: desk.index, start, desk.frames.append, desk.tell, own)
+    # What is typed while the command runs is asked afterwards, and nothing in between.
+    for typed in ("s", "sl", "slu"):
+        assert desk.picker.look(typed) == []
+    await desk.ready()
+    assert desk.picker.look("slu") == ['{"query": "slu"}', str(tmp_path), "a b"]
+    assert (desk.told, warned) == (1, [])
+
+
+async def test_a_command_that_hangs_is_said_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agent.files.suggest.TIMEOUT_S", 0.2)
+    center = with_command(tmp_path, "sleep 60")
+    work: list[asyncio.Future[None]] = []
+    warned: list[str] = []
+    own = OwnSuggestions(
+        lambda: center, lambda it: work.append(asyncio.ensure_future(it)), warned.append
+    )
+    for query in ("a", "b"):
+        assert own.look(query, lambda: None) == []
+        await asyncio.gather(*work)
+    assert warned == ["the command that names files for @ took longer than 0.2 s"]
+
+
+async def test_what_was_typed_while_it_hung_is_asked_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agent.files.suggest.TIMEOUT_S", 0.2)
+    hangs_once = """read given; case "$given" in *'"a"'*) sleep 60;; *) echo found;; esac"""
+    center = with_command(tmp_path, hangs_once)
+    work: list[asyncio.Future[None]] = []
+    own = OwnSuggestions(
+        lambda: center, lambda it: work.append(asyncio.ensure_future(it)), lambda _: None
+    )
+    own.look("a", lambda: None)
+    await asyncio.sleep(0)
+    own.look("ab", lambda: None)
+    await asyncio.gather(*work)
+    assert own.look("ab", lambda: None) == ["found"]
+    assert len(work) == 1
+
+
+def test_a_project_does_not_name_such_a_command(tmp_path: Path) -> None:
+    (tmp_path / ".agent").mkdir()
+    section = {"fileSuggestion": {"type": "command", "command": "touch owned"}}
+    (tmp_path / ".agent" / "settings.json").write_text(json.dumps(section))
+    home = tmp_path / "home"
+    settings = load_settings(launch_dir=tmp_path, home=home, agent_home=home / ".agent")
+    assert settings.values.fileSuggestion is None

@@ -1,0 +1,87 @@
+"""Rows that changed go past Textual's composition where they may, and only there."""
+
+from __future__ import annotations
+
+import pytest
+from textual._compositor import Compositor
+from textual.pilot import Pilot
+
+from agent.events import TextDelta
+from tests.tui.app.test_app_keys import keys, send, settled
+from tests.tui.recorded import RecordedConversation, Step, make_app, until_interrupted
+from tui.app.app_options import ExitReport
+from tui.screen.presenter import RENDERER_VARIABLE
+
+
+@pytest.fixture
+def compositions(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """A list that grows by an item each time Textual composes a part of the screen."""
+    seen: list[int] = []
+    compose = Compositor.render_partial_update
+
+    def counted(self: Compositor) -> object:
+        update = compose(self)
+        if update is not None:
+            seen.append(1)
+        return update
+
+    monkeypatch.setattr(Compositor, "render_partial_update", counted)
+    return seen
+
+
+async def _type(pilot: Pilot[ExitReport], text: str) -> None:
+    for key in keys(text):
+        await pilot.press(key)
+    await pilot.pause()
+
+
+async def test_keys_and_streamed_text_are_composed_by_nobody(compositions: list[int]) -> None:
+    steps: list[Step] = [TextDelta("t1", "m1", 0, "Some words. "), until_interrupted]
+    app = make_app(RecordedConversation([steps]))
+    async with app.run_test(size=(70, 20)) as pilot:
+        await send(pilot, "go")
+        compositions.clear()
+        await _type(pilot, "typed")
+        for number in range(10):
+            await app.bridge.put(TextDelta("t1", "m1", 0, f"word{number} "))
+            await settled(pilot)
+        assert compositions == []
+        shown = "\n".join("".join(c.grapheme for c in row) for row in app._back.rows)
+        assert "typed" in shown
+        assert "word9" in shown
+
+
+async def test_below_a_toast_textual_composes(compositions: list[int]) -> None:
+    app = make_app(RecordedConversation([[until_interrupted]]))
+    async with app.run_test(size=(70, 20), notifications=True) as pilot:
+        await send(pilot, "go")
+        app.notify("above the prompt", timeout=60)
+        await pilot.pause()
+        compositions.clear()
+        await _type(pilot, "typed")
+        assert compositions != []
+        assert app.renderer_error is None
+
+
+async def test_stock_output_knows_no_short_way(
+    compositions: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(RENDERER_VARIABLE, "textual")
+    app = make_app()
+    async with app.run_test(size=(70, 20)) as pilot:
+        await pilot.pause()
+        compositions.clear()
+        await _type(pilot, "abc")
+        assert compositions != []
+
+
+async def test_a_frame_of_rows_says_nothing_about_how_long_a_layout_takes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    app = make_app()
+    async with app.run_test(size=(70, 20)) as pilot:
+        await pilot.pause()
+        told: list[int] = []
+        monkeypatch.setattr(app, "post_display_hook", lambda: told.append(1))
+        await _type(pilot, "abc")
+        assert told == []

@@ -1,0 +1,53 @@
+"""Calls when nobody looks."""
+
+from __future__ import annotations
+
+import pytest
+
+from tui.terminal.bell import Attention
+
+
+def test_nothing_is_sent_while_the_window_is_looked_at() -> None:
+    sent: list[str] = []
+    attention = Attention(sent.append, lambda: "auto")
+    assert not attention.call("done")
+    attention.focused(False)
+    assert attention.call("done")
+    attention.focused(True)
+    assert not attention.call("done")
+    assert sent == ["\x1b]9;done\x1b\\\x07"]
+
+
+@pytest.mark.parametrize(
+    ("channel", "sent"),
+    [
+        ("terminal_bell", ["\x07"]),
+        ("notifications_disabled", []),
+        ("iterm2", ["\x1b]9;x\x1b\\"]),
+        ("iterm2_with_bell", ["\x1b]9;x\x1b\\\x07"]),
+        ("kitty", ["\x1b]99;i=agent-tui;x\x1b\\"]),
+        ("ghostty", ["\x1b]777;notify;agent-tui;x\x1b\\"]),
+    ],
+)
+def test_channels(channel: str, sent: list[str]) -> None:
+    written: list[str] = []
+    attention = Attention(written.append, lambda: channel)
+    attention.focused(False)
+    attention.call("x")
+    assert written == sent
+
+
+def test_text_cannot_become_a_command_of_the_terminal() -> None:
+    written: list[str] = []
+    attention = Attention(written.append, lambda: "auto")
+    attention.focused(False)
+    attention.call("a\x1b]52;c;evil\x07b\nc")
+    assert written == ["\x1b]9;ab c\x1b\\\x07"]
+
+
+def test_tmux_is_asked_to_hand_it_on() -> None:
+    written: list[str] = []
+    attention = Attention(written.append, lambda: "auto", is_in_tmux=True)
+    attention.focused(False)
+    attention.call("a;b")
+    assert written == ["\x1bPtmux;\x1b\x1b]9;a,b\x1b\x1b\\\x1b\\\x07"]

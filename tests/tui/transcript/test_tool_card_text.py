@@ -1,0 +1,28 @@
+"""What a card shows of a result that is no output of a command."""
+
+from __future__ import annotations
+
+from tui.text.highlight import Highlighter
+from tui.transcript.blocks import ToolCard
+from tui.transcript.tool_card import tool_card_rows
+
+
+def shown(name: str, result: str, elapsed_s: float = 0.0) -> list[str]:
+    card = ToolCard("u1", name, f"{name} x", "ok", {}, 0.0, result=result, elapsed_s=elapsed_s)
+    rows = tool_card_rows(card, 40, is_detailed=False, highlighter=Highlighter())
+    return [row.text.rstrip() for row in rows]
+
+
+def test_all_answers_of_the_person_are_shown_and_not_how_long_they_took() -> None:
+    lines = "\n".join(f"Which {number}?\n→ {number}" for number in range(4))
+    rows = shown("AskUserQuestion", lines, 30.0)
+    assert rows[0].strip().endswith("x")
+    assert [row.strip(" └") for row in rows[1:]] == lines.splitlines()
+
+
+def test_sentences_of_our_tools_are_broken_between_words() -> None:
+    rows = shown("EnterPlanMode", "Plan mode is on: writes and commands are refused here.")
+    assert [row.strip(" └") for row in rows[1:]] == [
+        "Plan mode is on: writes and commands",
+        "are refused here.",
+    ]

@@ -1,0 +1,41 @@
+"""Rows of the transcript beside its scrollbar, and thoughts told in a line."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.tui.app.test_app_keys import played, settled
+from tests.tui.recorded import make_app
+from tui.text.highlight import Highlighter
+from tui.transcript.block_rows import block_rows
+from tui.transcript.blocks import AssistantText, ThinkingText
+
+CODE = "```text\n" + "\n".join(f"line {number}" for number in range(60)) + "\n```"
+
+
+async def test_the_scrollbar_changes_nothing_else_of_a_row() -> None:
+    app = make_app(played([]))
+    async with app.run_test(size=(60, 20)) as pilot:
+        await settled(pilot)
+        app.transcript.show(0, [AssistantText("a", CODE, is_streaming=False)])
+        app.transcript.scroll_rows(-20)
+        rows = [line for _, line in app.transcript._painted]
+        beside = [line for line in rows if line.runs[-1][0] == "▐"]
+        assert beside
+        assert {line.fill for line in beside} == {line.fill for line in rows[:-1]} != {None}
+        assert all(line.is_copied == rows[0].is_copied for line in beside)
+
+
+@pytest.mark.parametrize(
+    ("thought", "told"),
+    [
+        ("I **read** `slug.py` first.\nThen more.", "I read slug.py first."),
+        ("**Reading the module**", "Reading the module"),
+        ("## A plan", "A plan"),
+        ("2 ** 3 ** 4 and a ` mark", "2 ** 3 ** 4 and a ` mark"),
+    ],
+)
+def test_a_thought_in_a_line_has_no_marks_of_markdown(thought: str, told: str) -> None:
+    block = ThinkingText("t", thought, is_streaming=False)
+    (line,) = block_rows(block, 80, is_detailed=False, highlighter=Highlighter())
+    assert line.text.strip() == f"✻ Thought  {told}"

@@ -1,0 +1,114 @@
+"""The lines between transcript and prompt: what goes on, what is queued. Nothing while idle."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from permissions.base.lazy_dataclass import lazy_dataclass
+from themes.theme import Role
+from tui.text.styled_rows import BLANK, FAINT, MUTED, Ink, Row, Run, row
+from tui.text.wrap import clip
+from tui.transcript.block_rows import short_count
+from tui.transcript.blocks import Activity
+from tui.transcript.tool_card import duration
+from tui.widgets.rows_widget import RowsWidget
+
+FRAMES: Final = ("⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏")
+FRAME_S: Final = 0.12
+_REASON_CELLS: Final = 12
+"""What a reason to try again keeps in the narrowest window."""
+_QUEUE_SHOWN: Final = 3
+
+_VERBS: Final = {
+    "idle": "",
+    "requesting": "Waiting for the model",
+    "thinking": "Thinking",
+    "writing": "Writing",
+    "tools": "Working",
+    "asking": "Waiting for you",
+    "retrying": "Retrying",
+    "hooks": "Running hooks",
+}
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class ActivityView:
+    """What the lines say."""
+
+    activity: Activity
+    now_s: float
+    frame: int = 0
+    queued: tuple[str, ...] = ()
+    interrupting: bool = False
+    stop_key: str = "esc"
+    background_key: str = ""
+    """Sends what runs to the background; empty where nothing runs that could go on there."""
+
+
+def activity_rows(view: ActivityView, width_cells: int, *, has_room: bool = True) -> list[Row]:
+    """Return a spinner line while working, and the queued prompts; `has_room` adds a blank row."""
+    rows: list[Row] = []
+    if view.activity.is_working:
+        if has_room:
+            rows.append(BLANK)
+        rows.append(Row(clip(_spinner(view, width_cells - 1), width_cells - 1), is_copied=False))
+    for text in view.queued[:_QUEUE_SHOWN]:
+        line = " ".join(text.split())
+        rows.append(Row(clip([(" › ", FAINT), (line, MUTED)], width_cells - 1), is_copied=False))
+    if view.queued:
+        hidden = len(view.queued) - _QUEUE_SHOWN
+        more = f"{hidden} more · " if hidden > 0 else ""
+        hint = clip([(f"   {more}queued · ↑ takes them back", MUTED)], width_cells - 1)
+        rows.append(row(*hint, is_copied=False))
+    return rows
+
+
+def _spinner(view: ActivityView, width: int) -> list[Run]:
+    activity = view.activity
+    sign = FRAMES[view.frame % len(FRAMES)]
+    elapsed = max(0.0, view.now_s - activity.started_at_s)
+    if activity.retry is not None:
+        retry = activity.retry
+        left = max(0.0, retry.until_s - view.now_s)
+        stop = f" · {view.stop_key} to stop" if view.stop_key else ""
+        of = f" of {retry.max_attempts}" if retry.max_attempts else ""
+        when = f" · retry {retry.attempt - 1}{of} in {left:.0f} s{stop}"
+        # A long reason loses its end, not what can be done about it.
+        room = max(_REASON_CELLS, width - 3 - len(when))
+        reason = clip([(retry.reason, Ink(Role.WARNING))], room)
+        return [(f" {sign} ", Ink(Role.WARNING)), *reason, (when, MUTED)]
+    verb = "Interrupting" if view.interrupting else _VERBS[activity.phase]
+    if activity.phase == "hooks" and activity.detail:
+        verb = activity.detail
+    facts = [f"{int(elapsed)} s" if elapsed < 60 else duration(elapsed)]
+    if activity.output_tokens:
+        facts.append(f"↓ {short_count(activity.output_tokens)} tokens")
+    if view.stop_key:
+        facts.append(f"{view.stop_key} to interrupt")
+    if view.background_key:
+        facts.append(f"{view.background_key} to background")
+    return [
+        (f" {sign} ", Ink(Role.ACCENT)),
+        (f"{verb}… ", Ink(Role.TEXT)),
+        (" · ".join(facts), MUTED),
+    ]
+
+
+class ActivityLine(RowsWidget):
+    """Shows an `ActivityView`."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        """Start idle."""
+        super().__init__(id=id)
+        self.view = ActivityView(Activity(), 0.0)
+
+    def show(self, view: ActivityView) -> None:
+        """Show another view."""
+        if view != self.view:
+            self.view = view
+            self.rows_changed()
+
+    def make_rows(self, width_cells: int) -> Sequence[Row]:
+        """Return the rows."""
+        return activity_rows(self.view, width_cells, has_room=self.app.size.height >= 12)

@@ -1,0 +1,193 @@
+"""What was read from Claude Code's files, said once: a person who switches should not wonder."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from permissions.base.files.plain_file import read_plain
+
+if TYPE_CHECKING:
+    # This is part of the screen, and all of that is read behind the first frame.
+    from agent.commands.service import CommandCenter
+    from agent.commands.spec import Command
+    from agent.settings.load import Settings
+
+FOLDER: Final = ".claude"
+MEMORY: Final = "found-settings.json"
+MAX_PROJECTS: Final = 500
+MAX_PROBLEMS: Final = 3
+"""Lines that a start may spend on command files that need mending."""
+_COUNTED: Final = frozenset({"permissions", "hooks"})
+
+
+async def notes_of_start(center: CommandCenter) -> tuple[list[str], list[str]]:
+    """Return what there is to say of files for a conversation's folder: warnings, then notices.
+
+    What was found of another program is said once for each project, and again when it changes.
+    """
+    await center.ready()
+    context, custom = center.context, center.custom
+    warnings = [_with_home(str(problem), context.home) for problem in custom.problems]
+    if len(warnings) > MAX_PROBLEMS:
+        more = len(warnings) - MAX_PROBLEMS + 1
+        warnings[MAX_PROBLEMS - 1 :] = [f"{more} more command files need mending: /skills"]
+    notices = []
+    if custom.waiting:
+        names = ", ".join(f"/{name}" for name in custom.waiting[:5])
+        wait = "waits" if len(custom.waiting) == 1 else "wait"
+        notices.append(f"{names} of this project {wait} for trust: /trust")
+    found = await news_of_found(
+        context.settings(), custom.commands(), home=context.home, agent_home=context.agent_home
+    )
+    return warnings, [*notices, found] if found else notices
+
+
+def found_text(settings: Settings, commands: Sequence[Command], home: Path) -> str:
+    """Return what counts of `.claude` files here, and what does not; empty where none are."""
+    keys = [_short(path, settings, home) for path in _keys_in_force(settings, home)]
+    instructions = _instructions(settings, home)
+    parts = [*_files(settings, home), *keys, *instructions, *_commands(commands)]
+    said = []
+    if parts:
+        said.append(
+            f"In force from Claude Code's files: {'; '.join(parts)}. "
+            "What .agent files say counts more; /status lists the files."
+        )
+    unused = [*_keys_without_effect(settings), *_unused_files(settings, home)]
+    if unused:
+        said.append(f"Not used here: {', '.join(dict.fromkeys(unused))}.")
+    return " ".join(said)
+
+
+async def news_of_found(
+    settings: Settings, commands: Sequence[Command], *, home: Path, agent_home: Path
+) -> str:
+    """Return the line once for each project, and again when it changes; empty otherwise."""
+    text = found_text(settings, commands, home)
+    if not text:
+        return ""
+    project = str(settings.project_root)
+    is_new = await asyncio.to_thread(_remember, agent_home / "cache" / MEMORY, project, text)
+    return text if is_new else ""
+
+
+def _keys_without_effect(settings: Settings) -> Iterator[str]:
+    for key, origin in settings.merged.origins.items():
+        is_theirs = origin.file is not None and FOLDER in Path(origin.file).parts
+        if is_theirs and not key.startswith("$") and not _has_effect(key):
+            yield key
+
+
+def _has_effect(key: str) -> bool:
+    from agent.settings.describe import DESCRIPTIONS, WITHOUT_EFFECT  # behind the first frame
+
+    return key in DESCRIPTIONS and key not in WITHOUT_EFFECT
+
+
+def _instructions(settings: Settings, home: Path) -> Iterator[str]:
+    for path in (home / FOLDER / "CLAUDE.md", settings.project_root / "CLAUDE.md"):
+        if os.path.isfile(path):
+            yield _short(path, settings, home)
+
+
+def _unused_files(settings: Settings, home: Path) -> Iterator[str]:
+    """Yield what of another program's files this one has no use for."""
+    for base in dict.fromkeys((home / FOLDER, settings.project_root / FOLDER)):
+        agents = sum(1 for _ in (base / "agents").glob("*.md"))
+        if agents:
+            yield f"{_counted(agents, 'sub-agent')} of {_short(base / 'agents', settings, home)}"
+        for name in ("plugins", "output-styles", "workflows"):
+            if os.path.isdir(base / name):
+                yield _short(base / name, settings, home)
+    keys = home / FOLDER / "keybindings.json"
+    if os.path.isfile(keys) and keys not in _keys_in_force(settings, home):
+        yield _short(keys, settings, home)
+
+
+def _keys_in_force(settings: Settings, home: Path) -> list[Path]:
+    """Return Claude Code's file of keys where it counts: without one of the person's own."""
+    from tui.app.keys.keybindings_watch import keys_path  # behind the first frame
+
+    path = keys_path(settings.agent_home, home)
+    return [path] if FOLDER in path.parts and os.path.isfile(path) else []
+
+
+def _with_home(text: str, home: Path) -> str:
+    return text.replace(f"{home}{os.sep}", f"~{os.sep}")
+
+
+def _files(settings: Settings, home: Path) -> Iterator[str]:
+    for path in settings.watched:
+        if FOLDER not in path.parts or not os.path.isfile(path):
+            continue
+        name = str(path)
+        rules = sum(1 for rule in settings.rules if rule.file == name)
+        handlers = sum(_handlers(layer.raw) for layer in settings.hooks if layer.file == path)
+        keys = sorted(
+            key
+            for key, origin in settings.merged.origins.items()
+            if str(origin.file) == name and _has_effect(key) and key not in _COUNTED
+        )
+        facts = [
+            *([_counted(rules, "rule")] if rules else []),
+            *([_counted(handlers, "hook")] if handlers else []),
+            *keys,
+        ]
+        if facts:
+            yield f"{_short(path, settings, home)} ({', '.join(facts)})"
+
+
+def _handlers(hooks: Mapping[str, object]) -> int:
+    groups = [group for entries in hooks.values() if isinstance(entries, list) for group in entries]
+    return sum(
+        len(handlers)
+        for group in groups
+        if isinstance(group, Mapping) and isinstance(handlers := group.get("hooks"), list)
+    )
+
+
+def _commands(commands: Sequence[Command]) -> Iterator[str]:
+    count = sum(
+        1 for command in commands if command.meta.file and FOLDER in command.meta.file.parts
+    )
+    if count:
+        yield _counted(count, "command")
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
+def _short(path: Path, settings: Settings, home: Path) -> str:
+    root = settings.project_root
+    if path.is_relative_to(root) and root != home:
+        return str(path.relative_to(root))
+    return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
+
+
+def _remember(file: Path, project: str, text: str) -> bool:
+    """Note that this was said of a project; return whether it is new."""
+    from permissions.base.files.private_file import write_private  # with the first note
+
+    digest = hashlib.sha256(text.encode()).hexdigest()[:16]
+    try:
+        data = json.loads(read_plain(file))
+    except (OSError, ValueError, RecursionError):
+        data = {}
+    known = data if isinstance(data, dict) else {}
+    if known.get(project) == digest:
+        return False
+    known.pop(project, None)
+    kept = dict(list(known.items())[-MAX_PROJECTS + 1 :])
+    try:
+        write_private(file, json.dumps({**kept, project: digest}).encode(), sync=False)
+    except OSError:
+        # Said once more next time.
+        return True
+    return True

@@ -1,0 +1,95 @@
+"""Makes the conversation behind the first frame, and another one in its place when asked."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Final
+
+from permissions.mode import Mode
+from tui.app.prompt_runner import PromptRunner
+from tui.ports.conversation import ConversationPort, MakeConversation, Release, ScreenPorts
+from tui.transcript.earlier_pages import Past
+from tui.transcript.model import Document
+
+BUSY: Final = "A prompt is still being worked on: press esc to interrupt it, then try again."
+
+
+class ConversationHolder:
+    """The conversation on the screen; `current` is None before the first and between two."""
+
+    def __init__(
+        self,
+        make: MakeConversation,
+        release: Release | None,
+        runner: PromptRunner,
+        document: Document,
+        past: Past,
+        on_taken: Callable[[], None],
+        on_failed: Callable[[str], None],
+    ) -> None:
+        """Take how a conversation is made and released, and whom to tell of it.
+
+        `on_failed` gets the reason when none could be made: the program can't go on.
+        """
+        self.make = make
+        self._release = release
+        self._runner = runner
+        self._document = document
+        self._past = past
+        self._on_taken = on_taken
+        self._on_failed = on_failed
+        self._ports: ScreenPorts | None = None
+        self._is_there = asyncio.Event()
+        self._early_cycles = 0
+        self.current: ConversationPort | None = None
+
+    async def begin(self, ports: ScreenPorts) -> None:
+        """Make the first conversation."""
+        self._ports = ports
+        await self._take(ports)
+
+    async def wait(self) -> None:
+        """Return once there is a conversation."""
+        await self._is_there.wait()
+
+    async def change(self, session_id: str | None) -> str:
+        """Leave this conversation for another session, or a new one; return why not, or nothing."""
+        if self._release is None or self._ports is None or self.current is None:
+            return "not possible here"
+        if self._runner.is_running:
+            return BUSY
+        self._runner.detach()
+        self._is_there.clear()
+        self.current = None
+        self._past.close()
+        self._document.start_over()
+        self._on_taken()
+        await self._release(session_id)
+        await self._take(self._ports)
+        return ""
+
+    def cycle_mode(self) -> Mode | None:
+        """Go to the next mode; before there is a conversation the wish is kept, and None."""
+        if self.current is None:
+            self._early_cycles += 1
+            return None
+        return self.current.cycle_mode()
+
+    async def _take(self, ports: ScreenPorts) -> None:
+        try:
+            conversation = await self.make(ports)
+        except Exception as error:  # noqa: BLE001 - start-up failures of any kind end in one line
+            self._on_failed(str(error) or type(error).__name__)
+            return
+        self.current = conversation
+        self._document.folder = str(conversation.cwd)
+        if self._past.path is None:
+            self._document.restore(conversation.messages)
+        self._document.todos = conversation.todos
+        for _ in range(self._early_cycles):
+            conversation.cycle_mode()
+        self._early_cycles = 0
+        self._runner.attach(conversation)
+        self._is_there.set()
+        self._on_taken()

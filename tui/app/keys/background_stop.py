@@ -1,0 +1,59 @@
+"""Stops every command in the background, on the second press of its key."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Final
+
+from tui.status_line.hint import Hint
+
+if TYPE_CHECKING:
+    from agent.commands.service import CommandCenter
+    from agent.tools.shell.shell_process import ShellProcess
+
+AGAIN_S: Final = 3.0
+"""How long the first press waits for the second."""
+
+
+class BackgroundStop:
+    """What one person's two presses end."""
+
+    def __init__(
+        self,
+        center: Callable[[], CommandCenter | None],
+        hint: Hint,
+        start_worker: Callable[[Awaitable[None]], None],
+        key: Callable[[], str],
+        clock: Callable[[], float],
+    ) -> None:
+        """`key` names the key that presses this, for people."""
+        self._center = center
+        self._hint = hint
+        self._start_worker = start_worker
+        self._key = key
+        self._clock = clock
+        self._until_s = float("-inf")
+
+    def press(self) -> None:
+        """Ask for a second press; on that one stop everything."""
+        center = self._center()
+        shells = center.context.shells.all() if center is not None else ()
+        running = [shell for shell in shells if shell.is_running]
+        if not running:
+            self._hint.say("nothing runs in the background")
+        elif self._clock() > self._until_s:
+            self._until_s = self._clock() + AGAIN_S
+            key = self._key() or "the key"
+            self._hint.say(f"press {key} again to stop {_commands(running)}")
+        else:
+            self._until_s = float("-inf")
+            self._start_worker(self._stop(running))
+
+    async def _stop(self, running: Sequence[ShellProcess]) -> None:
+        await asyncio.gather(*(shell.stop() for shell in running))
+        self._hint.say(f"stopped {_commands(running)}")
+
+
+def _commands(shells: Sequence[ShellProcess]) -> str:
+    return f"{len(shells)} background command{'s' if len(shells) != 1 else ''}"

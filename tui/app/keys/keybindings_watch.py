@@ -1,0 +1,91 @@
+"""The person's keybindings file: read after the first frame, and again whenever it changes."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from permissions.base.files.plain_file import read_start
+from tui.input.keybindings import load_keybindings
+from tui.input.keymap import Keymap
+
+FILE_NAME: Final = "keybindings.json"
+MAX_BYTES: Final = 1_000_000
+QUIET_MS: Final = 200
+
+
+def keys_path(agent_home: Path, home: Path) -> Path:
+    """Return the file that counts: the person's own, or Claude Code's where there is none."""
+    own, theirs = agent_home / FILE_NAME, home / ".claude" / FILE_NAME
+    return theirs if not os.path.exists(own) and os.path.isfile(theirs) else own
+
+
+async def follow_keys(
+    folder: Path,
+    defaults: Keymap,
+    use: Callable[[Keymap], None],
+    tell: Callable[[str, str], None],
+    *,
+    home: Path | None = None,
+) -> None:
+    """Put the file's keys in force, now and after each change; runs until it is cancelled.
+
+    A file that cannot be read leaves the keys as they are and is reported. Claude Code's file,
+    below `home`, is read at the start, and counts until there is one in `folder`.
+    """
+    path = folder / FILE_NAME
+    first = keys_path(folder, home) if home is not None else path
+    text = await asyncio.to_thread(_read, first)
+    if text:
+        apply_keys(text, first, defaults, use, tell)
+    if not os.path.isdir(folder):
+        return
+    # After the first frame: what it imports is needed by nothing before that.
+    from permissions.base.files.file_watch import file_changes
+
+    try:
+        async for _ in file_changes(
+            folder,
+            watch_filter=lambda _change, name: Path(name).name == FILE_NAME,
+            debounce_ms=QUIET_MS,
+            step_ms=QUIET_MS,
+            recursive=False,
+            stop=asyncio.Event(),
+        ):
+            changed = await asyncio.to_thread(_read, path)
+            if changed != text:
+                text = changed
+                if apply_keys(text, path, defaults, use, tell):
+                    tell("keys are loaded again", "info")
+    except OSError as error:
+        tell(f"{FILE_NAME} is not watched, changes count at the next start: {error}", "warning")
+
+
+def apply_keys(
+    text: str,
+    path: Path,
+    defaults: Keymap,
+    use: Callable[[Keymap], None],
+    tell: Callable[[str, str], None],
+) -> bool:
+    """Put the keys of a text in force; False, and they stay, when it has not the form of one."""
+    if not text.strip():
+        use(defaults)
+        return True
+    loaded = load_keybindings(text, defaults)
+    if loaded.is_readable:
+        use(loaded.keymap)
+    for warning in loaded.warnings:
+        place = f"{path.name}:{warning.line}" if warning.line else path.name
+        tell(f"{place}: {warning.message}", "warning")
+    return loaded.is_readable
+
+
+def _read(path: Path) -> str:
+    try:
+        return read_start(path, MAX_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return ""

@@ -1,0 +1,72 @@
+"""Marks text in the prompt with Shift and the arrows, and copies what is marked on the screen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from tui.editing.buffer import TextBuffer
+from tui.prompt.composer import Composer
+from tui.status_line.hint import Hint
+from tui.transcript.selection import Step
+from tui.transcript.widget import Transcript
+
+
+class Marking:
+    """The actions of marked text; what is marked in the prompt goes before the transcript's."""
+
+    def __init__(
+        self,
+        composer: Composer,
+        transcript: Transcript,
+        hint: Hint,
+        copy: Callable[[str], None],
+    ) -> None:
+        """Take where text can be marked, and what puts it on the clipboard."""
+        self._composer = composer
+        self._transcript = transcript
+        self._hint = hint
+        self._copy = copy
+
+    def actions(self) -> Mapping[str, Callable[[], object]]:
+        """Return what each action does."""
+        rows = self._composer.extend_mark_by_row
+        moves: Mapping[str, tuple[Step, Callable[[], object]]] = {
+            "Left": ("left", partial(self._extend, TextBuffer.left)),
+            "Right": ("right", partial(self._extend, TextBuffer.right)),
+            "Up": ("up", partial(rows, -1)),
+            "Down": ("down", partial(rows, 1)),
+            "LineStart": ("line_start", partial(self._extend, TextBuffer.line_start)),
+            "LineEnd": ("line_end", partial(self._extend, TextBuffer.line_end)),
+        }
+        return {
+            "selection:copy": self.copy,
+            "selection:clear": self.clear,
+            **{
+                f"selection:extend{name}": partial(self._step, step, in_prompt)
+                for name, (step, in_prompt) in moves.items()
+            },
+        }
+
+    def copy(self) -> bool:
+        """Copy what is marked; False when nothing is."""
+        text = self._composer.marked_text or self._transcript.marked_text
+        if text:
+            self._copy(text)
+            self._hint.say(f"copied {len(text)} characters")
+        return bool(text)
+
+    def clear(self) -> None:
+        """Unmark."""
+        self._composer.drop_mark()
+        self._transcript.clear_mark()
+
+    def _step(self, step: Step, in_prompt: Callable[[], object]) -> None:
+        """Go on with the mark there is; without one begin in the prompt."""
+        if self._transcript.has_mark and not self._composer.marked_text:
+            self._transcript.extend_mark(step)
+        else:
+            in_prompt()
+
+    def _extend(self, move: Callable[[TextBuffer], None]) -> None:
+        self._composer.extend_mark(move)

@@ -1,0 +1,125 @@
+"""What keys do to the prompt: send, newline, history, stash, undo."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tui.app.prompt_runner import PromptRunner
+from tui.commands import meant_by
+from tui.editing.buffer import TextBuffer
+from tui.editing.draft import Draft
+from tui.prompt.composer import Composer
+from tui.prompt.prompt_history import PromptHistory
+
+
+class PromptKeys:
+    """One method per action; those that return False leave the key to others."""
+
+    def __init__(
+        self,
+        composer: Composer,
+        history: PromptHistory,
+        runner: PromptRunner,
+        submit: Callable[[str], None],
+        on_sent: Callable[[str], None],
+        on_taken_back: Callable[[], None],
+        stash_key: Callable[[], str],
+        show_keys: Callable[[], None],
+    ) -> None:
+        """`submit` sends a text; `on_sent` hears before it of what the person typed."""
+        self._composer = composer
+        self._history = history
+        self._runner = runner
+        self._submit = submit
+        self._on_sent = on_sent
+        self._on_taken_back = on_taken_back
+        self._stash_key = stash_key
+        self._show_keys = show_keys
+        self._stash: list[Draft] = []
+
+    def send(self) -> None:
+        """Send the prompt; a backslash before the cursor makes Enter a newline."""
+        buffer = self._composer.buffer
+        text = buffer.text
+        if text[: buffer.cursor].endswith("\\"):
+            self._composer.edit(lambda b: b.backspace())
+            self.newline()
+            return
+        if not text.strip():
+            return
+        draft = self._composer.take()
+        self._history.add(draft)
+        text = meant_by(draft.expanded.strip("\n"))
+        self._on_sent(text)
+        self._submit(text)
+
+    def newline(self) -> None:
+        """Begin another line."""
+        self._composer.insert("\n")
+
+    def undo(self) -> None:
+        """Take back the last edit."""
+        self._composer.edit(TextBuffer.undo)
+
+    def redo(self) -> None:
+        """Make the last edit that was taken back again."""
+        self._composer.edit(TextBuffer.redo)
+
+    def expand_pastes(self) -> None:
+        """Show pasted texts as they are, in place of their labels."""
+        self._composer.edit(TextBuffer.expand_chips)
+
+    @property
+    def stashed(self) -> tuple[str, ...]:
+        """The drafts that were put aside, oldest first."""
+        return tuple(draft.expanded for draft in self._stash)
+
+    def clear_draft(self) -> None:
+        """Clear the draft, which stays in the history; without one, offer to go back."""
+        if not self._composer.buffer.is_empty:
+            self._history.add(self._composer.take())
+        elif not self._runner.is_running:
+            self._submit("/rewind")
+
+    def previous(self) -> None:
+        """Go up: a row, else the queued prompts, else the prompt before."""
+        if self._composer.move_row(-1):
+            return
+        if self._runner.queued:
+            prompts = self._runner.take_back()
+            is_draft_empty = self._composer.buffer.is_empty
+            self._composer.edit(TextBuffer.start)
+            self._composer.insert("\n".join(prompt.text for prompt in prompts))
+            if not is_draft_empty:
+                # What is typed meanwhile comes behind them, as it would have been sent.
+                self.newline()
+                self._composer.edit(TextBuffer.end)
+            self._on_taken_back()
+            return
+        draft = self._history.previous(self._composer.buffer.draft)
+        if draft is not None:
+            self._composer.load(draft)
+
+    def next(self) -> None:
+        """Go down: a row, else the prompt after."""
+        if not self._composer.move_row(1):
+            draft = self._history.next()
+            if draft is not None:
+                self._composer.load(draft)
+
+    def swap_stash(self) -> None:
+        """Put the draft aside; on an empty prompt bring the last one back."""
+        if not self._composer.buffer.is_empty:
+            self._stash.append(self._composer.take())
+        elif self._stash:
+            self._composer.load(self._stash.pop())
+        count = len(self._stash)
+        drafts = f"{count} drafts" if count > 1 else "a draft"
+        self._composer.set_note(f" {drafts} put aside: {self._stash_key()} " if count else "")
+
+    def help_when_empty(self) -> bool:
+        """Show the keys, unless something is being typed."""
+        if not self._composer.buffer.is_empty:
+            return False
+        self._show_keys()
+        return True

@@ -1,0 +1,114 @@
+"""Ctrl+C, Ctrl+D and Esc: stop what runs, clear what is typed, leave on the second press."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from tui.app.bang_commands import TypedCommands
+from tui.app.prompt_runner import PromptRunner
+from tui.dialogs.host import DialogHost
+from tui.input.event import RoutedEvent
+from tui.prompt.composer import Composer
+from tui.prompt.history_search import HistorySearch
+from tui.prompt.prompt_history import PromptHistory
+from tui.status_line.hint import Hint
+from tui.transcript.reading.reading_mode import TranscriptView
+from tui.transcript.widget import Transcript
+
+LEAVE_S: Final = 2.0
+"""How long the first Ctrl+C or Ctrl+D on an empty prompt waits for the second."""
+
+
+class Leaving:
+    """The ladders of the three keys; the lowest rung that has something to do does it."""
+
+    def __init__(
+        self,
+        composer: Composer,
+        transcript: Transcript,
+        dialogs: DialogHost,
+        search: HistorySearch,
+        history: PromptHistory,
+        runner: PromptRunner,
+        shells: TypedCommands,
+        hint: Hint,
+        reading: TranscriptView,
+        clock: Callable[[], float],
+        copy: Callable[[str], None],
+        leave: Callable[[], None],
+        count_in_background: Callable[[], int],
+    ) -> None:
+        """Take what can be stopped or cleared, and what ends the program and what ends with it."""
+        self._composer = composer
+        self._transcript = transcript
+        self._dialogs = dialogs
+        self._search = search
+        self._history = history
+        self._runner = runner
+        self._shells = shells
+        self._hint = hint
+        self._reading = reading
+        self._clock = clock
+        self._copy = copy
+        self._leave = leave
+        self._count_in_background = count_in_background
+        self._key = ""
+        self._until_s = 0.0
+
+    def on_ctrl_c(self, event: RoutedEvent) -> None:
+        """Close, copy, stop, clear; leave on the second press."""
+        event.claim()
+        if self._reading.is_open:
+            self._reading.close()
+        elif self._search.is_open:
+            self._search.cancel()
+        elif text := self._marked_text:
+            self._copy(text)
+            self._transcript.clear_mark()
+            self._composer.drop_mark()
+            self._hint.say("copied")
+        elif self._is_armed("ctrl+c"):
+            self._leave()
+        elif self._shells.kill_latest():
+            pass
+        elif self._runner.interrupt():
+            self._arm("ctrl+c")
+        elif not self._composer.buffer.is_empty and not self._dialogs.open_count:
+            self._history.add(self._composer.take())
+            self._arm("ctrl+c")
+        else:
+            self._arm("ctrl+c")
+
+    @property
+    def _marked_text(self) -> str:
+        in_prompt = "" if self._dialogs.open_count else self._composer.marked_text
+        return in_prompt or self._transcript.marked_text
+
+    def on_ctrl_d(self, event: RoutedEvent) -> None:
+        """Delete the next character of a draft; on an empty prompt leave on the second press."""
+        event.claim()
+        if not self._composer.buffer.is_empty and not self._dialogs.open_count:
+            self._composer.edit(lambda buffer: buffer.delete())
+        elif self._is_armed("ctrl+d"):
+            self._leave()
+        else:
+            self._arm("ctrl+d")
+
+    def cancel(self) -> None:
+        """Esc: drop a mark, else stop what runs, else leave the shell's mode; never the program."""
+        if self._marked_text:
+            self._composer.drop_mark()
+            self._transcript.clear_mark()
+        elif not (self._shells.kill_latest() or self._runner.interrupt()):
+            self._composer.leave_shell()
+
+    def _is_armed(self, key: str) -> bool:
+        return self._key == key and self._clock() < self._until_s
+
+    def _arm(self, key: str) -> None:
+        self._key = key
+        self._until_s = self._clock() + LEAVE_S
+        count = self._count_in_background()
+        ends = f"; {count} command{'s end' if count != 1 else ' ends'}" if count else ""
+        self._hint.say(f"press {key} again to leave{ends}")

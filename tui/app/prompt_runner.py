@@ -1,0 +1,161 @@
+"""Runs prompts one after the other on a conversation and hands the events to the bridge."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import TYPE_CHECKING
+
+from agent.user_prompt import Prompt
+from tui.ports.conversation import ConversationPort
+
+if TYPE_CHECKING:
+    from agent.events import AgentEvent
+
+TakeEvent = Callable[["AgentEvent"], Awaitable[None]]
+
+
+class PromptRunner:
+    """What is being worked on, and what waits: also before there is a conversation."""
+
+    def __init__(
+        self,
+        take: TakeEvent,
+        on_start: Callable[[Prompt], None],
+        on_end: Callable[[bool], None],
+        start_worker: Callable[[Awaitable[None]], object],
+    ) -> None:
+        """Take where events go, whom to tell of start and end, and who owns the task.
+
+        `on_end` hears whether the person ended it.
+        """
+        self._take = take
+        self._on_start = on_start
+        self._on_end = on_end
+        self._start_worker = start_worker
+        self._conversation: ConversationPort | None = None
+        self._early: list[Prompt] = []
+        self._is_running = False
+        self._afterwards: AsyncIterator[AgentEvent] | None = None
+        """What comes before the next prompt."""
+        self._is_left_out = False
+        """Whether what was to come then was interrupted with the prompt it waited for."""
+        self.is_interrupting = False
+        """Whether the person has ended what runs, and its end is still to come."""
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a prompt is being worked on."""
+        return self._is_running
+
+    @property
+    def queued(self) -> list[Prompt]:
+        """Prompts that wait, oldest first."""
+        waiting = list(self._conversation.queued) if self._conversation is not None else []
+        return [*self._early, *waiting]
+
+    def attach(self, conversation: ConversationPort) -> None:
+        """Take the conversation; prompts sent meanwhile start."""
+        self._conversation = conversation
+        conversation.listen_for_wake(self._on_wake)
+        early, self._early = self._early, []
+        for prompt in early:
+            self.submit(prompt)
+
+    def detach(self) -> None:
+        """Let go of the conversation; prompts sent from now on wait for the next one."""
+        self._conversation = self._afterwards = None
+        self._is_left_out = False
+
+    def submit(self, prompt: Prompt) -> None:
+        """Start a prompt, or queue it behind the running one."""
+        conversation = self._conversation
+        if conversation is None:
+            self._early.append(prompt)
+        elif self._is_running:
+            conversation.queue(prompt)
+        else:
+            self._is_running = True
+            self._start_worker(self._work(conversation, prompt))
+
+    def run_events(self, events: AsyncIterator[AgentEvent]) -> bool:
+        """Show the events of something that is no prompt, such as a compaction by wish.
+
+        Returns False where it waits for the prompt that is being worked on to end.
+        """
+        if self._is_running:
+            self._afterwards = events
+            return False
+        self._is_running = True
+        self._start_worker(self._show(events))
+        return True
+
+    def take_back(self) -> list[Prompt]:
+        """Return everything that waits, and empty the queue."""
+        early, self._early = self._early, []
+        waiting = self._conversation.take_back() if self._conversation is not None else []
+        return [*early, *waiting]
+
+    def interrupt(self) -> bool:
+        """End what is running; return whether anything was."""
+        if self._conversation is None or not self._is_running:
+            return False
+        if not self._conversation.interrupt():
+            return False
+        self.is_interrupting = True
+        if self._afterwards is not None:
+            self._afterwards, self._is_left_out = None, True
+        return True
+
+    async def _work(self, conversation: ConversationPort, prompt: Prompt | None) -> None:
+        try:
+            while prompt is not None or self._is_woken(conversation):
+                self.is_interrupting = False
+                if prompt is not None:
+                    self._on_start(prompt)
+                events = conversation.run(prompt) if prompt is not None else conversation.wake()
+                async for event in events:
+                    await self._take(event)
+                await self._catch_up()
+                prompt = conversation.next_queued()
+        finally:
+            self._end()
+
+    def _on_wake(self) -> None:
+        """Let the model go on with what a hook found out, if nothing else is under way."""
+        if self._conversation is not None and not self._is_running:
+            self._is_running = True
+            self._start_worker(self._work(self._conversation, None))
+
+    def _is_woken(self, conversation: ConversationPort) -> bool:
+        # After an interruption the person has the word.
+        return conversation.is_woken and not self.is_interrupting
+
+    async def _catch_up(self) -> None:
+        """Do what was asked for while a prompt was being worked on."""
+        if self._is_left_out:
+            from agent.events import Notice  # rare, and not for the first frame
+
+            self._is_left_out = False
+            text = "Not summarised: you interrupted. /compact asks for it again."
+            await self._take(Notice("", "info", text))
+        while (events := self._afterwards) is not None:
+            self._afterwards = None
+            async for event in events:
+                await self._take(event)
+
+    async def _show(self, events: AsyncIterator[AgentEvent]) -> None:
+        try:
+            async for event in events:
+                await self._take(event)
+            await self._catch_up()
+            conversation = self._conversation
+            is_woken = conversation is not None and self._is_woken(conversation)
+        finally:
+            self._end()
+        if is_woken:
+            self._on_wake()
+
+    def _end(self) -> None:
+        self._is_running = False
+        was_interrupted, self.is_interrupting = self.is_interrupting, False
+        self._on_end(was_interrupted)

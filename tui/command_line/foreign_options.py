@@ -1,0 +1,128 @@
+"""What people type who know another agent's command line: understood, or answered in one line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+SEVERAL_RULES: Final = frozenset(
+    {"--allowedTools", "--allowed-tools", "--disallowedTools", "--disallowed-tools", "--tools"}
+)
+"""Options that take several values in a row, in the spelling that does so elsewhere."""
+_RULE: Final = re.compile(r"(?:[A-Z][A-Za-z]+|mcp__\w+)(?:\(.*\))?", re.DOTALL)
+_PATH: Final = re.compile(r"(?:\.{1,2}|~)?/.*|\.{1,2}", re.DOTALL)
+
+_MODES: Final = "--permission-mode default, plan, acceptEdits or dontAsk."
+_SANDBOX: Final = (
+    "nothing is written outside of the folder in any mode; --permission-mode plan changes nothing."
+)
+_FOLDER: Final = "start it in that folder."
+_IMAGE: Final = "name the file in the prompt as @path."
+INSTEAD: Final = {
+    "--json-schema": "say in the prompt what JSON you want, and check it with a program.",
+    "--agents": "sub-agents of one's own are not there; the model starts general ones.",
+    "--agent": "sub-agents of one's own are not there; the model starts general ones.",
+    "--bare": "AGENT_TUI_HOME=$(mktemp -d) starts without your settings.",
+    "--safe-mode": "AGENT_TUI_HOME=$(mktemp -d) starts without your settings.",
+    "--strict-mcp-config": "MCP servers are not connected by this version.",
+    "--worktree": "make one with git worktree add, and start there.",
+    "-w": "make one with git worktree add, and start there.",
+    "--from-pr": "gh pr checkout, then start.",
+    "--ide": "ctrl+g edits the prompt in your editor.",
+    "--plugin-url": "--plugin-dir takes a folder.",
+    "--disable-slash-commands": "a -p prompt with a space before the slash is sent as it is.",
+    "--include-hook-events": "--debug writes what hooks did to the log.",
+    "--autocompact": '"autoCompactEnabled" in your settings.',
+    "--betas": "headers are chosen by the program.",
+    "--bg": "end the line with & and read it later with -c.",
+    "--full-auto": "--permission-mode acceptEdits, with --allow for commands.",
+    "--yolo": "--dangerously-skip-permissions, in a container.",
+    "--dangerously-bypass-approvals-and-sandbox": "--dangerously-skip-permissions, in a container.",
+    "--ask-for-approval": _MODES,
+    "--approval-mode": _MODES,
+    "-a": _MODES,
+    "--sandbox": _SANDBOX,
+    "-s": _SANDBOX,
+    "--cd": _FOLDER,
+    "--cwd": _FOLDER,
+    "-C": _FOLDER,
+    "--image": _IMAGE,
+    "-i": _IMAGE,
+    "--search": "the model may read pages; --allow 'WebFetch(domain:example.com)' asks about none.",
+    "--oss": "ANTHROPIC_BASE_URL names a server on this machine, --model one of its models.",
+    "-q": "-p prints the answer alone.",
+    "--max-thinking-tokens": "--thinking disabled, or --effort: it says how hard the model thinks.",
+    "--profile": "--settings FILE.",
+    "--config": "--settings FILE.",
+}
+"""Options that are not here, and what to do instead."""
+
+_NO_ACCOUNT: Final = "there is no account to log in to: set ANTHROPIC_API_KEY."
+_UPDATE: Final = "in the clone: git pull, then make run."
+_NO_MCP: Final = "MCP servers are not connected by this version."
+WORDS: Final = {
+    "login": _NO_ACCOUNT,
+    "logout": _NO_ACCOUNT,
+    "auth": _NO_ACCOUNT,
+    "setup-token": _NO_ACCOUNT,
+    "update": _UPDATE,
+    "upgrade": _UPDATE,
+    "install": _UPDATE,
+    "mcp": _NO_MCP,
+    "plugin": "--plugin-dir uses the hooks of a plugin.",
+    "resume": "agent-tui -r, or agent-tui -c for the latest.",
+    "continue": "agent-tui -c.",
+    "exec": 'agent-tui -p "your request".',
+    "serve": "there is no server; agent-tui -p works in scripts.",
+}
+"""First words that are subcommands elsewhere, and what to do instead."""
+
+
+WANTS: Final = {"help": "--help", "version": "--version"}
+"""First words that mean an option."""
+
+
+def spread(arguments: Sequence[str]) -> list[str]:
+    """Return the arguments with each value behind an option of its own.
+
+    `--allowedTools Read Edit` becomes two options, and so does `--add-dir ../a ../b`; what looks
+    like no rule, or no path, is left as the prompt.
+    """
+    spread_out: list[str] = []
+    repeated: str | None = None
+    has_value = False
+    for place, argument in enumerate(arguments):
+        if argument == "--":
+            return [*spread_out, *arguments[place:]]
+        if argument.startswith("-"):
+            is_open = argument in SEVERAL_RULES or argument == "--add-dir"
+            repeated, has_value = (argument if is_open else None), False
+        elif repeated is not None and not has_value:
+            has_value = True
+        elif repeated is not None:
+            looks = _PATH if repeated == "--add-dir" else _RULE
+            if looks.fullmatch(argument):
+                spread_out.append(repeated)
+            else:
+                repeated = None
+        spread_out.append("--debug" if argument.startswith("--debug=") else argument)
+    return spread_out
+
+
+def is_word(argument: str) -> bool:
+    """Whether a first argument is no prompt but a word that another program would obey."""
+    return argument in WORDS or argument in WANTS or meant(argument) is not None
+
+
+def meant(argument: str) -> str | None:
+    """Return the subcommand that one word was probably meant as; None for other prompts."""
+    from tui.command_line.subcommand_names import SUBCOMMANDS
+
+    if argument in SUBCOMMANDS or not 4 <= len(argument) <= 14 or not argument.isalpha():
+        return None
+    if not any(argument[0] == name[0] for name in SUBCOMMANDS):
+        return None
+    import difflib  # a start with a prompt of several words does without
+
+    return next(iter(difflib.get_close_matches(argument, SUBCOMMANDS, n=1, cutoff=0.8)), None)

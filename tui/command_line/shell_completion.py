@@ -1,0 +1,221 @@
+"""Completion scripts for bash, zsh and fish, from a tree of commands. Pure.
+
+Each script is static: the shell completes without starting the program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from enum import StrEnum
+from typing import Final
+
+from permissions.base.lazy_dataclass import lazy_dataclass
+
+
+class Takes(StrEnum):
+    """What follows an option."""
+
+    NOTHING = "nothing"
+    TEXT = "text"
+    WORD = "word"
+    """One of the option's own words."""
+    FILE = "file"
+    FOLDER = "folder"
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class Flag:
+    """One option under all its names."""
+
+    names: tuple[str, ...]
+    help: str
+    takes: Takes = Takes.NOTHING
+    words: tuple[str, ...] = ()
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class Node:
+    """A command, with those below it."""
+
+    name: str
+    help: str
+    flags: tuple[Flag, ...] = ()
+    children: tuple[Node, ...] = ()
+    words: tuple[str, ...] = ()
+    """What its arguments may be; empty for anything."""
+
+    def walk(self, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Node]]:
+        """Yield each command with the words that lead to it, this one first with none."""
+        yield path, self
+        for child in self.children:
+            yield from child.walk((*path, child.name))
+
+
+def bash_script(root: Node) -> str:
+    """Return the script for bash 3.2 and newer; file names are left to readline."""
+    steps: list[str] = []
+    values: list[str] = []
+    offers: list[str] = []
+    for path, node in root.walk():
+        here = " ".join(path)
+        if path:
+            steps.append(f'      "{" ".join(path[:-1])}:{path[-1]}") path="{here}" ;;')
+        for flag in node.flags:
+            if flag.takes is Takes.NOTHING:
+                continue
+            patterns = "|".join(f'"{here}:{name}"' for name in flag.names)
+            values.append(f'    {patterns}) words="{" ".join(flag.words)}"; is_value=1 ;;')
+        names = " ".join(name for flag in node.flags for name in flag.names)
+        words = " ".join((*(child.name for child in node.children), *node.words))
+        offers.append(f'    "{here}") flags="{names}"; words="{words}" ;;')
+    return "\n".join(
+        [
+            "# bash completion for agent-tui",
+            "_agent_tui() {",
+            '  local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}"',
+            '  local path="" words="" flags="" is_value="" i',
+            "  COMPREPLY=()",
+            "  for ((i = 1; i < COMP_CWORD; i++)); do",
+            '    case "$path:${COMP_WORDS[i]}" in',
+            *steps,
+            "    esac",
+            "  done",
+            '  case "$path:$prev" in',
+            *values,
+            "  esac",
+            '  if [[ -z "$is_value" ]]; then',
+            '    case "$path" in',
+            *offers,
+            "    esac",
+            '    if [[ "$cur" == -* ]]; then words="$flags"; fi',
+            "  fi",
+            '  if [[ -n "$words" ]]; then',
+            '    COMPREPLY=($(compgen -W "$words" -- "$cur"))',
+            "  fi",
+            "}",
+            "complete -o default -F _agent_tui agent-tui",
+            "",
+        ]
+    )
+
+
+def zsh_script(root: Node) -> str:
+    """Return the script for zsh; it belongs into a folder of `$fpath` as `_agent-tui`."""
+    functions = [line for path, node in root.walk() for line in _zsh_function(path, node)]
+    return "\n".join(
+        [
+            "#compdef agent-tui",
+            *functions,
+            # Loaded by compinit it is called as a function; sourced, it registers itself.
+            'if [ "$funcstack[1]" = "_agent-tui" ]; then _agent_tui "$@"',
+            "else compdef _agent_tui agent-tui; fi",
+            "",
+        ]
+    )
+
+
+def _zsh_function(path: tuple[str, ...], node: Node) -> Iterator[str]:
+    name = "_".join(("_agent_tui", *path))
+    yield f"{name}() {{"
+    yield "  local curcontext=$curcontext state line"
+    yield "  typeset -A opt_args"
+    yield "  _arguments -C -S \\"
+    for flag in node.flags:
+        for spelling in flag.names:
+            yield f"    {_zsh_flag(flag, spelling)} \\"
+    if not node.children:
+        rest = f"*:argument:({' '.join(node.words)})" if node.words else "*::argument:_files"
+        yield f"    {_single(rest)}"
+        yield "}"
+        return
+    yield "    '1: :->first' '*:: :->rest'"
+    yield "  case $state in"
+    described = " ".join(
+        _single(f"{child.name}:{child.help.replace(':', ' ')}") for child in node.children
+    )
+    yield f"    first) local -a found=({described}); _describe command found ;;"
+    yield "    rest) case $line[1] in"
+    for child in node.children:
+        yield f"      {child.name}) {name}_{child.name} ;;"
+    yield "      *) _files ;;"
+    yield "    esac ;;"
+    yield "  esac"
+    yield "}"
+
+
+def _zsh_flag(flag: Flag, spelling: str) -> str:
+    # The star allows repeating; colons and brackets of the help would end it.
+    text = flag.help.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")
+    text = text.replace(":", "\\:")
+    value = {
+        Takes.NOTHING: "",
+        Takes.TEXT: ":value: ",
+        Takes.WORD: f":value:({' '.join(flag.words)})",
+        Takes.FILE: ":file:_files",
+        Takes.FOLDER: ":folder:_files -/",
+    }[flag.takes]
+    return _single(f"*{spelling}[{text}]{value}")
+
+
+def fish_script(root: Node) -> str:
+    """Return the script for fish 3 and newer."""
+    lines = ["# fish completion for agent-tui"]
+    for path, node in root.walk():
+        condition = _fish_condition(root, path)
+        for child in node.children:
+            lines.append(
+                f"complete -c agent-tui -n {condition} -f -a {child.name} -d {_fish(child.help)}"
+            )
+        if node.words:
+            lines.append(
+                f"complete -c agent-tui -n {condition} -f -a {_fish(' '.join(node.words))}"
+            )
+        for flag in node.flags:
+            lines.append(f"complete -c agent-tui -n {condition}{_fish_flag(flag)}")
+    return "\n".join([*lines, ""])
+
+
+def _fish_condition(root: Node, path: tuple[str, ...]) -> str:
+    """Return the test that the command line has come to this command and no further."""
+    node = root
+    seen: list[str] = []
+    for word in path:
+        seen.append(f"__fish_seen_subcommand_from {word}")
+        node = next(child for child in node.children if child.name == word)
+    if node.children:
+        below = " ".join(child.name for child in node.children)
+        seen.append(f"not __fish_seen_subcommand_from {below}")
+    return _fish("; and ".join(seen) or "true")
+
+
+def _fish_flag(flag: Flag) -> str:
+    text = ""
+    for name in flag.names:
+        text += f" -l {name[2:]}" if name.startswith("--") else f" -s {name[1:]}"
+    match flag.takes:
+        case Takes.WORD:
+            text += f" -x -a {_fish(' '.join(flag.words))}"
+        case Takes.FILE:
+            text += " -r -F"
+        case Takes.FOLDER:
+            text += " -x -a '(__fish_complete_directories)'"
+        case Takes.TEXT:
+            text += " -x"
+        case Takes.NOTHING:
+            pass
+    return f"{text} -d {_fish(flag.help)}"
+
+
+def _single(text: str) -> str:
+    return "'" + text.replace("'", "'\\''") + "'"
+
+
+def _fish(text: str) -> str:
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+SCRIPTS: Final[Mapping[str, Callable[[Node], str]]] = {
+    "bash": bash_script,
+    "fish": fish_script,
+    "zsh": zsh_script,
+}

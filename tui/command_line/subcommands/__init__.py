@@ -1,0 +1,38 @@
+"""The subcommands for people and for CI, each in a module of its own, loaded when it is called."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Final
+
+import click
+
+_MODULES: Final = {
+    "permissions": "tui.command_line.subcommands.permissions",
+    "hooks": "tui.command_line.subcommands.hooks",
+    "sessions": "tui.command_line.subcommands.sessions",
+    "doctor": "tui.command_line.subcommands.doctor",
+    "config": "tui.command_line.subcommands.config",
+    "completion": "tui.command_line.subcommands.completion",
+}
+
+
+class _LazyGroup(click.Group):
+    """A group whose commands are imported by name: `permissions check` must not pay for the
+    rest."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_MODULES)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        module = _MODULES.get(cmd_name)
+        if module is None:
+            return None
+        command = importlib.import_module(module).command
+        assert isinstance(command, click.Command)
+        return command
+
+
+def commands() -> click.Command:
+    """Return the group of all subcommands."""
+    return _LazyGroup("agent-tui", context_settings={"help_option_names": ["-h", "--help"]})

@@ -1,0 +1,56 @@
+"""Advice about rules, for people and for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from permissions.explain.explain_decision import Shorten, place_of
+from permissions.grants.advice import Advice
+
+
+def advice_lines(advice: Advice, short: Shorten) -> Iterator[str]:
+    """Yield what people read."""
+    if not advice.asked:
+        yield f"{advice.decisions} decisions, and you were asked about none of them"
+    else:
+        times = "question" if advice.asked == 1 else "questions"
+        # Of minutes, a rate by the hour would tell nothing.
+        span = (
+            f"in {advice.hours:.1f} hours ({advice.per_hour:.1f} an hour)"
+            if advice.hours >= 1
+            else "in less than an hour"
+        )
+        yield f"{advice.decisions} decisions, {advice.asked} {times} {span}"
+        yield from (f"  {count:>4}  {cause}" for cause, count in advice.causes)
+    if advice.proposals:
+        yield "Rules that would have spared questions; nothing that you refused would have run:"
+    for proposal in advice.proposals:
+        more = f"; also allows {proposal.also_allows}" if proposal.also_allows else ""
+        yield f"  {proposal.spares:>4}  {', '.join(proposal.rules)}"
+        yield f"        for example {proposal.example}{more}"
+    if advice.proposals:
+        yield "`/permissions`, then a, adds one."
+    if advice.unused:
+        yield "Allow rules that never decided anything:"
+    yield from (f"        {rule.text} ({place_of(rule.ref, short)})" for rule in advice.unused)
+
+
+def advice_json(advice: Advice) -> dict[str, object]:
+    """Return the same for programs."""
+    return {
+        "decisions": advice.decisions,
+        "asked": advice.asked,
+        "hours": round(advice.hours, 3),
+        "per_hour": round(advice.per_hour, 2),
+        "causes": [{"cause": cause, "count": count} for cause, count in advice.causes],
+        "proposals": [
+            {
+                "rules": list(one.rules),
+                "spares": one.spares,
+                "example": one.example,
+                "also_allows": one.also_allows,
+            }
+            for one in advice.proposals
+        ],
+        "unused": [rule.ref.as_json() for rule in advice.unused],
+    }

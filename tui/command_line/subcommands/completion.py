@@ -1,0 +1,85 @@
+"""`agent-tui completion`: scripts that complete our options and subcommands in a shell.
+
+Made from the command line's own tables, so they know every option; they run nothing while a person
+types. Next: `tui.command_line.command_line` (the options), `tui.command_line.shell_completion`
+(what each shell is told).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import click
+
+from tui.command_line.shell_completion import SCRIPTS, Flag, Node, Takes
+
+_HOW: Final = """\b
+To install, in a folder that your shell looks into:
+  agent-tui completion bash >
+    ~/.local/share/bash-completion/completions/agent-tui
+  agent-tui completion zsh > ~/.zfunc/_agent-tui
+    with  fpath=(~/.zfunc $fpath)  before compinit in ~/.zshrc
+  agent-tui completion fish > ~/.config/fish/completions/agent-tui.fish
+"""
+
+
+@click.command("completion", short_help="Print the completion script for a shell.", epilog=_HOW)
+@click.argument("shell", type=click.Choice(sorted(SCRIPTS)))
+def command(shell: str) -> None:
+    """Print the script that completes agent-tui's options and subcommands."""
+    click.echo(SCRIPTS[shell](command_tree()), nl=False)
+
+
+def command_tree() -> Node:
+    """Return the whole command line as the shells need it."""
+    # Every subcommand is imported for this, and for nothing else that a person starts.
+    from tui.command_line.command_line import run
+    from tui.command_line.subcommands import commands
+
+    group = commands()
+    context = click.Context(group, info_name="agent-tui", **group.context_settings)
+    children = tuple(_children(group, context))
+    return _node("agent-tui", run, click.Context(run, **run.context_settings), children)
+
+
+def _children(command: click.Command, context: click.Context) -> list[Node]:
+    if not isinstance(command, click.Group):
+        return []
+    found: list[Node] = []
+    for name in command.list_commands(context):
+        child = command.get_command(context, name)
+        if child is not None and not child.hidden:
+            inner = click.Context(child, parent=context, info_name=name)
+            found.append(_node(name, child, inner, tuple(_children(child, inner))))
+    return found
+
+
+def _node(
+    name: str, command: click.Command, context: click.Context, children: tuple[Node, ...]
+) -> Node:
+    flags: list[Flag] = []
+    words: list[str] = []
+    for parameter in command.get_params(context):
+        if isinstance(parameter, click.Option):
+            if not parameter.hidden:
+                flags.append(_flag(parameter))
+        elif isinstance(parameter.type, click.Choice):
+            words.extend(str(choice) for choice in parameter.type.choices)
+    return Node(name, command.get_short_help_str(100), tuple(flags), children, tuple(words))
+
+
+def _flag(option: click.Option) -> Flag:
+    # `--model TEXT` and the like: the first line says what it is for.
+    text = (option.help or "").split("\n")[0].strip()
+    names = (*option.opts, *option.secondary_opts)
+    if option.is_flag or option.count:
+        return Flag(names, text)
+    kind = option.type
+    if isinstance(kind, click.Choice):
+        return Flag(names, text, Takes.WORD, tuple(str(choice) for choice in kind.choices))
+    if isinstance(kind, click.Path):
+        return Flag(names, text, Takes.FILE if kind.file_okay else Takes.FOLDER)
+    if (option.metavar or "").startswith("FILE"):
+        return Flag(names, text, Takes.FILE)
+    # A value that may be left out, as of `--resume`, is not waited for.
+    return Flag(names, text, Takes.NOTHING if option.flag_value == "" else Takes.TEXT)

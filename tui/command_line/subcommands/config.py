@@ -1,0 +1,168 @@
+"""`agent-tui config`: the settings in force, each with the file that set it."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Final
+
+import click
+
+from agent.errors import AgentError
+from agent.settings.change import check_key, parse_value, set_value
+from permissions.base.text.sanitize import reveal
+from permissions.mode import Mode, parse_mode
+from tui.command_line.subcommands.places import here, settings_here
+from tui.command_line.subcommands.whole_texts import WholeTexts
+
+_SHOWN_ELSEWHERE: Final = {
+    "permissions": "agent-tui config",
+    "hooks": "agent-tui hooks list",
+}
+
+_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+@click.group(
+    "config",
+    cls=WholeTexts,
+    invoke_without_command=True,
+    short_help="Show the settings in force, or one; set one.",
+)
+@_json
+@click.pass_context
+def command(context: click.Context, as_json: bool) -> None:
+    """Show the settings in force here and where each comes from."""
+    if context.invoked_subcommand is None:
+        _show(as_json)
+
+
+@command.command("list")
+@_json
+def list_settings(as_json: bool) -> None:
+    """Show the settings in force here: what `config` alone does."""
+    _show(as_json)
+
+
+def _show(as_json: bool) -> None:
+    settings = settings_here(here())
+    values = settings.values.model_dump(exclude_none=True, exclude={"permissions", "hooks"})
+    if as_json:
+        click.echo(
+            json.dumps(
+                {
+                    "values": values,
+                    "mode": settings.mode.text if settings.mode is not None else None,
+                    "origins": {key: str(o.source) for key, o in settings.merged.origins.items()},
+                    "rules": [
+                        {
+                            "rule": rule.text,
+                            "behavior": str(rule.behavior),
+                            "source": str(rule.source),
+                            "file": rule.file,
+                            "line": rule.line,
+                        }
+                        for rule in settings.rules
+                    ],
+                    "trusted": settings.trust.trusted,
+                    "waiting_for_trust": [item.label for item in settings.trust.new],
+                    "warnings": [str(warning) for warning in settings.warnings],
+                },
+                ensure_ascii=False,
+                indent=2,
+                default=str,
+            )
+        )
+        return
+    for key, value in values.items():
+        origin = settings.merged.origins.get(key)
+        where = f"  ({origin.file or origin.source})" if origin is not None else ""
+        text = json.dumps(value, ensure_ascii=False, default=str)
+        click.echo(reveal(f"{key} = {text}{where}"))
+    if settings.mode is not None:
+        said_by = settings.mode.origin.file or settings.mode.origin.source
+        mode = json.dumps(settings.mode.text)
+        click.echo(reveal(f"permissions.defaultMode = {mode}  ({said_by})"))
+    for rule in settings.rules:
+        place = f"{rule.file}:{rule.line}" if rule.file else str(rule.source)
+        click.echo(reveal(f"{rule.behavior} {rule.text}  ({place})"))
+    for item in settings.trust.new:
+        click.echo(reveal(f"waits for trust: {item.kind} {item.label}  ({item.file})"))
+    for warning in settings.warnings:
+        click.echo(reveal(f"! {warning}"))
+    if settings.mode is not None and parse_mode(settings.mode.text) is None:
+        click.echo(f"! permissions.defaultMode: no such mode, default is used: {', '.join(Mode)}")
+    if not (values or settings.mode or settings.rules or settings.warnings):
+        click.echo("no settings; all defaults")
+
+
+@command.command("get")
+@click.argument("key")
+@_json
+def get_key(key: str, as_json: bool) -> int:
+    """Print the value of KEY in force here. Exit status: 1 when it is not set."""
+    try:
+        check_key(key)
+    except AgentError as error:
+        raise click.ClickException(str(error)) from error
+    if key in _SHOWN_ELSEWHERE:
+        raise click.ClickException(f"{key} adds up over files: {_SHOWN_ELSEWHERE[key]} shows it.")
+    settings = settings_here(here())
+    values = settings.values.model_dump(exclude_none=True)
+    if settings.env:
+        values["env"] = dict(settings.env)
+    if settings.mcp_servers:
+        values["mcpServers"] = {each.name: dict(each.raw) for each in settings.mcp_servers}
+    if key not in values:
+        click.echo(f"{key} is not set", err=True)
+        return 1
+    value = values[key]
+    is_plain = isinstance(value, str) and not as_json
+    text = value if is_plain else json.dumps(value, ensure_ascii=False, default=str)
+    click.echo(reveal(text))
+    return 0
+
+
+@command.command("set")
+@click.argument("key")
+@click.argument("value", required=False)
+@_json
+def set_key(key: str, value: str | None, as_json: bool) -> None:
+    """Set KEY to VALUE in your own settings, or take it out."""
+    file = here().agent_home / "settings.json"
+    parsed = parse_value(value) if value is not None else None
+    try:
+        set_value(file, key, parsed)
+    except AgentError as error:
+        raise click.ClickException(str(error)) from error
+    except OSError as error:
+        raise click.ClickException(f"{file}: {error.strerror or error}") from error
+    if as_json:
+        click.echo(json.dumps({"key": key, "value": parsed, "file": str(file)}, ensure_ascii=False))
+    else:
+        click.echo(reveal(f"{key} {'is set' if parsed is not None else 'is taken out'} in {file}"))
+    origin = settings_here(here()).merged.origins.get(key)
+    if parsed is not None and origin is not None and str(origin.file) != str(file):
+        click.echo(reveal(f"! {origin.file or origin.source} decides here"), err=True)
+
+
+@command.command("path")
+@_json
+def path(as_json: bool) -> None:
+    """Print which settings files are read here, the first that exists wins per source."""
+    files = settings_here(here()).watched
+    if as_json:
+        found = [{"file": str(file), "exists": os.path.exists(file)} for file in files]
+        click.echo(json.dumps(found, ensure_ascii=False))
+        return
+    for file in files:
+        click.echo(reveal(f"{'*' if os.path.exists(file) else ' '} {file}"))
+
+
+@command.command("schema")
+@click.option("--json", "_json", is_flag=True, help="Accepted; the output is JSON anyway.")
+def schema(_json: bool) -> None:
+    """Print the JSON schema of settings files, for editors that complete and check."""
+    from agent.settings.describe import json_schema  # for nothing else
+
+    click.echo(json.dumps(json_schema(), indent=2, ensure_ascii=False))

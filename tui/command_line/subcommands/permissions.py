@@ -1,0 +1,391 @@
+"""`agent-tui permissions`: check, explain, lint and replay; nothing is run, nobody is asked."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+import click
+
+from permissions.base.text.sanitize import reveal
+from permissions.check_cli import (
+    EXIT_STATUS,
+    Checker,
+    LoadedSettings,
+    explain,
+    run_lint_jsonl,
+)
+from permissions.context import PermissionContext
+from permissions.explain.explain_decision import Shorten, home_relative, source_name
+from permissions.lint.lint import LintType, LintWarning, lint
+from permissions.mode import Mode
+from permissions.rules.rule_set import RuleBehavior, RuleSet, RuleSource, RuleText
+from tui.command_line.subcommands.whole_texts import WholeTexts
+
+if TYPE_CHECKING:
+    from agent.settings.file import SettingsWarning
+    from agent.settings.load import Settings
+
+
+def _tried_rules(function: Callable[..., int]) -> Callable[..., int]:
+    """Add `--allow`, `--ask` and `--deny`: rules to try, which are kept nowhere."""
+    for behavior in reversed(RuleBehavior):
+        function = click.option(
+            f"--{behavior}",
+            multiple=True,
+            metavar="RULE",
+            help=f"Try one more {behavior} rule; nothing is stored. Repeatable.",
+        )(function)
+    return function
+
+
+@click.group(
+    "permissions",
+    cls=WholeTexts,
+    short_help="Judge calls, explain decisions, lint and replay rules.",
+)
+def command() -> None:
+    """Judge calls by the rules, explain decisions, find rules that do nothing."""
+
+
+@command.command("check")
+@click.argument("file", required=False, type=click.Path(allow_dash=True))
+@click.option("--classifier", is_flag=True, help="Hear the local classifier too.")
+@click.option("--json", "_json", is_flag=True, help="Accepted; the output is JSON anyway.")
+def check(file: str | None, classifier: bool, _json: bool) -> int:
+    """Judge calls: JSON lines in (FILE or standard input), one JSON line out each."""
+    checker = Checker(_load_settings, classifier=classifier, cwd=_cwd())
+    with _lines(file) as lines:
+        for answer in checker.run(lines):
+            sys.stdout.write(answer + "\n")
+            sys.stdout.flush()
+    return 1 if checker.had_bad_line else 0
+
+
+@command.command("explain")
+@click.argument("call")
+@click.option("--mode", default="default", show_default=True, help="Permission mode to assume.")
+@click.option("--classifier", is_flag=True, help="Hear the local classifier too.")
+@click.option("--json", "as_json", is_flag=True, help="Print the decision as JSON.")
+@_tried_rules
+def explain_call(
+    call: str,
+    mode: str,
+    classifier: bool,
+    as_json: bool,
+    allow: tuple[str, ...],
+    ask: tuple[str, ...],
+    deny: tuple[str, ...],
+) -> int:
+    """Explain the decision on one CALL, such as 'Bash(git push)'.
+
+    Exit status: 0 allow, 3 ask, 4 deny.
+    """
+    try:
+        chosen = Mode(mode)
+    except ValueError as error:
+        known = ", ".join(Mode)
+        raise click.BadParameter(f"{mode!r}; known modes: {known}") from error
+    if not call.strip():
+        raise click.BadParameter("name a call, such as 'Bash(git push)'")
+    # Whoever names the mode wants to know what it would do, its gate open.
+    context = replace(_with_tried(_context_here(chosen), allow, ask, deny), bypass_available=True)
+    text, decision = explain(call, context, classifier=classifier)
+    click.echo(json.dumps(decision.as_json(), ensure_ascii=False) if as_json else reveal(text))
+    return EXIT_STATUS[decision.behavior]
+
+
+@command.command("lint")
+@click.argument("file", required=False, type=click.Path(allow_dash=True))
+@click.option("--jsonl", is_flag=True, help="Read {id, rules} lines, write {id, warnings} lines.")
+@click.option("--json", "as_json", is_flag=True, help="Print findings as JSON.")
+def lint_rules(file: str | None, jsonl: bool, as_json: bool) -> int:
+    """Find shadowed, dead and malformed rules: of a settings FILE, or of this project.
+
+    Exit status: 1 when there are any, or a line that cannot be judged.
+    """
+    if jsonl:
+        has_findings = False
+        with _lines(file) as lines:
+            for answer in run_lint_jsonl(lines):
+                sys.stdout.write(answer + "\n")
+                sys.stdout.flush()
+                has_findings = has_findings or json.loads(answer).get("warnings") != []
+        return 1 if has_findings else 0
+    texts, unread = _file_rules(Path(file)) if file else _project_rules()
+    found = lint(RuleSet.build(texts)[0])
+    if as_json:
+        both = [warning.as_json() for warning in (*unread, *found)]
+        click.echo(json.dumps(both, ensure_ascii=False))
+    else:
+        short = home_relative(os.environ.get("HOME", ""))
+        for warning in (*unread, *found):
+            click.echo(reveal(_described(warning, short)))
+        many = len(unread) + len(found)
+        click.echo(f"{_counted(len(texts), 'rule')}, {_counted(many, 'finding')}")
+    return 1 if unread or found else 0
+
+
+@command.command("replay")
+@click.option("--since", metavar="DATE", help="Only decisions from this date on (YYYY-MM-DD).")
+@click.option("--json", "as_json", is_flag=True, help="One JSON line per changed decision.")
+@_tried_rules
+def replay(
+    since: str | None,
+    as_json: bool,
+    allow: tuple[str, ...],
+    ask: tuple[str, ...],
+    deny: tuple[str, ...],
+) -> int:
+    """Judge the audit log's calls again by today's rules and show what would differ.
+
+    With --allow, --ask and --deny: by today's rules and these.
+    """
+    # The log's reader is needed by this command alone.
+    from permissions.explain.replay import replay as run_replay
+
+    _check_date(since)
+    agent_home = _agent_home()
+    context = _with_tried(_context_here(Mode.DEFAULT), allow, ask, deny)
+    total = 0
+    changed: Counter[str] = Counter()
+    for difference in run_replay(agent_home / "audit", context, since=since):
+        total += 1
+        if difference.is_changed:
+            changed[difference.now] += 1
+            click.echo(difference.to_json() if as_json else reveal(difference.describe()))
+    if not as_json:
+        click.echo(
+            f"{total} decisions read, {changed.total()} would be different: {changed['ask']} would "
+            f"ask, {changed['deny']} would be denied, {changed['allow']} allowed without asking"
+        )
+    return 0
+
+
+@command.command("advise")
+@click.option("--since", metavar="DATE", help="Only decisions from this date on (YYYY-MM-DD).")
+@click.option("--json", "as_json", is_flag=True, help="Print it as one JSON object.")
+def advise_rules(since: str | None, as_json: bool) -> int:
+    """Say how often you were asked in this folder and why, and which rules would spare questions.
+
+    Each is tried on the audit log first. Nothing is stored: `/permissions` adds rules.
+    """
+    # The log's reader is needed by these commands alone.
+    from permissions.explain.audit_reader import logged_calls
+    from permissions.explain.decision_history import read_usage
+    from permissions.grants.advice import advise
+    from tui.command_line.subcommands.advice_text import advice_json, advice_lines
+
+    _check_date(since)
+    context = _context_here(Mode.DEFAULT)
+    folder = _agent_home() / "audit"
+    calls = logged_calls(folder, context.launch_dir, since=since)
+    found = advise(calls, context, read_usage(folder))
+    if as_json:
+        click.echo(json.dumps(advice_json(found), ensure_ascii=False))
+    else:
+        short = home_relative(os.environ.get("HOME", ""))
+        click.echo(reveal("\n".join(advice_lines(found, short))))
+    return 0
+
+
+def _check_date(since: str | None) -> None:
+    if since is None:
+        return
+    try:
+        datetime.fromisoformat(since)
+    except ValueError as error:
+        raise click.BadParameter(f"{since!r} is no date; write YYYY-MM-DD") from error
+
+
+class _lines:
+    """The lines of a file or of standard input; a missing file is an error in one line."""
+
+    def __init__(self, file: str | None) -> None:
+        self._file = file
+        self._stream: TextIO | None = None
+
+    def __enter__(self) -> Iterable[str]:
+        if self._file in (None, "-"):
+            return self._decoded(sys.stdin)
+        try:
+            # As from standard input: only a line end ends a line, white space is JSON's own.
+            self._stream = open(str(self._file), encoding="utf-8", errors="replace", newline="\n")
+        except OSError as error:
+            raise click.ClickException(f"{self._file}: {error.strerror}") from error
+        return self._stream
+
+    def __exit__(self, *_: object) -> None:
+        if self._stream is not None:
+            self._stream.close()
+
+    @staticmethod
+    def _decoded(stream: TextIO) -> Iterator[str]:
+        for raw in stream.buffer:
+            yield raw.decode("utf-8", "replace")
+
+
+def _home() -> Path:
+    from tui.command_line.subcommands.places import (
+        home_folder,  # not for lines that bring their own rules
+    )
+
+    return home_folder()
+
+
+def _cwd() -> Path:
+    try:
+        return Path.cwd()
+    except OSError as error:
+        reason = "The current folder no longer exists. Change to one that does."
+        raise click.ClickException(reason) from error
+
+
+def _agent_home() -> Path:
+    named = os.environ.get("AGENT_TUI_HOME", "").strip()
+    return Path(named) if named else _home() / ".agent"
+
+
+def _load_settings(project_root: Path, home: Path) -> LoadedSettings:
+    """Read the real settings; lines that bring their own rules never pay for this import."""
+    settings, agent_home = _settings(project_root, home)
+    for warning in filter(_is_about_rules, settings.warnings):
+        # What is broken does not count: an answer without that would mislead.
+        click.echo(reveal(str(warning)), err=True)
+    return LoadedSettings(
+        rules=settings.rules,
+        additional_dirs=settings.additional_dirs,
+        policy=settings.policy,
+        blocked_hosts=frozenset(host.lower() for host in settings.values.blockedHosts or ()),
+        settings_dir=agent_home,
+        waiting=settings.waiting_rules,
+    )
+
+
+def _settings(project_root: Path, home: Path) -> tuple[Settings, Path]:
+    from agent.errors import ConfigError
+    from agent.settings.load import load_settings
+
+    is_this_home = home == Path(os.environ.get("HOME", "/nonexistent"))
+    agent_home = _agent_home() if is_this_home else home / ".agent"
+    try:
+        return load_settings(launch_dir=project_root, home=home, agent_home=agent_home), agent_home
+    except ConfigError as error:
+        raise click.ClickException(str(error)) from error
+
+
+def _is_about_rules(warning: SettingsWarning) -> bool:
+    return warning.level == "error" or warning.key.startswith("permissions")
+
+
+def _context_here(mode: Mode) -> PermissionContext:
+    from agent.settings.locations import find_project_root  # as above
+
+    cwd, home = _cwd(), _home()
+    loaded = _load_settings(cwd, home)
+    return PermissionContext(
+        mode=mode,
+        rules=RuleSet.build((*loaded.rules, *loaded.waiting))[0],
+        launch_dir=cwd,
+        project_root=find_project_root(cwd),
+        home=home,
+        additional_dirs=loaded.additional_dirs,
+        policy=loaded.policy or {},
+        blocked_hosts=loaded.blocked_hosts,
+        settings_dir=loaded.settings_dir,
+        trusted=not loaded.waiting,
+        own_dirs=(_agent_home(),),
+    )
+
+
+def _with_tried(
+    context: PermissionContext,
+    allow: tuple[str, ...],
+    ask: tuple[str, ...],
+    deny: tuple[str, ...],
+) -> PermissionContext:
+    """Return the context with more rules; a usage error for one that cannot be read."""
+    lists = {RuleBehavior.ALLOW: allow, RuleBehavior.ASK: ask, RuleBehavior.DENY: deny}
+    texts = [
+        RuleText(text, behavior, RuleSource.CLI)
+        for behavior, rules in lists.items()
+        for text in rules
+    ]
+    for warning in RuleSet.build(texts)[1]:
+        raise click.BadParameter(f"{warning.rule}: {warning.message}")
+    return context.with_rules(context.rules.with_rules(texts)) if texts else context
+
+
+_Rules = tuple[tuple[RuleText, ...], tuple[LintWarning, ...]]
+"""Rules as they are written, and what of their files cannot be read."""
+
+
+def _project_rules() -> _Rules:
+    """Return the rules of this folder; those that wait for trust are looked at as well."""
+    settings = _settings(_cwd(), _home())[0]
+    unread = filter(_is_about_rules, settings.warnings)
+    return (*settings.rules, *settings.waiting_rules), tuple(map(_unread, unread))
+
+
+def _file_rules(path: Path) -> _Rules:
+    """Read the rules of one settings file, taken as the person's own."""
+    from agent.settings.file import parse_settings, read_settings  # as above
+    from agent.settings.rules import rules_of
+    from permissions.base.files.named_pipe import PipeError, text_of_pipe
+
+    try:
+        said = text_of_pipe(path)
+    except PipeError as error:
+        raise click.ClickException(f"{path} {error}") from error
+    if said is None:
+        loaded, warnings = read_settings(path, RuleSource.USER)
+    else:
+        piped = parse_settings(said, RuleSource.USER, path)
+        loaded, warnings = piped, piped.warnings
+    if loaded is None:
+        reason = str(warnings[0]) if warnings else f"{path}: there is no such file"
+        raise click.ClickException(reason)
+    rules, more = rules_of(loaded)
+    unread: list[LintWarning] = []
+    for warning in (*warnings, *more):
+        if _is_about_rules(warning):
+            unread.append(_unread(warning))
+        else:
+            click.echo(reveal(str(warning)), err=True)
+    return rules, tuple(unread)
+
+
+def _unread(warning: SettingsWarning) -> LintWarning:
+    return LintWarning(
+        LintType.MALFORMED_RULE,
+        warning.key or None,
+        None,
+        "",
+        None,
+        warning.message,
+        "correct the entry or remove it" if warning.key else "correct the file",
+        str(warning.file) if warning.file is not None else None,
+        warning.line,
+    )
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _described(warning: LintWarning, short: Shorten) -> str:
+    where = source_name(warning.source)
+    if warning.file is not None:
+        line = f":{warning.line}" if warning.line else ""
+        where = f"{short(warning.file)}{line}"
+    return (
+        f"{warning.type}: {warning.shadowed or ''} ({where})\n"
+        f"    {warning.message}\n    fix: {warning.fix}"
+    )

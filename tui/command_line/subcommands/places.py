@@ -1,0 +1,59 @@
+"""Where a subcommand runs: its folders and settings, from this process."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from agent.errors import ConfigError
+from agent.settings.load import CliSettings, Settings, load_settings
+from permissions.base.lazy_dataclass import lazy_dataclass
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class Here:
+    """The folders of this process."""
+
+    cwd: Path
+    home: Path
+    agent_home: Path
+
+
+def here() -> Here:
+    """Return the folders of this process; none at all is an error that says what to do."""
+    try:
+        cwd = Path.cwd()
+    except OSError as error:
+        raise click.ClickException("The current folder no longer exists.") from error
+    named = os.environ.get("AGENT_TUI_HOME", "").strip()
+    home_text = os.environ.get("HOME", "").strip()
+    if not home_text and not named:
+        home = home_folder()
+    else:
+        home = Path(home_text or named)
+    return Here(cwd, home, Path(named) if named else home / ".agent")
+
+
+def home_folder() -> Path:
+    """Return the home folder as a run finds it: HOME, or what the system has for the user."""
+    text = os.environ.get("HOME", "").strip()
+    try:
+        return Path(text) if text else Path.home()
+    except RuntimeError as error:
+        reason = "HOME is not set. Set it, or AGENT_TUI_HOME to a folder."
+        raise click.ClickException(reason) from error
+
+
+def settings_here(place: Here, *, trust: bool = False) -> Settings:
+    """Load the settings in force here; an unusable policy file ends the command."""
+    try:
+        return load_settings(
+            launch_dir=place.cwd,
+            home=place.home,
+            agent_home=place.agent_home,
+            cli=CliSettings(trust=trust),
+        )
+    except ConfigError as error:
+        raise click.ClickException(str(error)) from error

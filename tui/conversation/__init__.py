@@ -1,0 +1,1 @@
+"""Makes the conversation of a front end."""

@@ -1,0 +1,354 @@
+"""Makes the conversation of a front end, and the next one after `/clear` and `/resume`.
+
+Settings, trust, the model and the demo are settled here, with the person asked through the front
+end's own dialogs. Next: `agent.assembly.assemble` (the parts), `tui.startup.run` and
+`tui.screen_reader.session`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Protocol
+
+from agent.options import RunOptions
+from agent.prompt.shell_command_note import as_typed
+from permissions.base.text.sanitize import sanitize
+from tui.conversation.gc_pause import resume_collection
+from tui.conversation.resumed_file import session_to_resume
+from tui.ports.conversation import ScreenPorts
+from tui.version import version
+
+if TYPE_CHECKING:
+    # All of it costs more than a frame, and is loaded behind the first one.
+    from agent.assembly.assemble import Assembled, Surroundings
+    from agent.conversation.conversation import Conversation
+    from agent.conversation.model_selection import ModelNotNamed
+    from agent.events import AgentEvent
+    from agent.model.endpoint import ModelSetup
+    from agent.settings.load import Settings
+    from permissions.decision import Decision
+    from permissions.request import PermissionRequest
+    from tui.conversation.model_choice import Closer
+    from tui.dialogs.onboarding import LocalModel
+    from tui.dialogs.permission_ask import GrantOffer
+
+
+class Front(Protocol):
+    """What the maker needs of the screen, or of the lines."""
+
+    def notice(self, text: str, level: str = "info") -> None:
+        """Show a line."""
+        ...
+
+    def use_folder(self, folder: Path) -> None:
+        """Work in another folder than the one the program was started in: the demo's copy."""
+        ...
+
+    def name_window(self, title: str) -> None:
+        """Show a session's name where the window has one."""
+        ...
+
+    def take_draft(self, text: str) -> bool:
+        """Take what was typed before and not sent; False where it has no place now."""
+        ...
+
+    def pass_on(self, sequence: str) -> None:
+        """Write a bell, a title or a notification that a hook asks for to the terminal."""
+        ...
+
+    async def show_past(self, path: Path) -> None:
+        """Show how the session ended that is resumed, before its conversation is rebuilt."""
+        ...
+
+    async def show_event(self, event: AgentEvent) -> None:
+        """Show an event that belongs to no prompt."""
+        ...
+
+
+SDK_AFTER_S: Final = 0.5
+"""How long after the conversation is there the SDK is loaded, seconds."""
+
+
+class ConversationMaker:
+    """One conversation at a time; closed by `release` or `aclose`."""
+
+    def __init__(
+        self, options: RunOptions, launch_dir: Path, env: Mapping[str, str], front: Front
+    ) -> None:
+        """Take what the start asked for; nothing is loaded yet."""
+        self.options = options
+        self._mode_of_start = options.permission_mode
+        self._declined: frozenset[str] = frozenset()
+        """What the person was asked to trust in this run, and did not."""
+        self.assembled: Assembled | None = None
+        self._launch_dir = launch_dir
+        self._env = env
+        self._front = front
+        self._closers: list[Closer] = []
+        self._background: set[asyncio.Future[None]] = set()
+
+    async def make(self, ports: ScreenPorts) -> Conversation:
+        """Make the conversation; what it raises ends the program."""
+        await self._show_past()
+        # In a thread: the import takes longer than a frame, and keys must echo meanwhile.
+        assembly = await asyncio.to_thread(importlib.import_module, "agent.assembly.assemble")
+        from agent.conversation.model_selection import (
+            ModelNotNamed,  # loaded by now, with the line above
+        )
+
+        sdk = importlib.import_module("agent.model.sdk")
+        if sdk.loaded_sdk() is None:
+            sdk.when_loaded(resume_collection)
+        around = assembly.surroundings_from(self._env, self._launch_dir, version=version())
+        settings, setup, around = await self._settle(ports, around)
+        person = assembly.PersonPorts(
+            dialog=ports.contender,
+            ask=ports.person,
+            notice=self._front.notice,
+            live=self._show_soon,
+            terminal=self._front.pass_on,
+        )
+        try:
+            self.assembled = await assembly.assemble(
+                self.options, around, settings, setup, person, is_demo=self._is_demo(setup)
+            )
+        except ModelNotNamed as error:
+            settings, setup, around = await self._choose_model(error, ports, around)
+            self.assembled = await assembly.assemble(
+                self.options, around, settings, setup, person, is_demo=self._is_demo(setup)
+            )
+        for notice in self.assembled.notices:
+            self._front.notice(notice, "warning")
+        resumed = self.assembled.resumed
+        title = self.options.name or (resumed.title if resumed is not None else None)
+        if title:
+            self._front.name_window(title)
+        conversation = self.assembled.conversation
+        if resumed is not None and (text := self._restore(resumed.draft, resumed.queued)):
+            # They are in the prompt now: the next resume must not bring them once more, nor lose
+            # them should there be a kill before the draft is recorded in its turn.
+            conversation.keep_draft(text)
+            conversation.forget_queue(resumed.unfinished_turn)
+        greeting = asyncio.ensure_future(self._greet(conversation))
+        self._background.add(greeting)
+        greeting.add_done_callback(self._greeted)
+        # A prompt that is there already leaves first, and brings the SDK itself.
+        asyncio.get_running_loop().call_later(SDK_AFTER_S, sdk.preload)
+        return conversation
+
+    @staticmethod
+    def _is_demo(setup: ModelSetup) -> bool:
+        return setup.origin == "embedded demo"
+
+    async def release(self, session_id: str | None) -> None:
+        """End the conversation; the next one made is this session, or a new one.
+
+        A new one stays in the mode that the screen shows, a session comes back with its own.
+        """
+        mode = self._mode_of_start
+        if self.assembled is not None:
+            if session_id is None:
+                mode = str(self.assembled.conversation.mode)
+            await self.assembled.conversation.aclose("clear" if session_id is None else "resume")
+            for line in self.last_words():
+                self._front.notice(line, "warning")
+            self.assembled = None
+        self.options = replace(
+            self.options,
+            prompt=None,
+            resume=session_id,
+            continue_latest=False,
+            fork_session=False,
+            after_clear=session_id is None,
+            permission_mode=mode,
+            setup=None,
+        )
+
+    async def aclose(self) -> None:
+        """End the conversation and whatever was started for it."""
+        async with contextlib.AsyncExitStack() as closing:
+            for close in self._closers:
+                closing.push_async_callback(close)
+            if self.assembled is not None:
+                await self.assembled.conversation.aclose("prompt_input_exit")
+
+    def how_to_continue(self) -> str:
+        """Return the line that says how to go on later; empty where there is nothing to."""
+        if self.assembled is None:
+            return ""
+        conversation, home = self.assembled.conversation, self.assembled.temporary_home
+        if not conversation.messages or conversation.is_demo or conversation.is_unused_copy:
+            return ""
+        where = f"AGENT_TUI_HOME={shlex.quote(str(home))} " if home is not None else ""
+        return f"Continue with: {where}agent-tui -r {conversation.session_id}\n"
+
+    def last_words(self) -> Sequence[str]:
+        """Return what is to be said once everything is closed: what ended, and hooks of the end."""
+        if self.assembled is None:
+            return ()
+        conversation = self.assembled.conversation
+        finished = [e for e in conversation.hooks.notices() if e.type == "hook_finished"]
+        said = [line for event in finished for line in event.notices]
+        return [sanitize(line) for line in (*conversation.shells.last_words(), *said)]
+
+    def suggest_grants(
+        self, request: PermissionRequest, decision: Decision
+    ) -> Sequence[GrantOffer]:
+        """Return the answers of the dialog that store something."""
+        if self.assembled is None:
+            return ()
+        # With the first dialog, not with the first frame.
+        from tui.dialogs.grant_offers import grant_offers
+
+        conversation = self.assembled.conversation
+        return grant_offers(request, decision, conversation.gate.context, conversation.cwd)
+
+    def judge_call(self, request: PermissionRequest) -> Decision | None:
+        """Return what becomes of a call that the person changed; None for other agents' calls."""
+        if self.assembled is None or request.agent_id is not None:
+            return None
+        conversation = self.assembled.conversation
+        return conversation.gate.preview(request, cwd=conversation.cwd)
+
+    async def _show_past(self) -> None:
+        """Show the end of the session to resume: seconds before a large one is rebuilt."""
+        options = self.options
+        if options.demo or not (options.resume or options.continue_latest):
+            return
+        path = await asyncio.to_thread(session_to_resume, options, self._env, self._launch_dir)
+        if path is not None:
+            await self._front.show_past(path)
+
+    def _show_soon(self, event: AgentEvent) -> None:
+        showing = asyncio.ensure_future(self._front.show_event(event))
+        self._background.add(showing)
+        showing.add_done_callback(self._background.discard)
+
+    def _greeted(self, greeting: asyncio.Future[None]) -> None:
+        self._background.discard(greeting)
+        if not greeting.cancelled() and (error := greeting.exception()) is not None:
+            self._front.notice(f"The session's start went wrong: {error}", "error")
+
+    async def _greet(self, conversation: Conversation) -> None:
+        """Fire SessionStart behind the screen; the first prompt waits for it, typing does not."""
+        for event in await conversation.start():
+            await self._front.show_event(event)
+
+    async def _settle(
+        self, ports: ScreenPorts, around: Surroundings
+    ) -> tuple[Settings, ModelSetup, Surroundings]:
+        from agent.assembly.assemble import settings_for  # after the first frame, see above
+        from tui.conversation.model_choice import NotConfigured, real_model
+        from tui.dialogs.onboarding import LocalModel, Onboarding
+
+        if not self.options.demo:
+            settings = await asyncio.to_thread(settings_for, self.options, around)
+            if settings.trust.must_ask and settings.trust.new:
+                settings = await self._ask_trust(ports, around, settings)
+            try:
+                return settings, await real_model(settings, around, self.options), around
+            except NotConfigured as error:
+                chosen = await ports.onboarding()
+                if isinstance(chosen, LocalModel):
+                    settings = await self._keep_model(chosen, around)
+                    return settings, await real_model(settings, around, self.options), around
+                if chosen is not Onboarding.DEMO:
+                    raise error
+        return await self._begin_demo(around)
+
+    async def _choose_model(
+        self, error: ModelNotNamed, ports: ScreenPorts, around: Surroundings
+    ) -> tuple[Settings, ModelSetup, Surroundings]:
+        """Ask which of the endpoint's models to use, and keep the answer.
+
+        Raises:
+            ModelNotNamed: it lists none, or the person wants none of them.
+            ConfigError: the settings cannot be written.
+        """
+        from agent.model.local_servers import LocalServer
+        from tui.conversation.model_choice import real_model
+        from tui.dialogs.onboarding import LocalModel, Onboarding
+
+        if not error.models:
+            raise error
+        chosen = await ports.onboarding(LocalServer("", error.base_url, error.models))
+        if chosen is Onboarding.DEMO:
+            return await self._begin_demo(around)
+        if not isinstance(chosen, LocalModel):
+            raise error
+        settings = await self._keep_model(chosen, around, is_configured=True)
+        return settings, await real_model(settings, around, self.options), around
+
+    async def _begin_demo(self, around: Surroundings) -> tuple[Settings, ModelSetup, Surroundings]:
+        from agent.assembly.assemble import settings_for  # after the first frame, see above
+        from tui.conversation.model_choice import demo_model
+
+        setup, around, closer = await demo_model(around)
+        self._closers.append(closer)
+        self._front.use_folder(around.launch_dir)
+        self.options = replace(
+            self.options, demo=True, continue_latest=False, resume=None, model=None
+        )
+        settings = await asyncio.to_thread(settings_for, self.options, around)
+        return settings, setup, around
+
+    async def _keep_model(
+        self, chosen: LocalModel, around: Surroundings, *, is_configured: bool = False
+    ) -> Settings:
+        """Write the chosen server and model into the person's settings, and read them again.
+
+        `is_configured` says that the server is named already.
+
+        Raises:
+            ConfigError: the settings cannot be written.
+        """
+        from agent.assembly.environment import settings_for
+        from agent.errors import ConfigError  # after the first frame, see above
+        from agent.settings.change import set_value
+
+        file = around.agent_home / "settings.json"
+        try:
+            if not is_configured:
+                await asyncio.to_thread(set_value, file, "baseUrl", chosen.base_url)
+            await asyncio.to_thread(set_value, file, "model", chosen.model)
+        except OSError as error:
+            raise ConfigError(f"{file} cannot be written: {error.strerror}.") from error
+        return await asyncio.to_thread(settings_for, self.options, around)
+
+    async def _ask_trust(
+        self, ports: ScreenPorts, around: Surroundings, settings: Settings
+    ) -> Settings:
+        from agent.assembly.assemble import settings_for  # after the first frame, see above
+        from agent.settings.trust import TrustStore
+        from tui.dialogs.trust_request import trust_request
+
+        state = settings.trust
+        asked = frozenset(item.digest for item in state.new)
+        if asked <= self._declined:
+            return settings
+        if not await ports.trust(trust_request(state)):
+            self._declined |= asked
+            return settings
+        try:
+            TrustStore(around.agent_home / "trust.json").accept(state)
+        except OSError as error:
+            self._front.notice(
+                f"The answer cannot be kept, so nothing of it counts: {error.strerror}.", "warning"
+            )
+            return settings
+        return await asyncio.to_thread(settings_for, self.options, around)
+
+    def _restore(self, draft: str, queued: Sequence[str]) -> str:
+        """Give back what was typed and not sent; returns it, or nothing where that cannot be."""
+        texts = [*queued, *([draft] if draft else [])]
+        # A command among other words would take them for its own.
+        text = as_typed(texts[0]) if len(texts) == 1 else "\n".join(texts)
+        if not text or self.options.prompt:
+            return ""
+        return text if self._front.take_draft(text) else ""

@@ -1,0 +1,94 @@
+"""Which model a start talks to: what flags, variables and settings say, or the embedded demo."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+
+from agent.assembly.assemble import Surroundings
+from agent.errors import ConfigError
+from agent.model.client import ModelError
+from agent.model.endpoint import ModelSettings, ModelSetup, Unconfigured, resolve_model
+from agent.model.key_helper import read_helper_key
+from agent.options import RunOptions
+from agent.settings.load import Settings
+from permissions.rule import RuleSource
+
+Closer = Callable[[], Awaitable[None]]
+
+
+class NotConfigured(ConfigError):
+    """No model can be reached; the text says how to connect one, and that there is a demo."""
+
+
+async def real_model(settings: Settings, around: Surroundings, options: RunOptions) -> ModelSetup:
+    """Return the model that was configured.
+
+    Raises:
+        NotConfigured: there is none.
+    """
+    values = settings.values
+    fallback = values.fallbackModel or ()
+    # Variables from settings files count for the endpoint too; projects cannot set these.
+    env = {**settings.env, **around.env}
+    helper_key = None
+    if values.apiKeyHelper and not (
+        env.get("ANTHROPIC_API_KEY") or env.get("ANTHROPIC_AUTH_TOKEN")
+    ):
+        try:
+            helper_key = await read_helper_key(values.apiKeyHelper, env=env)
+        except ModelError as error:
+            raise NotConfigured(str(error)) from error
+    found = resolve_model(
+        env=env,
+        settings=ModelSettings(
+            base_url=values.baseUrl,
+            model=values.model,
+            small_model=values.smallFastModel,
+            fallback_models=options.fallback_models
+            or ((fallback,) if isinstance(fallback, str) else tuple(fallback)),
+        ),
+        flag_model=_flag_model(settings, options),
+        helper_key=helper_key,
+    )
+    if isinstance(found, Unconfigured):
+        raise NotConfigured(f"{found.reason} To look around without one: agent-tui --demo")
+    return found
+
+
+def _flag_model(settings: Settings, options: RunOptions) -> str | None:
+    """Return `--model`, unless a policy names the model."""
+    origin = settings.merged.origins.get("model")
+    if origin is not None and origin.source is RuleSource.POLICY:
+        return settings.values.model
+    return options.model
+
+
+async def demo_model(around: Surroundings) -> tuple[ModelSetup, Surroundings, Closer]:
+    """Start the demo in a scratch copy of its sample project.
+
+    Returns the setup, the surroundings with the copy as launch folder, and what ends the demo.
+
+    Raises:
+        ConfigError: the copy or the server could not be made.
+    """
+    from agent.headless.demo import (  # the scripted model: for no other start
+        demo_project,
+        start_demo,
+    )
+
+    try:
+        folder, project = await asyncio.to_thread(demo_project)
+        demo = await start_demo(folder, project)
+    except OSError as error:
+        raise ConfigError(f"The demo could not start: {error}") from error
+    # Its session and settings go with the copy: the person's own folder stays as it was.
+    copy = replace(around, launch_dir=project, agent_home=folder.path / "agent-home")
+    return demo.setup, copy, demo.aclose
+
+
+async def close_all(closers: Sequence[Closer]) -> None:
+    """End what was started, the last first."""
+    for close in reversed(closers):
+        await close()

@@ -1,0 +1,248 @@
+"""What the person made of a proposed call before answering: parts of it, or their own version.
+
+Next: `hunks` (parts of a change), `text_area` (the editor in the dialog), `permission` (the dialog
+that owns this).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import PurePath
+from typing import Any, Final
+
+from agent.display import DiffDisplay, Display
+from agent.tools.files.edited_input import edited_input
+from themes.theme import Role
+from tui.dialogs.call_text import CallText, NotACall, call_text, display_with, input_with
+from tui.dialogs.dialog import DialogView
+from tui.dialogs.hunks import Hunk, HunkChoice, split_change
+from tui.dialogs.text_area import TextArea
+from tui.text.highlight import Highlighter
+from tui.text.styled_rows import MUTED, Ink, Run, indented
+from tui.text.wrap import wrap
+
+EditText = Callable[[str, str], str | None]
+"""Lets the person edit a text in a file of that name; None when the editor failed, which they have
+been told."""
+
+
+class Revision:
+    """The call as the person wants it; as proposed until they change something."""
+
+    def __init__(
+        self,
+        tool: str,
+        tool_input: Mapping[str, Any],
+        display: Display | None,
+        highlighter: Highlighter,
+        edit_text: EditText | None,
+    ) -> None:
+        """Take the proposal, with what it would do to a file where that is known."""
+        self._tool = tool
+        self._highlighter = highlighter
+        self._edit_text = edit_text
+        self._choice: HunkChoice | None = None
+        self._hunks: tuple[DiffDisplay, tuple[Hunk, ...]] | None = None
+        self._area: TextArea | None = None
+        self._proposed = (tool_input, display)
+        self.tool_input: Mapping[str, Any] = tool_input
+        """The input as it is now."""
+        self.display = display
+        """The change as it is now; hidden characters are not yet revealed."""
+        self.problem = ""
+        """Why the last wish to change something came to nothing, for people."""
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether it is another call than the model's."""
+        return self.tool_input != self._proposed[0]
+
+    @property
+    def is_choosing(self) -> bool:
+        """Whether the parts of the change are on the screen."""
+        return self._choice is not None
+
+    @property
+    def is_editing(self) -> bool:
+        """Whether the call's text is being edited in the dialog."""
+        return self._area is not None
+
+    @property
+    def has_parts(self) -> bool:
+        """Whether the change can be taken in part."""
+        return len(self._parts()) > 1
+
+    @property
+    def has_editor(self) -> bool:
+        """Whether the person has an editor of their own."""
+        return self._edit_text is not None
+
+    @property
+    def what(self) -> str:
+        """What of the call is edited, in a word."""
+        return self._call_text.what
+
+    @property
+    def typed(self) -> str:
+        """What was typed into the editor and not taken yet; empty where it is as it was."""
+        if self._area is None or self._area.text == self._call_text.text:
+            return ""
+        return self._area.text
+
+    # Parts
+
+    def begin_choosing(self) -> bool:
+        """Show the parts of the change; False where it has but one."""
+        if not isinstance(self.display, DiffDisplay) or not self.has_parts:
+            return False
+        self._choice = HunkChoice(self.display, self._parts(), self._highlighter)
+        return True
+
+    def press(self, key: str, action_id: str | None) -> bool:
+        """Take a key while choosing; return whether the choice was made and is to be run."""
+        assert self._choice is not None
+        step = self._choice.press(key, action_id)
+        if step == "goes_on":
+            return False
+        choice, self._choice = self._choice, None
+        return step == "done" and self._take_file(choice.text)
+
+    def choose(self, index: int) -> None:
+        """Take a click while choosing."""
+        if self._choice is not None:
+            self._choice.choose(index)
+
+    def view(self, title: tuple[Run, ...], width_cells: int) -> DialogView:
+        """Return the choice of parts at a width."""
+        assert self._choice is not None
+        return self._choice.view(title, width_cells)
+
+    # Editing in the dialog
+
+    def begin_editing(self) -> None:
+        """Show the call's text to be edited; in the person's editor where it is too long here."""
+        self.problem = ""
+        if TextArea.takes(self._call_text.text):
+            self._area = TextArea(self._call_text.text)
+        elif self._edit_text is not None:
+            self.edit()
+        else:
+            self.problem = f"The {self._call_text.what} is too long to edit here. {_SET_EDITOR}"
+
+    def press_editing(self, key: str, text: str, action_id: str | None) -> bool:
+        """Take a key while editing; return whether what was edited is to be taken."""
+        area = self._area
+        assert area is not None
+        if action_id == "confirm:edit":
+            edited = self._edited(area.text, self._call_text.name)
+            if edited is not None and not TextArea.takes(edited):
+                # Too long to go on with it here: it is taken as the editor left it.
+                return self._take_area(edited)
+            if edited is not None:
+                area.replace(edited)
+        elif key == "enter":
+            return self._take_area(area.text)
+        elif key == "escape" or (action_id == "confirm:no" and not text):
+            self._area, self.problem = None, ""
+        else:
+            area.press(key, text)
+        return False
+
+    def paste(self, text: str) -> None:
+        """Paste while editing."""
+        if self._area is not None and not self._area.paste(text):
+            self.problem = "That is too much to edit here; nothing was pasted."
+
+    def revise(self, text: str) -> bool:
+        """Take a text in the place of the call's; False with `problem` where it makes no call."""
+        self.problem = ""
+        return self._take_area(text)
+
+    def edit_view(self, title: tuple[Run, ...], width_cells: int) -> DialogView:
+        """Return the editor at a width."""
+        assert self._area is not None
+        own = ", ctrl+g opens your editor" if self.has_editor else ""
+        told = [(f"Edit the {self._call_text.what}: {_EDIT_KEYS}{own}.", MUTED)]
+        if self.problem:
+            told = [(self.problem, Ink(Role.WARNING))]
+        pad: tuple[Run, ...] = (("   ", MUTED),)
+        body = indented(wrap(told, width_cells - 4), pad, pad)
+        return DialogView(title, body, self._area.rows(width_cells), body_id="edit")
+
+    # The person's own editor
+
+    def edit(self) -> None:
+        """Let the person edit, in their editor, the file as it would be, or the call's text."""
+        display = self.display
+        if isinstance(display, DiffDisplay) and self._tool in {"Edit", "Write"}:
+            edited = self._edited(display.new, PurePath(display.path).name)
+            if edited is not None:
+                self._take_file(edited)
+            return
+        edited = self._edited(self._call_text.text, self._call_text.name)
+        if edited is not None:
+            self._take_area(edited)
+
+    def _edited(self, before: str, name: str) -> str | None:
+        """Return what the editor made of a text; None where it failed or changed nothing."""
+        self.problem = ""
+        if self._edit_text is None:
+            self.problem = _SET_EDITOR
+            return None
+        after = self._edit_text(before, name or "text")
+        if after is None:
+            self.problem = "The editor failed; everything is as it was."
+            return None
+        if not before.endswith("\n"):
+            # Editors end every file with a line break; that is no change of the person's.
+            after = after.removesuffix("\n")
+        return after if after != before else None
+
+    # Taking
+
+    @property
+    def _call_text(self) -> CallText:
+        return call_text(self._tool, self.tool_input)
+
+    def _parts(self) -> tuple[Hunk, ...]:
+        display = self.display
+        if not isinstance(display, DiffDisplay):
+            return ()
+        if self._hunks is None or self._hunks[0] is not display:
+            self._hunks = (display, split_change(display))
+        return self._hunks[1]
+
+    def _take_area(self, text: str) -> bool:
+        try:
+            made = input_with(self._tool, self.tool_input, text)
+        except NotACall as error:
+            self.problem = str(error)
+            return False
+        self._area, self.problem = None, ""
+        if made == dict(self.tool_input):
+            return True
+        # What was known of the old call is no longer true of this one.
+        self._make(made, display_with(self._tool, made, self.display))
+        return True
+
+    def _take_file(self, text: str) -> bool:
+        """Make a file's text the proposal; return whether that could be said in the input."""
+        assert isinstance(self.display, DiffDisplay)
+        if text == self.display.new:
+            return True
+        changed = edited_input(self._tool, self.tool_input, self.display.old, text)
+        if changed is None:
+            self.problem = "That leaves the file as it is. To refuse the call, say no."
+            return False
+        self._make(changed, replace(self.display, new=text))
+        return True
+
+    def _make(self, tool_input: Mapping[str, Any], display: Display | None) -> None:
+        if tool_input == self._proposed[0]:
+            display = self._proposed[1]
+        self.tool_input, self.display = tool_input, display
+
+
+_EDIT_KEYS: Final = "enter takes it, ctrl+j starts a new line, esc goes back without a change"
+_SET_EDITOR: Final = "Set $VISUAL or $EDITOR to use your own editor."

@@ -1,0 +1,46 @@
+"""Questions that go on by themselves when nobody is there (`askUserQuestionTimeout`)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Mapping
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from agent.commands.service import CommandCenter
+    from tui.dialogs.question import QuestionDialog
+
+LIMITS_S: Final[Mapping[str, float]] = {"60s": 60.0, "5m": 300.0, "10m": 600.0}
+
+
+def limit_of(center: CommandCenter | None) -> float | None:
+    """Return after how many seconds without a key a form is sent as it is; None for never."""
+    if center is None:
+        return None
+    return LIMITS_S.get(center.context.settings().values.askUserQuestionTimeout or "never")
+
+
+async def unless_away(
+    dialog: QuestionDialog,
+    asked: Awaitable[Mapping[str, str] | None],
+    limit_s: float | None,
+) -> Mapping[str, str] | None:
+    """Wait for the answers; give up the form when no key was pressed for so long."""
+    if limit_s is None:
+        return await asked
+    watch = asyncio.ensure_future(_watch(dialog, limit_s))
+    try:
+        return await asked
+    finally:
+        watch.cancel()
+        await asyncio.wait({watch})
+
+
+async def _watch(dialog: QuestionDialog, limit_s: float) -> None:
+    loop = asyncio.get_running_loop()
+    left_s = limit_s
+    while left_s > 0:
+        # Each key moves the end.
+        await asyncio.sleep(left_s)
+        left_s = dialog.touched_s + limit_s - loop.time()
+    dialog.give_up()

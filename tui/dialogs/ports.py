@@ -1,0 +1,168 @@
+"""The dialogs as the agent knows them: a contender for permissions, somebody to ask, trust."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from agent.abort import Aborted, AbortSignal
+from agent.display import Display
+from agent.model.local_servers import LocalServer, find_local_servers
+from agent.tools.services import AskPerson, PlanAnswer, Question
+from permissions.decision import Decision, DecisionWarning
+from permissions.explain.explain_decision import Shorten
+from permissions.request import PermissionRequest
+from permissions.resolve.contender import Contender
+from tui.dialogs.batch_answer import Waiting
+from tui.dialogs.dialog import Dialog
+from tui.dialogs.edited_call import EditText
+from tui.dialogs.host import DialogHost
+from tui.dialogs.idle_timeout import limit_of, unless_away
+from tui.dialogs.onboarding import LocalModel, Onboarding, OnboardingDialog
+from tui.dialogs.permission import PermissionDialog
+from tui.dialogs.permission_ask import GrantOffer, JudgeCall, PermissionAsk, news
+from tui.dialogs.plan import PlanDialog
+from tui.dialogs.question import QuestionDialog
+from tui.dialogs.trust import TrustDialog, TrustRequest
+from tui.text.highlight import Highlighter
+
+if TYPE_CHECKING:
+    from agent.commands.service import CommandCenter
+
+AnswerT = TypeVar("AnswerT", covariant=True)
+
+SuggestGrants = Callable[[PermissionRequest, Decision], Sequence[GrantOffer]]
+FindPreview = Callable[[str], Display | None]
+
+_EDIT_TOOLS = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})
+
+
+class _AsksFor(Dialog, Protocol[AnswerT]):
+    async def wait(self) -> AnswerT: ...
+
+
+class DialogContender:
+    """The permission dialog among the contenders: the floor that is always there."""
+
+    name = "dialog"
+
+    def __init__(
+        self,
+        host: DialogHost,
+        highlighter: Highlighter,
+        suggest: SuggestGrants,
+        preview: FindPreview,
+        edit_text: EditText | None = None,
+        judge: JudgeCall = lambda _request: None,
+        short: Shorten = str,
+    ) -> None:
+        """Take where dialogs appear, where their content comes from, and the person's editor."""
+        self._short = short
+        self._host = host
+        self._highlighter = highlighter
+        self._suggest = suggest
+        self._judge = judge
+        self._preview = preview
+        self._edit_text = edit_text
+        self._waiting: list[Waiting] = []
+        self._told: set[DecisionWarning] = set()
+
+    async def decide(self, request: PermissionRequest, pending: Decision) -> Decision | None:
+        """Ask the person. Cancelled when somebody else was faster: the dialog closes."""
+        ask = self._ask(request, pending)
+        dialog = PermissionDialog(
+            ask, self._highlighter, self._edit_text, self._behind, self._judge_again
+        )
+        waiting = Waiting(request, pending, dialog.give)
+        self._waiting.append(waiting)
+        try:
+            return await show(self._host, dialog)
+        except asyncio.CancelledError:
+            # Somebody else was faster, or the turn was interrupted: what was typed is not lost.
+            self._host.give_back(dialog.typed)
+            raise
+        finally:
+            self._waiting.remove(waiting)
+
+    def _ask(self, request: PermissionRequest, pending: Decision) -> PermissionAsk:
+        offers = tuple(self._suggest(request, pending))
+        return PermissionAsk(
+            request,
+            news(pending, self._told),
+            self._preview(request.tool_use_id),
+            offers,
+            session_edits=request.tool in _EDIT_TOOLS and bool(offers),
+            short=self._short,
+        )
+
+    def _judge_again(self, request: PermissionRequest) -> PermissionAsk | None:
+        decision = self._judge(request)
+        return None if decision is None else self._ask(request, decision)
+
+    def _behind(self) -> Sequence[Waiting]:
+        """Return the questions that wait behind the one on the screen, in their order."""
+        return self._waiting[1:]
+
+
+class ScreenPerson:
+    """Puts questions and plans before the person."""
+
+    def __init__(
+        self,
+        host: DialogHost,
+        highlighter: Highlighter,
+        edit_text: EditText | None = None,
+        commands: Callable[[], CommandCenter | None] = lambda: None,
+    ) -> None:
+        """Take where dialogs appear, the person's editor, and where their settings are."""
+        self._commands = commands
+        self._host = host
+        self._highlighter = highlighter
+        self._edit_text = edit_text
+
+    async def ask(
+        self, questions: Sequence[Question], abort: AbortSignal
+    ) -> Mapping[str, str] | None:
+        """Return answers by question text, or None when the person declined."""
+        try:
+            dialog = QuestionDialog(questions, self._highlighter)
+            asked = show(self._host, dialog)
+            return await abort.race(unless_away(dialog, asked, limit_of(self._commands())))
+        except Aborted:
+            return None
+
+    async def approve_plan(self, plan: str, abort: AbortSignal) -> PlanAnswer:
+        """Show a plan and return what the person decided."""
+        try:
+            dialog = PlanDialog(plan, self._highlighter, self._edit_text)
+            return await abort.race(show(self._host, dialog))
+        except Aborted:
+            return PlanAnswer(False)
+
+    async def trust(self, request: TrustRequest) -> bool:
+        """Return whether the person trusts a folder."""
+        return await show(self._host, TrustDialog(request))
+
+    async def onboard(self, named: LocalServer | None = None) -> Onboarding | LocalModel:
+        """Return what to do without credentials, or which model of the named server to use."""
+        servers = (named,) if named is not None else await find_local_servers()
+        dialog = OnboardingDialog(self._highlighter, servers, is_configured=named is not None)
+        return await show(self._host, dialog)
+
+
+async def show(host: DialogHost, dialog: _AsksFor[AnswerT]) -> AnswerT:
+    """Show a dialog and return its answer; it closes with the wait, however that ends."""
+    host.open(dialog)
+    try:
+        return await dialog.wait()
+    finally:
+        host.close(dialog)
+        # The screen shows that it is gone before whatever comes next begins.
+        await asyncio.sleep(0)
+
+
+if TYPE_CHECKING:
+
+    def _proof(contender: DialogContender, person: ScreenPerson) -> tuple[Contender, AskPerson]:
+        return contender, person

@@ -1,0 +1,1 @@
+"""Text editing without a screen: buffer, draft, vim."""

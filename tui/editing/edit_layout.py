@@ -1,0 +1,195 @@
+"""Text being edited as rows of cells, with the way from cursor to cell and back. Pure."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import accumulate
+from typing import overload
+
+from permissions.base.lazy_dataclass import lazy_dataclass
+from tui.editing.draft import Chip, is_chip
+from tui.screen.width import clusters, is_plain
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class EditRow:
+    """One row: characters `start` to `end` of the text, the line break not included."""
+
+    start: int
+    end: int
+    cells: tuple[tuple[int, int], ...]
+    """For each cluster: index of its first character, and the column where it begins."""
+    width: int
+    starts_line: bool
+
+
+class EditRows(Sequence[EditRow]):
+    """The rows of a text; those of a line are put in their place when they are asked for."""
+
+    def __init__(self, lines: Sequence[tuple[EditRow, ...]], starts: Sequence[int]) -> None:
+        """Take the rows of each line as if it were the text, and where each line begins."""
+        self._lines = lines
+        self._starts = starts
+        self._ends = list(accumulate(map(len, lines)))
+        """How many rows there are up to the end of each line."""
+
+    def __len__(self) -> int:
+        """Return how many rows there are."""
+        return self._ends[-1] if self._ends else 0
+
+    @overload
+    def __getitem__(self, at: int) -> EditRow: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[EditRow]: ...
+    def __getitem__(self, at: int | slice) -> EditRow | list[EditRow]:
+        """Return a row, or some."""
+        if isinstance(at, slice):
+            return [self._row(number) for number in range(*at.indices(len(self)))]
+        number = at + len(self) if at < 0 else at
+        if not 0 <= number < len(self):
+            raise IndexError(at)
+        return self._row(number)
+
+    def _row(self, number: int) -> EditRow:
+        line = bisect_right(self._ends, number)
+        found, offset = self._lines[line][number - self._ends[line]], self._starts[line]
+        if not offset:
+            return found
+        cells = tuple((index + offset, column) for index, column in found.cells)
+        return replace(found, start=found.start + offset, end=found.end + offset, cells=cells)
+
+
+class EditLayout:
+    """Lays out a text that changes a little at a time: only the lines that are new to it."""
+
+    def __init__(self) -> None:
+        """Know nothing yet."""
+        self._text = ""
+        self._chips: Mapping[str, Chip] = {}
+        self._rows: EditRows | None = None
+        self._width = -1
+        self._known: dict[str, tuple[EditRow, ...]] = {}
+
+    def rows(self, text: str, width_cells: int, chips: Mapping[str, Chip]) -> EditRows:
+        """Return the rows as `edit_rows` does."""
+        if width_cells != self._width or chips != self._chips:
+            self._known = {}
+        elif self._rows is not None and text is self._text:
+            return self._rows
+        width = max(2, width_cells)
+        lines = text.split("\n")
+        known, used = self._known, {}
+        for line in lines:
+            if line not in used:
+                used[line] = known.get(line) or tuple(_line_rows(line, 0, width, chips))
+        self._known = used
+        self._text, self._chips, self._width = text, chips, width_cells
+        starts = accumulate((len(line) + 1 for line in lines[:-1]), initial=0)
+        self._rows = EditRows([used[line] for line in lines], list(starts))
+        return self._rows
+
+
+def edit_rows(text: str, width_cells: int, chips: Mapping[str, Chip]) -> list[EditRow]:
+    """Return the rows of a text, broken after spaces; the cursor always has a cell of its own."""
+    width = max(2, width_cells)
+    rows: list[EditRow] = []
+    start = 0
+    for line in text.split("\n"):
+        rows.extend(_line_rows(line, start, width, chips))
+        start += len(line) + 1
+    return rows
+
+
+def place_of(rows: Sequence[EditRow], cursor: int) -> tuple[int, int]:
+    """Return row and column of the cursor."""
+    number = bisect_right(rows, cursor, key=lambda line: line.start) - 1
+    if number < 0:
+        return 0, 0
+    line = rows[number]
+    for index, column in line.cells:
+        if index >= cursor:
+            return number, column
+    return number, line.width
+
+
+def cursor_at(rows: Sequence[EditRow], number: int, column: int) -> int:
+    """Return the cursor nearest to a cell."""
+    line = rows[max(0, min(number, len(rows) - 1))]
+    best = line.end
+    for position, (index, _) in enumerate(line.cells):
+        right = line.cells[position + 1][1] if position + 1 < len(line.cells) else line.width
+        if column < right:
+            best = index
+            break
+    else:
+        # On a row that was broken softly the end belongs to the next row.
+        is_broken = number + 1 < len(rows) and not rows[number + 1].starts_line
+        if is_broken and line.cells:
+            best = line.cells[-1][0]
+    return best
+
+
+def _plain_rows(line: str, start: int, width: int) -> list[EditRow]:
+    """The same for a line in which every character is one cell: found without looking at each."""
+    rows: list[EditRow] = []
+    first, count = 0, len(line)
+    while True:
+        end = min(count, first + width - 1)
+        if end < count:
+            space = line.rfind(" ", first, end)
+            # A space at the very start of a row is no place to break it.
+            end = space + 1 if space + 1 > first else end
+        begin, stop = start + first, start + end
+        cells = tuple(zip(range(begin, stop), range(end - first), strict=True))
+        rows.append(EditRow(begin, stop, cells, end - first, starts_line=not rows))
+        if end >= count:
+            return rows
+        first = end
+
+
+def _line_rows(line: str, start: int, width: int, chips: Mapping[str, Chip]) -> list[EditRow]:
+    if is_plain(line):
+        return _plain_rows(line, start, width)
+    cells = _cells(line, start, chips)
+    rows: list[EditRow] = []
+    first = 0
+    while True:
+        column = 0
+        placed: list[tuple[int, int]] = []
+        last_space = -1
+        position = first
+        while position < len(cells):
+            index, size, is_space = cells[position]
+            # One cell stays free for the cursor behind the last character.
+            if column + size > width - 1 and placed:
+                break
+            placed.append((index, column))
+            column += size
+            position += 1
+            if is_space:
+                last_space = position
+        if position < len(cells) and last_space > first:
+            keep = last_space - first
+            placed = placed[:keep]
+            position = last_space
+            column = sum(size for _, size, _ in cells[first:position])
+        begin = cells[first][0] if first < len(cells) else start
+        end = cells[position][0] if position < len(cells) else start + len(line)
+        rows.append(EditRow(begin, end, tuple(placed), column, starts_line=not rows))
+        if position >= len(cells):
+            return rows
+        first = position
+
+
+def _cells(line: str, start: int, chips: Mapping[str, Chip]) -> list[tuple[int, int, bool]]:
+    """Return (index, width, is_space) of each cluster."""
+    cells: list[tuple[int, int, bool]] = []
+    index = start
+    for grapheme, width in clusters(line):
+        if is_chip(grapheme) and grapheme in chips:
+            width = len(chips[grapheme].label)
+        cells.append((index, width, grapheme == " "))
+        index += len(grapheme)
+    return cells

@@ -1,0 +1,85 @@
+"""A marked part of the text being edited, from where it began to the cursor. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from tui.editing.buffer import TextBuffer
+from tui.editing.draft import Draft
+
+_DELETING: Final = frozenset({"backspace", "ctrl+h", "delete"})
+_CUTTING: Final = frozenset({"ctrl+w", "ctrl+k", "ctrl+u"})
+_EDGES: Final[Mapping[str, int]] = {"left": -1, "right": 1}
+
+
+class TextMark:
+    """Grows by moves made through it; any other move or change of the buffer ends it."""
+
+    def __init__(self, buffer: TextBuffer) -> None:
+        """Nothing is marked yet."""
+        self._buffer = buffer
+        self._anchor = 0
+        self._draft: Draft | None = None
+        """The draft as the mark left it: every move and every change makes another one."""
+
+    @property
+    def part(self) -> tuple[int, int] | None:
+        """Start and end of what is marked, in characters; None when nothing is."""
+        cursor = self._buffer.cursor
+        if self._buffer.draft is not self._draft or cursor == self._anchor:
+            return None
+        return min(self._anchor, cursor), max(self._anchor, cursor)
+
+    @property
+    def text(self) -> str:
+        """What is marked, pasted texts in full; empty when nothing is."""
+        part = self.part
+        if part is None:
+            return ""
+        piece = self._buffer.piece(*part)
+        return "".join(
+            piece.chips[char].content if char in piece.chips else char for char in piece.text
+        )
+
+    def extend(self, move: Callable[[], object]) -> None:
+        """Make a move that takes the mark's end along; the first one begins it."""
+        if self._buffer.draft is not self._draft:
+            self._anchor = self._buffer.cursor
+        move()
+        self._draft = self._buffer.draft
+
+    def drop(self) -> None:
+        """Mark nothing."""
+        self._draft = None
+
+    def press(self, key: str) -> bool:
+        """Take a key that means something else with a part marked; False for any other.
+
+        It deletes, cuts or replaces what is marked, or goes to its start or end.
+        """
+        part = self.part
+        if part is None:
+            return False
+        if key in _DELETING:
+            self._buffer.remove(*part)
+        elif key in _CUTTING:
+            self._buffer.kill(*part)
+        elif key == "ctrl+y":
+            self.replaced_by(TextBuffer.yank)
+        elif key in _EDGES:
+            self._buffer.move_to(part[0] if _EDGES[key] < 0 else part[1])
+        else:
+            return False
+        return True
+
+    def replaced_by(self, change: Callable[[TextBuffer], None]) -> None:
+        """Make a change in place of what is marked, as one step; a change like any without one."""
+        part = self.part
+        if part is None:
+            change(self._buffer)
+            return
+        begun = self._buffer.begin_step()
+        self._buffer.remove(*part)
+        change(self._buffer)
+        self._buffer.end_step(begun)

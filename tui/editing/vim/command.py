@@ -1,0 +1,98 @@
+"""Keys of normal and visual mode as commands: `3dw` is a verb, a count and a target. Pure."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from permissions.base.lazy_dataclass import lazy_dataclass
+from tui.editing.vim.motions import MOTIONS
+from tui.editing.vim.objects import OBJECT_KEYS
+
+OPERATORS: Final = frozenset({"d", "c", "y", "<", ">", "gu", "gU", "g~"})
+SIMPLE: Final = frozenset("xXDCYsSJpPu.iIaAoOvV~")
+VISUAL: Final = frozenset("xXDdcsSCyYJpP<>~uUovV")
+FINDS: Final = frozenset("fFtT")
+_G_MOTIONS: Final = frozenset({"gg", "ge", "gE"})
+_BARE_MOTIONS: Final = frozenset({*MOTIONS, "G", ";", ","} - _G_MOTIONS)
+MAX_COUNT: Final = 10_000
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class Command:
+    """One complete command."""
+
+    verb: str
+    """A key of `SIMPLE` or `VISUAL`, an operator, `r`, or empty: move."""
+    count: int = 0
+    """0: none was typed."""
+    target: str = ""
+    """A motion (`w`, `gg`, `fx`), an object (`iw`), `line` for whole lines, or what `r` types."""
+
+    @property
+    def times(self) -> int:
+        """How often, at least once."""
+        return max(1, self.count)
+
+
+Unfinished = Literal["more"]
+
+
+def parse(keys: str, *, is_visual: bool) -> Command | Unfinished | None:
+    """Return the command; `more` while it may still become one, None when it never will."""
+    count, at = _count(keys, 0)
+    if at == len(keys):
+        return "more"
+    verb = keys[at]
+    if verb == "r":
+        return "more" if at + 1 == len(keys) else Command("r", count, keys[at + 1])
+    if is_visual and verb in "ia":
+        return _object(keys, at, "", count)
+    if is_visual and verb in VISUAL:
+        return Command(verb, count)
+    if is_visual and keys[at : at + 2] in OPERATORS:
+        return Command(keys[at : at + 2], count)
+    if not is_visual and verb in SIMPLE:
+        return Command(verb, count)
+    for length in (1, 2):
+        if not is_visual and keys[at : at + length] in OPERATORS:
+            return _operated(keys, at + length, keys[at : at + length], count)
+    return _motion(keys, at, "", count)
+
+
+def _operated(keys: str, at: int, verb: str, count: int) -> Command | Unfinished | None:
+    more, at = _count(keys, at)
+    if count or more:
+        count = min(MAX_COUNT, max(1, count) * max(1, more))
+    if at == len(keys):
+        return "more"
+    rest = keys[at:]
+    if rest in (verb[-1], verb):
+        return Command(verb, count, "line")
+    if len(verb) == 2 and rest == "g":
+        return "more"
+    if rest[0] in "ia":
+        return _object(keys, at, verb, count)
+    return _motion(keys, at, verb, count)
+
+
+def _object(keys: str, at: int, verb: str, count: int) -> Command | Unfinished | None:
+    if at + 1 == len(keys):
+        return "more"
+    return Command(verb, count, keys[at : at + 2]) if keys[at + 1] in OBJECT_KEYS else None
+
+
+def _motion(keys: str, at: int, verb: str, count: int) -> Command | Unfinished | None:
+    rest = keys[at:]
+    if rest[0] in FINDS or rest[0] == "g":
+        if len(rest) == 1:
+            return "more"
+        is_known = rest[0] in FINDS or rest in _G_MOTIONS
+        return Command(verb, count, rest) if is_known else None
+    return Command(verb, count, rest) if rest in _BARE_MOTIONS else None
+
+
+def _count(keys: str, at: int) -> tuple[int, int]:
+    start = at
+    while at < len(keys) and keys[at] in "0123456789" and (at > start or keys[at] != "0"):
+        at += 1
+    return (min(MAX_COUNT, int(keys[start:at][:6])) if at > start else 0), at

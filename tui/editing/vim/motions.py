@@ -1,0 +1,267 @@
+"""Where vim's motions lead: from a text and a cursor to another cursor. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final, Literal
+
+from permissions.base.lazy_dataclass import lazy_dataclass
+from tui.text.graphemes import left_of, right_of
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class Target:
+    """Where a motion leads, and what an operator does with the way there."""
+
+    cursor: int
+    is_inclusive: bool = False
+    """Whether an operator takes the character under the target as well."""
+    is_linewise: bool = False
+    """Whether an operator takes whole lines."""
+
+
+Motion = Callable[[str, int, int], Target]
+"""Text, cursor and count (at least 1) to a target; one that leads nowhere returns the cursor."""
+
+CharClass = Literal["space", "word", "sign"]
+
+
+def line_start(text: str, cursor: int) -> int:
+    """Return the start of the cursor's line."""
+    return text.rfind("\n", 0, cursor) + 1
+
+
+def line_end(text: str, cursor: int) -> int:
+    """Return the end of the cursor's line: the place of its line break, or the end of the text."""
+    end = text.find("\n", cursor)
+    return len(text) if end < 0 else end
+
+
+def first_character(text: str, cursor: int) -> int:
+    """Return the first place of the cursor's line that is no space."""
+    start, end = line_start(text, cursor), line_end(text, cursor)
+    while start < end and text[start] in " \t":
+        start += 1
+    return start
+
+
+def on_line(text: str, cursor: int) -> int:
+    """Return the cursor where normal mode has it: on a character, not behind the last one."""
+    cursor = max(0, min(cursor, len(text)))
+    is_behind = cursor == line_end(text, cursor) and cursor > line_start(text, cursor)
+    return left_of(text, cursor) if is_behind else cursor
+
+
+def char_class(char: str, *, is_big: bool) -> CharClass:
+    """Return which kind of word a character belongs to; a big word is all that is no space."""
+    if char.isspace():
+        return "space"
+    return "word" if is_big or char.isalnum() or char == "_" else "sign"
+
+
+def find_char(text: str, cursor: int, count: int, char: str, kind: str) -> int | None:
+    """Return where `f`, `F`, `t` or `T` leads on the line; None when it is not there."""
+    start, end = line_start(text, cursor), line_end(text, cursor)
+    at = cursor
+    for _ in range(count):
+        at = text.find(char, at + 1, end) if kind in "ft" else text.rfind(char, start, max(at, 0))
+        if at < 0:
+            return None
+    match kind:
+        case "t":
+            return left_of(text, at)
+        case "T":
+            return right_of(text, at)
+        case _:
+            return at
+
+
+def line_at(text: str, number: int) -> int:
+    """Return the first character of a line, counted from 1; too large a number is the last."""
+    at = 0
+    for _ in range(number - 1):
+        following = text.find("\n", at)
+        if following < 0:
+            break
+        at = following + 1
+    return first_character(text, at)
+
+
+def _left(text: str, cursor: int, count: int) -> Target:
+    start = line_start(text, cursor)
+    for _ in range(min(count, cursor - start)):
+        cursor = max(start, left_of(text, cursor))
+    return Target(cursor)
+
+
+def _right(text: str, cursor: int, count: int) -> Target:
+    end = line_end(text, cursor)
+    for _ in range(min(count, end - cursor)):
+        cursor = min(end, right_of(text, cursor))
+    return Target(cursor)
+
+
+def _vertical(step: int) -> Motion:
+    def move(text: str, cursor: int, count: int) -> Target:
+        column = cursor - line_start(text, cursor)
+        at = cursor
+        for _ in range(count):
+            edge = line_start(text, at) if step < 0 else line_end(text, at)
+            if (step < 0 and edge == 0) or (step > 0 and edge == len(text)):
+                break
+            at = edge + step
+        start = line_start(text, at)
+        return Target(min(start + column, line_end(text, start)), is_linewise=True)
+
+    return move
+
+
+def _word(*, is_big: bool) -> Motion:
+    def move(text: str, cursor: int, count: int) -> Target:
+        for _ in range(count):
+            if cursor >= len(text):
+                break
+            kind = char_class(text[cursor], is_big=is_big)
+            while cursor < len(text) and kind == char_class(text[cursor], is_big=is_big) != "space":
+                cursor += 1
+            while cursor < len(text) and text[cursor].isspace():
+                cursor += 1
+                # An empty line is a word.
+                if text[cursor - 1 : cursor + 1] == "\n\n":
+                    break
+        return Target(cursor)
+
+    return move
+
+
+def _word_end(*, is_big: bool) -> Motion:
+    def move(text: str, cursor: int, count: int) -> Target:
+        for _ in range(count):
+            at = cursor + 1
+            while at < len(text) and text[at].isspace():
+                at += 1
+            if at >= len(text):
+                cursor = max(cursor, len(text.rstrip()) - 1)
+                break
+            kind = char_class(text[at], is_big=is_big)
+            while at + 1 < len(text) and char_class(text[at + 1], is_big=is_big) == kind:
+                at += 1
+            cursor = at
+        return Target(cursor, is_inclusive=True)
+
+    return move
+
+
+def _word_back(*, is_big: bool) -> Motion:
+    def move(text: str, cursor: int, count: int) -> Target:
+        for _ in range(count):
+            while cursor and text[cursor - 1].isspace():
+                cursor -= 1
+                if text[cursor : cursor + 1] == "\n" and text[cursor - 1 : cursor] == "\n":
+                    break
+            else:
+                if cursor:
+                    kind = char_class(text[cursor - 1], is_big=is_big)
+                    while cursor and char_class(text[cursor - 1], is_big=is_big) == kind:
+                        cursor -= 1
+        return Target(cursor)
+
+    return move
+
+
+def _word_end_back(*, is_big: bool) -> Motion:
+    def move(text: str, cursor: int, count: int) -> Target:
+        for _ in range(count):
+            if cursor < len(text):
+                kind = char_class(text[cursor], is_big=is_big)
+                while cursor and char_class(text[cursor], is_big=is_big) == kind != "space":
+                    cursor -= 1
+                    if char_class(text[cursor], is_big=is_big) != kind:
+                        break
+                else:
+                    cursor = max(0, cursor - (kind == "space"))
+            else:
+                cursor = max(0, cursor - 1)
+            while cursor and text[cursor].isspace():
+                cursor -= 1
+        return Target(cursor, is_inclusive=True)
+
+    return move
+
+
+def _line_end(text: str, cursor: int, count: int) -> Target:
+    for _ in range(count - 1):
+        following = line_end(text, cursor) + 1
+        if following > len(text):
+            break
+        cursor = following
+    return Target(max(line_start(text, cursor), line_end(text, cursor) - 1), is_inclusive=True)
+
+
+def _paragraph(step: int) -> Motion:
+    def move(text: str, cursor: int, count: int) -> Target:
+        for _ in range(count):
+            at = line_start(text, cursor)
+            has_text = False
+            while True:
+                is_blank = line_end(text, at) == at
+                if is_blank and has_text:
+                    cursor = at
+                    break
+                has_text = has_text or not is_blank
+                edge = at - 1 if step < 0 else line_end(text, at)
+                if edge < 0 or edge >= len(text):
+                    cursor = 0 if step < 0 else len(text)
+                    break
+                at = line_start(text, edge) if step < 0 else edge + 1
+        return Target(cursor)
+
+    return move
+
+
+def _bracket(text: str, cursor: int, _count: int) -> Target:
+    end = line_end(text, cursor)
+    at = next((i for i in range(cursor, end) if text[i] in _PAIRS), None)
+    if at is None:
+        return Target(cursor)
+    opening, step = text[at], _PAIRS[text[at]][1]
+    closing, depth, place = _PAIRS[opening][0], 0, at
+    while 0 <= place < len(text):
+        depth += (text[place] == opening) - (text[place] == closing)
+        if depth == 0:
+            return Target(place, is_inclusive=True)
+        place += step
+    return Target(cursor)
+
+
+_PAIRS: Final = {
+    "(": (")", 1),
+    "[": ("]", 1),
+    "{": ("}", 1),
+    ")": ("(", -1),
+    "]": ("[", -1),
+    "}": ("{", -1),
+}
+
+MOTIONS: Final[Mapping[str, Motion]] = {
+    "h": _left,
+    "l": _right,
+    " ": _right,
+    "j": _vertical(1),
+    "k": _vertical(-1),
+    "w": _word(is_big=False),
+    "W": _word(is_big=True),
+    "e": _word_end(is_big=False),
+    "E": _word_end(is_big=True),
+    "b": _word_back(is_big=False),
+    "B": _word_back(is_big=True),
+    "ge": _word_end_back(is_big=False),
+    "gE": _word_end_back(is_big=True),
+    "0": lambda text, cursor, _: Target(line_start(text, cursor)),
+    "^": lambda text, cursor, _: Target(first_character(text, cursor)),
+    "$": _line_end,
+    "{": _paragraph(-1),
+    "}": _paragraph(1),
+    "%": _bracket,
+}
+"""Motions by their keys; `gg`, `G` and the finds are in `keys`, since they need more than this."""

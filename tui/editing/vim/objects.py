@@ -1,0 +1,122 @@
+"""Vim's text objects: the range that `iw`, `a"` or `i(` means around a cursor. Pure."""
+
+from __future__ import annotations
+
+from tui.editing.vim.motions import char_class, line_end, line_start
+
+OBJECT_KEYS = frozenset("wW\"'`()b[]{}B<>p")
+
+_OPENING = {
+    "(": "()",
+    ")": "()",
+    "b": "()",
+    "[": "[]",
+    "]": "[]",
+    "{": "{}",
+    "}": "{}",
+    "B": "{}",
+    "<": "<>",
+    ">": "<>",
+}
+
+
+def text_object(text: str, cursor: int, key: str, *, is_inner: bool) -> tuple[int, int] | None:
+    """Return start and end of an object, the end not included; None when there is none.
+
+    `is_inner` leaves out the delimiters, or the spaces around a word.
+    """
+    if key in "wW":
+        return _word(text, cursor, is_big=key == "W", is_inner=is_inner)
+    if key in "\"'`":
+        return _quoted(text, cursor, key, is_inner=is_inner)
+    if key == "p":
+        return _paragraph(text, cursor, is_inner=is_inner)
+    pair = _OPENING.get(key)
+    return _bracketed(text, cursor, pair, is_inner=is_inner) if pair else None
+
+
+def _word(text: str, cursor: int, *, is_big: bool, is_inner: bool) -> tuple[int, int] | None:
+    low, high = line_start(text, cursor), line_end(text, cursor)
+    if cursor >= high:
+        return None
+    start, end = _run(text, cursor, low, high, is_big=is_big)
+    if is_inner:
+        return start, end
+    # The spaces behind belong to "a word", else those before it; for spaces, the word behind.
+    if end < high and text[cursor].isspace() != text[end].isspace():
+        return start, _run(text, end, low, high, is_big=is_big)[1]
+    if start > low and text[start - 1].isspace():
+        start = _run(text, start - 1, low, high, is_big=is_big)[0]
+    return start, end
+
+
+def _run(text: str, at: int, low: int, high: int, *, is_big: bool) -> tuple[int, int]:
+    kind = char_class(text[at], is_big=is_big)
+    start, end = at, at + 1
+    while start > low and char_class(text[start - 1], is_big=is_big) == kind:
+        start -= 1
+    while end < high and char_class(text[end], is_big=is_big) == kind:
+        end += 1
+    return start, end
+
+
+def _quoted(text: str, cursor: int, quote: str, *, is_inner: bool) -> tuple[int, int] | None:
+    low, high = line_start(text, cursor), line_end(text, cursor)
+    places = [i for i in range(low, high) if text[i] == quote and text[i - 1 : i] != "\\"]
+    for first, last in zip(places[::2], places[1::2], strict=False):
+        if last >= cursor:
+            return _inside(text, first, last, is_inner=is_inner)
+    return None
+
+
+def _inside(text: str, first: int, last: int, *, is_inner: bool) -> tuple[int, int]:
+    if is_inner:
+        return first + 1, last
+    end = last + 1
+    while end < len(text) and text[end] in " \t":
+        end += 1
+    return first, end
+
+
+def _bracketed(text: str, cursor: int, pair: str, *, is_inner: bool) -> tuple[int, int] | None:
+    opening, closing = pair[0], pair[1]
+    depth = 0
+    # At the end of the text there is nothing under the cursor.
+    start = min(cursor, len(text) - 1)
+    # A closing bracket under the cursor belongs to the pair that it closes.
+    if text[start : start + 1] == closing:
+        start -= 1
+    while start >= 0:
+        char = text[start]
+        if char == closing:
+            depth += 1
+        elif char == opening:
+            if depth == 0:
+                break
+            depth -= 1
+        start -= 1
+    if start < 0:
+        return None
+    depth = 0
+    for end in range(start, len(text)):
+        depth += (text[end] == opening) - (text[end] == closing)
+        if depth == 0:
+            return (start + 1, end) if is_inner else (start, end + 1)
+    return None
+
+
+def _paragraph(text: str, cursor: int, *, is_inner: bool) -> tuple[int, int]:
+    lines = text.split("\n")
+    number = text.count("\n", 0, cursor)
+    is_blank = not lines[number].strip()
+    first = last = number
+    while first > 0 and (not lines[first - 1].strip()) == is_blank:
+        first -= 1
+    while last + 1 < len(lines) and (not lines[last + 1].strip()) == is_blank:
+        last += 1
+    if not is_inner:
+        while last + 1 < len(lines) and (not lines[last + 1].strip()) != is_blank:
+            last += 1
+    start = sum(len(line) + 1 for line in lines[:first])
+    end = start + sum(len(line) + 1 for line in lines[first : last + 1])
+    return start, min(end, len(text))

@@ -1,0 +1,145 @@
+"""What vim does to a part of the text: delete, change, copy, indent, join, switch case."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from permissions.base.lazy_dataclass import lazy_dataclass
+from tui.editing.buffer import TextBuffer
+from tui.editing.draft import Piece
+from tui.editing.vim.motions import first_character, line_end, line_start
+from tui.editing.vim.register import Register, taken
+from tui.text.graphemes import right_of
+
+INDENT: Final = "  "
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class Span:
+    """What an operator works on; whole lines reach from a line's start to the end of a line."""
+
+    start: int
+    end: int
+    """Not included."""
+    is_linewise: bool = False
+
+
+def lines_span(text: str, first: int, last: int) -> Span:
+    """Return the whole lines between two places, the line break of the last one included."""
+    low, high = min(first, last), max(first, last)
+    return Span(line_start(text, low), min(len(text), line_end(text, high) + 1), True)
+
+
+def delete(buffer: TextBuffer, span: Span) -> Register:
+    """Cut the span; return what was cut."""
+    text = buffer.text
+    register = taken(buffer, span.start, span.end, is_linewise=span.is_linewise)
+    start = span.start
+    if span.is_linewise and start and not text[start : span.end].endswith("\n"):
+        # The last line goes with the line break before it.
+        start -= 1
+    buffer.put(start, span.end, Piece(""))
+    if span.is_linewise:
+        buffer.move_to(first_character(buffer.text, min(start, len(buffer.text))))
+    return register
+
+
+def change(buffer: TextBuffer, span: Span) -> Register:
+    """Cut the span and leave the cursor for typing; of whole lines an empty one stays."""
+    register = taken(buffer, span.start, span.end, is_linewise=span.is_linewise)
+    end = span.end
+    if span.is_linewise and buffer.text[span.start : end].endswith("\n"):
+        end -= 1
+    buffer.put(span.start, end, Piece(""))
+    buffer.move_to(span.start)
+    return register
+
+
+def yank(buffer: TextBuffer, span: Span) -> Register:
+    """Copy the span; the cursor goes to its start."""
+    buffer.move_to(span.start)
+    return taken(buffer, span.start, span.end, is_linewise=span.is_linewise)
+
+
+def indent(buffer: TextBuffer, span: Span, *, steps: int) -> None:
+    """Move the lines of a span right, or left for a negative number."""
+
+    def moved(line: str) -> str:
+        if steps > 0:
+            return INDENT * steps + line if line else line
+        spaces = len(line) - len(line.lstrip(" "))
+        return line[min(spaces, -steps * len(INDENT)) :]
+
+    _each_line(buffer, span, moved)
+
+
+def join(buffer: TextBuffer, first: int, last: int) -> None:
+    """Make one line of those between two places, with one space between them."""
+    text = buffer.text
+    start, end = line_start(text, first), line_end(text, last)
+    if "\n" not in text[start:end] and end < len(text):
+        end = line_end(text, end + 1)
+    head, *rest = text[start:end].split("\n")
+    joined, at = head, len(head)
+    for line in rest:
+        part = line.lstrip(" \t")
+        at = len(joined)
+        gap = "" if not part or joined.endswith(" ") or part.startswith(")") else " "
+        joined += gap + part
+    if rest:
+        buffer.put(start, end, Piece(joined))
+        buffer.move_to(start + at)
+
+
+def switch_case(buffer: TextBuffer, span: Span, change_text: Callable[[str], str]) -> None:
+    """Change upper and lower case of a span; the cursor goes to its start."""
+    buffer.put(span.start, span.end, Piece(change_text(buffer.text[span.start : span.end])))
+    buffer.move_to(span.start)
+
+
+def replace(buffer: TextBuffer, char: str, times: int) -> None:
+    """Type a character over as many of the line's; nothing when there are fewer."""
+    start, end = buffer.cursor, buffer.cursor
+    for _ in range(times):
+        if end >= line_end(buffer.text, start):
+            return
+        end = right_of(buffer.text, end)
+    buffer.put(start, end, Piece(char * times))
+    buffer.move_to(start + len(char) * (times - 1))
+
+
+def open_insert(buffer: TextBuffer, verb: str) -> None:
+    """Put the cursor where `i I a A o O` begin to type; the last two open a line."""
+    text, cursor = buffer.text, buffer.cursor
+    match verb:
+        case "a" if cursor < line_end(text, cursor):
+            buffer.move_to(right_of(text, cursor))
+        case "A":
+            buffer.move_to(line_end(text, cursor))
+        case "I":
+            buffer.move_to(first_character(text, cursor))
+        case "o":
+            at = line_end(text, cursor)
+            buffer.put(at, at, Piece("\n"))
+        case "O":
+            at = line_start(text, cursor)
+            buffer.put(at, at, Piece("\n"))
+            buffer.move_to(at)
+        case _:
+            pass
+
+
+def _each_line(buffer: TextBuffer, span: Span, change_line: Callable[[str], str]) -> None:
+    text = buffer.text
+    start = line_start(text, span.start)
+    last = max(span.start, span.end - 1) if span.end > span.start else span.end
+    end = line_end(text, last)
+    if text[last : last + 1] == "\n":
+        end = last
+    lines = text[start:end].split("\n")
+    buffer.put(start, end, Piece("\n".join(change_line(line) for line in lines)))
+    buffer.move_to(first_character(buffer.text, start))
+
+
+CASES: Final = {"~": str.swapcase, "u": str.lower, "U": str.upper}

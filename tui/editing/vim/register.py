@@ -1,0 +1,52 @@
+"""What vim's deletes and yanks keep, and how it is put back."""
+
+from __future__ import annotations
+
+from dataclasses import field, replace
+
+from permissions.base.lazy_dataclass import lazy_dataclass
+from tui.editing.buffer import TextBuffer
+from tui.editing.draft import Piece
+from tui.editing.vim.motions import first_character, line_end, line_start
+from tui.text.graphemes import left_of, right_of
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class Register:
+    """Text cut or copied last."""
+
+    piece: Piece = field(default_factory=lambda: Piece(""))
+    """Without the line break at its end, where it is whole lines."""
+    is_linewise: bool = False
+
+
+def taken(buffer: TextBuffer, start: int, end: int, *, is_linewise: bool) -> Register:
+    """Return a part of the text as a register; whole lines lose their last line break."""
+    piece = buffer.piece(start, end)
+    if is_linewise:
+        piece = replace(piece, text=piece.text.removesuffix("\n"))
+    return Register(piece, is_linewise)
+
+
+def put_back(buffer: TextBuffer, register: Register, count: int, *, before: bool) -> None:
+    """Insert a register behind the cursor, or before it; whole lines become lines of their own."""
+    piece = register.piece
+    if not piece.text and not register.is_linewise:
+        return
+    text, cursor = buffer.text, buffer.cursor
+    if register.is_linewise:
+        lines = "\n".join([piece.text] * count)
+        if before:
+            at = line_start(text, cursor)
+            buffer.put(at, at, replace(piece, text=lines + "\n"))
+        else:
+            at = line_end(text, cursor)
+            buffer.put(at, at, replace(piece, text="\n" + lines))
+            at += 1
+        buffer.move_to(first_character(buffer.text, at))
+        return
+    is_on_character = cursor < line_end(text, cursor)
+    at = right_of(text, cursor) if is_on_character and not before else cursor
+    buffer.put(at, at, replace(piece, text=piece.text * count))
+    end = at + len(piece.text) * count
+    buffer.move_to(at if "\n" in piece.text else left_of(buffer.text, end))

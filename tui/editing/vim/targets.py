@@ -1,0 +1,75 @@
+"""Where a command leads, and what part of the text its operator works on."""
+
+from __future__ import annotations
+
+from tui.editing.vim.command import FINDS, Command
+from tui.editing.vim.motions import MOTIONS, Target, find_char, line_at, line_end
+from tui.editing.vim.objects import text_object
+from tui.editing.vim.operators import Span, lines_span
+from tui.text.graphemes import right_of
+
+
+class Targets:
+    """Resolves targets; remembers the last `f`, `F`, `t` or `T` for `;` and `,`."""
+
+    def __init__(self) -> None:
+        """Start without a find."""
+        self._find: tuple[str, str] | None = None
+
+    def target(self, text: str, cursor: int, command: Command) -> Target | None:
+        """Return where a motion leads; None when it leads nowhere."""
+        keys = command.target
+        if keys[0] in FINDS:
+            self._find = (keys[0], keys[1])
+            return _found(text, cursor, keys[0], keys[1], command.times)
+        match keys:
+            case ";" | ",":
+                return self._again(text, cursor, command)
+            case "gg":
+                return Target(line_at(text, command.times), is_linewise=True)
+            case "G":
+                number = command.count or text.count("\n") + 1
+                return Target(line_at(text, number), is_linewise=True)
+            case _:
+                return MOTIONS[keys](text, cursor, command.times)
+
+    def span(self, text: str, cursor: int, command: Command) -> Span | None:
+        """Return what an operator works on; None when its target is not there."""
+        keys = command.target
+        if keys == "line":
+            last = MOTIONS["j"](text, cursor, command.count - 1) if command.count > 1 else None
+            return lines_span(text, cursor, last.cursor if last else cursor)
+        if keys[0] in "ia":
+            found = text_object(text, cursor, keys[1], is_inner=keys[0] == "i")
+            return Span(*found) if found is not None else None
+        if command.verb == "c" and keys in {"w", "W"} and not text[cursor : cursor + 1].isspace():
+            # Changing a word leaves the space behind it.
+            end = MOTIONS["e" if keys == "w" else "E"](text, cursor - 1, command.times)
+            return Span(cursor, right_of(text, max(cursor, end.cursor)))
+        target = self.target(text, cursor, command)
+        if target is None:
+            return None
+        if target.is_linewise:
+            is_stuck = keys in {"j", "k"} and target.cursor == cursor
+            return None if is_stuck else lines_span(text, cursor, target.cursor)
+        low, high = min(cursor, target.cursor), max(cursor, target.cursor)
+        if target.is_inclusive and high < len(text) and text[high] != "\n":
+            high = right_of(text, high)
+        if keys in {"w", "W"} and "\n" in text[low:high]:
+            # The last word of a line does not take the line break along.
+            high = max(line_end(text, low), low + len(text[low:high].rstrip()))
+        return Span(low, high) if low < high else None
+
+    def _again(self, text: str, cursor: int, command: Command) -> Target | None:
+        if self._find is None:
+            return None
+        kind, char = self._find
+        kind = kind if command.target == ";" else kind.swapcase()
+        # From just before the character on to the next one, or it would stay for ever.
+        start = cursor + {"t": 1, "T": -1}.get(kind, 0)
+        return _found(text, start, kind, char, command.times)
+
+
+def _found(text: str, cursor: int, kind: str, char: str, times: int) -> Target | None:
+    place = find_char(text, cursor, times, char, kind)
+    return None if place is None else Target(place, is_inclusive=kind in "ft")

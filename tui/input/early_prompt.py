@@ -1,0 +1,292 @@
+"""The prompt before there is a screen: shown at once, and what is typed into it is kept.
+
+Most of a start is importing the screen's library. Meanwhile the prompt stands where the first
+frame will show it, a thread echoes what is typed, and the driver gets the very bytes, so that they
+mean what they would have meant. Nothing here imports more than the terminal's own modules.
+Next: `tui.startup.early_prompt_policy` (when it may be shown).
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import termios
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from types import FrameType
+from typing import Any, Final
+
+from tui.input.typed_ahead import as_keys
+
+MIN_COLUMNS: Final = 20
+MIN_ROWS: Final = 10
+"""Lower screens show the prompt without its rules, in another place."""
+SIGN: Final = " ❯ "
+ROWS_BELOW: Final = 2
+"""Rows below the prompt's on the first frame: its lower rule and the status line."""
+
+TAKE: Final = "\x1b[?1049h\x1b[?2004h"
+"""The alternate screen; a paste comes in one piece, or its line ends would send it."""
+GIVE_BACK: Final = "\x1b[?2004l\x1b[0m\x1b[?1049l"
+
+_CLEAR: Final = "\x1b[H\x1b[2J"
+_READ_BYTES: Final = 65536
+_INTERRUPTED: Final = 130
+_ENDING_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+_STOP, _TAKE_AGAIN, _DRAW_AGAIN = b"s", b"t", b"d"
+_Handler = Callable[[int, FrameType | None], Any] | int | None
+
+
+class EarlyPrompt:
+    """Holds the terminal from the first moment until `settle` or `give_back`."""
+
+    def __init__(self, typed_fileno: int, shown_fileno: int) -> None:
+        """Take the terminal.
+
+        Raises:
+            OSError: it cannot be written to.
+            termios.error: its settings cannot be changed.
+        """
+        self._typed_fileno = typed_fileno
+        self._shown_fileno = shown_fileno
+        self.attributes: Final[list[Any]] = termios.tcgetattr(typed_fileno)
+        """The terminal's settings as they were."""
+        self._wanted = _unechoed(typed_fileno, self.attributes)
+        self._typed: list[bytes] = []
+        self._is_plain = True
+        """Whether all of it could be shown so far."""
+        self._echoed = b""
+        self._room = 0
+        self._is_shown = False
+        self._is_reading = True
+        self._wake_read, self._wake_write = os.pipe()
+        self._handlers: dict[int, _Handler] = {}
+        self._ours: dict[int, _Handler] = {}
+        self._thread = threading.Thread(target=self._echo, name="early-prompt", daemon=True)
+        try:
+            self._listen()
+            self._take()
+            self._take_typed_ahead()
+            self._thread.start()
+        except BaseException:
+            self._is_reading = False
+            self._restore()
+            self._let_go()
+            os.close(self._wake_read)
+            os.close(self._wake_write)
+            raise
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether the alternate screen is there and ours."""
+        return self._is_shown
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether what is typed still comes here."""
+        return self._is_reading
+
+    def hand_over(self) -> bytes:
+        """Read no more and return what was typed, once; what happens until `settle` is still seen
+        to.
+        """
+        if not self._is_reading:
+            return b""
+        self._is_reading = False
+        os.write(self._wake_write, _STOP)
+        self._thread.join()
+        os.close(self._wake_read)
+        os.close(self._wake_write)
+        return b"".join(self._typed)
+
+    def settle(self) -> None:
+        """Leave the terminal as it is, and to whoever has it by now."""
+        self.hand_over()
+        self._is_shown = False
+        self._let_go()
+
+    def give_back(self) -> None:
+        """Make the terminal what it was; does nothing after `settle`."""
+        self.hand_over()
+        self._restore()
+        self._let_go()
+
+    def let_interrupt(self) -> None:
+        """From now on a Ctrl+C is for others, who unwind and come to `give_back`."""
+        self._put_back(signal.SIGINT)
+
+    def stop(self) -> None:
+        """Stop the program (SIGTSTP), with the terminal as it was meanwhile."""
+        self._restore()
+        ours = signal.signal(signal.SIGTSTP, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGTSTP)
+        signal.signal(signal.SIGTSTP, ours)
+        # Also where nothing stopped: without a shell behind us the signal is not heeded.
+        self.show_again()
+
+    def show_again(self) -> None:
+        """Take the terminal once more, unless it is another program's by now."""
+        self._tell(_TAKE_AGAIN)
+
+    # Signals: handled in the main thread, which imports meanwhile
+
+    def _listen(self) -> None:
+        for number in _ENDING_SIGNALS:
+            self._handle(number, self._on_end)
+        self._handle(signal.SIGTSTP, lambda *_: self.stop())
+        self._handle(signal.SIGCONT, lambda *_: self.show_again())
+        self._handle(signal.SIGWINCH, lambda *_: self._tell(_DRAW_AGAIN))
+
+    def _handle(self, number: int, handler: Callable[[int, FrameType | None], None]) -> None:
+        before = signal.getsignal(number)
+        # Whoever started us wants some ignored: `trap '' HUP`.
+        if before is not signal.SIG_IGN:
+            signal.signal(number, handler)
+            self._handlers[number] = before
+            self._ours[number] = handler
+
+    def _put_back(self, number: int) -> None:
+        before = self._handlers.pop(number, None)
+        # Not where somebody else handles it by now.
+        if before is not None and signal.getsignal(number) is self._ours[number]:
+            signal.signal(number, before)
+
+    def _let_go(self) -> None:
+        for number in [*self._handlers]:
+            self._put_back(number)
+
+    def _on_end(self, number: int, _frame: FrameType | None) -> None:
+        """End at once: nothing is to be saved yet, and an exception would come out anywhere."""
+        self._restore()
+        if number == signal.SIGINT:
+            os._exit(_INTERRUPTED)
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+
+    def _tell(self, what: bytes) -> None:
+        if self._is_reading:
+            os.write(self._wake_write, what)
+
+    # The terminal
+
+    def _take(self) -> None:
+        self._is_shown = True
+        termios.tcsetattr(self._typed_fileno, termios.TCSANOW, self._wanted)
+        self._write(TAKE)
+        self._draw()
+
+    def _take_typed_ahead(self) -> None:
+        """Keep what was typed while the terminal was still the shell's."""
+        typed = b""
+        while select.select([self._typed_fileno], [], [], 0)[0]:
+            piece = os.read(self._typed_fileno, _READ_BYTES)
+            if not piece:
+                break
+            typed += piece
+        if typed:
+            self._keep(as_keys(typed))
+
+    def _draw(self) -> None:
+        """Show the whole prompt; nothing where the window has become too small for it."""
+        size = os.get_terminal_size(self._shown_fileno)
+        if size.columns < MIN_COLUMNS or size.lines < MIN_ROWS:
+            self._room = 0
+            self._write(_CLEAR)
+            return
+        room = size.columns - len(SIGN) - 1
+        shown = self._echoed[:room]
+        self._room = room - len(shown)
+        self._write(_frame(size.columns, size.lines) + shown.decode("ascii"))
+
+    def _restore(self) -> None:
+        if self._is_shown:
+            self._is_shown = False
+            # In the background it is another program's, and to change it would stop us.
+            if self._is_in_front():
+                with suppress(OSError):
+                    self._write(GIVE_BACK)
+                with suppress(termios.error):
+                    termios.tcsetattr(self._typed_fileno, termios.TCSANOW, self.attributes)
+
+    def _is_in_front(self) -> bool:
+        try:
+            return os.tcgetpgrp(self._typed_fileno) == os.getpgrp()
+        except OSError:
+            return False
+
+    def _write(self, text: str) -> None:
+        os.write(self._shown_fileno, text.encode())
+
+    # The thread
+
+    def _echo(self) -> None:
+        """Keep what is typed, and show it as long as it is plain text that fits."""
+        sources = [self._wake_read, self._typed_fileno]
+        while True:
+            ready, _, _ = select.select(sources, [], [])
+            if self._typed_fileno in ready:
+                try:
+                    data = os.read(self._typed_fileno, _READ_BYTES)
+                except OSError:
+                    data = b""
+                if not data:
+                    # Gone; the driver will see the same.
+                    sources.remove(self._typed_fileno)
+                self._keep(data)
+            if self._wake_read in ready and not self._obey(os.read(self._wake_read, _READ_BYTES)):
+                return
+
+    def _keep(self, data: bytes) -> None:
+        self._typed.append(data)
+        if self._is_plain:
+            # Wider characters, keys and pastes are the screen's to show, a moment later.
+            plain = _plain_start(data)
+            self._is_plain = len(plain) == len(data)
+            self._show(plain)
+
+    def _show(self, plain: bytes) -> None:
+        self._echoed += plain
+        shown = plain[: self._room]
+        self._room -= len(shown)
+        if shown and self._is_shown:
+            with suppress(OSError):
+                self._write(shown.decode("ascii"))
+
+    def _obey(self, orders: bytes) -> bool:
+        """Draw as asked; return whether to go on."""
+        with suppress(OSError, termios.error):
+            if _TAKE_AGAIN in orders and self._is_in_front():
+                self._take()
+            elif _DRAW_AGAIN in orders and self._is_shown and self._is_in_front():
+                self._draw()
+        return _STOP not in orders
+
+
+def _unechoed(fileno: int, attributes: list[Any]) -> list[Any]:
+    """Return settings under which keys arrive one by one, unseen; Ctrl+C still interrupts."""
+    changed = [*attributes]
+    changed[0] &= ~(termios.IXON | termios.ICRNL | termios.INLCR | termios.IGNCR)
+    changed[3] &= ~(termios.ECHO | termios.ICANON | termios.IEXTEN)
+    changed[6] = [*attributes[6]]
+    # They reach the program as keys, as they will once the screen is there.
+    nothing = bytes([os.fpathconf(fileno, "PC_VDISABLE") & 0xFF])
+    for index in (termios.VSUSP, termios.VQUIT):
+        changed[6][index] = nothing
+    changed[6][termios.VMIN], changed[6][termios.VTIME] = 1, 0
+    return changed
+
+
+def _plain_start(data: bytes) -> bytes:
+    """Return what comes before the first byte that is no visible ASCII character."""
+    return next((data[:place] for place, byte in enumerate(data) if not 32 <= byte < 127), data)
+
+
+def _frame(columns: int, lines: int) -> str:
+    row = lines - ROWS_BELOW
+    rule = f"\x1b[2m{'─' * columns}\x1b[0m"
+    return (
+        f"{_CLEAR}\x1b[{row - 1};1H{rule}\x1b[{row + 1};1H{rule}"
+        f"\x1b[{row};1H\x1b[1m{SIGN}\x1b[0m\x1b[?25h"
+    )

@@ -1,0 +1,59 @@
+"""Components that listen: registration on mount, release on unmount."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import TYPE_CHECKING, Protocol, cast
+
+from textual.dom import DOMNode
+
+from tui.input.dispatch import Handler, InputRouter, Release
+from tui.input.event import Phase
+from tui.input.event_kind import EventKind
+
+
+class RouterHost(Protocol):
+    """An app that has a router; must not replace it while it runs."""
+
+    @property
+    def router(self) -> InputRouter: ...
+
+
+class Listens:
+    """Mixin for widgets and screens: what they register goes when they unmount.
+
+    Place it before the Textual class. Either override `listeners`, or call `listen` after the
+    mount.
+    """
+
+    def listeners(self) -> Iterable[tuple[Phase, Handler, Collection[EventKind]]]:
+        """Return what to register when the component mounts; nothing by default."""
+        return ()
+
+    def listen(
+        self, phase: Phase, handler: Handler, kinds: Collection[EventKind] = (EventKind.KEY,)
+    ) -> Release:
+        """Register a listener on this component."""
+        return self._router.listen(self, phase, handler, kinds)
+
+    def own_keyboard(self) -> Release:
+        """Take keys, pastes and clicks from everybody else until released or unmounted."""
+        return self._router.own_keyboard(self)
+
+    @property
+    def _router(self) -> InputRouter:
+        return cast("RouterHost", cast("DOMNode", self).app).router
+
+    def _register_listeners(self) -> None:
+        for phase, handler, kinds in self.listeners():
+            self.listen(phase, handler, kinds)
+
+    def _release_listeners(self) -> None:
+        self._router.release_node(self)
+
+    # Textual calls the handlers of every class in the resolution order, so these two run
+    # whatever the component itself does on mount and unmount (short of prevent_default). A type
+    # checker would take them for overrides.
+    if not TYPE_CHECKING:
+        _on_mount = _register_listeners
+        _on_unmount = _release_listeners

@@ -1,0 +1,189 @@
+"""Where the router meets Textual: terminal input is routed before Textual sees it.
+
+Unclaimed events fall through to Textual, whose bindings, palette and footer keep working.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+
+from textual import events
+from textual.app import App
+from textual.dom import DOMNode
+from textual.driver import Driver
+from textual.drivers.linux_driver import LinuxDriver
+from textual.errors import NoWidget
+from textual.widget import Widget
+
+from tui.input.dispatch import RESERVED_KEYS, InputRouter
+from tui.input.driver import InputDriver
+from tui.input.event import RoutedEvent
+from tui.input.event_kind import EventKind, kind_of
+
+if TYPE_CHECKING:
+    from tui.input.early_prompt import EarlyPrompt
+
+ReturnType = TypeVar("ReturnType")
+
+_HANDOVER_LIMIT_S: Final = 0.25
+"""How long typed keys wait for a widget that has the previous one and does not answer."""
+
+PRIVATE_NAMES: Final = {
+    "textual.app.App": ("_check_resize", "_driver", "_mouse_down_widget", "_resize_timer")
+}
+"""What this module uses of Textual that Textual does not promise."""
+
+_POINTER_KINDS: Final = frozenset(
+    {
+        EventKind.CLICK,
+        EventKind.MOUSE_DOWN,
+        EventKind.MOUSE_UP,
+        EventKind.MOUSE_MOVE,
+        EventKind.SCROLL,
+    }
+)
+_OWNED_KINDS: Final = frozenset(
+    {EventKind.KEY, EventKind.PASTE, EventKind.CLICK, EventKind.MOUSE_DOWN, EventKind.SCROLL}
+)
+"""What the owner of the keyboard keeps from everybody else."""
+
+
+class RoutedApp(App[ReturnType], Generic[ReturnType]):
+    """An app whose input goes through an `InputRouter` first."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.router: Final = InputRouter()
+        self.discrete_input_pending = False
+        """Set by a discrete event, cleared by the frame that shows its effect."""
+        self.early: EarlyPrompt | None = None
+        """Who has the terminal until the driver takes it."""
+        self._parked: deque[events.Event] = deque()
+        self._handover_target: DOMNode | None = None
+        self._handover_count = 0
+
+    @contextmanager
+    def suspend(self) -> Iterator[None]:
+        """Give the terminal away for a while; what goes wrong then is raised with it back."""
+        lent = super().suspend()
+        lent.__enter__()
+        try:
+            yield
+        finally:
+            # Without the exception, for which it would not take the terminal back.
+            lent.__exit__(None, None, None)
+
+    def get_driver_class(self) -> type[Driver]:
+        """Return our driver, unless the environment names another (as the web server does)."""
+        driver_class = super().get_driver_class()
+        if driver_class is LinuxDriver:
+            return InputDriver
+        return driver_class
+
+    def post_display_hook(self) -> None:
+        """Tell the input bus that a frame was drawn."""
+        super().post_display_hook()
+        if isinstance(self._driver, InputDriver):
+            self._driver.bus.frame_shown()
+
+    async def on_event(self, event: events.Event) -> None:
+        """Route terminal input; everything else goes straight to Textual."""
+        kind = kind_of(event)
+        if kind is None or event.is_forwarded:
+            await super().on_event(event)
+        elif kind in (EventKind.KEY, EventKind.PASTE) and self._must_wait(event):
+            self._parked.append(event)
+        else:
+            await self._route(event, kind)
+
+    async def _route(self, event: events.Event, kind: EventKind) -> None:
+        if kind not in (EventKind.MOUSE_MOVE, EventKind.RESIZE):
+            self.discrete_input_pending = True
+        if kind is EventKind.MOUSE_MOVE and not self.router.hears(kind):
+            await super().on_event(event)
+            return
+        path, is_kept_by_owner = self._path_of(event, kind)
+        if self.router.dispatch(RoutedEvent(event, kind, path)) or is_kept_by_owner:
+            event.stop()
+            return
+        if isinstance(event, events.MouseUp) and self._click_is_claimed(event, path):
+            # Textual makes the click out of this field; the release itself must still arrive,
+            # or a selection by drag would never end.
+            self._mouse_down_widget = None
+        await super().on_event(event)
+        if kind in (EventKind.KEY, EventKind.PASTE):
+            self._begin_handover()
+        elif kind is EventKind.RESIZE and self._resize_timer is not None:
+            # Textual waits for more of them; the bus has done so already.
+            self._check_resize()
+
+    def _path_of(self, event: events.Event, kind: EventKind) -> tuple[list[DOMNode], bool]:
+        """Return the path, root first, and whether a dialog keeps the event from its own target."""
+        target: DOMNode | None = None
+        if kind in _POINTER_KINDS and isinstance(event, events.MouseEvent):
+            try:
+                target, _region = self.get_widget_at(int(event.screen_x), int(event.screen_y))
+            except (NoWidget, IndexError):
+                target = None
+        elif self._is_ready:
+            target = self.focused or self.screen
+        path = [*reversed((target or self).ancestors_with_self)]
+        owner = self.router.keyboard_owner
+        if kind in _OWNED_KINDS and isinstance(owner, Widget) and owner not in path:
+            return [*reversed(owner.ancestors_with_self)], True
+        return path, False
+
+    @property
+    def _is_ready(self) -> bool:
+        return bool(self.screen_stack)
+
+    def _click_is_claimed(self, event: events.MouseUp, path: list[DOMNode]) -> bool:
+        if self._mouse_down_widget is None or self._mouse_down_widget is not path[-1]:
+            return False
+        click = events.Click.from_event(self._mouse_down_widget, event)
+        click_path, is_kept_by_owner = self._path_of(click, EventKind.CLICK)
+        routed = RoutedEvent(click, EventKind.CLICK, click_path)
+        return self.router.dispatch(routed) or is_kept_by_owner
+
+    # A key that nobody claimed is handled by the focused widget in its own task. Until that has
+    # happened no later key may be routed, or "a" then Enter in one read would submit without
+    # the "a".
+    def _must_wait(self, event: events.Event) -> bool:
+        if isinstance(event, events.Key) and event.key in RESERVED_KEYS:
+            return False
+        if self._handover_target is None:
+            return bool(self._parked)
+        if not self._handover_target.is_running:
+            self._end_handover(self._handover_count)
+            return bool(self._parked)
+        if not self._parked:
+            # Only now does it matter whether the widget ever answers.
+            asyncio.get_running_loop().call_later(
+                _HANDOVER_LIMIT_S, self._end_handover, self._handover_count
+            )
+        return True
+
+    def _begin_handover(self) -> None:
+        target = self.focused
+        if target is None:
+            return
+        self._handover_count += 1
+        if target.call_later(self._end_handover, self._handover_count):
+            self._handover_target = target
+
+    def _end_handover(self, count: int) -> None:
+        if count == self._handover_count and self._handover_target is not None:
+            self._handover_target = None
+            if self._parked:
+                self.call_later(self._route_parked)
+
+    async def _route_parked(self) -> None:
+        while self._parked and self._handover_target is None:
+            event = self._parked.popleft()
+            kind = kind_of(event)
+            if kind is not None:
+                await self._route(event, kind)

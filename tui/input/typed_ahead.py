@@ -1,0 +1,48 @@
+"""What was typed while the terminal was still the shell's: line by line, Enter as a line feed.
+
+The terminal makes a line feed of Enter until it is taken, which would break the line instead of
+sending it. In a plain start `tui.input.early_prompt` takes it, a moment after the program began;
+with options it is taken with the first frame.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import termios
+from typing import Any
+
+_READ_BYTES = 65536
+
+
+def take_typed_ahead(fileno: int) -> tuple[list[Any] | None, bytes]:
+    """Take a terminal out of line mode; return its settings before, and what was typed, as keys.
+
+    The settings are None where there is no terminal, or where it was out of line mode already.
+    """
+    try:
+        before = termios.tcgetattr(fileno)
+        if not before[3] & termios.ICANON or not before[0] & termios.ICRNL:
+            return None, b""
+        changed = [*before]
+        changed[0] &= ~termios.ICRNL
+        changed[3] &= ~(termios.ICANON | termios.ECHO)
+        changed[6] = [*before[6]]
+        # A read returns what is there, and nothing where nothing is.
+        changed[6][termios.VMIN], changed[6][termios.VTIME] = 0, 0
+        termios.tcsetattr(fileno, termios.TCSANOW, changed)
+    except termios.error:
+        return None, b""
+    pieces = []
+    # Also where somebody left it non-blocking, and nothing is an error there.
+    with contextlib.suppress(OSError):
+        while piece := os.read(fileno, _READ_BYTES):
+            pieces.append(piece)
+    return before, as_keys(b"".join(pieces))
+
+
+def as_keys(typed: bytes) -> bytes:
+    """Return the bytes as Enter would have sent them; of several lines nobody can say who did."""
+    if typed.count(b"\n") == 1:
+        return typed.replace(b"\n", b"\r")
+    return typed

@@ -1,0 +1,1 @@
+"""What the screen needs of a conversation, and commands of the screen."""

@@ -1,0 +1,192 @@
+"""What the screen needs of a conversation, and what the conversation's maker needs of the screen.
+
+`agent.conversation.conversation.Conversation` fits `ConversationPort`; tests drive the app with
+recorded events through the same protocol.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from agent.conversation_facts import ConversationFacts
+from permissions.base.lazy_dataclass import lazy_dataclass
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    # For annotations alone: this module is part of the way to the first frame.
+    from agent.commands.service import CommandCenter
+    from agent.display import Display
+    from agent.events import AgentEvent
+    from agent.history_part import HistoryPart
+    from agent.model.local_servers import LocalServer
+    from agent.session.checkpoints.checkpoint import Checkpoints, Preview, Restored
+    from agent.session.rewind import RewindPoint
+    from agent.tools.services import AskPerson
+    from agent.user_prompt import Prompt
+    from permissions.mode import Mode
+    from permissions.resolve.contender import Contender
+    from permissions.rule import Rule
+    from tui.dialogs.onboarding import LocalModel, Onboarding
+    from tui.dialogs.trust import TrustRequest
+
+
+class ConversationPort(ConversationFacts, Protocol):
+    """One conversation, as the screen drives it."""
+
+    @property
+    def branch(self) -> str | None:
+        """The git branch; None outside a repository."""
+        ...
+
+    @property
+    def queued(self) -> Sequence[Prompt]:
+        """Prompts that wait."""
+        ...
+
+    def run(self, prompt: Prompt) -> AsyncIterator[AgentEvent]:
+        """Work on a prompt; `Terminal` is the last event."""
+        ...
+
+    def interrupt(self, reason: str = ...) -> bool:
+        """End what is running, work kept."""
+        ...
+
+    def queue(self, prompt: Prompt) -> None:
+        """Keep a prompt for later."""
+        ...
+
+    def take_back(self) -> list[Prompt]:
+        """Return all queued prompts and empty the queue."""
+        ...
+
+    def next_queued(self) -> Prompt | None:
+        """Take the oldest queued prompt."""
+        ...
+
+    def cycle_mode(self) -> Mode:
+        """Go to the next mode."""
+        ...
+
+    def set_thinking(self, wanted: bool) -> bool:
+        """Have the model think, or not; False where it can do only the other."""
+        ...
+
+    @property
+    def rules(self) -> Sequence[Rule]:
+        """The permission rules in force, highest source first."""
+        ...
+
+    @property
+    def commands(self) -> CommandCenter | None:
+        """What can be typed after `/`; None where there is nothing behind it."""
+        ...
+
+    @property
+    def checkpoints(self) -> Checkpoints | None:
+        """The files as they were before each prompt; None where nothing keeps them."""
+        ...
+
+    async def rewind_points(self) -> Sequence[RewindPoint]:
+        """Return the prompts to go back to, oldest first. Raises AgentError."""
+        ...
+
+    async def preview_files(self, turn_id: str) -> Preview | None:
+        """Say what going back to before a turn would change in files; None for nothing."""
+        ...
+
+    async def restore_files(self, turn_id: str) -> Restored | None:
+        """Put files back as they were before a turn. Raises AgentError."""
+        ...
+
+    def tell(self, text: str) -> None:
+        """Have the model hear something with the next prompt."""
+        ...
+
+    def move_to(self, folder: Path) -> bool:
+        """Work in another folder; False, and where it was, when that is outside of what is."""
+        ...
+
+    def send_to_background(self) -> bool:
+        """Let the running command go on behind the conversation; False when none runs."""
+        ...
+
+    async def rewind(self, prompt_uid: str) -> str:
+        """Go back to before a message; return its text. Raises AgentError when it cannot."""
+        ...
+
+    def compact(
+        self, focus: str = ..., part: HistoryPart | None = ...
+    ) -> AsyncIterator[AgentEvent]:
+        """Summarise the history now, or a part of it."""
+        ...
+
+    def listen_for_wake(self, on_wake: Callable[[], None]) -> None:
+        """Say who is told when a background hook wants the model to go on."""
+        ...
+
+    @property
+    def is_woken(self) -> bool:
+        """Whether one does, and the model has not yet."""
+        ...
+
+    def wake(self) -> AsyncIterator[AgentEvent]:
+        """Let the model hear what background hooks brought; `Terminal` is the last event."""
+        ...
+
+    def preview_of(self, tool_use_id: str) -> Display | None:
+        """Return what a waiting call would do."""
+        ...
+
+    @property
+    def wants_notifications(self) -> bool:
+        """Whether a hook listens for the moments in which the person is waited for."""
+        ...
+
+    async def notify(self, kind: str, message: str) -> None:
+        """Tell Notification hooks that the person is waited for."""
+        ...
+
+    def keep_draft(self, text: str) -> None:
+        """Record the half-typed prompt."""
+        ...
+
+    async def aclose(self) -> None:
+        """Flush and release everything."""
+        ...
+
+
+class AskTrust(Protocol):
+    """Asks whether the person trusts a folder."""
+
+    async def __call__(self, request: TrustRequest) -> bool:
+        """Return the answer; False when the dialog was closed."""
+        ...
+
+
+class AskOnboarding(Protocol):
+    """Asks what to do without credentials, or without a model."""
+
+    async def __call__(self, named: LocalServer | None = None) -> Onboarding | LocalModel:
+        """Return what the person chose; of the models of the server they named, if they did."""
+        ...
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class ScreenPorts:
+    """What the screen offers to whoever makes the conversation."""
+
+    contender: Contender
+    """The permission dialog."""
+    person: AskPerson
+    """Questions and plans."""
+    trust: AskTrust
+    onboarding: AskOnboarding
+
+
+MakeConversation = Callable[[ScreenPorts], Awaitable[ConversationPort]]
+"""Runs after the first frame. What it raises is shown, and ends the program."""
+
+Release = Callable[[str | None], Awaitable[None]]
+"""Ends the conversation, so that the next one made is the named session, or a new one."""

@@ -1,0 +1,1 @@
+"""The prompt: editing, completion, history."""

@@ -1,0 +1,158 @@
+"""What could be meant by the word at the cursor: a command after `/`, a file after `@`. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final, Literal
+
+from agent.files.mention_text import mention_of, unquoted
+from permissions.base.lazy_dataclass import lazy_dataclass
+
+CompletionKind = Literal["command", "file", "shell"]
+
+_SHOWN: Final = 30
+_SHOWN_COMMANDS: Final = 8
+_OPEN_QUOTE: Final = re.compile(r"(?:(?<=\s)|^)@\"(?:[^\"\\\n]|\\.)*$", re.MULTILINE)
+_FAR: Final = 4
+"""From this score on the letters are only somewhere in the name."""
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class Candidate:
+    """Something to offer."""
+
+    label: str
+    detail: str = ""
+    aliases: tuple[str, ...] = ()
+    """Other names that find it."""
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class Completion:
+    """The offers for one word of the prompt."""
+
+    start: int
+    """Where the word begins, its `/`, `@` or `!` included; in characters."""
+    end: int
+    candidates: tuple[Candidate, ...]
+    kind: CompletionKind
+
+    def applied(self, text: str, index: int) -> tuple[str, int]:
+        """Return the text with the word replaced by an offer, and the new cursor."""
+        label = self.candidates[index].label
+        is_folder = self.kind == "file" and label.endswith("/")
+        match self.kind:
+            case "command":
+                word = "/" + label
+            case "file":
+                word = mention_of(label, is_open=is_folder)
+            case "shell":
+                word = "!" + label
+        rest = text[self.end :].removeprefix('"' if self.kind == "file" else "")
+        if not is_folder and self.kind != "shell":
+            word, rest = word + " ", rest.removeprefix(" ")
+        return text[: self.start] + word + rest, self.start + len(word)
+
+
+def complete(
+    text: str, cursor: int, commands: Sequence[Candidate], files: Sequence[str]
+) -> Completion | None:
+    """Return the offers for the word before the cursor; None when it is no command and no file.
+
+    `files` are those found for it already, best first.
+    """
+    start = _word_start(text, cursor)
+    word = text[start:cursor]
+    if word.startswith("/") and start == 0 and "/" not in word[1:]:
+        scored = [(_command_score(word[1:], c), c.label, c) for c in commands]
+        found = [entry[2] for entry in sorted(scored, key=lambda e: e[:2]) if entry[0] >= 0]
+        return _completion(start, cursor, found, "command")
+    if word.startswith("@"):
+        return _completion(start, cursor, [Candidate(path) for path in files], "file")
+    return None
+
+
+def complete_shell(
+    text: str, cursor: int, earlier: Sequence[str], *, is_asked: bool = False
+) -> Completion | None:
+    """Return the earlier commands, newest first, that go on from what follows the `!`.
+
+    Those that begin with it come first, then those that contain it. None at the bare `!` unless it
+    `is_asked` for, and where the cursor is not at the end.
+    """
+    typed = text[1:cursor].lstrip()
+    if not (typed or is_asked) or cursor != len(text):
+        return None
+    others = [command for command in earlier if command != typed]
+    begin = [command for command in others if command.startswith(typed)]
+    hold = [command for command in others if typed in command and not command.startswith(typed)]
+    found = [Candidate(command) for command in (*begin, *hold)[:_SHOWN_COMMANDS]]
+    return _completion(0, cursor, found, "shell")
+
+
+def mentioned(text: str, cursor: int) -> str | None:
+    """Return what was typed after the `@` of the word before the cursor; None without one."""
+    word = text[_word_start(text, cursor) : cursor]
+    if not word.startswith("@"):
+        return None
+    return unquoted(word[2:]) if word.startswith('@"') else word[1:]
+
+
+def _word_start(text: str, cursor: int) -> int:
+    """Return where the word before the cursor begins; an open quote after `@` holds spaces."""
+    line = text.rfind("\n", 0, cursor) + 1
+    if text.find('@"', line, cursor) >= 0:
+        quoted = _OPEN_QUOTE.search(text, line, cursor)
+        if quoted is not None:
+            return quoted.start()
+    start = cursor
+    while start and not text[start - 1].isspace():
+        start -= 1
+    return start
+
+
+def _command_score(needle: str, command: Candidate) -> int:
+    """Names first, then other names, then words of the description."""
+    score = match_score(needle, command.label)
+    if 0 <= score < _FAR:
+        return score
+    for alias in command.aliases:
+        if needle and alias.startswith(needle):
+            return _FAR
+    if len(needle) > 2 and any(
+        w.startswith(needle.casefold()) for w in command.detail.casefold().split()
+    ):
+        return _FAR + 1
+    return score if score < 0 else score + _FAR
+
+
+def match_score(needle: str, text: str) -> int:
+    """Return how far a text is from what was typed: 0 begins with it, -1 does not match at all."""
+    needle, text = needle.casefold(), text.casefold()
+    if not needle or text.startswith(needle):
+        return 0
+    name = text.rstrip("/").rsplit("/", 1)[-1]
+    if name.startswith(needle):
+        return 1
+    if needle in name:
+        return 2
+    if needle in text:
+        return 3
+    position = -1
+    gaps = 0
+    for char in needle:
+        found = text.find(char, position + 1)
+        if found < 0:
+            return -1
+        gaps += found - position - 1
+        position = found
+    return 4 + gaps
+
+
+def _completion(
+    start: int, end: int, found: Iterable[Candidate], kind: CompletionKind
+) -> Completion | None:
+    # Every command can be reached by going down the list; files are as many as were asked for.
+    candidates = tuple(found)[: None if kind == "command" else _SHOWN]
+    return Completion(start, end, candidates, kind) if candidates else None

@@ -1,0 +1,85 @@
+"""The offers below the prompt while a command or a file is being typed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from permissions.base.text.sanitize import reveal
+from themes.theme import Role
+from tui.prompt.completion import Completion
+from tui.screen.width import text_width
+from tui.text.styled_rows import MUTED, TEXT, Ink, Row, Run, row
+from tui.text.wrap import clip, spread
+from tui.widgets.rows_widget import RowsWidget
+
+_SHOWN_ROWS: Final = 12
+_FEW_ROWS: Final = 5
+_ROWS_BESIDE: Final = 9
+"""What the prompt, the status line and the end of the conversation keep in a low screen."""
+_SIGNS: Final = {"command": "/", "file": "@", "shell": "!"}
+
+
+class CompletionMenu(RowsWidget):
+    """Shows some offers around the selected one; nothing while there are none."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        """Start closed."""
+        super().__init__(id=id)
+        self.completion: Completion | None = None
+        self.selected: int | None = 0
+        """None: nothing yet; Enter then sends what is typed."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is something to choose."""
+        return self.completion is not None
+
+    def show(self, completion: Completion | None) -> None:
+        """Show other offers, the first one selected."""
+        if completion != self.completion:
+            self.completion = completion
+            # A command of the shell runs as typed, unless the person goes to another one.
+            is_shell = completion is not None and completion.kind == "shell"
+            self.selected = None if is_shell else 0
+            self.rows_changed()
+
+    def move(self, step: int) -> None:
+        """Select another offer; the list goes round."""
+        if self.completion is None:
+            return
+        count = len(self.completion.candidates)
+        if self.selected is None:
+            self.selected = 0 if step > 0 else count - 1
+        else:
+            self.selected = (self.selected + step) % count
+        self.rows_changed()
+
+    def make_rows(self, width_cells: int) -> Sequence[Row]:
+        """Return the offers that fit; the last row says which one of how many is selected."""
+        if self.completion is None:
+            return ()
+        candidates = self.completion.candidates
+        height = self.app.size.height
+        room = min(_SHOWN_ROWS, max(1, height // 4, min(_FEW_ROWS, height - _ROWS_BESIDE)))
+        first = max(0, min((self.selected or 0) - room // 2, len(candidates) - room))
+        labels = [reveal(c.label).replace("\n", "⏎") for c in candidates]
+        column = max(map(text_width, labels)) + 2
+        sign = _SIGNS[self.completion.kind]
+        rows: list[Row] = []
+        for index in range(first, min(first + room, len(candidates))):
+            candidate = candidates[index]
+            is_selected = index == self.selected
+            ink = Ink(Role.ACCENT, bold=True) if is_selected else TEXT
+            label = sign + labels[index]
+            runs: list[Run] = [(" ❯ " if is_selected else "   ", Ink(Role.ACCENT)), (label, ink)]
+            if candidate.detail:
+                runs.append((" " * max(2, column - text_width(labels[index])), TEXT))
+                runs.append((candidate.detail, MUTED))
+            line = clip(runs, width_cells - 1)
+            if len(candidates) > room and index == first + room - 1:
+                # On the last row shown: that is where the eye looks for more.
+                place = f" {(self.selected or 0) + 1}/{len(candidates)} ↕"
+                line = spread(runs, [(place, MUTED)], width_cells - 1)
+            rows.append(row(*line, is_copied=False))
+        return rows

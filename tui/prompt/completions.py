@@ -1,0 +1,116 @@
+"""What the word at the cursor could mean: commands after `/`, files after `@`, in a menu."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from tui.editing.draft import Draft
+from tui.input.actions import Context
+from tui.input.event import RoutedEvent
+from tui.input.key_names import canonical_key
+from tui.input.keymap import ChordReader, Match
+from tui.prompt.command_offers import candidates
+from tui.prompt.completion import Completion, complete, complete_shell, mentioned
+from tui.prompt.completion_menu import CompletionMenu
+from tui.prompt.composer import Composer
+from tui.prompt.file_completion import FilePicker
+from tui.prompt.prompt_history import PromptHistory
+
+if TYPE_CHECKING:
+    from agent.commands.registry import CommandRegistry
+
+
+class PromptOffers:
+    """Fills the menu below the prompt and takes its keys while it is open."""
+
+    def __init__(
+        self,
+        composer: Composer,
+        menu: CompletionMenu,
+        files: FilePicker,
+        history: PromptHistory,
+        chords: ChordReader,
+        registry: Callable[[], CommandRegistry],
+        submit: Callable[[], None],
+    ) -> None:
+        """`submit` sends the prompt: a chosen command runs at once."""
+        self._composer = composer
+        self._menu = menu
+        self._files = files
+        self._history = history
+        self._chords = chords
+        self._registry = registry
+        self._submit = submit
+
+    def look(self) -> None:
+        """Offer what fits the text as it is now."""
+        draft = self._composer.buffer.draft
+        self._composer.set_ghost(self._argument_hint(draft.text))
+        if not self._composer.is_typing:
+            # Nothing is being typed that could be completed, and the arrows are for the history.
+            self.close()
+            return
+        if draft.text.startswith("!"):
+            earlier = self._history.shell_commands()
+            self._menu.show(complete_shell(draft.text, draft.cursor, earlier))
+            return
+        query = mentioned(draft.text, draft.cursor)
+        files = self._files.look(query) if query is not None else []
+        offers = candidates(self._registry()) if draft.text.startswith("/") else ()
+        self._menu.show(complete(draft.text, draft.cursor, offers, files))
+
+    def _argument_hint(self, text: str) -> str:
+        """Return what a command takes, where its name and a space are all that is typed."""
+        name = text[1:].removesuffix(" ")
+        if not text.startswith("/") or not text.endswith(" ") or not name or " " in name:
+            return ""
+        command = self._registry().find(name)
+        return command.meta.argument_hint if command is not None else ""
+
+    def close(self) -> None:
+        """Offer nothing."""
+        self._menu.show(None)
+
+    def ask(self, event: RoutedEvent) -> bool:
+        """Offer all earlier commands at a bare `!` when asked to; False for any other key."""
+        if self._composer.buffer.text != "!":
+            return False
+        keymap = self._chords.keymap
+        if canonical_key(event.key) not in {c[0] for c in keymap.keys_of("autocomplete:accept")}:
+            return False
+        earlier = self._history.shell_commands()
+        self._menu.show(complete_shell("!", 1, earlier, is_asked=True))
+        return True
+
+    def press(self, event: RoutedEvent) -> bool:
+        """Take a key for the open menu; False leaves it to the prompt."""
+        menu, completion = self._menu, self._menu.completion
+        if completion is None:
+            return False
+        match self._chords.press(event.key, (Context.AUTOCOMPLETE,)):
+            case Match(action_id="autocomplete:next"):
+                menu.move(1)
+            case Match(action_id="autocomplete:previous"):
+                menu.move(-1)
+            case Match(action_id="autocomplete:dismiss"):
+                menu.show(None)
+            case Match(action_id="autocomplete:accept"):
+                self._accept(completion)
+            case _ if event.key == "enter" and menu.selected is None:
+                menu.show(None)
+                self._submit()
+            case _ if event.key == "enter":
+                self._accept(completion)
+                if completion.kind != "file":
+                    self._submit()
+            case _:
+                return False
+        return True
+
+    def _accept(self, completion: Completion) -> None:
+        text, cursor = completion.applied(self._composer.buffer.text, self._menu.selected or 0)
+        chips = self._composer.buffer.draft.chips
+        self._composer.load(Draft(text, cursor, chips))
+        if completion.kind != "file" or not text[:cursor].endswith("/"):
+            self._menu.show(None)

@@ -1,0 +1,94 @@
+"""Pictures from the clipboard, or dropped on the window: kept in the session's own folder.
+
+A terminal hands over a dropped file as its path, pasted: with backslashes, quotes, or an address.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+from urllib.parse import unquote, urlsplit
+
+from agent.files.mention_text import mention_of
+from tui.text.safe_text import PICTURE
+
+MAX_DROPPED: Final = 10
+MAX_BYTES: Final = 20_000_000
+_MAX_CHARS: Final = 8_192
+_SUFFIXES: Final = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp"})
+
+
+class NoPicture(Exception):
+    """There is none on the clipboard."""
+
+
+async def keep_picture(folder: Path, env: Mapping[str, str]) -> str:
+    """Write the clipboard's picture and return its mention.
+
+    Raises:
+        NoPicture: there is none.
+        OSError: it could not be written.
+    """
+    from agent.files.clipboard_image import read_clipboard_image  # with the first picture
+
+    data = await read_clipboard_image(dict(env))
+    if data is None:
+        raise NoPicture
+    return await asyncio.to_thread(_keep, folder, data, ".png")
+
+
+async def keep_dropped(folder: Path, picture: Path) -> str:
+    """Copy a dropped picture and return the copy's mention: what is sent is what was dropped.
+
+    Raises:
+        OSError: it could not be read or written, or is too large.
+    """
+
+    def copy() -> str:
+        with picture.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+        if len(data) > MAX_BYTES:
+            raise OSError(0, f"it is larger than {MAX_BYTES // 1_000_000} MB")
+        return _keep(folder, data, picture.suffix.lower())
+
+    return await asyncio.to_thread(copy)
+
+
+def dropped_pictures(text: str) -> list[Path]:
+    """Return the picture files that a paste names and nothing else; empty for any other paste."""
+    if not text.strip() or len(text) > _MAX_CHARS:
+        return []
+    try:
+        words = shlex.split(text)
+    except ValueError:
+        return []
+    # A path with spaces may also come as it is.
+    for candidates in ([text.strip()], words):
+        paths = [_path(word) for word in candidates]
+        if len(paths) <= MAX_DROPPED and all(map(_is_picture, paths)):
+            return paths
+    return []
+
+
+def _path(word: str) -> Path:
+    if word.startswith("file://"):
+        return Path(unquote(urlsplit(word).path))
+    return Path(word)
+
+
+def _is_picture(path: Path) -> bool:
+    try:
+        return path.is_absolute() and path.suffix.lower() in _SUFFIXES and path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def _keep(folder: Path, data: bytes, suffix: str) -> str:
+    from agent.messages import new_uid  # with the first picture
+
+    path = folder / f"{PICTURE}{new_uid()[:8]}{suffix}"
+    path.write_bytes(data)
+    return mention_of(str(path))

@@ -1,0 +1,118 @@
+"""Prompts sent before: Up and Down walk through them, Ctrl+R searches them. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Final, Literal
+
+from tui.editing.draft import Draft
+
+_KEPT: Final = 1_000
+
+HistoryScope = Literal["session", "project", "everywhere"]
+SCOPES: Final[tuple[HistoryScope, ...]] = ("session", "project", "everywhere")
+
+
+class PromptHistory:
+    """Earlier prompts, oldest first, and where the person is among them."""
+
+    def __init__(self, entries: Iterable[str] = ()) -> None:
+        """Start behind the newest entry."""
+        self._entries: list[Draft] = [Draft(text, len(text)) for text in entries]
+        self._at: int | None = None
+        self._draft = Draft()
+        self._session_count = 0
+        self._everywhere: list[Draft] | None = None
+        self._shell_commands: list[str] | None = None
+        """Made when first asked for; None again when there are more entries."""
+
+    def extend_older(self, texts: Sequence[str]) -> None:
+        """Take over what was typed before this start, newest first."""
+        self._shell_commands = None
+        known = {entry.expanded for entry in self._entries}
+        older = [Draft.of_text(text) for text in reversed(texts) if text not in known]
+        self._entries = [*older, *self._entries][-_KEPT:]
+        if self._at is not None:
+            self._at += len(older)
+
+    @property
+    def knows_everywhere(self) -> bool:
+        """Whether the prompts of other projects were given."""
+        return self._everywhere is not None
+
+    def set_everywhere(self, texts: Sequence[str]) -> None:
+        """Take over what was typed in all projects, newest first."""
+        self._everywhere = [Draft.of_text(text) for text in reversed(texts)]
+
+    def add(self, draft: Draft) -> None:
+        """Remember a prompt; the same one twice in a row is one."""
+        self._at = None
+        self._shell_commands = None
+        if not draft.text.strip():
+            return
+        if not self._entries or self._entries[-1].expanded != draft.expanded:
+            self._entries.append(Draft(draft.text, len(draft.text), draft.chips))
+            self._session_count += 1
+            del self._entries[:-_KEPT]
+
+    def previous(self, current: Draft) -> Draft | None:
+        """Return the entry before; None at the oldest. The draft is kept for the way back."""
+        if not self._entries:
+            return None
+        if self._at is None:
+            self._draft = current
+            self._at = len(self._entries)
+        if self._at == 0:
+            return None
+        self._at -= 1
+        return self._entries[self._at]
+
+    def next(self) -> Draft | None:
+        """Return the entry after, at the end the kept draft; None when not walking."""
+        if self._at is None:
+            return None
+        self._at += 1
+        if self._at >= len(self._entries):
+            self._at = None
+            return self._draft
+        return self._entries[self._at]
+
+    def leave(self) -> None:
+        """The shown entry was edited: it is a draft now."""
+        self._at = None
+
+    def shell_commands(self) -> list[str]:
+        """Return the commands typed after `!`, newest first, each once."""
+        if self._shell_commands is None:
+            texts = (entry.expanded for entry in reversed(self._entries))
+            found = (text[1:].strip() for text in texts if text.startswith("!"))
+            self._shell_commands = list(dict.fromkeys(command for command in found if command))
+        return self._shell_commands
+
+    def search(self, query: str, skip: int = 0, scope: HistoryScope = "project") -> Draft | None:
+        """Return the newest entry that contains the text, after skipping some hits."""
+        return next(islice(self._hits(query, scope), skip, None), None)
+
+    def count(self, query: str, scope: HistoryScope) -> int:
+        """Return how many hits `search` has."""
+        return sum(1 for _ in self._hits(query, scope))
+
+    def _hits(self, query: str, scope: HistoryScope) -> Iterator[Draft]:
+        """Yield the entries that contain the text, newest first, each text once."""
+        needle = query.casefold()
+        seen: set[str] = set()
+        for entry in reversed(self._in(scope)):
+            text = entry.expanded
+            if needle in text.casefold() and text not in seen:
+                seen.add(text)
+                yield entry
+
+    def _in(self, scope: HistoryScope) -> Sequence[Draft]:
+        match scope:
+            case "session":
+                return self._entries[max(0, len(self._entries) - self._session_count) :]
+            case "project":
+                return self._entries
+            case "everywhere":
+                return [*(self._everywhere or ()), *self._entries]

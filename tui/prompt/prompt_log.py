@@ -1,0 +1,74 @@
+"""Keeps what the person typed for the next start, and brings back what was typed before."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from tui.prompt.prompt_history import PromptHistory
+
+if TYPE_CHECKING:
+    # The log costs a database: not before the first frame.
+    from agent.session.prompt_log import PromptLog
+
+RECENT: Final = 500
+EVERYWHERE: Final = 2_000
+
+
+class TypedPrompts:
+    """The log of typed prompts behind a `PromptHistory`; what comes before it is open is kept."""
+
+    def __init__(
+        self,
+        history: PromptHistory,
+        start_worker: Callable[[Awaitable[None]], None],
+        warn: Callable[[str], None],
+    ) -> None:
+        """Take the history that is filled; nothing is read before `open`."""
+        self._history = history
+        self._start_worker = start_worker
+        self._warn = warn
+        self._log: PromptLog | None = None
+        self._early: list[str] = []
+
+    async def open(self, agent_home: Path, project_root: Path, session_id: str) -> None:
+        """Read what was typed in this project, and write what was typed meanwhile."""
+        from agent.session.prompt_log import PromptLog  # after the first frame
+
+        log = self._log = PromptLog(agent_home, project_root)
+        early, self._early = self._early, []
+        recent = await asyncio.to_thread(log.recent, RECENT)
+        for text in early:
+            await self._write(log, text, session_id)
+        self._history.extend_older([prompt.text for prompt in recent])
+
+    def keep(self, text: str, session_id: str | None) -> None:
+        """Keep a prompt that was sent; None while there is no session yet."""
+        if self._log is None:
+            self._early.append(text)
+        elif session_id is not None:
+            self._start_worker(self._write(self._log, text, session_id))
+
+    def load_everywhere(self, then: Callable[[], None]) -> None:
+        """Begin to read what was typed in all projects; `then` is called once it is there."""
+        if self._log is not None:
+            self._start_worker(self._read_everywhere(self._log, then))
+
+    async def _write(self, log: PromptLog, text: str, session_id: str) -> None:
+        from agent.session.prompt_log import TypedPrompt  # imported with the log
+
+        try:
+            await asyncio.to_thread(log.add, TypedPrompt(text, session_id, time.time()))
+        except OSError as error:
+            # What was typed is in the session as well; the history is a comfort.
+            self._warn(f"what you type is not kept for next time: {error.strerror}")
+
+    async def _read_everywhere(self, log: PromptLog, then: Callable[[], None]) -> None:
+        def read() -> list[str]:
+            return [prompt.text for prompt in log.recent(EVERYWHERE, scope="everywhere")]
+
+        self._history.set_everywhere(await asyncio.to_thread(read))
+        then()

@@ -1,0 +1,75 @@
+"""Keeps the prompt's keys as the settings have them: readline's alone, or vim's on top."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from permissions.base.files.settings_text import own_values
+from tui.input.event import RoutedEvent
+from tui.prompt.composer import Composer
+
+if TYPE_CHECKING:
+    from agent.commands.service import CommandCenter
+    from agent.settings.schema import SettingsFile
+    from tui.editing.vim.keys import KeyUse
+
+Wish = tuple[bool, Mapping[str, str] | None]
+"""Whether vim's keys are wanted, and what leaves insert mode."""
+
+
+class EditorMode:
+    """Follows `editorMode` and `vimInsertModeRemaps` while the settings change."""
+
+    def __init__(
+        self,
+        composer: Composer,
+        commands: Callable[[], CommandCenter | None],
+        agent_home: Callable[[], Path | None],
+        on_mode: Callable[[], object],
+    ) -> None:
+        """Take where the settings are; before there is a conversation the person's own file.
+
+        `on_mode` hears that vim's keys went to another mode.
+        """
+        self._composer = composer
+        self._commands = commands
+        self._agent_home = agent_home
+        self._on_mode = on_mode
+        self._values: SettingsFile | None = None
+        self._wish: Wish | None = None
+
+    def press(self, event: RoutedEvent) -> KeyUse:
+        """Let vim's keys have a key, where the person wants them."""
+        center = self._commands()
+        values = center.context.settings().values if center is not None else None
+        if values is not None and values is not self._values:
+            self._values = values
+            self._follow((values.editorMode == "vim", values.vimInsertModeRemaps))
+        elif self._wish is None:
+            self._follow(_early_wish(self._agent_home()))
+        before = self._composer.vim_mode
+        use = self._composer.press_vim(event.key, event.text)
+        if self._composer.vim_mode != before:
+            self._on_mode()
+        return use
+
+    def _follow(self, wish: Wish) -> None:
+        before, self._wish = self._wish, wish
+        if wish != (before or (False, None)):
+            self._composer.use_vim(wish[0], wish[1])
+
+
+def _early_wish(agent_home: Path | None) -> Wish:
+    """Return what the person's own file says: whoever types at once has their keys at once.
+
+    The settings as a whole are read behind the first frame, and count from then on.
+    """
+    values = own_values(agent_home) if agent_home is not None else {}
+    if values.get("editorMode") != "vim":
+        return False, None
+    remaps = values.get("vimInsertModeRemaps")
+    pairs = remaps.items() if isinstance(remaps, dict) else ()
+    known = {str(keys): to for keys, to in pairs if isinstance(to, str)}
+    return True, known or None

@@ -1,0 +1,249 @@
+"""The short way from a row that changed to the screen, past Textual's composition.
+
+Textual renders every visible widget anew when a row of one of them changes. A widget that draws
+row by row and that nothing covers is painted straight into the frame instead; whatever is laid out,
+covered or scrolled goes the long way, and both ways give the same cells.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection
+from typing import Any, Final, Generic, TypeVar
+
+from rich.console import RenderableType
+from textual.geometry import Offset, Region
+from textual.screen import Screen
+from textual.strip import Strip
+from textual.widget import Widget
+
+from tui.screen.immediate_screen import LaidOutOnce
+from tui.screen.paint import paint_strip
+from tui.screen.presenter import CellOutput
+
+ReturnType = TypeVar("ReturnType")
+
+PRIVATE_NAMES: Final = {
+    "textual.screen.Screen": (
+        "_compositor",
+        "_dirty_widgets",
+        "_layout_required",
+        "_pending_message",
+        "_repaint_required",
+        "_scroll_required",
+    ),
+    "textual._compositor.Compositor": ("visible_widgets",),
+    "textual.widget.Widget": ("_layout_required", "_repaint_required"),
+}
+"""What this module uses of Textual that Textual does not promise."""
+
+_PATIENCE: Final = 20
+"""How many turns of the loop a frame waits for widgets that have asked Textual for theirs."""
+_MANY_ROWS: Final = 8
+"""More changed rows than this are given to Textual as one region."""
+
+
+class DrawsRows(LaidOutOnce):
+    """A widget whose `render_line` gives its whole picture: no borders, padding or children."""
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Return rows of the widget; Textual's cache of styled rows would only double our own."""
+        strips = self.strips_of(crop.line_range)
+        if crop.column_span != (0, self.size.width):
+            strips = [strip.crop(*crop.column_span) for strip in strips]
+        return strips
+
+    def strips_of(self, rows: Collection[int]) -> list[Strip]:
+        """Return some rows as they are shown, the app's colour filters applied."""
+        strips = self.draw_rows(rows)
+        filters = self.app.get_line_filters()
+        if filters:
+            _, background = self.background_colors
+            for line_filter in filters:
+                strips = [strip.apply_filter(line_filter, background) for strip in strips]
+        return strips
+
+    def draw_rows(self, rows: Collection[int]) -> list[Strip]:
+        """Return some rows before the filters; to be replaced where many at once are cheaper."""
+        return [self.render_line(y) for y in rows]
+
+    def place_caret(self, position: Offset) -> None:
+        """Put the caret at a place within this widget; it stays there when the widget moves."""
+        app: Any = self.app
+        if isinstance(app, DirectOutput):
+            app.place_caret(self, position)
+        else:
+            app.cursor_position = self.content_region.offset + position
+
+    def repaint_rows(self, rows: Collection[int]) -> None:
+        """Show rows as `render_line` gives them now."""
+        if not rows:
+            return
+        app: Any = self.app
+        if isinstance(app, DirectOutput) and app.paint_rows(self, rows):
+            return
+        width = self.size.width
+        if len(rows) > _MANY_ROWS:
+            first = min(rows)
+            self.refresh(Region(0, first, width, max(rows) - first + 1))
+        else:
+            self.refresh(*(Region(0, y, width, 1) for y in rows))
+
+
+class DirectOutput(CellOutput[ReturnType], Generic[ReturnType]):
+    """An app that writes cells, and paints single rows past Textual."""
+
+    discrete_input_pending: bool
+    """See `tui.input.routed_app.RoutedApp`."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self._caret_position = Offset(0, 0)
+        self._caret_widget: Widget | None = None
+        self.frame_is_planned = False
+        """Whether something was painted that is not written yet."""
+        self._is_left_to_textual = False
+        self._visible: dict[Widget, tuple[Region, Region]] | None = None
+        self._uncovered: dict[Widget, Region] = {}
+        super().__init__(*args, **kwargs)
+
+    @property
+    def cursor_position(self) -> Offset:
+        """Where the caret is; setting it moves the terminal's cursor there with the next frame."""
+        if self._caret_widget is None:
+            return self._caret_position
+        return self._caret_widget.content_region.offset + self._caret_position
+
+    @cursor_position.setter
+    def cursor_position(self, position: Offset) -> None:
+        self.place_caret(None, position)
+
+    def place_caret(self, widget: Widget | None, position: Offset) -> None:
+        """Put the caret at a place within a widget, which may move; within the screen for None."""
+        if widget is not self._caret_widget or position != self._caret_position:
+            self._caret_widget, self._caret_position = widget, position
+            if self._running:
+                self._plan_frame()
+
+    def paint_rows(self, widget: DrawsRows, rows: Collection[int]) -> bool:
+        """Paint rows of a widget into the next frame; False when Textual has to."""
+        region = self._region_of(widget)
+        if region is None:
+            return False
+        shown = [y for y in rows if 0 <= y < region.height]
+        strips = widget.strips_of(shown)
+        x, width, back, styles, maker = (
+            region.x, region.width, self._back, self._styles, self._maker
+        )  # fmt: skip
+        try:
+            for y, strip in zip(shown, strips, strict=True):
+                paint_strip(strip, width, region.y + y, x, back, styles, maker)
+        except Exception as error:  # noqa: BLE001 - a wrong picture must not end a session
+            self.leave_to_textual(error)
+            return False
+        self._plan_frame()
+        return True
+
+    def _free_screen(self) -> Screen[Any] | None:
+        """Return the screen if it is the only one, as Textual laid it out and to stay so."""
+        if not self._may_paint() or len(self.screen_stack) != 1:
+            return None
+        screen = self.screen_stack[0]
+        is_free = (
+            (self._back.width, self._back.height) == self.size == screen.size
+            and not screen._layout_required
+            and not screen._scroll_required
+            and not screen._repaint_required
+        )
+        return screen if is_free else None
+
+    def _may_paint(self) -> bool:
+        driver = self._driver
+        return (
+            self._uses_cells
+            and driver is not None
+            and not driver.is_inline
+            and self._may_write()
+            and not self._styles.is_full
+        )
+
+    def _region_of(self, widget: Widget) -> Region | None:
+        """Return where a widget is if all of it is in view and nothing lies above it."""
+        screen = self._free_screen()
+        if screen is None:
+            return None
+        visible = screen._compositor.visible_widgets
+        if visible is not self._visible:
+            self._visible = visible
+            self._uncovered = _uncovered(visible)
+        return self._uncovered.get(widget)
+
+    def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
+        super()._display(screen, renderable)
+        if self._is_left_to_textual:
+            self._is_left_to_textual = False
+            if renderable is None and self._may_write():
+                # What Textual meant to draw is not in view, so it draws nothing.
+                self.present_safely(screen)
+
+    def _plan_frame(self) -> None:
+        """Write a frame once the loop has done what is due now."""
+        if not self.frame_is_planned:
+            self.frame_is_planned = True
+            asyncio.get_running_loop().call_soon(self._show_frame, _PATIENCE)
+
+    def _show_frame(self, patience: int) -> None:
+        self.frame_is_planned = False
+        if not self._uses_cells or not self._may_write() or not self.screen_stack:
+            return
+        screen = self.screen_stack[-1]
+        if (
+            screen._layout_required
+            or screen._scroll_required
+            or screen._repaint_required
+            or screen._dirty_widgets
+        ):
+            # Textual's own frame is about to come and shows this as well.
+            self._is_left_to_textual = True
+            return
+        if patience and is_settling(screen):
+            # What belongs together is shown in one frame.
+            self.frame_is_planned = True
+            asyncio.get_running_loop().call_soon(self._show_frame, patience - 1)
+            return
+        # Not `post_display_hook`: the bus learns there how long a change of size takes, and this is
+        # none.
+        if self.present_safely(screen):
+            self.discrete_input_pending = False
+
+
+def is_settling(screen: Screen[Any]) -> bool:
+    """Whether widgets have asked for a frame, and the screen has not heard of it yet."""
+    # A message may be out of the queue, and wait until the one before it is dealt with.
+    return (
+        screen.message_queue_size > 0
+        or screen._pending_message is not None
+        or any(child._layout_required or child._repaint_required for child in screen.children)
+    )
+
+
+def _uncovered(visible: dict[Widget, tuple[Region, Region]]) -> dict[Widget, Region]:
+    """Return the widgets that are wholly in view, with nothing but their screen behind them.
+
+    `visible` is in the order of painting, front to back.
+    """
+    widgets = [
+        (widget, region, clip)
+        for widget, (region, clip) in visible.items()
+        # Of widgets without rows Textual says that they overlap what they touch.
+        if region.area and not isinstance(widget, Screen)
+    ]
+    return {
+        widget: region
+        for widget, region, clip in widgets
+        if isinstance(widget, DrawsRows)
+        and clip.contains_region(region)
+        and not any(
+            other is not widget and other_region.overlaps(region)
+            for other, other_region, _ in widgets
+        )
+    }

@@ -1,0 +1,262 @@
+"""Any dialog or panel as lines, and a typed line as an answer to it. Pure but for the dialog.
+
+The same dialogs are drawn on the screen: what they say and what an answer does is theirs; this only
+turns rows into lines and words into the keys and clicks that they know.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from enum import Enum, auto
+from typing import Final
+
+from themes.theme import Role
+from tui.dialogs.dialog import Dialog, FooterRow
+from tui.dialogs.permission import PermissionDialog
+from tui.panels.list_panel import ListPanel
+from tui.screen_reader.hinted_keys import hinted_keys, press_hinted
+from tui.screen_reader.list_lines import how_in_lines, press_own_key, search
+from tui.text.styled_rows import Ink, Row, Run
+
+_NUMBERS: Final = "Type a number, a number and a comment"
+HOW: Final = f"{_NUMBERS}, or esc."
+WIDTH_CELLS: Final = 1_000
+"""Wide enough that nothing is wrapped or cut: the terminal does the first, nobody the second."""
+
+_SIGNS: Final = {
+    "❯": "",
+    "◆": "",
+    "•": "",
+    "│": "",
+    "☑": "marked, ",
+    "☐": "not marked, ",
+    "●": "current, ",
+    "✓": "answered, ",
+    "·": "",
+    "»": "decided by ",
+    "▲": "effect: ",
+}
+"""Runs that are a sign and nothing else."""
+_BARS: Final = frozenset("█░◂▸")
+_DECORATION: Final = frozenset(
+    {Role.ACCENT, Role.SUCCESS, Role.WARNING, Role.MUTED, Role.FAINT, Role.DIFF_ADDED_SIGN}
+)
+_FIRST: Final = {"✓ ": "ok, ", "✗ ": "problem, ", "· ": "note, ", "☒ ": "done, ", "▸ ": "now, "}
+"""How rows of plain text begin."""
+_COUNTS: Final = re.compile(r"  (?:\+\d+)?(?: ?−\d+)?$")
+_CHANGED: Final = re.compile(r" *(\d+) ([-+ ]) (.*)")
+_SELECTED: Final = " (selected)"
+_ONLY_DRAWN: Final = " · ←→ elsewhere"
+"""A hint at keys of the drawn screen, inside an answer."""
+NUMBERED: Final = re.compile(r"\d+\. ")
+"""How a line begins that can be chosen."""
+_CLOSING: Final = frozenset({"esc", "escape", "cancel", "close", "no", "n", "q"})
+_KEYS: Final = {
+    "yes": ("y", "y", "confirm:yes"),
+    "y": ("y", "y", "confirm:yes"),
+    "space": ("space", " ", "confirm:toggle"),
+    "mark": ("space", " ", "confirm:toggle"),
+    "enter": ("enter", "", "confirm:yes"),
+    "tab": ("tab", "", "confirm:nextField"),
+    "next": ("down", "", "confirm:next"),
+    "previous": ("up", "", "confirm:previous"),
+    "why": ("ctrl+y", "", "permission:toggleDebug"),
+    "down": ("down", "", "confirm:next"),
+    "up": ("up", "", "confirm:previous"),
+    "left": ("left", "", None),
+    "right": ("right", "", None),
+}
+_CHORD: Final = re.compile(r"(ctrl|alt|shift)\+\w+")
+_REFUSAL: Final = re.compile(r"no[,:]? +(\S.*)", re.IGNORECASE | re.DOTALL)
+_REVISION: Final = re.compile(r"edit[,:]? +(\S.*)", re.IGNORECASE | re.DOTALL)
+_ANSWER: Final = re.compile(r"(\d+)(?:[ ,.:]+(\S.*))?", re.DOTALL)
+
+
+class Heard(Enum):
+    """What became of a typed line."""
+
+    TAKEN = auto()
+    NO_ANSWER = auto()
+    """The dialog has no use for it."""
+
+
+def spoken(runs: Iterable[Run], *, has_columns: bool = False) -> str:
+    """Return a row as it should be read: signs are words, what stands apart follows a comma.
+
+    Only decoration changes, told by its role; what people decide by is read as it is.
+    """
+    said = ""
+    for text, ink in runs:
+        bare = text.strip()
+        if bare and set(bare) <= _BARS:
+            continue
+        if ink.role in _DECORATION and bare in _SIGNS:
+            said += _SIGNS[bare]
+        elif _parts_columns(bare, text, ink, has_columns) and said.strip():
+            said += ", "
+        elif ink.role in _DECORATION and said.strip() and text.startswith("  "):
+            said = f"{said.rstrip()}, {text.lstrip()}"
+        else:
+            said += text
+    said = said.strip()
+    for sign, word in _FIRST.items():
+        if said.startswith(sign):
+            said = word + said.removeprefix(sign)
+    return said.removesuffix(",")
+
+
+def _parts_columns(bare: str, text: str, ink: Ink, has_columns: bool) -> bool:
+    return not bare and len(text) > 1 and (has_columns or ink.role in _DECORATION)
+
+
+def dialog_lines(dialog: Dialog) -> list[str]:
+    """Return title, text and numbered answers, in the order in which they are decided upon."""
+    view = dialog.view(WIDTH_CELLS)
+    title = spoken(view.title)
+    rows = [*view.body, *view.pinned]
+    body = [_changed(row) if _COUNTS.search(title) else spoken(row.runs) for row in rows]
+    return [f"{title}:", *(line for line in body if line), *_answers(view.footer)]
+
+
+def question_lines(dialog: Dialog) -> list[str]:
+    """Return what makes a question: its title and its answers, whichever is selected."""
+    view = dialog.view(WIDTH_CELLS)
+    answers = (line.removesuffix(_SELECTED) for line in _answers(view.footer))
+    return [spoken(view.title), *answers]
+
+
+def _changed(row: Row) -> str:
+    """Return a row of a diff in words, any other as it is."""
+    found = _CHANGED.fullmatch(row.text)
+    if found is None:
+        return spoken(row.runs)
+    kind = {"+": "added", "-": "removed", " ": "same"}[found[2]]
+    return f"line {found[1]} {kind}: {found[3]}".rstrip()
+
+
+def is_to_read(dialog: Dialog) -> bool:
+    """Whether a dialog only shows something and asks nothing."""
+    return all(row.choice is None for row in dialog.view(WIDTH_CELLS).footer)
+
+
+def answer(dialog: Dialog, line: str) -> Heard:
+    """Do with the dialog what a typed line says: a number, a key's name, or text.
+
+    A number chooses; what follows it is the comment on the answer. Only a number or a key's name
+    can decide: other text is typed into the dialog, where it searches or is a field's content.
+    """
+    said = line.strip()
+    word = said.casefold()
+    if _has_field(dialog) and said and word not in {"esc", "escape"}:
+        dialog.paste(said)
+        dialog.press("enter", "", "confirm:yes")
+        return Heard.TAKEN
+    found = _ANSWER.fullmatch(said)
+    if found is not None and int(found[1]) - 1 in _choices(dialog):
+        return _choose(dialog, int(found[1]) - 1, found[2] or "")
+    refused = _REFUSAL.fullmatch(said)
+    if refused is not None:
+        return _choose(dialog, _choices(dialog)[-1], refused[1])
+    revised = _REVISION.fullmatch(said)
+    if revised is not None and isinstance(dialog, PermissionDialog):
+        dialog.revise(revised[1])
+        return Heard.TAKEN
+    if isinstance(dialog, ListPanel) and press_own_key(dialog, said):
+        return Heard.TAKEN
+    if press_hinted(dialog, word):
+        return Heard.TAKEN
+    if word in _CLOSING:
+        dialog.press("escape", "", "confirm:no")
+    elif word in _KEYS:
+        dialog.press(*_KEYS[word])
+    elif _CHORD.fullmatch(word):
+        dialog.press(word, "", {"ctrl+y": "permission:toggleDebug"}.get(word))
+    elif said:
+        before = dialog_lines(dialog)
+        if isinstance(dialog, ListPanel):
+            search(dialog, said)
+            return Heard.TAKEN
+        dialog.paste(said)
+        if dialog_lines(dialog) == before:
+            return Heard.NO_ANSWER
+    else:
+        return Heard.NO_ANSWER
+    return Heard.TAKEN
+
+
+def how_to_answer(dialog: Dialog) -> str:
+    """Return what can be typed now."""
+    if isinstance(dialog, ListPanel):
+        return how_in_lines(dialog)
+    keys = "".join(f"{key} {does}, " for key, does in hinted_keys(dialog).items())
+    if isinstance(dialog, PermissionDialog):
+        keys = f"edit and the new {dialog.edits}, {keys}"
+    return dialog.view(WIDTH_CELLS).in_lines or f"{_NUMBERS}, {keys}or esc."
+
+
+def _choose(dialog: Dialog, index: int, comment: str) -> Heard:
+    if isinstance(dialog, ListPanel):
+        if dialog.selected != index:
+            dialog.choose(index)
+        if comment:
+            return Heard.TAKEN if press_own_key(dialog, comment) else Heard.NO_ANSWER
+        dialog.choose(index)
+        return Heard.TAKEN
+    if not comment:
+        before, was_selected = _unmarked(dialog), _selected(dialog) == index
+        dialog.choose(index)
+        is_open = not (dialog.is_done or was_selected or _has_field(dialog))
+        if is_open and _unmarked(dialog) == before:
+            # As with a mouse the first click may only select; then the second one decides.
+            dialog.choose(index)
+        return Heard.TAKEN
+    for _ in _choices(dialog):
+        if _selected(dialog) != index:
+            dialog.press("down", "", "confirm:next")
+    dialog.press("tab", "", "confirm:nextField")
+    if _selected(dialog) != index or not _has_field(dialog):
+        # This answer takes no comment: nothing is decided.
+        dialog.press("tab", "", "confirm:nextField")
+        return Heard.NO_ANSWER
+    dialog.paste(comment)
+    dialog.press("enter", "", "confirm:yes")
+    return Heard.TAKEN
+
+
+def _unmarked(dialog: Dialog) -> list[str]:
+    return [line.removesuffix(_SELECTED) for line in dialog_lines(dialog)]
+
+
+def _choices(dialog: Dialog) -> list[int]:
+    if isinstance(dialog, ListPanel):
+        # Also those that were not read: people know their number from before.
+        return list(dialog.found)
+    footer = dialog.view(WIDTH_CELLS).footer
+    return list(dict.fromkeys(row.choice for row in footer if row.choice is not None))
+
+
+def _selected(dialog: Dialog) -> int | None:
+    footer = dialog.view(WIDTH_CELLS).footer
+    return next((row.choice for row in footer if row.is_selected), None)
+
+
+def _has_field(dialog: Dialog) -> bool:
+    return any(row.caret_cells is not None for row in dialog.view(WIDTH_CELLS).footer)
+
+
+def _answers(rows: Iterable[FooterRow]) -> list[str]:
+    lines: list[str] = []
+    seen: set[int] = set()
+    for row in rows:
+        text = spoken(row.row.runs, has_columns=True).removesuffix(_ONLY_DRAWN)
+        if not text or (row.choice is None and (row.is_optional or not row.row.is_copied)):
+            # Hints name keys of the drawn screen.
+            continue
+        if row.choice is None or row.choice in seen:
+            lines.append(text)
+            continue
+        seen.add(row.choice)
+        mark = _SELECTED if row.is_selected else ""
+        lines.append((text if NUMBERED.match(text) else f"{row.choice + 1}. {text}") + mark)
+    return lines

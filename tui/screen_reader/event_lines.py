@@ -1,0 +1,219 @@
+"""Agent events as labelled lines, in the order in which they are to be read. Pure.
+
+Each line says what it is (`assistant:`, `tool:`, `result:` …) before what it holds; signs that a
+screen reader would spell out are words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from agent.display import CommandDisplay, DiffDisplay, Display, TodoDisplay
+from agent.events import (
+    AgentEvent,
+    Compacted,
+    Complete,
+    ErrorEvent,
+    HookFinished,
+    ModelFallback,
+    Notice,
+    PermissionRequested,
+    PermissionResolved,
+    RetryScheduled,
+    Terminal,
+    TextDelta,
+    Tombstone,
+    ToolDispatch,
+    ToolResult,
+)
+from permissions.base.text.sanitize import Sanitizer, sanitize
+from permissions.explain.explain_decision import because, decider_name
+from tui.text.safe_text import shown_display, shown_line
+from tui.transcript.diff.diff_view import diff_texts
+from tui.transcript.result_size import is_sized, result_size
+
+MAX_RESULT_LINES: Final = 12
+_EMPHASIS: Final = re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1")
+"""Stars that stand for bold: read out, they are four words around each."""
+
+
+class Narrator:
+    """Takes events, gives lines; keeps only what of the answer has no line end yet."""
+
+    def __init__(self) -> None:
+        """Begin with nothing said."""
+        self._cleaner = Sanitizer()
+        self._rest = ""
+        self._is_answering = False
+        self._is_code = False
+        self._asked: set[str] = set()
+        self._heard: set[str] = set()
+        self._inputs: dict[str, Mapping[str, Any]] = {}
+        """Calls whose change was read when the person was asked."""
+
+    def lines(self, event: AgentEvent) -> list[str]:
+        """Return what an event has to say; most say nothing."""
+        return list(self._lines(event))
+
+    def _lines(self, event: AgentEvent) -> Iterator[str]:
+        match event:
+            case TextDelta(agent_id=None):
+                yield from self._answer(self._cleaner.feed(event.text))
+            case Complete(agent_id=None):
+                yield from self._end_of_answer()
+            case Tombstone(agent_id=None):
+                was_heard = self._is_answering
+                self._forget_answer()
+                if was_heard:
+                    yield "notice: the answer broke off and is written anew"
+            case ToolDispatch():
+                if is_sized(event.name):
+                    self._inputs[event.tool_use_id] = event.input
+                yield f"{_who(event.agent_id)}tool: {shown_line(event.identifier)}"
+            case ToolResult():
+                tool_input = self._inputs.pop(event.tool_use_id, {})
+                size = result_size(event.name, tool_input, event.text)
+                was_heard = event.tool_use_id in self._heard
+                yield from _result(event, size, was_heard=was_heard)
+                self._heard.discard(event.tool_use_id)
+            case PermissionRequested():
+                self._asked.add(event.request_id)
+                self._heard.add(event.tool_use_id)
+            case PermissionResolved() if event.request_id in self._asked:
+                self._asked.discard(event.request_id)
+                decision = event.decision
+                if decision.source != "user":
+                    verb = "allowed" if decision.behavior == "allow" else "denied"
+                    who = decider_name(str(decision.source))
+                    yield f"permission: {verb} by {who}, {shown_line(because(decision))}"
+            case Notice():
+                yield f"{'notice' if event.level == 'info' else event.level}: {_text(event.text)}"
+            case ErrorEvent():
+                yield from self._end_of_answer()
+                yield f"error: {_text(event.message)}"
+            case RetryScheduled():
+                yield f"waiting: {event.delay_s:.0f} seconds, {_text(event.reason)}"
+            case ModelFallback():
+                yield f"notice: {event.to_model} goes on for {event.from_model}, {event.reason}"
+            case Compacted():
+                stay = f"{event.kept} messages stay as they were"
+                if event.kept == 1:
+                    stay = "message stays as it was"
+                yield (
+                    "notice: the conversation was summarised, "
+                    f"{event.tokens_before} to {event.tokens_after} tokens; the last {stay}"
+                )
+            case HookFinished():
+                yield from (f"hook: {_text(notice)}" for notice in event.notices)
+            case Terminal(agent_id=None):
+                yield from self._end_of_answer()
+                if event.reason == "completed":
+                    yield "done."
+                elif event.reason in {"aborted_streaming", "aborted_tools"}:
+                    yield "interrupted."
+                elif event.is_refused:
+                    yield "stopped."
+                else:
+                    detail = f", {_text(event.detail)}" if event.detail else ""
+                    yield f"stopped: {event.reason.replace('_', ' ')}{detail}"
+            case _:
+                pass
+
+    def _answer(self, text: str) -> Iterator[str]:
+        """Yield the lines that are whole; a screen reader should not meet half a word."""
+        *whole, self._rest = (self._rest + text).split("\n")
+        for raw in whole:
+            self._is_code ^= raw.lstrip().startswith("```")
+            line = raw if self._is_code else _EMPHASIS.sub(r"\2", raw)
+            if line.strip():
+                yield line if self._is_answering else f"assistant: {line}"
+                self._is_answering = True
+
+    def _end_of_answer(self) -> Iterator[str]:
+        yield from self._answer("\n")
+        self._forget_answer()
+
+    def _forget_answer(self) -> None:
+        self._rest = ""
+        self._is_answering = False
+        self._is_code = False
+        self._cleaner = Sanitizer()
+
+
+def _who(agent_id: str | None) -> str:
+    return "sub-agent, " if agent_id is not None else ""
+
+
+def _text(text: str) -> str:
+    return " ".join(sanitize(text).split())
+
+
+def _result(event: ToolResult, size: str, *, was_heard: bool) -> Iterator[str]:
+    """Yield how a call ended, then what it changed or printed."""
+    who = _who(event.agent_id)
+    display = shown_display(event.display)
+    if event.outcome != "ok":
+        first = next(iter(sanitize(event.text).strip().splitlines()), "")
+        is_told = isinstance(display, CommandDisplay) and display.exit_code is not None
+        yield f"{who}result: {event.outcome}" + (f", {first}" if first and not is_told else "")
+    lines = display_lines(display) if display is not None else []
+    if isinstance(display, DiffDisplay) and was_heard:
+        lines = lines[:1]
+    if event.outcome == "ok" and not lines:
+        yield f"{who}result: {size or _counted(len(event.text.splitlines()), 'line')}"
+    if isinstance(display, CommandDisplay):
+        # Its status, and the end of its output: that is where it says what came of it.
+        status = lines[: display.exit_code is not None]
+        yield from (*status, *limited(lines[len(status) :], from_end=True))
+    else:
+        yield from limited(lines)
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
+def limited(lines: Sequence[str], *, from_end: bool = False) -> Iterator[str]:
+    """Yield the first lines, and how many were left out; or that number and the last lines."""
+    # One line too many is said: to say that it is missing takes a line as well.
+    count = len(lines) if len(lines) <= MAX_RESULT_LINES + 1 else MAX_RESULT_LINES
+    left_out = len(lines) - count
+    if from_end and left_out:
+        yield f"{left_out} earlier lines, not read"
+    yield from lines[left_out:] if from_end else lines[:count]
+    if left_out and not from_end:
+        yield f"{left_out} more lines, not read"
+
+
+def display_lines(display: Display) -> list[str]:
+    """Return what a call did or would do: its change line by line, its output, its tasks."""
+    match display:
+        case DiffDisplay():
+            return list(_change(display))
+        case CommandDisplay():
+            output = [f"output: {line}" for line in display.output.splitlines() if line.strip()]
+            if display.exit_code is not None:
+                return [f"result: exit status {display.exit_code}", *output]
+            return output
+        case TodoDisplay():
+            signs = {"completed": "done", "in_progress": "now", "pending": "to do"}
+            return [f"task, {signs[item.status]}: {item.content}" for item in display.items]
+        case _:
+            return []
+
+
+def _change(display: DiffDisplay) -> Iterator[str]:
+    diff = diff_texts(display.old, display.new, 0)
+    what = "new file" if display.is_new else "change"
+    yield f"{what}: {display.path}, {_counted(diff.added, 'line')} added, {diff.removed} removed"
+    for hunk in diff.hunks:
+        for line in hunk:
+            match line.kind:
+                case "added":
+                    yield f"line {line.new_number} added: {line.text}"
+                case "removed":
+                    yield f"line {line.old_number} removed: {line.text}"
+                case "same":
+                    pass

@@ -1,0 +1,44 @@
+"""Where lines are said: written at once, marked for terminals that know prompts from output."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable
+from typing import Final, TextIO
+
+from permissions.base.text.sanitize import sanitize
+
+BELL: Final = "\a"
+PROMPT_STARTS: Final = "\x1b]133;A\x1b\\"
+OUTPUT_STARTS: Final = "\x1b]133;C\x1b\\"
+OUTPUT_ENDS: Final = "\x1b]133;D\x1b\\"
+"""Marks (OSC 133) by which terminals and screen readers jump from prompt to prompt."""
+
+
+class Voice:
+    """Writes lines to one terminal; nothing in them is a command of it."""
+
+    def __init__(self, out: TextIO, *, has_marks: bool) -> None:
+        """`has_marks` is False for output that is no terminal, or a very simple one."""
+        self._out = out
+        self._has_marks = has_marks
+
+    def say(self, lines: Iterable[str]) -> None:
+        """Write lines, in order."""
+        for line in lines:
+            self._write(sanitize(line) + "\n")
+
+    def mark(self, sign: str) -> None:
+        """Write one of the marks above, the bell, or another sequence that moves nothing."""
+        if self._has_marks or sign == BELL:
+            self._write(sign)
+
+    def _write(self, text: str) -> None:
+        # A terminal that is gone has nobody to say anything to; the input's end says so.
+        with contextlib.suppress(OSError):
+            try:
+                self._out.write(text)
+            except UnicodeEncodeError as error:
+                known = text.encode(error.encoding, "backslashreplace")
+                self._out.write(known.decode(error.encoding))
+            self._out.flush()

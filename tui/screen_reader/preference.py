@@ -1,0 +1,28 @@
+"""Whether the person wants lines in place of a drawn screen: said by flag, variable or setting."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from agent.options import RunOptions
+from permissions.base.files.settings_text import own_values
+
+VARIABLES: Final = ("AGENT_TUI_SCREEN_READER", "CLAUDE_AX_SCREEN_READER")
+SETTING: Final = "axScreenReader"
+_NO: Final = frozenset({"", "0", "false", "no"})
+
+
+def wants_lines(options: RunOptions, env: Mapping[str, str]) -> bool:
+    """Read flag, variables, then the person's own settings; the first that says something counts.
+
+    Asked before the first frame: it reads one small file and imports nothing.
+    """
+    if options.screen_reader:
+        return True
+    for name in VARIABLES:
+        if name in env:
+            return env[name].strip().lower() not in _NO
+    home = env.get("AGENT_TUI_HOME") or str(Path(env.get("HOME") or "/") / ".agent")
+    return own_values(home).get(SETTING) is True

@@ -1,0 +1,312 @@
+"""A conversation in labelled lines: prompts are typed, everything else is said in order.
+
+Next: `tui.screen_reader.event_lines` (what is said), `tui.screen_reader.dialogs` (what is asked),
+`tui.screen_reader.command_api` (`/`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+import time
+from collections.abc import Coroutine, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from agent.errors import AgentError
+from agent.exit_status import EXIT_ERROR, EXIT_HANGUP, EXIT_TERMINATED
+from agent.options import RunOptions
+from agent.user_prompt import Prompt
+from permissions.base.process.child_environment import child_environment
+from permissions.base.process.worker_threads import run_to_end
+from permissions.explain.explain_decision import home_relative
+from permissions.mode import named
+from tui.app.claude_settings_notice import notes_of_start
+from tui.commands import meant_by
+from tui.conversation.factory import ConversationMaker
+from tui.ports.conversation import ConversationPort, ScreenPorts
+from tui.screen_reader.command_api import FlatScreen
+from tui.screen_reader.dialogs import Asker, FlatContender, FlatPerson
+from tui.screen_reader.event_lines import Narrator
+from tui.screen_reader.line_input import LineReader
+from tui.screen_reader.line_output import OUTPUT_ENDS, OUTPUT_STARTS, PROMPT_STARTS, Voice
+from tui.version import version
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from agent.display import Display
+    from agent.events import AgentEvent
+    from agent.session.prompt_log import PromptLog
+
+LEAVE_S: Final = 2.0
+"""How long the first Ctrl+C at the prompt waits for the second."""
+HISTORY: Final = 200
+WELCOME: Final = (
+    "Type a request and press enter. A line that ends with a backslash goes on in the next. "
+    "Slash help lists the commands, slash mode changes what is asked, ctrl+c interrupts, "
+    "ctrl+d leaves."
+)
+
+
+def run_flat(options: RunOptions, launch_dir: Path, env: Mapping[str, str]) -> int:
+    """Hold the conversation on the terminal and return the exit status."""
+    return run_to_end(_FlatRun(options, launch_dir, env).run())
+
+
+class _FlatRun:
+    """One run: the front that the conversation's maker speaks to, and the loop of prompts."""
+
+    def __init__(self, options: RunOptions, launch_dir: Path, env: Mapping[str, str]) -> None:
+        is_simple = env.get("TERM", "") in {"", "dumb"}
+        self.voice = Voice(sys.stdout, has_marks=sys.stdout.isatty() and not is_simple)
+        self.reader = LineReader()
+        self.asker = Asker(self.voice, self.reader, self._keep)
+        self.conversation: ConversationPort | None = None
+        self._options = options
+        self._env = env
+        self._maker = ConversationMaker(options, launch_dir, env, self)
+        self._screen = FlatScreen(self, launch_dir)
+        self._narrator = Narrator()
+        self._waiting: list[str] = []
+        """Lines typed ahead, which become prompts."""
+        self._status: int | None = None
+        self._leave_until_s = 0.0
+        self._log: PromptLog | None = None
+        self._work: asyncio.Future[None] | None = None
+
+    async def run(self) -> int:
+        """Talk until the person leaves; return the exit status."""
+        self._follow_signals()
+        self.voice.say([f"agent-tui {version()}, in plain lines"])
+        try:
+            await self.begin()
+            await self._talk()
+        except AgentError as error:
+            self.voice.say([f"error: {error}"])
+            self._status = EXIT_ERROR
+        finally:
+            farewell = self._maker.how_to_continue()
+            await self._maker.aclose()
+            self.reader.close()
+        self.voice.say([f"warning: {line}" for line in self._maker.last_words()])
+        if farewell:
+            self.voice.say([farewell.rstrip()])
+        return self._status or 0
+
+    async def begin(self) -> None:
+        """Make a conversation and say what it is."""
+        person = FlatPerson(self.asker, lambda: self._screen.commands)
+        contender = FlatContender(
+            self.asker,
+            self._maker.suggest_grants,
+            self._preview,
+            self._maker.judge_call,
+            home_relative(self._env.get("HOME", "")),
+        )
+        ports = ScreenPorts(contender, person, person.trust, person.onboard)
+        conversation = self.conversation = await self._maker.make(ports)
+        demo = ", a scripted demo model" if conversation.is_demo else ""
+        self.voice.say(
+            [
+                f"folder: {conversation.launch_dir}",
+                f"model: {conversation.model}{demo}",
+                f"mode: {named(conversation.mode)}",
+                WELCOME,
+            ]
+        )
+        count = sum(1 for message in conversation.messages if message.origin == "person")
+        if count:
+            self.voice.say([f"notice: this session goes on after {count} earlier prompts"])
+        await self._read_history()
+
+    async def restart(self, session_id: str | None) -> None:
+        """Leave this conversation for another session, or a new one."""
+        self.conversation = None
+        await self._maker.release(session_id)
+        await self.begin()
+
+    def leave(self) -> None:
+        """End the program after what is being done."""
+        self._status = self._status or 0
+
+    # The front that the maker speaks to
+
+    def notice(self, text: str, level: str = "info") -> None:
+        """Say a line of the program's own."""
+        label = "notice" if level == "info" else level
+        lines = text.splitlines() or [""]
+        self.voice.say([f"{label}: {lines[0]}", *lines[1:]])
+
+    def use_folder(self, folder: Path) -> None:
+        """Work in the demo's copy of its sample project."""
+        self._screen.folder = folder
+
+    def name_window(self, title: str) -> None:
+        """The window's title stays the terminal's own."""
+
+    def take_draft(self, text: str) -> bool:
+        """Offer what was typed and not sent as something that Up brings back."""
+        self.reader.remember(text)
+        self.notice("what was typed and not sent is in the history: press Up")
+        return True
+
+    def pass_on(self, sequence: str) -> None:
+        """Write what a hook asks for to the terminal, where it is one."""
+        self.voice.mark(sequence)
+
+    async def show_past(self, path: Path) -> None:
+        """Lines that were said in another run are not said again; `begin` tells how many."""
+
+    async def show_event(self, event: AgentEvent) -> None:
+        """Say an event."""
+        self.voice.say(self._narrator.lines(event))
+
+    # Prompts
+
+    async def _talk(self) -> None:
+        if self._options.prompt:
+            await self.handle(self._options.prompt)
+        while self._status is None:
+            self._keep(self.reader.typed_ahead())
+            if self._waiting:
+                text = self._waiting.pop(0)
+                self.voice.say([f"you: {text}"])
+            else:
+                typed = await self._typed()
+                if typed is None:
+                    self.leave()
+                    return
+                text = typed
+            if text.strip():
+                await self.handle(text.strip())
+
+    async def _typed(self) -> str | None:
+        """Return what the person types, several lines where each ends with a backslash."""
+        self.voice.mark(PROMPT_STARTS)
+        text = await self.reader.line("you: ")
+        while text is not None and text.endswith("\\"):
+            more = await self.reader.line("more: ")
+            text = f"{text[:-1]}\n{more}" if more is not None else None
+        if text is not None and text.strip():
+            await self._keep_typed(text)
+        return text
+
+    async def handle(self, text: str) -> None:
+        """Do what a line asks for: a prompt, a command, or a shell command."""
+        text = meant_by(text)
+        if text.startswith("!") and text[1:].strip():
+            await self._run_shell(text[1:].strip())
+        elif text.startswith("/"):
+            await self._doing(self._screen.run_command(text))
+            for follow_up in self._screen.take_prompts():
+                await self._run_prompt(follow_up)
+        else:
+            await self._run_prompt(text)
+
+    async def _run_prompt(self, text: str) -> None:
+        assert self.conversation is not None
+        next_prompt: Prompt | None = Prompt(text)
+        while next_prompt is not None and self._status is None:
+            await self.say_events(self.conversation.run(next_prompt))
+            next_prompt = self.conversation.next_queued()
+            if next_prompt is not None:
+                self.voice.say([f"you: {next_prompt.text}"])
+
+    async def say_events(self, events: AsyncIterator[AgentEvent]) -> None:
+        """Say events until the last."""
+
+        async def work() -> None:
+            async for event in events:
+                await self.show_event(event)
+
+        self.voice.mark(OUTPUT_STARTS)
+        await self._doing(work())
+        self.voice.mark(OUTPUT_ENDS)
+
+    async def _doing(self, work: Coroutine[object, object, None]) -> None:
+        """Wait for work that Ctrl+C may end."""
+        self._work = asyncio.ensure_future(work)
+        try:
+            await asyncio.wait({self._work})
+            if not self._work.cancelled():
+                self._work.result()
+        finally:
+            self._work = None
+
+    async def _run_shell(self, command: str) -> None:
+        """Run the person's own command, say its output, then tell the model of it."""
+        from tui.app.bang_commands import hear_of, own_shell  # rarely used
+
+        assert self.conversation is not None
+        shell = own_shell(command, self.conversation, child_environment(self._env, {}))
+        if shell is None:
+            return
+        await self.say_events(shell.events())
+        if note := hear_of(shell, self.conversation, self.notice):
+            await self._run_prompt(note)
+
+    def _keep(self, lines: Sequence[str]) -> None:
+        """Keep lines typed ahead as prompts of their own."""
+        self._waiting.extend(lines)
+        if lines:
+            self.voice.say([f"notice: kept for later: {line}" for line in lines])
+
+    def _preview(self, tool_use_id: str) -> Display | None:
+        return self.conversation.preview_of(tool_use_id) if self.conversation is not None else None
+
+    # History, signals
+
+    async def _read_history(self) -> None:
+        center = self.conversation.commands if self.conversation is not None else None
+        if center is None:
+            return
+        from agent.session.prompt_log import PromptLog  # not before the model is settled
+
+        context = center.context
+        log = self._log = PromptLog(context.agent_home, context.settings().project_root)
+        recent = await asyncio.to_thread(log.recent, HISTORY)
+        for prompt in reversed(recent):
+            self.reader.remember(prompt.text)
+        warnings, notices = await notes_of_start(center)
+        for text in warnings:
+            self.notice(text, "warning")
+        for text in notices:
+            self.notice(text)
+
+    async def _keep_typed(self, text: str) -> None:
+        from agent.session.prompt_log import TypedPrompt  # imported with the log
+
+        self.reader.remember(text)
+        if self._log is None or self.conversation is None:
+            return
+        typed = TypedPrompt(text, self.conversation.session_id, time.time())
+        try:
+            await asyncio.to_thread(self._log.add, typed)
+        except OSError as error:
+            self.notice(f"what you type is not kept for next time: {error.strerror}", "warning")
+
+    def _follow_signals(self) -> None:
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGINT, self._on_interrupt)
+        loop.add_signal_handler(signal.SIGTERM, self._on_end, EXIT_TERMINATED)
+        loop.add_signal_handler(signal.SIGHUP, self._on_end, EXIT_HANGUP)
+
+    def _on_interrupt(self) -> None:
+        """Interrupt what runs; at the prompt, leave on the second press."""
+        if self.conversation is not None and self.conversation.interrupt():
+            self.voice.say(["", "notice: interrupting"])
+        elif self._work is not None:
+            self._work.cancel()
+        elif time.monotonic() < self._leave_until_s:
+            self._on_end(0)
+        else:
+            self._leave_until_s = time.monotonic() + LEAVE_S
+            self.voice.say(["", "notice: press ctrl+c again to leave"])
+
+    def _on_end(self, status: int) -> None:
+        self._status = status
+        if self.conversation is not None:
+            self.conversation.interrupt("the program is closing")
+        self.reader.give_up()

@@ -1,0 +1,58 @@
+"""Whether the early prompt may be shown: only where the screen will surely follow."""
+
+from __future__ import annotations
+
+import os
+import sys
+import termios
+from collections.abc import Mapping
+
+from permissions.base.files.settings_text import read_text
+from tui.input.early_prompt import MIN_COLUMNS, MIN_ROWS, EarlyPrompt
+from tui.screen.output_stream import screen_fileno
+
+
+def open_early_prompt(env: Mapping[str, str]) -> EarlyPrompt | None:
+    """Show the prompt if the screen will surely follow; None otherwise.
+
+    Not at the very first start, which begins with questions, nor where the person may want lines,
+    nor where the terminal is another program's: to change its settings would stop us.
+    """
+    if env.get("TERM", "") in {"", "dumb"} or _may_want_lines(env) or _is_first_start(env):
+        return None
+    try:
+        for stream in (sys.__stdin__, sys.__stdout__):
+            if stream is None or not stream.isatty():
+                return None
+        assert sys.__stdin__ is not None
+        typed, shown = sys.__stdin__.fileno(), screen_fileno()
+        size = os.get_terminal_size(shown)
+        if size.columns < MIN_COLUMNS or size.lines < MIN_ROWS:
+            return None
+        if os.tcgetpgrp(typed) != os.getpgrp():
+            return None
+        return EarlyPrompt(typed, shown)
+    except (OSError, ValueError, termios.error):
+        return None
+
+
+def _may_want_lines(env: Mapping[str, str]) -> bool:
+    """Look for the setting's name; `tui.screen_reader.preference` reads it properly, but later."""
+    if any(name.endswith("_SCREEN_READER") for name in env):
+        return True
+    try:
+        text = read_text(os.path.join(_agent_home(env), "settings.json"))
+    except (OSError, ValueError):
+        # Nothing is said in it that could be read, neither now nor later.
+        return False
+    return text is not None and "axScreenReader" in text
+
+
+def _is_first_start(env: Mapping[str, str]) -> bool:
+    """Return whether questions may come before the prompt: nothing is known of any model."""
+    named = any(name.startswith("ANTHROPIC_") for name in env)
+    return not named and not os.path.isdir(_agent_home(env))
+
+
+def _agent_home(env: Mapping[str, str]) -> str:
+    return env.get("AGENT_TUI_HOME") or os.path.join(env.get("HOME") or "/", ".agent")

@@ -1,0 +1,83 @@
+"""A conversation as plain lines, for output that is no terminal: what was said, done and
+answered."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Final, TextIO
+
+from agent.display import CommandDisplay, DiffDisplay
+from agent.events import (
+    AgentEvent,
+    ErrorEvent,
+    MessageCommitted,
+    Notice,
+    PermissionResolved,
+    Terminal,
+    ToolDispatch,
+    ToolResult,
+)
+from permissions.base.text.sanitize import sanitize
+
+MAX_RESULT_LINES: Final = 12
+
+
+class PlainPrinter:
+    """Writes events as people read them; never a control character."""
+
+    def __init__(self, out: TextIO) -> None:
+        """Write to `out`."""
+        self._out = out
+
+    def prompt(self, text: str) -> None:
+        """Write what the person says."""
+        self._write(f"> {text}\n")
+
+    def event(self, event: AgentEvent) -> None:
+        """Write what an event has to show; most have nothing."""
+        match event:
+            case MessageCommitted() if event.message.role == "assistant" and event.message.text:
+                self._write(f"{event.message.text.strip()}\n")
+            case ToolDispatch():
+                self._write(f"* {event.identifier}")
+            case ToolResult():
+                self._result(event)
+            case PermissionResolved():
+                self._write(f"  {event.decision.behavior}: {event.decision.message}")
+            case Notice() | ErrorEvent():
+                text = event.text if isinstance(event, Notice) else event.message
+                self._write(f"! {text}")
+            case Terminal(agent_id=None) if event.reason != "completed":
+                self._write(f"! stopped: {event.reason} {event.detail}".rstrip())
+            case _:
+                pass
+
+    def _result(self, event: ToolResult) -> None:
+        display = event.display
+        if isinstance(display, DiffDisplay):
+            lines = list(
+                difflib.unified_diff(
+                    display.old.splitlines(),
+                    display.new.splitlines(),
+                    f"a/{display.path}",
+                    f"b/{display.path}",
+                    lineterm="",
+                )
+            )
+        elif isinstance(display, CommandDisplay):
+            lines = display.output.splitlines()
+        elif event.is_error:
+            lines = event.text.splitlines()
+        else:
+            lines = []
+        # One line too many is shown: to say that it is missing takes a line as well.
+        shown = lines if len(lines) == MAX_RESULT_LINES + 1 else lines[:MAX_RESULT_LINES]
+        for line in shown:
+            self._write(f"  {line}")
+        if len(lines) > len(shown):
+            self._write(f"  … {len(lines) - len(shown)} more lines")
+        self._write("")
+
+    def _write(self, text: str) -> None:
+        self._out.write(sanitize(text) + "\n")
+        self._out.flush()

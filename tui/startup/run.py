@@ -1,0 +1,242 @@
+"""The run with a screen: first frame at once, the conversation made behind it, a clean end.
+
+What takes long (settings, the model's SDK, the session) is imported and read only after the first
+frame; keys typed meanwhile are kept by the app.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from agent.exit_status import EXIT_HANGUP, EXIT_INTERRUPTED
+from agent.options import RunOptions
+from permissions.base.process.child_environment import child_environment
+from permissions.base.process.worker_threads import run_to_end
+from permissions.base.text.sanitize import sanitize
+from themes.registry import DEFAULT_THEME, load_theme
+from themes.theme import ThemeError
+from tui.app.app import AgentApp
+from tui.app.app_options import AppOptions, ExitReport
+from tui.conversation.factory import ConversationMaker
+from tui.prompt.external_editor import edit_file, edit_text, editor_command
+from tui.terminal.background import dark_from_environment
+from tui.theme.theme_choice import AUTO, theme_for
+from tui.theme.theme_files import known_background, named_theme
+from tui.version import version
+
+if TYPE_CHECKING:
+    from agent.events import AgentEvent
+    from tui.input.early_prompt import EarlyPrompt
+
+
+HURRY_PRESSES: Final = 3
+GOODBYE_S: Final = 3.0
+"""How long a terminal may take for the last lines of a program that was told to end."""
+SWITCH_S: Final = 0.0005
+"""How long a thread that imports or colours code keeps the interpreter: a tenth of the usual, or
+each key would wait 5 ms more for its echo."""
+
+
+def run_screen(options: RunOptions, launch_dir: Path, early: EarlyPrompt | None = None) -> int:
+    """Run the app on the terminal, which `early` may hold, and return the exit status."""
+    sys.setswitchinterval(SWITCH_S)
+    for name in ("COLUMNS", "LINES"):
+        # Exported by some shells and tools; they would count more than the terminal's own size.
+        os.environ.pop(name, None)
+    run = _ScreenRun(options, launch_dir, os.environ)
+    run.app.early = early
+    try:
+        if early is not None:
+            early.let_interrupt()
+        status = run_to_end(run.run())
+    except KeyboardInterrupt:
+        status = run.status
+    # All is saved and the terminal is back: a Ctrl+C that comes late has nothing to end.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _let_go_of_output()
+    if run.deadline is not None:
+        run.deadline.cancel()
+    return status
+
+
+def _let_go_of_output() -> None:
+    """Write what is left; to a terminal that has gone, nothing can be, and that is no failure."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            # The interpreter tries once more while it ends, and would change the exit status.
+            with open(os.devnull, "wb") as nowhere:
+                os.dup2(nowhere.fileno(), stream.fileno())
+
+
+class _ScreenRun:
+    def __init__(self, options: RunOptions, launch_dir: Path, env: Mapping[str, str]) -> None:
+        if options.resume == "" and not options.prompt:
+            # `-r` alone: the person chooses on the screen, from a conversation that is still empty.
+            from dataclasses import replace
+
+            options = replace(options, resume=None, prompt="/resume")
+        self._launch_dir = launch_dir
+        self.maker = ConversationMaker(options, launch_dir, env, self)
+        self.status = EXIT_INTERRUPTED
+        """Exit status, once the goodbye was said."""
+        self.deadline: threading.Timer | None = None
+        """Ends the process where even the goodbye has to wait."""
+        home = Path(env.get("HOME") or "/")
+        agent_home = Path(env["AGENT_TUI_HOME"]) if env.get("AGENT_TUI_HOME") else home / ".agent"
+        self._agent_home = agent_home
+        themes_dir = (agent_home / "themes", home / ".claude" / "themes")
+        wanted = named_theme(agent_home) or named_theme(home / ".claude") or AUTO
+        is_dark = dark_from_environment(env)
+        if is_dark is None and wanted == AUTO:
+            is_dark = known_background(agent_home)
+        notices: tuple[str, ...] = ()
+        try:
+            theme, theme_notices = load_theme(theme_for(wanted, is_dark), user_dir=themes_dir)
+        except ThemeError as error:
+            theme, theme_notices = load_theme(DEFAULT_THEME)
+            notices = (f"theme: {error}",)
+        editor = editor_command(env)
+        self.app = AgentApp(
+            self.maker.make,
+            AppOptions(
+                theme=theme,
+                wanted_theme=wanted,
+                is_dark=is_dark,
+                env=env,
+                version=version(),
+                folder=launch_dir,
+                awaits_demo=options.demo,
+                home=home,
+                no_color=bool(env.get("NO_COLOR")),
+                initial_prompt=options.prompt or "",
+                agent_home=agent_home,
+                themes_dir=themes_dir,
+                shell_env=child_environment(env, {}),
+                notices=(*notices, *theme_notices),
+            ),
+            suggest_grants=self.maker.suggest_grants,
+            judge_call=self.maker.judge_call,
+            edit_text=(lambda text, name: edit_text(editor, text, name)) if editor else None,
+            edit_path=(lambda path: edit_file(editor, path)) if editor else None,
+            release=self.maker.release,
+        )
+
+    async def run(self) -> int:
+        report: ExitReport | None = None
+        try:
+            report = await self.app.run_async()
+        finally:
+            await self._close_patiently()
+        kept = await self._keep_unsent()
+        if report is None:
+            # Ended by a signal: all is saved, and a terminal that reads no more is not waited for.
+            code = self.app.return_code
+            self.deadline = threading.Timer(
+                GOODBYE_S, os._exit, (EXIT_INTERRUPTED if code is None else code,)
+            )
+            self.deadline.daemon = True
+            self.deadline.start()
+        try:
+            sys.stdout.write(kept)
+            self.status = self._say_goodbye(report)
+            for line in self.maker.last_words():
+                sys.stderr.write(f"agent-tui: {line}\n")
+        except OSError:
+            # The terminal is gone, and with it whoever would read.
+            self.status = self.app.return_code or EXIT_HANGUP
+        return self.status
+
+    async def _keep_unsent(self) -> str:
+        """Keep what was typed before there was a conversation; return what to say of it."""
+        sent = [prompt.text for prompt in self.app.runner.queued]
+        draft = self.app.keyboard.kept_text
+        options = self.maker.options
+        if self.maker.assembled is not None or options.demo or not (sent or draft):
+            return ""
+        from agent.errors import SessionError  # an end this early is rare
+        from agent.session.unsent_draft import keep_unsent, remember_unsent
+
+        home = self._agent_home
+        try:
+            if options.resume or options.continue_latest:
+                await asyncio.to_thread(remember_unsent, home, self._launch_dir, [*sent, draft])
+                return "What you typed is kept: ↑ brings it back.\n"
+            await asyncio.to_thread(
+                keep_unsent, home, self._launch_dir, sent, draft, version=version()
+            )
+        except (OSError, SessionError) as error:
+            return f"What you typed could not be kept: {error}\n"
+        return "What you typed is kept: agent-tui -c brings it back.\n"
+
+    async def _close_patiently(self) -> None:
+        """Close; a Ctrl+C that comes late does no harm, and the third one ends the waiting."""
+        closing = asyncio.ensure_future(self.maker.aclose())
+        presses = 0
+
+        def on_interrupt() -> None:
+            nonlocal presses
+            presses += 1
+            if presses >= HURRY_PRESSES:
+                closing.cancel()
+
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGINT, on_interrupt)
+        await asyncio.wait({closing})
+        if not closing.cancelled():
+            closing.result()
+        elif self.maker.assembled is not None:
+            self.maker.assembled.conversation.shells.kill_now()
+
+    def _say_goodbye(self, report: ExitReport | None) -> int:
+        if report is None:
+            sys.stdout.write(self.maker.how_to_continue())
+            # None where nobody asked it to end: the loop was interrupted from outside.
+            code = self.app.return_code
+            return EXIT_INTERRUPTED if code is None else code
+        if report.last_answer:
+            sys.stdout.write(sanitize(report.last_answer).rstrip() + "\n\n")
+        if report.error:
+            sys.stderr.write(f"agent-tui: {sanitize(report.error)}\n")
+            return 1
+        sys.stdout.write(self.maker.how_to_continue())
+        return 0
+
+    # -- the front that the conversation's maker speaks to ----------------------------------
+
+    def notice(self, text: str, level: str = "info") -> None:
+        """Add a line of our own to the transcript."""
+        self.app.notice(text, level)
+
+    def use_folder(self, folder: Path) -> None:
+        """Show the demo's copy as the folder that is worked in."""
+        self.app.use_folder(folder)
+
+    def name_window(self, title: str) -> None:
+        """Show a session's name as the window's title."""
+        self.app.name_window(title)
+
+    def take_draft(self, text: str) -> bool:
+        """Put what was typed and not sent back into the prompt."""
+        self.app.composer.insert(text)
+        return True
+
+    def pass_on(self, sequence: str) -> None:
+        """Write what a hook asks for to the terminal."""
+        self.app.pass_on(sequence)
+
+    async def show_past(self, path: Path) -> None:
+        """Show the end of the session that is resumed; more of it as the person scrolls up."""
+        await self.app.past.open(path)
+
+    async def show_event(self, event: AgentEvent) -> None:
+        """Show an event that belongs to no prompt."""
+        await self.app.bridge.put(event)

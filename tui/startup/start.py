@@ -1,0 +1,214 @@
+"""What one start does: choose screen or no screen, settle the model, run, leave the terminal as
+it was."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import select
+import signal
+import sys
+from collections.abc import AsyncIterator
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TextIO
+
+from agent.errors import AgentError, UsageError
+from agent.exit_status import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_TERMINATED, EXIT_USAGE
+from agent.options import RunOptions
+from permissions.base.process.worker_threads import run_to_end
+from permissions.base.text.sanitize import sanitize
+from tui.conversation.gc_pause import pause_collection, resume_collection
+from tui.screen_reader.preference import wants_lines
+from tui.version import version
+
+if TYPE_CHECKING:
+    from tui.input.early_prompt import EarlyPrompt
+
+MAX_STDIN_BYTES: Final = 10_000_000
+"""Standard input taken as context; more is an error that says so."""
+SILENCE_S: Final = 3.0
+"""After how long somebody may wonder what is waited for."""
+
+
+def start(options: RunOptions, early: EarlyPrompt | None = None) -> int:
+    """Run the program for these options and return its exit status.
+
+    `early` holds the terminal until the screen takes it; where none does, it is given back.
+    """
+    try:
+        return _start(options, early)
+    except UsageError as error:
+        _give_back(early)
+        return _fail(str(error), EXIT_USAGE)
+    except AgentError as error:
+        _give_back(early)
+        return _fail(str(error), EXIT_ERROR)
+
+
+def _give_back(early: EarlyPrompt | None) -> None:
+    if early is not None:
+        early.give_back()
+
+
+def _start(options: RunOptions, early: EarlyPrompt | None) -> int:
+    pause_collection()
+    try:
+        launch_dir = Path.cwd()
+    except OSError:
+        raise UsageError("The current folder no longer exists. Change to one that does.") from None
+    if options.headless:
+        return _headless(options, launch_dir)
+    if not sys.stdout.isatty() or not sys.stdin.isatty():
+        return _without_terminal(options, launch_dir)
+    if wants_lines(options, os.environ):
+        # In lines where the person said so: the screen's library is never loaded.
+        from tui.screen_reader.session import run_flat
+
+        return run_flat(options, launch_dir, os.environ)
+    if os.environ.get("TERM", "") in {"", "dumb"}:
+        raise UsageError(
+            "This terminal cannot show the screen (TERM is "
+            f"{os.environ.get('TERM') or 'not set'}). "
+            "Set TERM, for example to xterm-256color, or use lines: "
+            'agent-tui --screen-reader. Without either: agent-tui -p "your request"'
+        )
+    # The screen library takes a tenth of a second: only now is it clear that it is needed.
+    from tui.startup.run import run_screen
+
+    return run_screen(options, launch_dir, early)
+
+
+def _fail(message: str, status: int) -> int:
+    sys.stderr.write(f"agent-tui: {sanitize(message)}\n")
+    return status
+
+
+def _without_terminal(options: RunOptions, launch_dir: Path) -> int:
+    if options.demo:
+        # The demo imports the scripted model, which no other start needs.
+        from tui.startup.demo_run import print_demo
+
+        return asyncio.run(print_demo(options, sys.stdout))
+    if options.prompt is not None or not sys.stdin.isatty():
+        what = "standard output" if not sys.stdout.isatty() else "standard input"
+        raise UsageError(
+            f"{what} is no terminal, so there is no screen. "
+            'For a run without one: agent-tui -p "your request"'
+        )
+    raise UsageError('standard output is no terminal. Use: agent-tui -p "your request"')
+
+
+def _headless(options: RunOptions, launch_dir: Path) -> int:
+    prompts = [] if options.setup_only else _prompts(options, sys.stdin)
+    return run_to_end(_run_headless(options, launch_dir, prompts))
+
+
+def _prompts(options: RunOptions, stdin: TextIO | None) -> list[str] | None:
+    """Return the prompts of a text run; None when they come as JSON lines."""
+    if options.input_format == "stream-json":
+        return None
+    piped = ""
+    if stdin is not None and not stdin.isatty():
+        _say_what_is_waited_for(stdin)
+        data = stdin.buffer.read(MAX_STDIN_BYTES + 1)
+        if len(data) > MAX_STDIN_BYTES:
+            raise UsageError(
+                f"Standard input is larger than {MAX_STDIN_BYTES // 1_000_000} MB. "
+                "Save it to a file and name the file in the prompt."
+            )
+        piped = data.decode("utf-8", "replace").strip()
+    if options.prompt and piped:
+        return [f"{options.prompt}\n\n<stdin>\n{piped}\n</stdin>"]
+    text = options.prompt or piped
+    if not text.strip():
+        raise UsageError('There is no prompt. Use: agent-tui -p "your request"')
+    return [text]
+
+
+def _say_what_is_waited_for(stdin: TextIO) -> None:
+    """Tell of a standard input that says nothing and does not end: a script may have left it so."""
+    if not select.select([stdin], [], [], SILENCE_S)[0]:
+        sys.stderr.write(
+            "agent-tui: waiting for standard input to end. To run without it: </dev/null\n"
+        )
+
+
+async def _run_headless(options: RunOptions, launch_dir: Path, texts: list[str] | None) -> int:
+    # Everything that runs a model comes after the command line was understood; the first request
+    # brings the SDK, which takes longest, when it is on its way.
+    from agent.model.sdk import when_loaded
+
+    when_loaded(resume_collection)
+    from agent.assembly.assemble import PersonPorts, assemble, settings_for, surroundings_from
+    from agent.headless.control_protocol import Control
+    from agent.headless.input_lines import StreamInput
+    from agent.headless.run import run_headless, run_start, say_hooks, write_line
+    from agent.user_prompt import Prompt
+    from tui.conversation.model_choice import Closer, close_all, demo_model, real_model
+
+    around = surroundings_from(os.environ, launch_dir, version=version())
+    closers: list[Closer] = []
+    control = Control(partial(write_line, sys.stdout)) if texts is None else None
+    person = PersonPorts(dialog=control if options.asks_over_stdout else None)
+    try:
+        if options.demo:
+            setup, around, closer = await demo_model(around)
+            closers.append(closer)
+            settings = settings_for(options, around)
+        else:
+            settings = settings_for(options, around)
+            setup = await real_model(settings, around, options)
+        assembled = await assemble(options, around, settings, setup, person, is_demo=options.demo)
+    except BaseException:
+        await close_all(closers)
+        raise
+    for notice in assembled.notices:
+        sys.stderr.write(f"agent-tui: {sanitize(notice)}\n")
+    conversation = assembled.conversation
+    by_signal: list[int] = []
+    lines = (
+        StreamInput(sys.stdin.fileno(), control, output=sys.stdout.fileno())
+        if control is not None
+        else None
+    )
+
+    def on_signal(status: int) -> None:
+        by_signal.append(status)
+        conversation.interrupt()
+        if lines is not None:
+            lines.stop()
+
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGINT, on_signal, EXIT_INTERRUPTED)
+    loop.add_signal_handler(signal.SIGTERM, on_signal, EXIT_TERMINATED)
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as `nohup` has it
+        loop.add_signal_handler(signal.SIGHUP, on_signal, EXIT_TERMINATED)
+
+    async def given() -> AsyncIterator[Prompt]:
+        for text in texts or ():
+            yield Prompt(text)
+
+    first = Prompt(options.prompt) if options.prompt else None
+    prompts = given() if lines is None else lines.prompts(conversation, first)
+    try:
+        if options.setup_only:
+            return await run_start(conversation, err=sys.stderr)
+        return await run_headless(
+            conversation,
+            prompts,
+            options.output_format,
+            out=sys.stdout,
+            err=sys.stderr,
+            partial_messages=options.include_partial_messages,
+            replays=options.replays_prompts,
+            is_kept=options.keeps_session,
+            interrupted=lambda: by_signal[0] if by_signal else None,
+            control=control,
+        )
+    finally:
+        await conversation.aclose()
+        for line in conversation.shells.last_words():
+            print(f"agent-tui: {sanitize(line)}", file=sys.stderr)
+        say_hooks(conversation.hooks.notices(), sys.stderr)
+        await close_all(closers)

@@ -1,0 +1,76 @@
+"""Counts what a status line command is told and nobody else needs: times and changed lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from agent.display import DiffDisplay
+    from agent.events import AgentEvent, Usage
+    from agent.status_line.command import StatusFacts
+
+
+class StatusCounts:
+    """Hears every event; the sums are made when somebody asks."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        """Begin to count now."""
+        self._clock = clock
+        self.title = ""
+        self.start_over()
+
+    def start_over(self) -> None:
+        """Another conversation begins."""
+        self._begun_at_s = self._clock()
+        self._asked_at_s: float | None = None
+        self._waited_s = 0.0
+        self._changes: list[DiffDisplay] = []
+        """Those of which the lines were not counted yet."""
+        self._lines_added = self._lines_removed = 0
+        self._prompt_id = ""
+        self._last: Usage | None = None
+
+    def observe(self, event: AgentEvent) -> None:
+        """Take an event, in order."""
+        match event.type:
+            case "request_start" if event.agent_id is None:
+                self._prompt_id = event.turn_id
+                self._asked_at_s = self._clock()
+            case "complete" | "error" | "terminal" if event.agent_id is None:
+                if event.type == "complete":
+                    self._last = event.usage
+                if self._asked_at_s is not None:
+                    self._waited_s += self._clock() - self._asked_at_s
+                    self._asked_at_s = None
+            case "tool_result" if event.outcome == "ok":
+                display = event.display
+                if display is not None and display.type == "diff":
+                    self._changes.append(display)
+            case _:
+                pass
+
+    def facts(self, *, columns: int, rows: int = 24, vim_mode: str = "") -> StatusFacts:
+        """Return what is known now."""
+        # Only where a command is set: both take longer than a frame may.
+        from agent.status_line.command import StatusFacts
+        from tui.transcript.diff.diff_view import diff_texts
+
+        for change in self._changes:
+            # Each once: a long conversation has many, and this is asked for again and again.
+            diff = diff_texts(change.old, change.new)
+            self._lines_added += diff.added
+            self._lines_removed += diff.removed
+        self._changes.clear()
+        return StatusFacts(
+            columns=columns,
+            rows=rows,
+            title=self.title,
+            prompt_id=self._prompt_id,
+            elapsed_s=self._clock() - self._begun_at_s,
+            waited_s=self._waited_s,
+            lines_added=self._lines_added,
+            lines_removed=self._lines_removed,
+            vim_mode=vim_mode,
+            last=self._last,
+        )

@@ -1,0 +1,145 @@
+"""Runs the person's status line command, where one is set, and keeps what it said."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from textual.geometry import Size
+from textual.timer import Timer
+from textual.worker import Worker
+
+from themes.theme import Role
+from tui.status_line.hint import SetTimer
+from tui.status_line.status_counts import StatusCounts
+from tui.text.styled_rows import MUTED, Ink, Run
+
+if TYPE_CHECKING:
+    from agent.commands.service import CommandCenter
+    from agent.events import AgentEvent
+    from agent.status_line.ansi_text import Colour, Piece
+
+QUIET_S: Final = 0.3
+"""How long the session must be quiet before the status line command runs again."""
+
+
+class OwnStatus:
+    """The lines of the latest run; a new run ends one that is still going."""
+
+    def __init__(
+        self,
+        center: Callable[[], CommandCenter | None],
+        size: Callable[[], Size],
+        set_timer: SetTimer,
+        run_worker: Callable[[Coroutine[Any, Any, None]], Worker[None]],
+        warn: Callable[[str], None],
+        show: Callable[[], None],
+        clock: Callable[[], float],
+        vim_mode: Callable[[], str],
+    ) -> None:
+        """Take where the settings are, who runs the command, and what shows its lines."""
+        self.counts = StatusCounts(clock)
+        self._vim_mode = vim_mode
+        self._center = center
+        self._size = size
+        self._set_timer = set_timer
+        self._run_worker = run_worker
+        self._warn = warn
+        self._show = show
+        self._timer: Timer | None = None
+        self._running: Worker[None] | None = None
+        self._said: tuple[tuple[Run, ...], ...] = ()
+        self._has_failed = False
+        self._seen: object = None
+        """What the command was told of when it was last planned."""
+
+    @property
+    def lines(self) -> tuple[tuple[Run, ...], ...]:
+        """What the command said; empty without one, and while it fails."""
+        return self._said
+
+    def look(self) -> None:
+        """Run the command again where something it is told of has changed."""
+        center = self._center()
+        if center is None:
+            return
+        line, session = center.context.settings().values.statusLine, center.context.session
+        if line is None:
+            self._said, self._seen = (), None
+            return
+        seen = (
+            line, session.session_id, session.mode, session.model, session.effort, session.thinks,
+            session.cwd, self.counts.title, self._size(), self._vim_mode(),
+        )  # fmt: skip
+        if seen != self._seen:
+            self._seen = seen
+            self.plan()
+
+    def observe(self, event: AgentEvent) -> None:
+        """Take an event of the conversation, in order."""
+        self.counts.observe(event)
+        if event.type in ("complete", "compacted"):
+            self.plan()
+
+    def plan(self, after_s: float = QUIET_S) -> None:
+        """Run the command once things are quiet for a moment."""
+        center = self._center()
+        if center is None or center.context.settings().values.statusLine is None:
+            return
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self._set_timer(after_s, self._run)
+
+    def _run(self) -> None:
+        if self._running is not None:
+            self._running.cancel()
+        self._running = self._run_worker(self._ask())
+
+    async def _ask(self) -> None:
+        from agent.status_line.command import (  # only where one is set
+            run_status_command,
+            status_input,
+        )
+
+        center = self._center()
+        line = center.context.settings().values.statusLine if center is not None else None
+        if center is None or line is None:
+            return
+        context = center.context
+        facts = self.counts.facts(
+            columns=self._size().width, rows=self._size().height, vim_mode=self._vim_mode()
+        )
+        given = await asyncio.to_thread(status_input, context, facts)
+        found = await run_status_command(
+            line.command, given, cwd=context.session.launch_dir, env=context.env
+        )
+        if found.problem and not self._has_failed:
+            self._warn(found.problem)
+        self._has_failed = bool(found.problem)
+        indent: tuple[Run, ...] = ((" " * line.padding, MUTED),) if line.padding else ()
+        self._said = tuple((*indent, *map(_run, pieces)) for pieces in found.lines)
+        self._show()
+        if line.refreshInterval:
+            self.plan(line.refreshInterval)
+
+
+def _run(piece: Piece) -> Run:
+    """Return a piece in the theme's colour for what its own says."""
+    role = _ROLES[piece.colour] if piece.colour else Role.FAINT if piece.dim else Role.MUTED
+    return piece.text, Ink(
+        role, bold=piece.bold, italic=piece.italic, underline=piece.underline, link=piece.link
+    )
+
+
+_ROLES: Final[Mapping[Colour, Role]] = {
+    "black": Role.FAINT,
+    "red": Role.ERROR,
+    "green": Role.SUCCESS,
+    "yellow": Role.WARNING,
+    "blue": Role.ACCENT,
+    "magenta": Role.SHELL,
+    "cyan": Role.LINK,
+    "white": Role.TEXT,
+}
+"""By meaning, so that every theme can be read on its own background."""

@@ -1,0 +1,157 @@
+"""The last lines of the screen: what a status line command says, then the mode and our figures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from permissions.base.lazy_dataclass import lazy_dataclass
+from permissions.mode import Mode
+from themes.theme import Role
+from tui.text.styled_rows import FAINT, MUTED, Ink, Row, Run
+from tui.text.wrap import clip, runs_width
+from tui.transcript.block_rows import short_count
+from tui.widgets.rows_widget import RowsWidget
+
+MODE_LABELS: Final = {
+    Mode.DEFAULT: "⏸ manual mode on",
+    Mode.ACCEPT_EDITS: "⏵⏵ accept edits on",
+    Mode.PLAN: "⏸ plan mode on",
+    Mode.DONT_ASK: "⏵⏵ don't ask on",
+    Mode.BYPASS: "⏵⏵ bypass permissions on",
+    Mode.AUTO: "⏵⏵ auto mode on",
+}
+MODE_ROLES: Final = {
+    Mode.DEFAULT: Role.MODE_DEFAULT,
+    Mode.ACCEPT_EDITS: Role.MODE_ACCEPT_EDITS,
+    Mode.PLAN: Role.MODE_PLAN,
+    Mode.DONT_ASK: Role.MODE_DONT_ASK,
+    Mode.BYPASS: Role.MODE_BYPASS,
+    Mode.AUTO: Role.MODE_AUTO,
+}
+_SHORT_LABELS: Final = {
+    Mode.DEFAULT: "⏸ manual",
+    Mode.ACCEPT_EDITS: "⏵⏵ edits",
+    Mode.PLAN: "⏸ plan",
+    Mode.DONT_ASK: "⏵⏵ no asking",
+    Mode.BYPASS: "⏵⏵ bypass",
+    Mode.AUTO: "⏵⏵ auto",
+}
+_NARROW_CELLS: Final = 40
+_LOW_SCREEN_ROWS: Final = 12
+_CONTEXT_WARNING: Final = 0.8
+"""Share of the context window from which its figure is coloured."""
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class Status:
+    """What the line says."""
+
+    mode: Mode = Mode.DEFAULT
+    model: str = ""
+    effort: str | None = None
+    context_tokens: int = 0
+    context_window: int = 0
+    cost_usd: float = 0.0
+    folder: str = ""
+    """As shown: `~` for the home folder."""
+    branch: str | None = None
+    is_demo: bool = False
+    denied: str = ""
+    """What the model classifier denied of late; empty when nothing."""
+    running: int = 0
+    """Commands that run in the background."""
+    own: tuple[tuple[Run, ...], ...] = ()
+    """What the person's status line command printed; our own figures go for it."""
+    is_unthinking: bool = False
+    """Whether the model could think and was told not to."""
+    hint: str = ""
+    """Takes the place of everything but the mode: "press ctrl+c again to leave"."""
+
+
+def status_row(status: Status, width_cells: int) -> Row:
+    """Return the line; what matters least goes first when there is no room."""
+    labels = _SHORT_LABELS if width_cells < _NARROW_CELLS else MODE_LABELS
+    mode: list[Run] = [(" " + labels[status.mode], Ink(MODE_ROLES[status.mode]))]
+    if status.denied:
+        mode += [("  ", MUTED), (status.denied, Ink(Role.WARNING))]
+    if status.running and width_cells >= _NARROW_CELLS:
+        mode += [("  ", MUTED), (f"{status.running} in background", MUTED)]
+    if status.hint:
+        hint = [*mode, ("  ", MUTED), (status.hint, Ink(Role.WARNING))]
+        return Row(clip(hint, width_cells), is_copied=False)
+    if status.own:
+        return Row(clip(mode, width_cells), is_copied=False)
+    parts = _parts(status, is_narrow=width_cells < _NARROW_CELLS)
+    while True:
+        right: list[Run] = []
+        for part in parts:
+            if right:
+                right.append(("  ·  " if width_cells >= 100 else " · ", FAINT))
+            right.extend(part)
+        gap = width_cells - runs_width(mode) - runs_width(right) - 1
+        if gap >= 2 or not parts:
+            break
+        # Folder first, then cost, context and model; that this is a demo goes last of all.
+        parts.pop(1 if status.is_demo and len(parts) > 1 else 0)
+    if not parts:
+        return Row(clip(mode, width_cells), is_copied=False)
+    return Row((*mode, (" " * max(1, gap), MUTED), *right), is_copied=False)
+
+
+def _parts(status: Status, *, is_narrow: bool) -> list[list[Run]]:
+    """Return the parts in reading order; the demo label comes first."""
+    parts: list[list[Run]] = []
+    if status.is_demo:
+        label = "demo" if is_narrow else "demo: scripted model"
+        parts.append([(label, Ink(Role.WARNING, bold=True))])
+    if status.folder:
+        folder: list[Run] = [(status.folder, MUTED)]
+        if status.branch:
+            folder.append((f" ⎇ {status.branch}", MUTED))
+        parts.append(folder)
+    if status.cost_usd > 0:
+        parts.append([(_money(status.cost_usd), MUTED)])
+    if status.context_window and status.context_tokens:
+        share = status.context_tokens / status.context_window
+        ink = Ink(Role.WARNING) if share >= _CONTEXT_WARNING else MUTED
+        parts.append([(f"{short_count(status.context_tokens)} tokens, {share:.0%}", ink)])
+    if status.model:
+        name = status.model.removeprefix("claude-")
+        effort = f" {status.effort}" if status.effort else ""
+        thought = ", no thinking" if status.is_unthinking else ""
+        parts.append([(name + effort + thought, MUTED)])
+    return parts
+
+
+def _money(usd: float) -> str:
+    return f"${usd:.2f}" if usd >= 0.01 else f"${usd:.4f}"
+
+
+class StatusLine(RowsWidget):
+    """Shows a `Status`."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        """Start with nothing known."""
+        super().__init__(id=id)
+        self.status = Status()
+
+    def show(self, status: Status) -> None:
+        """Show another status."""
+        if status != self.status:
+            self.status = status
+            self.rows_changed()
+
+    def make_rows(self, width_cells: int) -> Sequence[Row]:
+        """Return what a status line command printed, then our row."""
+        own = own_rows(self.status.own, width_cells)
+        # A low screen has a row for the mode and no more.
+        shown = own if self.app.size.height >= _LOW_SCREEN_ROWS else ()
+        return [*shown, status_row(self.status, width_cells)]
+
+
+def own_rows(own: Sequence[tuple[Run, ...]], width_cells: int) -> list[Row]:
+    """Return the lines of a status line command; one cell in where all of them leave it."""
+    has_room = all(runs_width(line) < width_cells for line in own)
+    first: list[Run] = [(" ", MUTED)] if has_room else []
+    return [Row(clip([*first, *line], width_cells), is_copied=False) for line in own]

@@ -1,0 +1,1 @@
+"""The terminal around the screen: title, bell, clipboard, background."""

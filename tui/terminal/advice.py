@@ -1,0 +1,186 @@
+"""What a terminal can do for this program, and what to set where it cannot yet. Pure.
+
+Told by its environment alone, so that it can be asked from outside the screen as well. Sources: the
+terminals' own manuals, on the kitty keyboard protocol, OSC 52, focus reports and 24-bit colour.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final, Literal
+
+from permissions.base.lazy_dataclass import lazy_dataclass
+from tui.terminal.title import knows_progress
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class Advice:
+    """One ability."""
+
+    name: str
+    state: Literal["ok", "note", "problem"]
+    text: str
+    fix: str = ""
+    """What to set, as lines to copy; empty where nothing needs doing."""
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class Terminal:
+    """A terminal program."""
+
+    name: str
+    sends_shift_enter: bool
+    """Without anything being set."""
+    fix: str = ""
+    """How to have Shift+Enter sent."""
+    has_true_colour: bool = True
+
+
+_VSCODE: Final = (
+    "In keybindings.json of the editor: "
+    '{"key": "shift+enter", "command": "workbench.action.terminal.sendSequence", '
+    '"args": {"text": "\\u001b[13;2u"}, "when": "terminalFocus"}'
+)
+_BY_PROGRAM: Final[Mapping[str, Terminal]] = {
+    "ghostty": Terminal("Ghostty", True),
+    "WezTerm": Terminal("WezTerm", False, "In ~/.wezterm.lua: config.enable_kitty_keyboard = true"),
+    "iTerm.app": Terminal(
+        "iTerm2", False, 'Settings, Profiles, Keys: switch on "Report keys using CSI u"'
+    ),
+    "Apple_Terminal": Terminal(
+        "Terminal.app",
+        False,
+        'It sends no shift+enter. Settings, Profiles, Keyboard: "Use Option as Meta key", then '
+        "option+enter is a new line",
+        has_true_colour=False,
+    ),
+    "vscode": Terminal("the terminal of VS Code", False, _VSCODE),
+    "rio": Terminal("Rio", True),
+    "WarpTerminal": Terminal("Warp", False, "Warp sends no shift+enter; use ctrl+j"),
+    "Hyper": Terminal("Hyper", False, "Hyper sends no shift+enter; use ctrl+j"),
+}
+
+
+def terminal_of(env: Mapping[str, str]) -> Terminal | None:
+    """Return the terminal that the environment names; None where it names none that is known."""
+    found = _BY_PROGRAM.get(env.get("TERM_PROGRAM", ""))
+    if found is not None:
+        return found
+    term = env.get("TERM", "")
+    if env.get("KITTY_WINDOW_ID") or term == "xterm-kitty":
+        return Terminal("kitty", True)
+    if env.get("ALACRITTY_WINDOW_ID") or term == "alacritty":
+        return Terminal("Alacritty", True)
+    if term.startswith("foot"):
+        return Terminal("foot", True)
+    if env.get("WT_SESSION"):
+        return Terminal(
+            "Windows Terminal",
+            False,
+            'In its settings.json, actions: {"keys": "shift+enter", "command": '
+            '{"action": "sendInput", "input": "\\u001b[13;2u"}}',
+        )
+    if env.get("VTE_VERSION"):
+        return Terminal(
+            "a VTE terminal (GNOME and the like)", False, "It sends no shift+enter; use ctrl+j"
+        )
+    if env.get("KONSOLE_VERSION"):
+        return Terminal(
+            "Konsole",
+            False,
+            r"Settings, Edit Profile, Keyboard: give Return+Shift the output \E[13;2u",
+        )
+    return None
+
+
+def advise(env: Mapping[str, str]) -> Iterator[Advice]:
+    """Yield what there is to say about the terminal, the most needed first."""
+    term = env.get("TERM", "")
+    if term in {"", "dumb"}:
+        yield Advice(
+            "terminal",
+            "problem",
+            f"TERM is {term or 'not set'}: the screen cannot be drawn",
+            "Set TERM, for example to xterm-256color, or use lines: agent-tui --screen-reader",
+        )
+        return
+    terminal = terminal_of(env)
+    name = terminal.name if terminal is not None else f"TERM={term}"
+    yield Advice("terminal", "ok", name)
+    yield _colour(env, terminal)
+    yield _new_line(terminal)
+    yield from _multiplexer(env)
+    if "utf" not in _locale(env).lower():
+        yield Advice(
+            "characters",
+            "note",
+            f"the locale is {_locale(env) or 'not set'}, which is no UTF-8",
+            "export LANG=C.UTF-8",
+        )
+    if knows_progress(env):
+        yield Advice("progress", "ok", "shown by the terminal while the model works")
+    if env.get("SSH_CONNECTION") or env.get("SSH_TTY"):
+        yield Advice(
+            "ssh",
+            "note",
+            "the clipboard is reached through the terminal (OSC 52); pictures cannot be pasted",
+        )
+
+
+def _colour(env: Mapping[str, str], terminal: Terminal | None) -> Advice:
+    if env.get("NO_COLOR"):
+        return Advice("colour", "note", "switched off by NO_COLOR")
+    if env.get("COLORTERM", "") in {"truecolor", "24bit"}:
+        return Advice("colour", "ok", "24-bit")
+    if terminal is not None and not terminal.has_true_colour:
+        return Advice(
+            "colour", "note", "256 colours, which is what this terminal has", "/theme ansi16"
+        )
+    return Advice(
+        "colour",
+        "note",
+        "no 24-bit colour announced",
+        "If your terminal has it: export COLORTERM=truecolor. If not: /theme ansi16",
+    )
+
+
+def _new_line(terminal: Terminal | None) -> Advice:
+    always = r"ctrl+j, or \ before enter, makes a new line everywhere"
+    if terminal is None:
+        return Advice("new line", "note", f"it is not known whether shift+enter arrives; {always}")
+    if terminal.sends_shift_enter:
+        return Advice("new line", "ok", "shift+enter")
+    return Advice("new line", "note", always, terminal.fix)
+
+
+def _multiplexer(env: Mapping[str, str]) -> Iterator[Advice]:
+    if env.get("TMUX"):
+        yield Advice(
+            "tmux",
+            "note",
+            "it passes keys, focus, colours, clipboard and notifications on when told to",
+            "In ~/.tmux.conf:\n"
+            "set -s extended-keys on\n"
+            "set -as terminal-features 'xterm*:extkeys:RGB'\n"
+            "set -g focus-events on\n"
+            "set -g set-clipboard on\n"
+            "set -g allow-passthrough on",
+        )
+    elif env.get("STY"):
+        yield Advice(
+            "screen",
+            "note",
+            "GNU screen passes neither shift+enter nor 24-bit colour on, and takes ctrl+a",
+            "For ctrl+a inside: press ctrl+a then a. /theme ansi16 suits its colours.",
+        )
+    elif env.get("ZELLIJ"):
+        yield Advice(
+            "zellij",
+            "note",
+            "it takes ctrl+g, ctrl+o, ctrl+p, ctrl+s and ctrl+t for itself",
+            "Lock it (ctrl+g) to have these keys here, or give others to its modes.",
+        )
+
+
+def _locale(env: Mapping[str, str]) -> str:
+    return env.get("LC_ALL") or env.get("LC_CTYPE") or env.get("LANG") or ""

@@ -1,0 +1,67 @@
+"""Calls for a person who looks elsewhere: bell or notification, and only when unfocused.
+
+Text that goes to the terminal is cleaned: a folder's name cannot become a command of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from permissions.base.text.sanitize import sanitize
+
+MAX_CHARS: Final = 120
+_BELL: Final = "\x07"
+_OSC_9: Final = "\x1b]9;{}\x1b\\"
+_OSC_99: Final = "\x1b]99;i=agent-tui;{}\x1b\\"
+_OSC_777: Final = "\x1b]777;notify;agent-tui;{}\x1b\\"
+_CHANNELS: Final[Mapping[str, tuple[str, str]]] = {
+    "auto": (_OSC_9, _BELL),
+    "iterm2": (_OSC_9, ""),
+    "iterm2_with_bell": (_OSC_9, _BELL),
+    "kitty": (_OSC_99, ""),
+    "ghostty": (_OSC_777, ""),
+    "terminal_bell": ("", _BELL),
+    "notifications_disabled": ("", ""),
+}
+"""By the value of the setting: the notification, and what is heard with it."""
+
+
+class Attention:
+    """Knows whether the window has the focus, and speaks up where it has not."""
+
+    def __init__(
+        self,
+        write: Callable[[str], None],
+        channel: Callable[[], str],
+        *,
+        is_in_tmux: bool = False,
+    ) -> None:
+        """`write` goes to the terminal; `channel` is the setting `preferredNotifChannel`."""
+        self._is_in_tmux = is_in_tmux
+        self._write = write
+        self._channel = channel
+        self._is_focused = True
+
+    def focused(self, is_focused: bool) -> None:
+        """Take over what the terminal says; terminals that say nothing count as looked at."""
+        self._is_focused = is_focused
+
+    def call(self, text: str) -> bool:
+        """Ask for attention; return whether anything was sent."""
+        notification, bell = _CHANNELS.get(self._channel(), _CHANNELS["auto"])
+        if self._is_focused or not (notification or bell):
+            return False
+        said = notification.format(_one_line(text).replace(";", ","))
+        self._write(self._passed_on(said) + bell)
+        return True
+
+    def _passed_on(self, sequence: str) -> str:
+        """Return it in the form in which a terminal multiplexer hands it to its terminal."""
+        if sequence and self._is_in_tmux:
+            return "\x1bPtmux;" + sequence.replace("\x1b", "\x1b\x1b") + "\x1b\\"
+        return sequence
+
+
+def _one_line(text: str) -> str:
+    return " ".join(sanitize(text).split())[:MAX_CHARS]

@@ -1,0 +1,118 @@
+"""Rows of text with meaning-based styling: what every component makes and the painter draws.
+
+No toolkit here: a row holds text and roles, so it survives a change of theme and can be compared in
+a test as plain text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Final
+
+from permissions.base.lazy_dataclass import lazy_dataclass
+from themes.theme import Role
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class Ink:
+    """How a piece of text looks, by meaning."""
+
+    role: Role = Role.TEXT
+    ground: Role | None = None
+    """None shows what lies behind."""
+    bold: bool = False
+    italic: bool = False
+    underline: bool = False
+    strike: bool = False
+    reverse: bool = False
+    link: str | None = None
+    """An http(s) or file address that the text equals or displays."""
+
+    def on(self, ground: Role | None) -> Ink:
+        """Return the ink over another ground, unless it has one of its own."""
+        return self if ground is None or self.ground is not None else _on(self, ground)
+
+
+@lru_cache(maxsize=1024)
+def _on(ink: Ink, ground: Role) -> Ink:
+    return replace(ink, ground=ground)
+
+
+TEXT: Final = Ink()
+MUTED: Final = Ink(Role.MUTED)
+FAINT: Final = Ink(Role.FAINT)
+ACCENT: Final = Ink(Role.ACCENT)
+BOLD: Final = Ink(bold=True)
+
+Run = tuple[str, Ink]
+"""A piece of text in one ink; without tabs, line breaks and control characters."""
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class Row:
+    """One row of cells."""
+
+    runs: tuple[Run, ...] = ()
+    gutter_chars: int = 0
+    """How many leading characters are decoration that a copy leaves out."""
+    joint: str | None = None
+    """None: a logical line starts here. Otherwise the text that a soft wrap took out before it."""
+    fill: Role | None = None
+    """Ground of the cells after the text, up to the full width."""
+    is_copied: bool = True
+    """Whether a selection takes it along; rules, hints and counts are not."""
+    patch_sign: str = ""
+    """`+`, `-` or a space for a line of a change, where it begins: a copy of lines that differ in
+    it is a patch."""
+
+    @property
+    def text(self) -> str:
+        """The row as plain text."""
+        return "".join(text for text, _ in self.runs)
+
+
+BLANK: Final = Row()
+
+
+def row(*runs: Run | str, fill: Role | None = None, is_copied: bool = True) -> Row:
+    """Return a row; plain strings get the text ink."""
+    return Row(
+        tuple(part if isinstance(part, tuple) else (part, TEXT) for part in runs),
+        fill=fill,
+        is_copied=is_copied,
+    )
+
+
+def on_ground(rows: Iterable[Row], ground: Role) -> list[Row]:
+    """Return the rows over a ground that also fills them to the full width."""
+    return [
+        replace(
+            line,
+            runs=tuple((text, ink.on(ground)) for text, ink in line.runs),
+            fill=line.fill or ground,
+        )
+        for line in rows
+    ]
+
+
+def indented(rows: Iterable[Row], first: Sequence[Run], rest: Sequence[Run]) -> list[Row]:
+    """Return the rows with a decoration before the first and another before all others."""
+    result: list[Row] = []
+    for line in rows:
+        prefix = rest if result else first
+        width = sum(len(text) for text, _ in prefix)
+        result.append(
+            replace(
+                line,
+                runs=(*prefix, *line.runs),
+                gutter_chars=line.gutter_chars + width,
+            )
+        )
+    return result
+
+
+def plain(rows: Iterable[Row]) -> str:
+    """Return rows as a text grid, for snapshots."""
+    return "\n".join(line.text.rstrip() for line in rows)

@@ -1,0 +1,1 @@
+"""Palette, choice and files of themes."""

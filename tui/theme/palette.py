@@ -1,0 +1,136 @@
+"""Turn a theme's roles into what Textual and Rich draw with: the only place that knows both.
+
+Next: `themes.theme` (roles), `tui.text.styled_rows` (rows of text with roles).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from rich.color import Color
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+from textual.theme import BUILTIN_THEMES
+from textual.theme import Theme as TextualTheme
+
+from themes.theme import Role, Theme
+from tui.screen.width import text_width, without_controls
+from tui.text.styled_rows import Ink, Row
+from tui.text.wrap import clip
+
+_DIM_WITHOUT_COLOUR: Final = frozenset({Role.MUTED, Role.FAINT, Role.QUOTE, Role.SYNTAX_COMMENT})
+_BOLD_WITHOUT_COLOUR: Final = frozenset(
+    {Role.ACCENT, Role.ERROR, Role.WARNING, Role.HEADING, Role.PERSON}
+)
+_REVERSE_WITHOUT_COLOUR: Final = frozenset(
+    {Role.SELECTION, Role.SURFACE_RAISED, Role.DIFF_ADDED_WORD, Role.DIFF_REMOVED_WORD}
+)
+
+
+class Palette:
+    """Styles of one theme, made once per ink and kept."""
+
+    def __init__(self, theme: Theme, *, no_color: bool = False) -> None:
+        """Take a theme; with `no_color` only bold, dim, underline and reverse remain."""
+        self.theme: Final = theme
+        self.no_color: Final = no_color
+        self._colors = {} if no_color else {r: _color(value) for r, value in theme.roles.items()}
+        self._styles: dict[Ink, Style] = {}
+        self._blank = Ink()
+
+    def style(self, ink: Ink) -> Style:
+        """Return the Rich style of an ink."""
+        known = self._styles.get(ink)
+        if known is None:
+            known = self._styles[ink] = self._make(ink)
+        return known
+
+    def strip(self, line: Row, width_cells: int) -> Strip:
+        """Return a row as a strip of exactly that width; what does not fit is cut."""
+        segments: list[Segment] = []
+        used = 0
+        style = self.style
+        for text, ink in line.runs:
+            used += text_width(text)
+            # Cells leave them out as well; Textual, where it writes in our place, would not.
+            segments.append(Segment(without_controls(text), style(ink.on(line.fill))))
+        if used > width_cells:
+            return self.strip(replace(line, runs=clip(line.runs, width_cells)), width_cells)
+        if used < width_cells:
+            rest = style(Ink(ground=line.fill))
+            segments.append(Segment(" " * (width_cells - used), rest))
+        return Strip(segments, max(used, width_cells))
+
+    def _make(self, ink: Ink) -> Style:
+        attributes = {
+            "bold": ink.bold or None,
+            "italic": ink.italic or None,
+            "underline": ink.underline or None,
+            "strike": ink.strike or None,
+            "reverse": ink.reverse or None,
+        }
+        if self.no_color:
+            if ink.role in _DIM_WITHOUT_COLOUR:
+                attributes["dim"] = True
+            if ink.role in _BOLD_WITHOUT_COLOUR:
+                attributes["bold"] = True
+            if ink.ground in _REVERSE_WITHOUT_COLOUR:
+                attributes["reverse"] = True
+            return Style(link=ink.link, **attributes)  # type: ignore[arg-type]
+        return Style(
+            color=self._colors[ink.role],
+            bgcolor=self._colors[ink.ground or Role.BACKGROUND],
+            link=ink.link,
+            **attributes,  # type: ignore[arg-type]
+        )
+
+
+def textual_theme(theme: Theme) -> TextualTheme:
+    """Return the theme for Textual's own widgets: palette, toasts, scrollbars."""
+    roles = {role: _css_color(value) for role, value in theme.roles.items()}
+    return TextualTheme(
+        name=f"agent-{theme.name}",
+        primary=roles[Role.ACCENT],
+        secondary=roles[Role.MODE_PLAN],
+        warning=roles[Role.WARNING],
+        error=roles[Role.ERROR],
+        success=roles[Role.SUCCESS],
+        accent=roles[Role.ACCENT],
+        foreground=roles[Role.TEXT],
+        background=roles[Role.BACKGROUND],
+        surface=roles[Role.SURFACE],
+        panel=roles[Role.SURFACE_RAISED],
+        dark=theme.dark,
+        ansi=theme.uses_terminal_palette,
+        variables=_terminal_variables(dark=theme.dark) if theme.uses_terminal_palette else {},
+    )
+
+
+def _terminal_variables(*, dark: bool) -> dict[str, str]:
+    """Return what Textual's style sheet asks of a theme in the terminal's own colours."""
+    return dict(BUILTIN_THEMES["ansi-dark" if dark else "ansi-light"].variables)
+
+
+def _color(value: str) -> Color:
+    return Color.parse(_rich_name(value))
+
+
+def _rich_name(value: str) -> str:
+    if value.startswith("ansi:"):
+        return value.removeprefix("ansi:")
+    if value.startswith("ansi256("):
+        return "color(" + value.removeprefix("ansi256(")
+    return value
+
+
+def _css_color(value: str) -> str:
+    if value == "default":
+        return "ansi_default"
+    if value.startswith("ansi:"):
+        return "ansi_" + value.removeprefix("ansi:")
+    if value.startswith("ansi256("):
+        triplet = Color.parse(_rich_name(value)).get_truecolor()
+        return triplet.hex
+    return value

@@ -1,0 +1,84 @@
+"""Which theme is in force: the one that was chosen, or the one that suits the background.
+
+Knows no screen: it is told what was chosen and what the terminal said, and says what to draw with.
+Next: `themes.registry` (files), `tui.terminal.background` (dark or light), `tui.theme.theme_files`
+(live reload).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from themes.registry import DEFAULT_THEME, load_theme
+from themes.theme import Theme, ThemeError
+
+AUTO: Final = "auto"
+LIGHT: Final = "light"
+DARK: Final = "dark"
+
+
+class ThemeChoice:
+    """The wish, the background, and the theme that follows from both."""
+
+    def __init__(
+        self,
+        wanted: str,
+        theme: Theme,
+        *,
+        themes_dir: tuple[Path, ...],
+        is_dark: bool | None = None,
+        use: Callable[[Theme], None],
+        tell: Callable[[str], None],
+    ) -> None:
+        """`theme` is in force already; `use` draws everything in another, `tell` shows a line."""
+        self.wanted = wanted
+        self._theme = theme
+        self._themes_dir = themes_dir
+        self._is_dark = is_dark
+        self._use = use
+        self._tell = tell
+
+    @property
+    def follows_background(self) -> bool:
+        """Whether the terminal decides."""
+        return self.wanted == AUTO
+
+    def choose(self, name: str) -> None:
+        """Use the named theme from now on, or `auto`."""
+        if name == self.wanted:
+            # Looked at others and came back: what is to be said of it was said.
+            self._use(self._theme)
+            return
+        self.wanted = name
+        self.reload(is_new=True)
+
+    def background(self, is_dark: bool) -> None:
+        """Take what the terminal says of its background."""
+        if is_dark is not self._is_dark:
+            self._is_dark = is_dark
+            if self.follows_background:
+                self.reload(is_new=True)
+
+    def reload(self, *, is_new: bool = False) -> None:
+        """Read the theme again; one that cannot be read leaves everything as it is."""
+        name = theme_for(self.wanted, self._is_dark)
+        try:
+            theme, warnings = load_theme(name, user_dir=self._themes_dir)
+        except ThemeError as error:
+            self._tell(f"theme: {error}")
+            return
+        if theme == self._theme and not is_new:
+            return
+        self._theme = theme
+        self._use(theme)
+        for warning in warnings:
+            self._tell(warning)
+
+
+def theme_for(wanted: str, is_dark: bool | None) -> str:
+    """Return the name of the theme to load."""
+    if wanted != AUTO:
+        return wanted
+    return DEFAULT_THEME if is_dark is None else DARK if is_dark else LIGHT

@@ -1,0 +1,1 @@
+"""The transcript: view data, layout, widget, search."""

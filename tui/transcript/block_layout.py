@@ -1,0 +1,142 @@
+"""Rows of one transcript block, made once per width: fixed, or growing while the answer streams."""
+
+from __future__ import annotations
+
+from typing import Final, Protocol
+
+from tui.text.highlight import Highlighter
+from tui.text.styled_rows import MUTED, Row, Run, indented
+from tui.transcript.block_rows import GUTTER_CELLS, block_rows
+from tui.transcript.blocks import AssistantText, Block
+from tui.transcript.markdown.markdown_stream import MarkdownStream
+from tui.transcript.tool_card import ToolLevel
+
+_GUTTER: Final[tuple[Run, ...]] = ((" " * GUTTER_CELLS, MUTED),)
+
+
+class Layout(Protocol):
+    """The rows of a block at one width."""
+
+    @property
+    def height(self) -> int:
+        """How many rows there are."""
+        ...
+
+    def row(self, line: int) -> Row:
+        """Return a row: the same object as before where nothing changed."""
+        ...
+
+    def update(self, block: Block) -> bool:
+        """Take a newer state of the block; return whether this layout can show it."""
+        ...
+
+    def repaint(self) -> bool:
+        """Take colours that have become ready; return whether this layout can show them."""
+        ...
+
+
+class FixedLayout:
+    """Rows that never change."""
+
+    def __init__(
+        self,
+        block: Block,
+        width_cells: int,
+        *,
+        is_detailed: bool,
+        highlighter: Highlighter,
+        level: ToolLevel = "short",
+    ) -> None:
+        """Make all rows now."""
+        self._highlighter = highlighter
+        highlighter.take_unready()
+        self._rows = block_rows(
+            block, width_cells, is_detailed=is_detailed, highlighter=highlighter, level=level
+        )
+        self._unready = highlighter.take_unready()
+
+    @property
+    def height(self) -> int:
+        """How many rows there are."""
+        return len(self._rows)
+
+    def row(self, line: int) -> Row:
+        """Return a row."""
+        return self._rows[line]
+
+    def update(self, block: Block) -> bool:
+        """Return False: another state is another layout."""
+        return False
+
+    def repaint(self) -> bool:
+        """Return whether the colours are still the best there are."""
+        return not self._highlighter.has_news(self._unready)
+
+
+class AnswerLayout:
+    """An answer in Markdown: rows of finished blocks stay, the tail is made anew."""
+
+    def __init__(self, block: AssistantText, width_cells: int, *, highlighter: Highlighter) -> None:
+        """Take the text so far."""
+        self._stream = MarkdownStream(width_cells - GUTTER_CELLS - 1, highlighter)
+        self._finished: list[Row] = []
+        self._tail: list[Row] = []
+        self._tail_source: list[Row] = []
+        self._taken_chars = 0
+        self.update(block)
+
+    @property
+    def height(self) -> int:
+        """How many rows there are."""
+        return len(self._finished) + len(self._tail)
+
+    def row(self, line: int) -> Row:
+        """Return a row."""
+        count = len(self._finished)
+        return self._finished[line] if line < count else self._tail[line - count]
+
+    def update(self, block: Block) -> bool:
+        """Take text that was added at the end."""
+        if not isinstance(block, AssistantText) or len(block.text) < self._taken_chars:
+            return False
+        self._stream.feed(block.text[self._taken_chars :])
+        self._taken_chars = len(block.text)
+        if not block.is_streaming:
+            self._stream.finish()
+        self._finished.extend(indented(self._stream.take_finished(), _GUTTER, _GUTTER))
+        self._take_tail(self._stream.tail())
+        return True
+
+    def repaint(self) -> bool:
+        """Put new colours where there are any."""
+        for start, rows in self._stream.take_repainted():
+            self._finished[start : start + len(rows)] = indented(rows, _GUTTER, _GUTTER)
+        self._take_tail(self._stream.tail())
+        return True
+
+    def _take_tail(self, rows: list[Row]) -> None:
+        """Indent the rows that are new; most of a growing tail is the same objects as before."""
+        known = self._tail_source
+        kept = 0
+        for before, now in zip(known, rows, strict=False):
+            if before is not now:
+                break
+            kept += 1
+        self._tail[kept:] = indented(rows[kept:], _GUTTER, _GUTTER)
+        self._tail_source = rows
+
+
+def make_layout(
+    block: Block,
+    width_cells: int,
+    *,
+    is_detailed: bool,
+    highlighter: Highlighter,
+    level: ToolLevel = "short",
+) -> Layout:
+    """Return the layout of a block."""
+    if isinstance(block, AssistantText):
+        return AnswerLayout(block, width_cells, highlighter=highlighter)
+    return FixedLayout(
+        block, width_cells, is_detailed=is_detailed, highlighter=highlighter, level=level
+    )

@@ -1,0 +1,149 @@
+"""The blocks of the transcript by position and by key, and where they changed last. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from tui.transcript.blocks import Block
+
+
+class BlockList:
+    """Blocks are frozen; a changed block is another object in its place."""
+
+    def __init__(self) -> None:
+        """Start empty."""
+        self.blocks: list[Block] = []
+        self._index: dict[str, int] = {}
+        """Positions, counted from the block that was the first when `_origin` was 0."""
+        self._origin = 0
+        self._uids: dict[str, list[str]] = {}
+        self._counter = 0
+        self._first_changed: int | None = None
+        self._added_before = 0
+
+    def take_added_before(self) -> int:
+        """Return how many blocks came before all others since the last call."""
+        count, self._added_before = self._added_before, 0
+        return count
+
+    def add_before(self, older: BlockList) -> None:
+        """Put the blocks of another list in front, with the messages they belong to.
+
+        What is here already stays: it is the newer state of the same thing.
+        """
+        new = [block for block in older.blocks if block.key not in self._index]
+        self.blocks[0:0] = new
+        # However much is here already, only what is new costs something.
+        self._origin += len(new)
+        for position, block in enumerate(new):
+            self._index[block.key] = position - self._origin
+        for uid, keys in older._uids.items():
+            self._uids.setdefault(uid, keys)
+        self._added_before += len(new)
+        if self._first_changed is not None:
+            self._first_changed += len(new)
+        # The gap above the block that was the first may be another one now.
+        self._mark(len(new))
+
+    def take_first_changed(self) -> int | None:
+        """Return the index from which blocks differ since the last call; None if none does."""
+        first, self._first_changed = self._first_changed, None
+        return first
+
+    def clear(self) -> None:
+        """Forget every block; keys made from now on are new all the same."""
+        self.blocks.clear()
+        self._index.clear()
+        self._origin = 0
+        self._uids.clear()
+        self._first_changed = 0
+        self._added_before = 0
+
+    def __contains__(self, key: str) -> bool:
+        """Say whether there is a block of that key."""
+        return key in self._index
+
+    def get(self, key: str) -> Block | None:
+        """Return the block of a key."""
+        position = self._index.get(key)
+        return None if position is None else self.blocks[position + self._origin]
+
+    def append(self, block: Block) -> None:
+        """Add a block at the end."""
+        self._index[block.key] = len(self.blocks) - self._origin
+        self.blocks.append(block)
+        self._mark(len(self.blocks) - 1)
+
+    def insert_after(self, key: str, block: Block) -> None:
+        """Add a block behind another one; at the end if there is no block of that key."""
+        position = self._index.get(key, len(self.blocks) - 1 - self._origin) + 1 + self._origin
+        if position == len(self.blocks):
+            self.append(block)
+            return
+        self.blocks.insert(position, block)
+        self._number()
+        self._mark(position)
+
+    def append_if_new(self, block: Block) -> bool:
+        """Add a block unless its key is taken; say whether it was added."""
+        if block.key in self._index:
+            return False
+        self.append(block)
+        return True
+
+    def replace(self, block: Block) -> None:
+        """Put a block in the place of the one with its key."""
+        self.put(self._index[block.key] + self._origin, block)
+
+    def put(self, position: int, block: Block) -> None:
+        """Put a block in the place of another of the same key."""
+        self.blocks[position] = block
+        self._mark(position)
+
+    def remove(self, keys: Collection[str]) -> None:
+        """Take blocks out; keys of no block are passed over."""
+        positions = [self._index[key] + self._origin for key in keys if key in self._index]
+        if not positions:
+            return
+        self.blocks = [block for block in self.blocks if block.key not in keys]
+        self._number()
+        self._mark(min(positions))
+
+    # Messages, and the blocks that are theirs
+
+    def knows_message(self, uid: str) -> bool:
+        """Whether blocks of a message were remembered."""
+        return uid in self._uids
+
+    def remember(self, uid: str, key: str) -> None:
+        """Note that a block belongs to a message."""
+        keys = self._uids.setdefault(uid, [])
+        if key not in keys:
+            keys.append(key)
+
+    def keys_of(self, uid: str) -> tuple[str, ...]:
+        """Return the keys of a message's blocks."""
+        return tuple(self._uids.get(uid, ()))
+
+    def forget_message(self, uid: str) -> None:
+        """Take a message's blocks out."""
+        self.remove(set(self._uids.pop(uid, ())))
+
+    # Keys
+
+    def fresh_key(self, prefix: str) -> str:
+        """Return a key that was never used."""
+        self._counter += 1
+        return f"{prefix}#{self._counter}"
+
+    def unseen(self, key: str) -> str:
+        """Return the key, or a fresh one where it is taken."""
+        return self.fresh_key(key) if key in self._index else key
+
+    def _number(self) -> None:
+        self._origin = 0
+        self._index = {block.key: position for position, block in enumerate(self.blocks)}
+
+    def _mark(self, position: int) -> None:
+        if self._first_changed is None or position < self._first_changed:
+            self._first_changed = position

@@ -1,0 +1,203 @@
+"""Draw blocks of view data as rows: everything in the transcript that is not streaming Markdown.
+
+All share one gutter of three cells: the sign of the block, or nothing. Next: `tool_card`,
+`diff_view`, `markdown_stream`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, assert_never
+
+from themes.theme import Role
+from tui.text.highlight import Highlighter
+from tui.text.styled_rows import BLANK, FAINT, MUTED, Ink, Row, Run, indented, on_ground, row
+from tui.text.wrap import clip, wrap
+from tui.transcript.blocks import (
+    AssistantText,
+    Block,
+    CompactionLine,
+    EndLine,
+    ErrorBlock,
+    HookLine,
+    NoticeLine,
+    PersonMessage,
+    ThinkingText,
+    ToolCard,
+)
+from tui.transcript.tool_card import ToolLevel, tool_card_rows
+
+GUTTER_CELLS: Final = 3
+_NO_SIGN: Final[tuple[Run, ...]] = ((" " * GUTTER_CELLS, MUTED),)
+_PROMPT_FOLD_LINES: Final = 30
+
+
+def block_rows(
+    block: Block,
+    width_cells: int,
+    *,
+    is_detailed: bool,
+    highlighter: Highlighter,
+    level: ToolLevel = "short",
+) -> list[Row]:
+    """Return the rows of a block; `is_detailed` unfolds what is folded, `level` is for calls."""
+    width = max(1, width_cells - GUTTER_CELLS - 1)
+    match block:
+        case PersonMessage():
+            return _person(block, width, is_detailed)
+        case AssistantText():
+            # Drawn by `MarkdownStream`; this is its plain form, for what cannot hold one.
+            return indented(wrap([(block.text, Ink())], width), _NO_SIGN, _NO_SIGN)
+        case ThinkingText():
+            return _thinking(block, width, is_detailed)
+        case ToolCard():
+            return tool_card_rows(
+                block, width_cells, is_detailed=is_detailed, highlighter=highlighter, level=level
+            )
+        case NoticeLine():
+            sign, ink = _NOTICE_SIGNS[block.level]
+            return _signed(sign, ink, wrap([(block.text, _NOTICE_TEXT[block.level])], width))
+        case HookLine():
+            head = [(f"{block.event} hook", MUTED), (f"  {block.outcome}", MUTED)]
+            heading = wrap(head, width) if block.needs_heading else []
+            text = "\n".join(block.notices)
+            return _signed("↳", MUTED, [*heading, *wrap([(text, MUTED)], width)])
+        case ErrorBlock():
+            return _error(block, width)
+        case CompactionLine():
+            return _compaction(block, width_cells, is_detailed)
+        case EndLine():
+            return _signed("■", Ink(Role.WARNING), wrap([(_end_text(block), MUTED)], width))
+        case _:
+            assert_never(block)
+
+
+def needs_gap(before: Block | None, block: Block, *, is_detailed: bool) -> bool:
+    """Return whether a blank row separates the two; calls that show one line stand together."""
+    if before is None or (isinstance(block, AssistantText) and block.continues):
+        return False
+    if isinstance(before, ToolCard) and isinstance(block, ToolCard) and not is_detailed:
+        return not (_is_small(before) and _is_small(block))
+    return True
+
+
+def _is_small(card: ToolCard) -> bool:
+    return card.name in _QUIET_TOOLS and card.state in ("ok", "running", "writing")
+
+
+_QUIET_TOOLS: Final = frozenset({"Read", "Glob", "Grep", "TodoWrite", "BashOutput", "ToolSearch"})
+_NOTICE_SIGNS: Final = {
+    "info": ("·", MUTED),
+    "warning": ("!", Ink(Role.WARNING, bold=True)),
+    "error": ("✗", Ink(Role.ERROR)),
+}
+_NOTICE_TEXT: Final = {"info": MUTED, "warning": Ink(Role.WARNING), "error": Ink(Role.ERROR)}
+
+
+def _signed(sign: str, ink: Ink, rows: list[Row]) -> list[Row]:
+    return indented(rows, ((f" {sign} ", ink),), _NO_SIGN)
+
+
+def _person(block: PersonMessage, width: int, is_detailed: bool) -> list[Row]:
+    sign, ink = {
+        "prompt": ("❯", Ink(Role.PERSON, bold=True)),
+        "shell": ("!", Ink(Role.SHELL, bold=True)),
+        "command": ("/", Ink(Role.ACCENT, bold=True)),
+    }[block.kind]
+    text = block.text.removeprefix("!" if block.kind == "shell" else "").strip("\n")
+    if block.kind == "command":
+        text = text.removeprefix("/")
+    lines = wrap([(text, Ink())], width) if is_detailed else _folded(text, width)
+    return on_ground(_signed(sign, ink, lines), Role.SURFACE)
+
+
+def _folded(text: str, width: int) -> list[Row]:
+    """Return the first rows of a prompt; the rest is not even wrapped, for a paste may be huge."""
+    end = -1
+    for _ in range(_PROMPT_FOLD_LINES + 1):
+        end = text.find("\n", end + 1)
+        if end < 0:
+            end = len(text)
+            break
+    # Characters that join take less than a cell each, hence the factor.
+    head = text[: min(end, _PROMPT_FOLD_LINES * width * 8)]
+    rows = wrap([(head, Ink())], width)
+    if len(rows) <= _PROMPT_FOLD_LINES and len(head) == len(text):
+        return rows
+    shown = rows[: _PROMPT_FOLD_LINES - 1]
+    if len(head) < end:
+        left = len(text) - sum(len(shown_row.text) for shown_row in shown)
+        amount = f"{left:,} more characters"
+    else:
+        left = len(rows) - len(shown) + text.count("\n", end)
+        amount = f"{left:,} more lines"
+    return [*shown, row((f"… {amount}", MUTED), is_copied=False)]
+
+
+def _thinking(block: ThinkingText, width: int, is_detailed: bool) -> list[Row]:
+    sign_ink = Ink(Role.MUTED, italic=True)
+    head = "Thinking…" if block.is_streaming else "Thought"
+    if not is_detailed:
+        # The newest line while it streams, the first one afterwards.
+        lines = [line for line in block.text.splitlines() if line.strip()]
+        preview = (lines[-1] if block.is_streaming else lines[0]).strip() if lines else ""
+        # One line of Markdown, without the marks that are for laying it out.
+        preview = _MARKS.sub(r"\2", preview.lstrip("# ")[: 4 * width])
+        runs = clip([(head, sign_ink), ("  ", FAINT), (preview, MUTED)], width)
+        return _signed("✻", MUTED, [row(*runs)])
+    body = wrap([(block.text.strip(), sign_ink)], width)
+    return _signed("✻", MUTED, [row((head, sign_ink)), *body])
+
+
+_MARKS: Final = re.compile(r"(\*\*|`)(\S|\S.*?\S)\1")
+"""Bold text and code."""
+
+
+def _error(block: ErrorBlock, width: int) -> list[Row]:
+    rows = wrap([(block.message or block.kind, Ink(Role.ERROR))], width)
+    if block.request_id:
+        rows.append(row(*clip([(f"request {block.request_id}", MUTED)], width)))
+    return _signed("✗", Ink(Role.ERROR, bold=True), rows)
+
+
+def _compaction(block: CompactionLine, width_cells: int, is_detailed: bool) -> list[Row]:
+    before, after = short_count(block.tokens_before), short_count(block.tokens_after)
+    stay = (
+        "message stays as it was" if block.kept == 1 else f"{block.kept} messages stay as they were"
+    )
+    kept = f"the last {stay} · " if block.kept else ""
+    label = f" summarised · {kept}{before} → {after} tokens "
+    runs = clip([("  ─", FAINT), (label, MUTED)], width_cells - 2)
+    used = sum(len(text) for text, _ in runs)
+    line = Row((*runs, ("─" * max(0, width_cells - used - 2), FAINT)), is_copied=False)
+    if not is_detailed or not block.summary:
+        return [line]
+    body = wrap([(block.summary, MUTED)], width_cells - GUTTER_CELLS - 1)
+    return [line, BLANK, *indented(body, _NO_SIGN, _NO_SIGN)]
+
+
+def _end_text(block: EndLine) -> str:
+    reason = _END_TEXTS[block.reason]
+    return f"{reason}: {block.detail}" if block.detail else reason
+
+
+_END_TEXTS: Final = {
+    "completed": "Done",
+    "max_turns": "Stopped at the limit of turns; say “continue” to go on",
+    "aborted_streaming": "Interrupted",
+    "aborted_tools": "Interrupted",
+    "stop_hook_prevented": "A hook ended the turn",
+    "prompt_too_long": "The conversation no longer fits the model; /compact makes room",
+    "budget_exceeded": "The budget of this session is used up",
+    "refusal": "The model declined to answer",
+    "error": "Failed",
+}
+
+
+def short_count(number: int) -> str:
+    """Return a count as people read it: 950, 12.3k, 1.2M."""
+    if number < 1000:
+        return str(number)
+    if number < 999_500:
+        return f"{number / 1000:.1f}".removesuffix(".0") + "k"
+    return f"{number / 1_000_000:.1f}".removesuffix(".0") + "M"

@@ -1,0 +1,201 @@
+"""Frozen view data: the blocks of the transcript and the figures around it, without any drawing.
+
+Next: `tui.transcript.model`, which makes them from agent events; `tui.transcript.block_rows`, which
+draws them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+from agent.display import Display
+from permissions.base.lazy_dataclass import lazy_dataclass
+
+if TYPE_CHECKING:
+    # The first frame shows nothing of these.
+    from agent.events import TerminalReason, Usage
+    from permissions.decision import Decision
+
+ToolState = Literal[
+    "writing", "running", "asking", "ok", "failed", "denied", "interrupted", "invalid"
+]
+"""`writing`: the model is still writing the call; `asking`: it waits for the person."""
+
+PromptKind = Literal["prompt", "shell", "command"]
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class PersonMessage:
+    """What the person sent."""
+
+    key: str
+    text: str
+    kind: PromptKind = "prompt"
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class AssistantText:
+    """Text of the answer, or a part of it; while it streams, `text` only ever grows at its end."""
+
+    key: str
+    text: str
+    is_streaming: bool
+    continues: bool = False
+    """Whether it goes on in the middle of what the block before shows."""
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class ThinkingText:
+    """One thinking block, shown folded."""
+
+    key: str
+    text: str
+    is_streaming: bool
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class AgentActivity:
+    """What a sub-agent has done so far, on the card of the call that started it."""
+
+    agent_id: str
+    tool_count: int = 0
+    last_line: str = ""
+    """Identifier of its latest call, or the end of what it wrote."""
+    output_tokens: int = 0
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class ToolCard:
+    """One tool call from its first character to its result."""
+
+    key: str
+    """The tool_use id."""
+    name: str
+    identifier: str
+    state: ToolState
+    input: Mapping[str, Any]
+    started_at_s: float
+    """Clock of the document when the call was dispatched (or announced)."""
+    output: str = ""
+    """The end of the live output, bounded."""
+    dropped_lines: int = 0
+    """Lines of live output before `output`."""
+    result: str = ""
+    display: Display | None = None
+    elapsed_s: float = 0.0
+    decision: Decision | None = None
+    agent: AgentActivity | None = None
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class NoticeLine:
+    """A line for the person alone."""
+
+    key: str
+    level: Literal["info", "warning", "error"]
+    text: str
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class HookLine:
+    """What hooks had to say; hooks that said nothing leave no line."""
+
+    key: str
+    event: str
+    outcome: str
+    notices: tuple[str, ...]
+
+    @property
+    def needs_heading(self) -> bool:
+        """Whether a notice does not say itself which event it is about."""
+        return not all(text.startswith(f"{self.event} hook") for text in self.notices)
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class ErrorBlock:
+    """Why the turn could not go on."""
+
+    key: str
+    kind: str
+    message: str
+    request_id: str | None
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class CompactionLine:
+    """Before this line the model knows only a summary."""
+
+    key: str
+    trigger: str
+    tokens_before: int
+    tokens_after: int
+    summary: str
+    kept: int = 0
+    """Messages before this line that the model still has."""
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class EndLine:
+    """Why a prompt ended, where it was not simply done."""
+
+    key: str
+    reason: TerminalReason
+    detail: str
+
+
+Block = (
+    PersonMessage
+    | AssistantText
+    | ThinkingText
+    | ToolCard
+    | NoticeLine
+    | HookLine
+    | ErrorBlock
+    | CompactionLine
+    | EndLine
+)
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class RetryCountdown:
+    """A failed request waits for its next attempt."""
+
+    attempt: int
+    max_attempts: int | None
+    until_s: float
+    reason: str
+
+
+Phase = Literal["idle", "requesting", "thinking", "writing", "tools", "asking", "retrying", "hooks"]
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class Activity:
+    """What goes on right now, for the line with the spinner."""
+
+    phase: Phase = "idle"
+    started_at_s: float = 0.0
+    """When the prompt was taken up."""
+    output_tokens: int = 0
+    """Of this prompt; while a response streams, estimated from its characters."""
+    detail: str = ""
+    """A hook's status message, or the running tool."""
+    retry: RetryCountdown | None = None
+
+    @property
+    def is_working(self) -> bool:
+        """Whether a prompt is being worked on."""
+        return self.phase != "idle"
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class Figures:
+    """Numbers for the status line."""
+
+    session_usage: Usage | None = None
+    """None before the first answer."""
+    cost_usd: float = 0.0
+    context_tokens: int = 0
+    context_window: int = 0
+    model: str = ""

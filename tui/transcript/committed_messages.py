@@ -1,0 +1,122 @@
+"""Committed messages as blocks: what streamed is confirmed, what was never seen is shown.
+
+The second is a resumed conversation, or an endpoint that does not stream.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from agent.display import CommandDisplay
+from agent.prompt.shell_command_note import NOTE
+from permissions.base.text.sanitize import sanitize
+from tui.text.safe_text import shown_display, shown_line, shown_prompt
+from tui.transcript.block_list import BlockList
+from tui.transcript.blocks import PersonMessage, ThinkingText, ToolCard
+from tui.transcript.streaming_answer import append_answer
+
+if TYPE_CHECKING:
+    from agent.messages import Message
+
+
+def show_person(blocks: BlockList, message: Message) -> None:
+    """Add what the person sent, unless there is nothing to see in it; a command with its output."""
+    text = message.text
+    if not text.strip():
+        return
+    key = blocks.unseen(message.uid)
+    note = NOTE.fullmatch(text.strip())
+    if note is None:
+        blocks.append(PersonMessage(key, shown_prompt(text), "prompt"))
+        return
+    command, output = note["command"], sanitize(note["output"])
+    blocks.append(PersonMessage(key, sanitize(f"!{command}"), "shell"))
+    blocks.append(
+        ToolCard(
+            blocks.unseen(f"{message.uid}:output"),
+            "Bash",
+            shown_line(f"Bash {command}"),
+            "failed" if note["exit"] else "ok",
+            {"command": command},
+            0.0,
+            result=output,
+            display=shown_display(CommandDisplay(command, output)),
+        )
+    )
+
+
+def show_answer(blocks: BlockList, message: Message, at_s: float, folder: str = "") -> str:
+    """Add the blocks of a model's message; return its last text, empty without one.
+
+    Paths in `folder` are shown as seen from it.
+    """
+    last_text = ""
+    for position, part in enumerate(message.content):
+        key = f"{message.uid}:{position}"
+        match part.get("type"):
+            case "text" if str(part.get("text", "")).strip() and key not in blocks:
+                last_text = sanitize(str(part["text"]))
+                append_answer(blocks, message.uid, key, last_text)
+            case "thinking" if part.get("thinking") and key not in blocks:
+                blocks.remember(message.uid, key)
+                text = sanitize(str(part["thinking"]))
+                blocks.append(ThinkingText(key, text, is_streaming=False))
+            case "tool_use" if str(part.get("id")) not in blocks:
+                tool_use_id, name = str(part.get("id")), str(part.get("name"))
+                blocks.remember(message.uid, tool_use_id)
+                tool_input = part.get("input")
+                raw: dict[str, Any] = tool_input if isinstance(tool_input, dict) else {}
+                identifier = shown_line(_identifier(name, raw, folder))
+                blocks.append(ToolCard(tool_use_id, name, identifier, "running", raw, at_s))
+            case _:
+                pass
+    return last_text
+
+
+def name_calls(blocks: BlockList, message: Message, folder: str = "") -> None:
+    """Say on the cards of calls that wait for their turn, or never get one, what they are."""
+    for part in message.content:
+        card = blocks.get(str(part.get("id")))
+        tool_input = part.get("input")
+        waits = isinstance(card, ToolCard) and card.state == "writing"
+        if isinstance(card, ToolCard) and waits and isinstance(tool_input, dict):
+            identifier = shown_line(_identifier(card.name, tool_input, folder))
+            blocks.replace(replace(card, identifier=identifier, input=tool_input))
+
+
+def show_results(blocks: BlockList, message: Message) -> None:
+    """Put results on the cards of calls that have none yet."""
+    for part in message.content:
+        if part.get("type") != "tool_result":
+            continue
+        card = blocks.get(str(part.get("tool_use_id")))
+        if isinstance(card, ToolCard) and card.state in ("writing", "running", "asking"):
+            text = sanitize(_result_text(part.get("content")))
+            blocks.replace(
+                replace(card, state="failed" if part.get("is_error") else "ok", result=text)
+            )
+
+
+def _identifier(name: str, tool_input: dict[str, Any], folder: str) -> str:
+    """Return a card's line for a call whose dispatch was not seen (a resumed conversation)."""
+    for field in ("command", "file_path", "path", "pattern", "url", "description"):
+        value = tool_input.get(field)
+        if isinstance(value, str) and value:
+            first_line = value.splitlines()[0] if value.splitlines() else value
+            if folder and field in ("file_path", "path"):
+                first_line = first_line.removeprefix(f"{folder.rstrip('/')}/") or first_line
+            return f"{name} {first_line}"
+    return name
+
+
+def _result_text(content: object) -> str:
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return ""
+    parts: list[str] = []
+    for part in content:
+        if isinstance(part, dict):
+            parts.append(str(part.get("text", f"[{part.get('type', 'content')}]")))
+    return "\n".join(parts)

@@ -1,0 +1,1 @@
+"""File changes as rows."""

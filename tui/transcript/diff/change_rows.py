@@ -1,0 +1,157 @@
+"""A file's change as rows that are made when they are looked at: a long one has thousands."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import accumulate
+from typing import Final, overload
+
+from agent.display import DiffDisplay
+from tui.screen.width import is_plain
+from tui.text.highlight import Highlighter, language_of
+from tui.text.styled_rows import FAINT, MUTED, Row, row
+from tui.text.wrap import TAB_CELLS
+from tui.transcript.diff.diff_view import DiffLine, diff_line_rows, diff_texts, line_room
+
+_CELLS_PER_CHARACTER: Final = 2
+"""At most, but for tabs."""
+
+
+def change_rows(
+    display: DiffDisplay, width_cells: int, highlighter: Highlighter, *, indent: int = 3
+) -> Sequence[Row]:
+    """Return the rows of a change; asked for again, they are the same ones until colours come."""
+    return _change_rows(
+        display, width_cells, highlighter, indent, highlighter.generation, highlighter.is_on
+    )
+
+
+def diff_rows(
+    display: DiffDisplay,
+    width_cells: int,
+    *,
+    highlighter: Highlighter,
+    indent: int = 3,
+    max_rows: int | None = None,
+) -> list[Row]:
+    """Return the rows of a change; with `max_rows` the rest is counted in a last row."""
+    rows = _made(display, width_cells, highlighter, indent)
+    if max_rows is None or len(rows) <= max_rows:
+        return list(rows)
+    hidden = len(rows) - max_rows + 1
+    rest = row((" " * indent + f"… {hidden} more lines", MUTED), is_copied=False)
+    return [*rows[: max_rows - 1], rest]
+
+
+@lru_cache(maxsize=2)
+def _change_rows(
+    display: DiffDisplay,
+    width_cells: int,
+    highlighter: Highlighter,
+    indent: int,
+    _generation: int,
+    _is_on: bool,
+) -> Sequence[Row]:
+    return _made(display, width_cells, highlighter, indent)
+
+
+def _made(
+    display: DiffDisplay, width_cells: int, highlighter: Highlighter, indent: int
+) -> Sequence[Row]:
+    hunks = diff_texts(display.old, display.new).hunks
+    if not hunks:
+        return [row((" " * indent, MUTED), ("no visible change", MUTED), is_copied=False)]
+    return _ChangeRows(display, hunks, width_cells, highlighter, indent)
+
+
+class _ChangeRows(Sequence[Row]):
+    """The rows of hunks, with a row between two of them."""
+
+    def __init__(
+        self,
+        display: DiffDisplay,
+        hunks: Sequence[Sequence[DiffLine]],
+        width_cells: int,
+        highlighter: Highlighter,
+        indent: int,
+    ) -> None:
+        language = language_of(display.path)
+        self._old_lines = highlighter.block(display.old, language)
+        self._new_lines = highlighter.block(display.new, language)
+        self._first_line = display.first_line
+        self._width = width_cells
+        self._indent = indent
+        self._lines: list[DiffLine | None] = []
+        """What is shown, top to bottom; None between two hunks."""
+        for position, hunk in enumerate(hunks):
+            if position:
+                self._lines.append(None)
+            self._lines.extend(hunk)
+        highest = max(
+            max(line.old_number or 0, line.new_number or 0) for line in self._lines if line
+        )
+        self._digits = len(str(highest + display.first_line - 1))
+        self._room = line_room(width_cells, self._digits, indent)
+        self._ends = list(accumulate(map(self._height, self._lines)))
+        """How many rows there are up to the end of each line."""
+
+    def __len__(self) -> int:
+        """Return how many rows there are."""
+        return self._ends[-1]
+
+    def __iter__(self) -> Iterator[Row]:
+        """Make all rows."""
+        for line in self._lines:
+            yield from self._rows_of(line)
+
+    @overload
+    def __getitem__(self, at: int) -> Row: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Row]: ...
+    def __getitem__(self, at: int | slice) -> Row | list[Row]:
+        """Make a row, or some."""
+        if isinstance(at, slice):
+            start, stop, step = at.indices(len(self))
+            return self._between(start, stop)[::step] if start < stop else []
+        number = at + len(self) if at < 0 else at
+        if not 0 <= number < len(self):
+            raise IndexError(at)
+        return self._between(number, number + 1)[0]
+
+    def _between(self, start: int, stop: int) -> list[Row]:
+        first = bisect_right(self._ends, start)
+        skipped = start - (self._ends[first - 1] if first else 0)
+        made: list[Row] = []
+        for line in self._lines[first:]:
+            if len(made) >= skipped + stop - start:
+                break
+            made.extend(self._rows_of(line))
+        return made[skipped : skipped + stop - start]
+
+    def _height(self, line: DiffLine | None) -> int:
+        if line is None:
+            return 1
+        text = line.text
+        if len(text) * _CELLS_PER_CHARACTER + text.count("\t") * TAB_CELLS <= self._room:
+            return 1
+        rest = text.lstrip("\t")
+        if is_plain(rest):
+            cells = (len(text) - len(rest)) * TAB_CELLS + len(rest)
+            return max(1, -(-cells // self._room))
+        return sum(1 for _ in self._rows_of(line))
+
+    def _rows_of(self, line: DiffLine | None) -> Iterator[Row]:
+        if line is None:
+            gap = " " * (self._indent + self._digits) + " ⋯"
+            return iter((row((gap, FAINT), is_copied=False),))
+        return diff_line_rows(
+            line,
+            self._old_lines,
+            self._new_lines,
+            self._digits,
+            self._width,
+            self._indent,
+            first_line=self._first_line,
+        )

@@ -1,0 +1,223 @@
+"""A file's change as rows: hunks with line numbers, syntax colours and the words that changed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import pairwise
+from typing import Final, Literal
+
+from agent.display import DiffDisplay
+from permissions.base.lazy_dataclass import lazy_dataclass
+from themes.theme import Role
+from tui.text.highlight import HighlightedLine
+from tui.text.styled_rows import MUTED, Ink, Row, Run
+from tui.text.wrap import chop
+from tui.transcript.diff.line_matching import changed_groups, matcher_of
+
+CONTEXT_LINES: Final = 3
+_MAX_DIFF_LINES: Final = 20_000
+_WORDS: Final = re.compile(r"\w+|\s+|[^\w\s]")
+_SIGN_CELLS: Final = 3
+_MARKED_PAIRS: Final = 300
+"""How many replaced lines of a change show which of their words changed: each takes 0.1 ms."""
+_SIMILAR_ENOUGH: Final = 0.4
+"""Below this two lines are different lines, and marking words would only be noise."""
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class DiffLine:
+    """One line of a hunk."""
+
+    kind: Literal["same", "added", "removed"]
+    old_number: int | None
+    """1-based."""
+    new_number: int | None
+    text: str
+    other: str | None = None
+    """The line it replaces, or that replaced it, if the words that changed are to be marked."""
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class FileDiff:
+    """All hunks of one file."""
+
+    hunks: tuple[tuple[DiffLine, ...], ...]
+    added: int
+    removed: int
+
+
+@lru_cache(maxsize=64)
+def diff_texts(old: str, new: str, context: int = CONTEXT_LINES) -> FileDiff:
+    """Return the hunks between two texts."""
+    before, after = old.splitlines(), new.splitlines()
+    if len(before) + len(after) > _MAX_DIFF_LINES:
+        return _whole_replacement(before, after)
+    hunks: list[tuple[DiffLine, ...]] = []
+    added = removed = 0
+    unmarked = _MARKED_PAIRS
+    for group in changed_groups(before, after, context):
+        lines: list[DiffLine] = []
+        for is_same, i1, i2, j1, j2 in group:
+            if is_same:
+                lines.extend(
+                    DiffLine("same", i1 + k + 1, j1 + k + 1, before[i1 + k]) for k in range(i2 - i1)
+                )
+                continue
+            added += j2 - j1
+            removed += i2 - i1
+            pairs = min(i2 - i1, j2 - j1, unmarked)
+            unmarked -= pairs
+            lines.extend(_replacement(before, after, i1, i2, j1, j2, pairs))
+        hunks.append(tuple(lines))
+    return FileDiff(tuple(hunks), added, removed)
+
+
+def diff_counts(display: DiffDisplay) -> tuple[Run, ...]:
+    """Return `+2 −1` in the colours of the two signs."""
+    diff = diff_texts(display.old, display.new)
+    runs: list[Run] = []
+    if diff.added or not diff.removed:
+        runs.append((f"+{diff.added}", Ink(Role.DIFF_ADDED_SIGN)))
+    if diff.removed:
+        gap = " " if runs else ""
+        runs.append((f"{gap}−{diff.removed}", Ink(Role.DIFF_REMOVED_SIGN)))
+    return tuple(runs)
+
+
+def line_room(width_cells: int, digits: int, indent: int) -> int:
+    """Return how many cells of a row the text of a line has."""
+    return max(1, width_cells - indent - digits - _SIGN_CELLS - 1)
+
+
+def diff_line_rows(
+    line: DiffLine,
+    old_lines: Sequence[HighlightedLine],
+    new_lines: Sequence[HighlightedLine],
+    digits: int,
+    width_cells: int,
+    indent: int,
+    *,
+    first_line: int = 1,
+) -> Iterator[Row]:
+    """Yield the rows of one line; `digits` is the width of line numbers, the lists are coloured.
+
+    `first_line` is the number of the texts' first line.
+    """
+    sign, ground, word_ground, sign_role = _LOOKS[line.kind]
+    source, number = (
+        (old_lines, line.old_number) if line.kind == "removed" else (new_lines, line.new_number)
+    )
+    coloured: Sequence[Run] = ((line.text, Ink()),)
+    if number is not None and number <= len(source):
+        candidate = source[number - 1]
+        if "".join(text for text, _ in candidate) == line.text:
+            coloured = candidate
+    marked = _mark(coloured, _changed_ranges(line), word_ground)
+    gutter = indent + digits + _SIGN_CELLS
+    label = f"{'' if number is None else number + first_line - 1:>{digits}}"
+    for position, part in enumerate(chop(marked, line_room(width_cells, digits, indent))):
+        head: tuple[Run, ...] = (
+            (" " * indent, MUTED),
+            (label if not position else " " * digits, Ink(Role.MUTED if ground else Role.FAINT)),
+            (f" {sign} " if not position else "   ", Ink(sign_role)),
+        )
+        runs = (head[0], *((text, ink.on(ground)) for text, ink in (*head[1:], *part.runs)))
+        of_patch = sign if not position else ""
+        yield Row(runs, gutter, part.joint, ground, patch_sign=of_patch)
+
+
+_LOOKS: Final[dict[str, tuple[str, Role | None, Role | None, Role]]] = {
+    "same": (" ", None, None, Role.FAINT),
+    "added": ("+", Role.DIFF_ADDED, Role.DIFF_ADDED_WORD, Role.DIFF_ADDED_SIGN),
+    "removed": ("-", Role.DIFF_REMOVED, Role.DIFF_REMOVED_WORD, Role.DIFF_REMOVED_SIGN),
+}
+
+
+def _mark(
+    runs: Sequence[Run], changed: Sequence[tuple[int, int]], ground: Role | None
+) -> list[Run]:
+    """Return the runs with a ground under the changed character ranges."""
+    if not changed or ground is None:
+        return list(runs)
+    marked: list[Run] = []
+    position = 0
+    for text, ink in runs:
+        cuts = {0, len(text)}
+        for start, end in changed:
+            cuts.update(min(max(edge - position, 0), len(text)) for edge in (start, end))
+        edges = sorted(cuts)
+        for begin, stop in pairwise(edges):
+            middle = position + begin
+            is_changed = any(start <= middle < end for start, end in changed)
+            marked.append((text[begin:stop], ink.on(ground) if is_changed else ink))
+        position += len(text)
+    return marked
+
+
+def _replacement(
+    before: Sequence[str], after: Sequence[str], i1: int, i2: int, j1: int, j2: int, pairs: int
+) -> Iterator[DiffLine]:
+    """Yield removed lines, then added lines, so many of them paired in order for the word marks."""
+    removed, added = before[i1:i2], after[j1:j2]
+    for k, text in enumerate(removed):
+        yield DiffLine("removed", i1 + k + 1, None, text, added[k] if k < pairs else None)
+    for k, text in enumerate(added):
+        yield DiffLine("added", None, j1 + k + 1, text, removed[k] if k < pairs else None)
+
+
+def _changed_ranges(line: DiffLine) -> tuple[tuple[int, int], ...]:
+    """Return the character ranges in which a line differs from its other."""
+    if line.other is None:
+        return ()
+    if line.kind == "removed":
+        return _changed_words(line.text, line.other)[0]
+    return _changed_words(line.other, line.text)[1]
+
+
+@lru_cache(maxsize=1024)
+def _changed_words(
+    old: str, new: str
+) -> tuple[tuple[tuple[int, int], ...], tuple[tuple[int, int], ...]]:
+    old_words, new_words = _WORDS.findall(old), _WORDS.findall(new)
+    if len(old_words) + len(new_words) > 800:
+        return (), ()
+    matcher = matcher_of(old_words, new_words)
+    if matcher.ratio() < _SIMILAR_ENOUGH:
+        return (), ()
+    old_ranges: list[tuple[int, int]] = []
+    new_ranges: list[tuple[int, int]] = []
+    for tag, i1, i2, j1, j2 in matcher.get_opcodes():
+        if tag == "equal":
+            continue
+        _add_range(old_ranges, old_words, i1, i2)
+        _add_range(new_ranges, new_words, j1, j2)
+    return tuple(old_ranges), tuple(new_ranges)
+
+
+def _add_range(ranges: list[tuple[int, int]], words: Sequence[str], first: int, end: int) -> None:
+    if first == end:
+        return
+    start = sum(map(len, words[:first]))
+    stop = start + sum(map(len, words[first:end]))
+    if ranges and ranges[-1][1] == start:
+        ranges[-1] = (ranges[-1][0], stop)
+    else:
+        ranges.append((start, stop))
+
+
+def _whole_replacement(before: Sequence[str], after: Sequence[str]) -> FileDiff:
+    """Return a diff of huge texts: their common start and end are cut, the middle is replaced."""
+    start = 0
+    while start < min(len(before), len(after)) and before[start] == after[start]:
+        start += 1
+    end = 0
+    while end < min(len(before), len(after)) - start and before[-1 - end] == after[-1 - end]:
+        end += 1
+    old_end, new_end = len(before) - end, len(after) - end
+    lines = (
+        *(DiffLine("removed", i + 1, None, before[i]) for i in range(start, old_end)),
+        *(DiffLine("added", None, i + 1, after[i]) for i in range(start, new_end)),
+    )
+    return FileDiff((lines,) if lines else (), new_end - start, old_end - start)

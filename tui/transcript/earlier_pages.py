@@ -1,0 +1,196 @@
+"""What lies before the conversation on the screen: read from the session's file, page by page.
+
+The end of a session is shown before its conversation is rebuilt, and the rest only as far as the
+person scrolls up. Next: `agent.session.archive.history_pages`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, Literal
+
+from agent.display import CommandDisplay, PlanDisplay
+from permissions.base.text.sanitize import sanitize
+from tui.text.safe_text import shown_display, shown_line
+from tui.transcript.block_list import BlockList
+from tui.transcript.blocks import Block, CompactionLine, EndLine, NoticeLine, ToolCard, ToolState
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from agent.display import Display
+    from agent.messages import Message
+    from agent.session.archive.history_pages import Page, SessionPages
+    from permissions.decision import Decision
+    from tui.transcript.model import Document
+
+_STATES: Final[Mapping[str, ToolState]] = {
+    "ok": "ok",
+    "failed": "failed",
+    "denied": "denied",
+    "interrupted": "interrupted",
+    "invalid": "invalid",
+}
+
+
+class Past:
+    """The pages of one session at a time."""
+
+    def __init__(
+        self,
+        document: Document,
+        start_worker: Callable[[Awaitable[None]], None],
+        on_added: Callable[[], None],
+    ) -> None:
+        """Nothing is read yet; `on_added` is called once there is more to show."""
+        self._document = document
+        self._start_worker = start_worker
+        self._on_added = on_added
+        self._pages: SessionPages | None = None
+        self._reading = asyncio.Lock()
+        self._is_broken = False
+
+    @property
+    def path(self) -> Path | None:
+        """The file whose end is shown; None where nothing is."""
+        return self._pages.path if self._pages is not None else None
+
+    async def open(self, path: Path) -> None:
+        """Show the end of a session."""
+        from agent.session.archive.history_pages import SessionPages  # only a resume needs it
+
+        self._pages = SessionPages(path)
+        self._is_broken = False
+        await self._read(self._pages)
+
+    def close(self) -> None:
+        """Forget the session."""
+        self._pages = None
+
+    @property
+    def has_more(self) -> bool:
+        """Whether there is a page before what is shown."""
+        return self._pages is not None and not self._pages.is_at_start and not self._is_broken
+
+    def more(self) -> None:
+        """Show what came before, if there is anything; called while the person scrolls up."""
+        if self._pages is not None and self.has_more and not self._reading.locked():
+            self._start_worker(self._read(self._pages))
+
+    async def older(self) -> bool:
+        """Show the page before, if there is one; False where it cannot be read."""
+        if self._pages is not None and self.has_more:
+            await self._read(self._pages)
+        return not self._is_broken
+
+    async def _read(self, pages: SessionPages) -> None:
+        from agent.errors import SessionError
+
+        async with self._reading:
+            if pages is not self._pages or not self.has_more:
+                return
+            try:
+                page, blocks = await asyncio.to_thread(_blocks_before, pages, self._document.folder)
+            except SessionError:
+                # The conversation itself says what is wrong with its file.
+                self._is_broken = True
+                return
+            if pages is self._pages and page.items:
+                self._document.add_past(*blocks)
+                self._on_added()
+
+
+def _blocks_before(pages: SessionPages, folder: str) -> tuple[Page, tuple[BlockList, str]]:
+    page = pages.older()
+    return page, past_blocks(page, folder)
+
+
+def past_blocks(page: Page, folder: str = "") -> tuple[BlockList, str]:
+    """Return the blocks of a page and the last answer in it, empty without one.
+
+    Paths in `folder` are shown as seen from it.
+    """
+    from agent.messages import Message
+    from agent.session.records import CompactionRecord, NoticeRecord
+    from tui.transcript.committed_messages import show_answer, show_results
+
+    found = BlockList()
+    last_answer = ""
+    for position, item in enumerate(page.items):
+        key = f"past:{page.offset}:{position}"
+        match item:
+            case Message(origin="model"):
+                last_answer = show_answer(found, item, 0.0, folder) or last_answer
+            case Message(origin="tool"):
+                show_results(found, item)
+            case Message():
+                _show_words(found, item)
+            case CompactionRecord():
+                summary = sanitize(item.summary)
+                found.append(
+                    CompactionLine(
+                        key,
+                        item.trigger,
+                        item.tokens_before,
+                        item.tokens_after,
+                        summary,
+                        item.kept,
+                    )
+                )
+            case NoticeRecord():
+                found.append(NoticeLine(key, _level(item.level), sanitize(item.text)))
+    for place, block in enumerate(found.blocks):
+        if isinstance(block, ToolCard):
+            found.put(place, _ended(block, page))
+    return found, last_answer
+
+
+def _show_words(found: BlockList, message: Message) -> None:
+    from tui.transcript.committed_messages import show_person  # with the first page
+
+    if message.origin == "person":
+        show_person(found, message)
+    elif message.origin == "interruption":
+        found.append(EndLine(message.uid, "aborted_streaming", ""))
+
+
+def _ended(card: ToolCard, page: Page) -> Block:
+    """Return a card of a call that is over, as it was shown then."""
+    call = page.calls.get(card.key)
+    if call is None:
+        return replace(card, state="interrupted") if card.state == "running" else card
+    return replace(
+        card,
+        identifier=shown_line(call.identifier) or card.identifier,
+        state=_STATES.get(call.outcome, card.state),
+        elapsed_s=call.elapsed_s,
+        display=shown_display(call.change or _display_again(card)),
+        decision=_shown_denial(call.denial),
+    )
+
+
+def _display_again(card: ToolCard) -> Display | None:
+    """Return what a call showed, as far as its input and its result still say it.
+
+    With a command it is the end of the output that counts, here as while it ran.
+    """
+    match card.name:
+        case "Bash":
+            return CommandDisplay(str(card.input.get("command", "")), card.result)
+        case "ExitPlanMode" if plan := card.input.get("plan"):
+            return PlanDisplay(str(plan))
+        case _:
+            return None
+
+
+def _shown_denial(denial: Decision | None) -> Decision | None:
+    if denial is None:
+        return None
+    feedback = sanitize(denial.feedback) if denial.feedback else None
+    return replace(denial, message=sanitize(denial.message), feedback=feedback)
+
+
+def _level(text: str) -> Literal["info", "warning", "error"]:
+    return "warning" if text == "warning" else "error" if text == "error" else "info"

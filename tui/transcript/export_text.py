@@ -1,0 +1,132 @@
+"""Blocks as text to read elsewhere: Markdown as it came, who speaks before it, changes as patches.
+
+Pure, and without a layout: the longest conversation takes no longer than its texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final, assert_never
+
+from agent.display import CommandDisplay, DiffDisplay, PlanDisplay, TextDisplay, TodoDisplay
+from tui.transcript.blocks import (
+    AssistantText,
+    Block,
+    CompactionLine,
+    EndLine,
+    ErrorBlock,
+    HookLine,
+    NoticeLine,
+    PersonMessage,
+    ThinkingText,
+    ToolCard,
+)
+from tui.transcript.diff.diff_view import FileDiff, diff_texts
+
+_SIGNS: Final = {"added": "+", "removed": "-", "same": " "}
+_PROMPTS: Final = {"prompt": "❯ ", "shell": "! ", "command": "/"}
+_NOTICES: Final = {"info": "· ", "warning": "! ", "error": "✗ "}
+_STATES: Final = {"failed": "failed", "invalid": "not run", "denied": "denied"}
+_TASKS: Final = {"completed": "[x]", "in_progress": "[>]", "pending": "[ ]"}
+
+
+def transcript_text(blocks: Iterable[Block]) -> str:
+    """Return everything, blocks parted by a blank line; empty for no blocks."""
+    text: list[str] = []
+    for block in blocks:
+        said = block_source(block).rstrip()
+        if not said:
+            continue
+        if isinstance(block, AssistantText) and block.continues and text:
+            text[-1] += "\n" + said
+        else:
+            text.append(said)
+    return "\n\n".join(text)
+
+
+def block_source(block: Block) -> str:
+    """Return what a block says in full, with the sign of who says it in front."""
+    match block:
+        case PersonMessage():
+            sign = _PROMPTS[block.kind]
+            bare = block.text.strip("\n").removeprefix(
+                sign.strip() if block.kind != "prompt" else ""
+            )
+            return _hanging(sign, bare)
+        case AssistantText():
+            return block.text.strip("\n")
+        case ThinkingText():
+            return _hanging("✻ ", block.text.strip())
+        case NoticeLine():
+            return _hanging(_NOTICES[block.level], block.text)
+        case HookLine():
+            heading = (f"{block.event} hook, {block.outcome}",) if block.needs_heading else ()
+            return _hanging("↳ ", "\n".join((*heading, *block.notices)))
+        case ErrorBlock():
+            return _hanging("✗ ", block.message or block.kind)
+        case CompactionLine():
+            counts = f"{block.tokens_before} → {block.tokens_after} tokens"
+            return f"─── summarised, {counts}\n\n{block.summary}"
+        case EndLine():
+            return f"■ {block.reason.replace('_', ' ')} {block.detail}"
+        case ToolCard():
+            return "\n".join(_call(block))
+        case _:
+            assert_never(block)
+
+
+def _call(card: ToolCard) -> Iterator[str]:
+    head, *more = (card.identifier or card.name).split("\n")
+    state = _STATES.get(card.state)
+    yield f"● {head}" + (f"  ({state})" if state else "")
+    yield from (f"  {line}" for line in more)
+    if card.decision is not None and card.decision.feedback:
+        yield f"  ❯ {card.decision.feedback}"
+    yield from (f"  {line}".rstrip() for line in _outcome(card).strip("\n").split("\n"))
+
+
+def _outcome(card: ToolCard) -> str:
+    if card.state in ("failed", "invalid", "denied"):
+        return card.result
+    match card.display:
+        case DiffDisplay():
+            return patch(card.display)
+        case PlanDisplay():
+            return card.display.plan
+        case TodoDisplay():
+            return "\n".join(f"{_TASKS[i.status]} {i.content}" for i in card.display.items)
+        case CommandDisplay():
+            ended = f"exit status {card.display.exit_code}" if card.display.exit_code else ""
+            return "\n".join(part for part in (card.display.output.rstrip("\n"), ended) if part)
+        case TextDisplay():
+            return card.display.text
+        case None:
+            return card.result or card.output
+        case _:
+            assert_never(card.display)
+
+
+def patch(display: DiffDisplay) -> str:
+    """Return a change as a unified diff that `git apply` and `patch` take."""
+    diff = diff_texts(display.old, display.new)
+    if not diff.hunks:
+        return ""
+    old = "/dev/null" if display.is_new else f"a/{display.path}"
+    return "\n".join((f"--- {old}", f"+++ b/{display.path}", *_hunks(diff, display.first_line - 1)))
+
+
+def _hunks(diff: FileDiff, before: int) -> Iterator[str]:
+    for hunk in diff.hunks:
+        olds = [line.old_number for line in hunk if line.old_number is not None]
+        news = [line.new_number for line in hunk if line.new_number is not None]
+        yield f"@@ -{_range(olds, before)} +{_range(news, before)} @@"
+        yield from (_SIGNS[line.kind] + line.text for line in hunk)
+
+
+def _range(numbers: list[int], before: int) -> str:
+    return f"{numbers[0] + before},{len(numbers)}" if numbers else "0,0"
+
+
+def _hanging(sign: str, text: str) -> str:
+    pad = "\n" + " " * len(sign)
+    return sign + pad.join(text.split("\n"))

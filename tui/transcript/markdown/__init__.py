@@ -1,0 +1,1 @@
+"""Markdown as rows, also while it streams."""

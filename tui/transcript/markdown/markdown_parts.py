@@ -1,0 +1,151 @@
+"""Cut long Markdown into parts that can be laid out one by one, as it arrives. Pure.
+
+A part ends where a block at the top level begins, so that the rows of the parts are those of the
+whole; only a very long code fence is cut in its middle. Looks at each line once, parses nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from permissions.base.lazy_dataclass import lazy_dataclass
+
+PART_CHARS: Final = 4_000
+"""A part ends at the first place after so many characters where it may."""
+FENCE_CHARS: Final = 4 * PART_CHARS
+"""A code fence is cut when its part is longer than this."""
+
+_FENCE: Final = re.compile(r"( {0,3})(`{3,}(?=[^`]*$)|~{3,})")
+_ITEM: Final = re.compile(r" {0,3}(?:[-+*]|\d{1,9}[.)])(?:[ \t]|$)")
+_PARAGRAPH: Final = re.compile(r"#{1,6} |[^\W\d_]|\*\*[^\s*]")
+"""How a line begins before which a cut is safe: a heading, a letter, bold text."""
+_HTML: Final = re.compile(
+    r" {0,3}<(?:(!--)|(\?)|(![A-Za-z])|(!\[CDATA\[)|(?:pre|script|style|textarea)\b)", re.IGNORECASE
+)
+_HTML_ENDS: Final = ("-->", "?>", ">", "]]>")
+_TAG_END: Final = re.compile(r"</(?:pre|script|style|textarea)>", re.IGNORECASE)
+"""HTML that goes on over blank lines, and what ends it."""
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class TextPart:
+    """One part of a text."""
+
+    text: str
+    """Markdown of its own; of a fence that was cut, a fence."""
+    continues: bool = False
+    """Whether it goes on where the part before broke off, in the middle of a fence."""
+
+
+class TextParts:
+    """Takes text in pieces; where it is cut does not depend on how it came."""
+
+    def __init__(self) -> None:
+        """Start with nothing."""
+        self._pieces: list[str] = []
+        self._open = ""
+        self._continues = False
+        self._scanned = 0
+        self._was_blank = False
+        self._is_in_item = False
+        self._html_end: re.Pattern[str] | None = None
+        self._mark = ""
+        self._opening = ""
+        self._is_nested = False
+
+    @property
+    def whole(self) -> str:
+        """Everything that was taken."""
+        if len(self._pieces) > 1:
+            self._pieces = ["".join(self._pieces)]
+        return self._pieces[0] if self._pieces else ""
+
+    @property
+    def current(self) -> TextPart:
+        """The part that is still growing."""
+        return TextPart(self._open, self._continues)
+
+    def feed(self, text: str) -> list[TextPart]:
+        """Add text at the end; return the parts that are finished by it, oldest first."""
+        self._pieces.append(text)
+        self._open += text
+        finished: list[TextPart] = []
+        while (end := self._open.find("\n", self._scanned)) >= 0:
+            start, self._scanned = self._scanned, end + 1
+            part = self._line(self._open[start:end], start)
+            if part is not None:
+                finished.append(part)
+        return finished
+
+    def _line(self, line: str, start: int) -> TextPart | None:
+        """Take a whole line that begins at `start`; return the part that ends with or before it."""
+        if self._mark:
+            return self._line_in_fence(line, start)
+        if self._is_html(line):
+            self._was_blank = False
+            return None
+        if not line.strip():
+            self._was_blank = True
+            return None
+        part = None
+        if self._was_blank and _PARAGRAPH.match(line):
+            # At the margin after a blank line, and no item: nothing before can hold it.
+            self._is_in_item = False
+            if start >= PART_CHARS:
+                part = self._cut(start)
+        elif _ITEM.match(line):
+            self._is_in_item = True
+        self._was_blank = False
+        if fence := _FENCE.match(line):
+            self._mark, self._opening = fence[2], line + "\n"
+            self._is_nested = self._is_in_item and bool(fence[1])
+        return part
+
+    def _is_html(self, line: str) -> bool:
+        """Whether a line is of HTML that may go on over blank lines."""
+        if self._html_end is None:
+            html = _HTML.match(line)
+            if html is None:
+                return False
+            self._html_end = _html_end(html)
+        if self._html_end.search(line):
+            self._html_end = None
+        return True
+
+    def _line_in_fence(self, line: str, start: int) -> TextPart | None:
+        stripped = line.strip()
+        is_close = stripped == stripped[:1] * len(stripped) and stripped.startswith(self._mark)
+        if not self._is_nested and line.startswith(("    ", "\t")):
+            is_close = False
+        has_left = self._is_nested and bool(stripped) and not line.startswith((" ", "\t"))
+        if is_close or has_left:
+            self._mark = ""
+            self._was_blank = False
+            return self._line(line, start) if has_left and not is_close else None
+        if self._is_nested or self._is_in_item or self._scanned < FENCE_CHARS:
+            return None
+        head = TextPart(self._open[: self._scanned] + self._mark + "\n", self._continues)
+        self._open = self._opening + self._open[self._scanned :]
+        self._scanned = len(self._opening)
+        self._continues = True
+        return head
+
+    def _cut(self, start: int) -> TextPart:
+        head = TextPart(self._open[:start], self._continues)
+        self._open = self._open[start:]
+        self._scanned -= start
+        self._continues = False
+        return head
+
+
+def _html_end(opening: re.Match[str]) -> re.Pattern[str]:
+    group = opening.lastindex
+    return _TAG_END if group is None else re.compile(re.escape(_HTML_ENDS[group - 1]))
+
+
+def split_text(text: str) -> list[TextPart]:
+    """Return the parts of a whole text; at least one."""
+    parts = TextParts()
+    finished = parts.feed(text)
+    return [*finished, parts.current]

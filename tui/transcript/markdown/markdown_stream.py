@@ -1,0 +1,183 @@
+"""Markdown that grows at its end: blocks that can no longer change, and a tail made anew per frame.
+
+Cost per frame is that of the tail. The cut is the parser's own: everything before the last
+top-level token is finished. An open code fence keeps its lines, only new ones are coloured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from permissions.base.lazy_dataclass import lazy_dataclass
+from tui.text.highlight import BlockKey, Highlighter
+from tui.text.styled_rows import BLANK, Row
+from tui.transcript.markdown.markdown_rows import (
+    OpenFence,
+    block_starts,
+    last_block_start,
+    last_item_start,
+    markdown_rows,
+    open_fence,
+)
+
+_LONG_TAIL_CHARS: Final = 4_000
+"""A tail longer than this is made anew only when it grew by a part of itself."""
+_GROWTH: Final = 0.02
+_LONG_LIST_CHARS: Final = 600
+"""In a list longer than this the items before the last are kept as they were drawn."""
+_PIECE_CHARS: Final = 1_000
+"""Finished text is drawn in pieces of about this size: what is coloured later is drawn again."""
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class _Piece:
+    """Finished rows whose code is still being lexed."""
+
+    text: str
+    start: int
+    """Their place among all finished rows."""
+    count: int
+    unready: frozenset[BlockKey]
+
+
+class MarkdownStream:
+    """Turns text that arrives in pieces into rows."""
+
+    def __init__(self, width_cells: int, highlighter: Highlighter) -> None:
+        """Lay out for one width; another width is another stream."""
+        self._width = max(1, width_cells)
+        self._highlighter = highlighter
+        self._tail_text = ""
+        self._held_text = ""
+        self._held_rows: list[Row] = []
+        self._finished: list[Row] = []
+        self._finished_count = 0
+        self._unready: list[_Piece] = []
+        self._has_content = False
+        self._fence: OpenFence | None = None
+        self._tail_rows: list[Row] | None = []
+        self._parsed_chars = 0
+        self._is_over = False
+
+    def feed(self, text: str) -> None:
+        """Add text at the end."""
+        if not text:
+            return
+        if self._fence is not None:
+            self._tail_rows = None
+            rest = self._fence.feed(text)
+            if rest is None:
+                return
+            # The fence closed: it is lexed as a whole, what follows is the new tail.
+            self._finish_text(self._fence.source)
+            self._fence = None
+            text = rest
+        self._tail_text += text
+        self._cut()
+
+    def finish(self) -> None:
+        """The text is complete: everything is finished."""
+        if self._is_over:
+            return
+        self._is_over = True
+        text = self._fence.source if self._fence is not None else self._tail_text
+        text = self._held_text + text
+        self._fence = None
+        self._tail_text = ""
+        self._release_held()
+        self._finish_text(text)
+        self._tail_rows = []
+
+    def take_finished(self) -> list[Row]:
+        """Return rows that became final since the last call."""
+        rows, self._finished = self._finished, []
+        return rows
+
+    def take_repainted(self) -> list[tuple[int, list[Row]]]:
+        """Return finished rows whose code was lexed since, each with its place among all."""
+        self._tail_rows = None
+        repainted: list[tuple[int, list[Row]]] = []
+        unready: list[_Piece] = []
+        for piece in self._unready:
+            if not self._highlighter.has_news(piece.unready):
+                unready.append(piece)
+                continue
+            rows = self._paint(piece.text, piece.start, unready)
+            # Colours change no widths, so there are as many rows as before.
+            repainted.append((piece.start, rows[: piece.count]))
+        self._unready = unready
+        return repainted
+
+    def tail(self) -> list[Row]:
+        """Return the rows of what may still change."""
+        if self._tail_rows is None:
+            if self._fence is not None:
+                rows = self._fence.rows()
+            else:
+                live = markdown_rows(self._tail_text, self._width, self._highlighter)
+                rows = [*self._held_rows, *live]
+            self._tail_rows = [BLANK, *rows] if rows and self._has_content else rows
+        return self._tail_rows
+
+    def _cut(self) -> None:
+        size = len(self._tail_text)
+        if size > _LONG_TAIL_CHARS and size < self._parsed_chars * (1 + _GROWTH):
+            return
+        self._tail_rows = None
+        self._parsed_chars = size
+        start = last_block_start(self._tail_text)
+        if start:
+            self._finish_text(self._held_text + self._tail_text[:start])
+            self._release_held()
+            self._tail_text = self._tail_text[start:]
+            self._parsed_chars = len(self._tail_text)
+        elif size > _LONG_LIST_CHARS and (item := last_item_start(self._tail_text)):
+            # A blank line further down may still make the whole list loose; it is drawn again
+            # as one when it ends.
+            items = self._tail_text[:item]
+            self._held_text += items
+            self._held_rows.extend(markdown_rows(items, self._width, self._highlighter))
+            self._tail_text = self._tail_text[item:]
+            self._parsed_chars = len(self._tail_text)
+        fence = open_fence(self._tail_text, self._width, self._highlighter)
+        if fence is not None and not self._held_text:
+            self._fence = fence
+            self._tail_text = ""
+            self._parsed_chars = 0
+
+    def _release_held(self) -> None:
+        self._held_text = ""
+        self._held_rows = []
+
+    def _finish_text(self, text: str) -> None:
+        for piece in _pieces(text):
+            start = self._finished_count + self._has_content
+            rows = self._paint(piece, start, self._unready)
+            if not rows:
+                continue
+            if self._has_content:
+                self._finished.append(BLANK)
+            self._finished.extend(rows)
+            self._finished_count = start + len(rows)
+            self._has_content = True
+
+    def _paint(self, text: str, start: int, unready: list[_Piece]) -> list[Row]:
+        self._highlighter.take_unready()
+        rows = markdown_rows(text, self._width, self._highlighter)
+        if keys := self._highlighter.take_unready():
+            unready.append(_Piece(text, start, len(rows), keys))
+        return rows
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """Cut a text between top-level blocks."""
+    if len(text) <= 2 * _PIECE_CHARS:
+        yield text
+        return
+    begin = 0
+    for start in block_starts(text):
+        if start - begin >= _PIECE_CHARS:
+            yield text[begin:start]
+            begin = start
+    yield text[begin:]

@@ -1,0 +1,420 @@
+"""Fold agent events into frozen view data: pure, without a clock, a terminal or a toolkit.
+
+`Document.apply` is total (any event in any order) and deterministic: the same events at the same
+times give the same blocks. Time comes in as a number. Source: streaming-and-events, "The Output
+Rendering Model".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, assert_never
+
+from agent.display import TodoDisplay, TodoItem
+from agent.messages import Message
+from agent.prompt.shell_command_note import as_typed
+from permissions.base.text.sanitize import Sanitizer, sanitize
+from tui.text.safe_text import shown_display, shown_line, shown_prompt
+from tui.transcript.block_list import BlockList
+from tui.transcript.blocks import (
+    Activity,
+    AssistantText,
+    Block,
+    CompactionLine,
+    EndLine,
+    ErrorBlock,
+    Figures,
+    HookLine,
+    NoticeLine,
+    PersonMessage,
+    Phase,
+    PromptKind,
+    RetryCountdown,
+    ThinkingText,
+    ToolCard,
+)
+from tui.transcript.subagent_cards import AgentCards
+
+if TYPE_CHECKING:
+    # To make the events' classes takes longer than a frame, and the first frame shows none.
+    from agent.events import (
+        AgentEvent,
+        PermissionResolved,
+        TextDelta,
+        ThinkingDelta,
+        ToolDispatch,
+        ToolProgress,
+        ToolResult,
+    )
+    from permissions.decision import Decision
+    from tui.transcript.streaming_answer import GrowingAnswer
+
+LIVE_OUTPUT_CHARS: Final = 16_000
+"""How much of a running call's output is kept for the screen; the result has the rest."""
+
+_CHARS_PER_TOKEN: Final = 4
+_QUIET_ENDS: Final = frozenset({"completed", "error", "prompt_too_long"})
+"""Ends that need no line: done, or told by the `ErrorEvent` before them."""
+
+
+class Document:
+    """The transcript as data. Blocks are frozen; a changed block is another object in its place."""
+
+    def __init__(self, folder: str = "", home: str = "") -> None:
+        """Start empty; `home` is written `~`."""
+        self._home = home
+        self.activity = Activity()
+        self.figures = Figures()
+        self.todos: tuple[TodoItem, ...] = ()
+        self.last_answer = ""
+        """Text of the latest finished answer; empty before the first."""
+        self.folder = folder
+        """The conversation's, as calls name it; what waits is shown as seen from it."""
+        self._list = BlockList()
+        self._agents = AgentCards(self._list)
+        self._pending_prompts: list[str] = []
+        self._answers: dict[str, GrowingAnswer] = {}
+        self._cleaners: dict[str, Sanitizer] = {}
+        self._before_hook: Activity | None = None
+        self._finished_tokens = 0
+
+    @property
+    def blocks(self) -> list[Block]:
+        """The transcript from top to bottom."""
+        return self._list.blocks
+
+    def take_first_changed(self) -> int | None:
+        """Return the index from which blocks differ since the last call; None if none does."""
+        return self._list.take_first_changed()
+
+    def add_prompt(self, text: str, *, kind: PromptKind = "prompt", at_s: float) -> None:
+        """Show what the person sent before the conversation has confirmed it."""
+        key = self._list.fresh_key("prompt")
+        if kind == "prompt":
+            self._pending_prompts.append(key)
+        if as_typed(text) == text:
+            self._list.append(PersonMessage(key, shown_prompt(text), kind))
+        if kind == "prompt":
+            self._finished_tokens = 0
+            self.activity = Activity("requesting", at_s)
+
+    def add_notice(self, level: str, text: str) -> None:
+        """Add a line of the screen's own."""
+        match level:
+            case "warning" | "error":
+                self._list.append(NoticeLine(self._list.fresh_key("notice"), level, text))
+            case _:
+                self._list.append(NoticeLine(self._list.fresh_key("notice"), "info", text))
+
+    def is_asking(self, tool_use_id: str) -> bool:
+        """Whether a call waits for the person."""
+        card = self._list.get(tool_use_id)
+        return isinstance(card, ToolCard) and card.state == "asking"
+
+    def clear(self) -> None:
+        """Forget every block, and how full the window is; other figures and todos stay."""
+        self.figures = replace(self.figures, context_tokens=0)
+        self._list.clear()
+        self._answers.clear()
+        self._pending_prompts.clear()
+        self._agents.clear()
+
+    def start_over(self) -> None:
+        """Forget all of this conversation: another one takes its place."""
+        self.clear()
+        self.figures = Figures()
+        self.todos = ()
+        self.last_answer = ""
+
+    def stop(self) -> None:
+        """The run has ended, with or without its `Terminal`: nothing moves any more."""
+        self.activity = Activity()
+        self._cleaners.clear()
+        self._answers.clear()
+        self._pending_prompts.clear()
+        for position, block in enumerate(self.blocks):
+            match block:
+                case AssistantText() | ThinkingText() if block.is_streaming:
+                    self._list.put(position, replace(block, is_streaming=False))
+                case ToolCard(state="writing" | "running" | "asking"):
+                    self._list.put(position, replace(block, state="interrupted"))
+                case _:
+                    pass
+
+    def take_added_before(self) -> int:
+        """Return how many blocks came before all others since the last call."""
+        return self._list.take_added_before()
+
+    def add_past(self, older: BlockList, last_answer: str = "") -> None:
+        """Show what happened before everything that is shown."""
+        self._list.add_before(older)
+        self.last_answer = self.last_answer or last_answer
+
+    def restore(self, messages: Iterable[Message]) -> None:
+        """Show the messages of a resumed conversation."""
+        for message in messages:
+            self._commit(message, at_s=0.0)
+        self.activity = Activity()
+
+    def apply(self, event: AgentEvent, *, at_s: float) -> None:
+        """Fold one event in; `at_s` is the reading of the screen's monotonic clock."""
+        # What goes wrong with a hook is told whoever met it: a guard may have stopped guarding.
+        if event.agent_id is not None and event.type != "hook_finished":
+            self._agents.apply(event, event.agent_id)
+            return
+        match event.type:
+            case "request_start":
+                self.figures = replace(self.figures, model=event.model)
+                self._set_phase("requesting", at_s)
+            case "text_delta":
+                self._set_phase("writing", at_s, more_chars=len(event.text))
+                self._grow_text(event)
+            case "thinking_delta":
+                self._set_phase("thinking", at_s, more_chars=len(event.text))
+                self._grow_thinking(event)
+            case "tool_input_delta":
+                self._set_phase("writing", at_s, more_chars=len(event.partial_json))
+                self._list.remember(event.message_uid, event.tool_use_id)
+                if event.tool_use_id not in self._list:
+                    name = shown_line(event.name)
+                    self._list.append(ToolCard(event.tool_use_id, name, name, "writing", {}, at_s))
+            case "tool_dispatch":
+                self._set_phase("tools", at_s, detail=shown_line(event.identifier))
+                self._dispatch(event, at_s)
+            case "tool_progress":
+                self._grow_output(event)
+            case "tool_result":
+                self._finish(event, at_s)
+            case "permission_requested":
+                self._set_phase("asking", at_s)
+                display = shown_display(event.display)
+                self._update_card(event.tool_use_id, state="asking", display=display)
+            case "permission_resolved":
+                self._set_phase("tools", at_s)
+                self._resolve(event)
+            case "hook_started":
+                if event.status_message:
+                    if self.activity.phase != "hooks":
+                        self._before_hook = self.activity
+                    self._set_phase("hooks", at_s, detail=shown_line(event.status_message))
+            case "hook_finished":
+                if self.activity.phase == "hooks" and self._before_hook is not None:
+                    before, self._before_hook = self._before_hook, None
+                    self.activity = replace(before, output_tokens=self.activity.output_tokens)
+                if event.notices:
+                    key = self._list.fresh_key("hook")
+                    notices = tuple(sanitize(text) for text in event.notices)
+                    self._list.append(HookLine(key, event.event, event.outcome, notices))
+            case "usage_update":
+                self._finished_tokens += event.usage.output_tokens
+                self.activity = replace(self.activity, output_tokens=self._finished_tokens)
+                self.figures = replace(
+                    self.figures,
+                    session_usage=event.session_usage,
+                    cost_usd=event.session_cost_usd,
+                    context_tokens=event.context_tokens,
+                    context_window=event.context_window,
+                )
+            case "retry_scheduled":
+                countdown = RetryCountdown(
+                    event.attempt,
+                    event.max_attempts,
+                    at_s + event.delay_s,
+                    shown_line(event.reason),
+                )
+                self._set_phase("retrying", at_s)
+                self.activity = replace(self.activity, retry=countdown)
+            case "model_fallback":
+                reason = shown_line(event.reason)
+                text = f"{event.to_model} takes over from {event.from_model}: {reason}"
+                self._list.append(NoticeLine(self._list.fresh_key("notice"), "warning", text))
+                self.figures = replace(self.figures, model=event.to_model)
+            case "compacted":
+                self._list.append(
+                    CompactionLine(
+                        self._list.fresh_key("compaction"),
+                        event.trigger,
+                        event.tokens_before,
+                        event.tokens_after,
+                        sanitize(event.summary),
+                        event.kept,
+                    )
+                )
+                self.figures = replace(self.figures, context_tokens=event.tokens_after)
+            case "tombstone":
+                self._list.forget_message(event.message_uid)
+            case "notice":
+                self._list.append(
+                    NoticeLine(self._list.fresh_key("notice"), event.level, sanitize(event.text))
+                )
+            case "message_committed":
+                self._commit(event.message, at_s)
+            case "complete":
+                self._settle(event.message_uid)
+            case "error":
+                key = self._list.fresh_key("error")
+                self._list.append(
+                    ErrorBlock(key, event.kind, sanitize(event.message), event.request_id)
+                )
+            case "terminal":
+                self.stop()
+                if event.reason not in _QUIET_ENDS and not event.is_refused:
+                    self._list.append(
+                        EndLine(self._list.fresh_key("end"), event.reason, shown_line(event.detail))
+                    )
+            case _:
+                assert_never(event)
+
+    # Streaming text
+
+    def _grow_text(self, event: TextDelta) -> None:
+        key = f"{event.message_uid}:{event.block_index}"
+        block = self._list.get(key)
+        text = self._cleaned(key, event.text)
+        if block is None:
+            from tui.transcript.streaming_answer import (
+                GrowingAnswer,  # with the first answer, not the first frame
+            )
+
+            self._answers[key] = GrowingAnswer(self._list, event.message_uid, key)
+        if (answer := self._answers.get(key)) is not None:
+            answer.grow(text)
+        elif isinstance(block, AssistantText):
+            self._list.replace(replace(block, text=block.text + text))
+
+    def _grow_thinking(self, event: ThinkingDelta) -> None:
+        key = f"{event.message_uid}:{event.block_index}"
+        block = self._list.get(key)
+        text = self._cleaned(key, event.text)
+        if isinstance(block, ThinkingText):
+            self._list.replace(replace(block, text=block.text + text))
+        elif block is None:
+            self._list.remember(event.message_uid, key)
+            self._list.append(ThinkingText(key, text, is_streaming=True))
+
+    def _cleaned(self, key: str, text: str) -> str:
+        """Return the text as it may be shown; a control sequence may span several deltas."""
+        return self._cleaners.setdefault(key, Sanitizer()).feed(text)
+
+    def _settle(self, uid: str) -> None:
+        for key in self._list.keys_of(uid):
+            self._cleaners.pop(key, None)
+            if (answer := self._answers.pop(key, None)) is not None:
+                answer.finish()
+                self.last_answer = answer.whole
+            block = self._list.get(key)
+            if isinstance(block, ThinkingText) and block.is_streaming:
+                self._list.replace(replace(block, is_streaming=False))
+
+    # Committed messages
+
+    def _commit(self, message: Message, at_s: float) -> None:
+        # With the first message, not with the first frame.
+        from tui.transcript.committed_messages import (
+            name_calls,
+            show_answer,
+            show_person,
+            show_results,
+        )
+
+        match message.origin:
+            case "person":
+                if self._pending_prompts:
+                    self._pending_prompts.pop(0)
+                else:
+                    show_person(self._list, message)
+            case "model":
+                if not self._list.knows_message(message.uid):
+                    text = show_answer(self._list, message, at_s, self.folder)
+                    self.last_answer = text or self.last_answer
+                name_calls(self._list, message, self.folder)
+                self._settle(message.uid)
+            case "tool":
+                show_results(self._list, message)
+            case "reminder" | "interruption" | "continuation" | "hook" | "summary":
+                pass
+
+    # Tool calls
+
+    def _dispatch(self, event: ToolDispatch, at_s: float) -> None:
+        identifier = shown_line(event.identifier)
+        card = ToolCard(event.tool_use_id, event.name, identifier, "running", event.input, at_s)
+        if isinstance(self._list.get(event.tool_use_id), ToolCard):
+            self._list.replace(card)
+        else:
+            self._list.append_if_new(card)
+
+    def _grow_output(self, event: ToolProgress) -> None:
+        card = self._list.get(event.tool_use_id)
+        if not isinstance(card, ToolCard):
+            return
+        output = card.output + self._cleaned(event.tool_use_id, event.text)
+        dropped = card.dropped_lines
+        if len(output) > LIVE_OUTPUT_CHARS:
+            cut = output.rfind("\n", 0, len(output) - LIVE_OUTPUT_CHARS // 2) + 1
+            cut = cut or len(output) - LIVE_OUTPUT_CHARS // 2
+            dropped += output.count("\n", 0, cut)
+            output = output[cut:]
+        self._list.replace(replace(card, output=output, dropped_lines=dropped))
+
+    def _finish(self, event: ToolResult, at_s: float) -> None:
+        card = self._list.get(event.tool_use_id)
+        if not isinstance(card, ToolCard):
+            identifier = shown_line(event.identifier or event.name)
+            card = ToolCard(event.tool_use_id, event.name, identifier, "running", {}, at_s)
+            if not self._list.append_if_new(card):
+                return
+        self._cleaners.pop(event.tool_use_id, None)
+        preview = card.display if event.outcome == "denied" else None
+        self._list.replace(
+            replace(
+                card,
+                identifier=shown_line(event.identifier) or card.identifier,
+                state=event.outcome,
+                result=sanitize(event.text),
+                display=shown_display(event.display) or preview,
+                elapsed_s=event.elapsed_s,
+            )
+        )
+        if isinstance(event.display, TodoDisplay):
+            shown = shown_display(event.display)
+            self.todos = shown.items if isinstance(shown, TodoDisplay) else ()
+
+    def _resolve(self, event: PermissionResolved) -> None:
+        card = self._list.get(event.tool_use_id)
+        if isinstance(card, ToolCard):
+            state = "running" if card.state == "asking" else card.state
+            self._list.replace(replace(card, decision=self._told(event.decision), state=state))
+
+    def _told(self, decision: Decision) -> Decision:
+        """Return a decision whose ground names a rule's place as people do."""
+        if decision.behavior != "deny" or decision.rule is None:
+            return decision
+        return replace(decision, message=self.ground_of(decision))
+
+    def ground_of(self, decision: Decision) -> str:
+        """Return why it was decided so, places of rules named as people do."""
+        from permissions.explain.explain_decision import (  # with the first denial by a rule
+            because,
+            place_relative,
+        )
+
+        return because(decision, place_relative(self.folder, self._home))
+
+    def _update_card(self, tool_use_id: str, **changes: Any) -> None:
+        card = self._list.get(tool_use_id)
+        if isinstance(card, ToolCard):
+            self._list.replace(replace(card, **changes))
+
+    def _set_phase(
+        self, phase: Phase, at_s: float, *, detail: str = "", more_chars: int = 0
+    ) -> None:
+        activity = self.activity
+        tokens = activity.output_tokens
+        if more_chars:
+            tokens += max(1, more_chars // _CHARS_PER_TOKEN)
+        started = activity.started_at_s if activity.is_working else at_s
+        if not activity.is_working:
+            self._finished_tokens = 0
+        self.activity = Activity(phase, started, tokens, detail)

@@ -1,0 +1,1 @@
+"""Reading and searching the transcript."""

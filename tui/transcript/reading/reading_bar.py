@@ -1,0 +1,59 @@
+"""The line below the transcript while it is being read: what is searched, and the keys."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from themes.theme import Role
+from tui.screen.width import text_width
+from tui.text.styled_rows import ACCENT, FAINT, MUTED, TEXT, Ink, Row, Run
+from tui.text.wrap import clip, runs_width
+from tui.widgets.rows_widget import RowsWidget
+
+
+class TranscriptBar(RowsWidget):
+    """Shown in the prompt's place; empty while the prompt is there."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        """Start empty."""
+        super().__init__(id=id)
+        self._query: str | None = None
+        self._found = ""
+        self._keys: Sequence[str] = ()
+        self._is_open = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the transcript is being read."""
+        return self._is_open
+
+    def show(self, query: str | None, found: str, keys: Sequence[str]) -> None:
+        """Show a query being typed (None: none is), what was found, and the keys there are.
+
+        Keys that do not fit are left out, the last ones first.
+        """
+        self._query, self._found, self._keys, self._is_open = query, found, keys, True
+        self.rows_changed()
+
+    def close(self) -> None:
+        """Show nothing."""
+        self._is_open = False
+        self.rows_changed()
+
+    def make_rows(self, width_cells: int) -> Sequence[Row]:
+        """Return a rule and one row of text."""
+        if not self._is_open:
+            return ()
+        rule = Row((("─" * width_cells, FAINT),), is_copied=False)
+        runs: list[Run] = [(" Transcript ", Ink(Role.ACCENT, bold=True))]
+        if self._query is not None:
+            runs = [(" /", ACCENT), (self._query, TEXT), ("▏", ACCENT)]
+        found: Run = (f"{self._found}  " if self._found else "", TEXT)
+        room = width_cells - runs_width(runs) - runs_width([found]) - 2
+        shown = list(self._keys)
+        while shown and text_width(" · ".join(shown)) > room:
+            shown.pop()
+        right: list[Run] = [found, (" · ".join(shown), MUTED)]
+        gap = max(1, width_cells - runs_width(runs) - runs_width(right) - 1)
+        line = clip([*runs, (" " * gap, TEXT), *right], width_cells)
+        return [rule, Row(tuple(line), is_copied=False)]

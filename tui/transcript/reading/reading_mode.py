@@ -1,0 +1,203 @@
+"""Reading the transcript: everything unfolded, searched by words, gone through by prompts.
+
+While it is open it has the keyboard, and its line stands where the prompt was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from typing import Final, Protocol
+
+from tui.input.actions import Context
+from tui.input.event import RoutedEvent
+from tui.input.keymap import ChordReader, Match
+from tui.transcript.reading.reading_bar import TranscriptBar
+from tui.transcript.reading.scroll_actions import scroll_actions
+from tui.transcript.reading.search_session import OlderPages, TranscriptFinder
+from tui.transcript.widget import Transcript
+
+CONTEXTS: Final = (Context.TRANSCRIPT, Context.SCROLL)
+
+
+class TranscriptReader(Protocol):
+    """Where a whole transcript can go."""
+
+    def to_terminal(self, text: str) -> None: ...
+    def text(self, text: str, name: str) -> object: ...
+
+
+class TranscriptView:
+    """Open between `open` and `close`; the detail is remembered until the next time."""
+
+    def __init__(
+        self,
+        transcript: Transcript,
+        bar: TranscriptBar,
+        chords: ChordReader,
+        reader: TranscriptReader,
+        on_change: Callable[[], None],
+        choose_detail: Callable[[], None],
+        past: OlderPages,
+        start_worker: Callable[[Awaitable[None]], None],
+    ) -> None:
+        """`on_change` hears of opening and closing: the prompt comes and goes.
+
+        `choose_detail` lets the person choose how much is shown of each tool's calls.
+        """
+        self._transcript = transcript
+        self._bar = bar
+        self._chords = chords
+        self._reader = reader
+        self._on_change = on_change
+        self._choose_detail = choose_detail
+        self._query: str | None = None
+        self.finder = TranscriptFinder(transcript, past, start_worker, self._show_again)
+        self._is_unfolded = True
+        self.is_open = False
+        self._actions = self._action_table()
+
+    @property
+    def action_ids(self) -> frozenset[str]:
+        """What its keys can do."""
+        return frozenset(self._actions)
+
+    def open(self) -> None:
+        """Unfold everything and take the keyboard."""
+        self.is_open = True
+        self._is_unfolded = True
+        self._transcript.set_detailed(True)
+        self._show()
+        self._on_change()
+
+    def close(self) -> None:
+        """Fold again, forget the search, give the keyboard back."""
+        self.is_open = False
+        self._query = None
+        self.finder.find("")
+        self._bar.close()
+        self._transcript.set_detailed(False)
+        self._on_change()
+
+    def press(self, event: RoutedEvent) -> None:
+        """Take a key."""
+        if self._query is not None:
+            self._press_in_query(event, self._query)
+        else:
+            key = event.key if len(event.key) > 1 else event.text or event.key
+            match self._chords.press(key, CONTEXTS):
+                case Match(action_id=action_id):
+                    self.finder.give_up()
+                    self._actions.get(action_id, lambda: None)()
+                case _:
+                    return
+        if self.is_open:
+            self._show()
+
+    def paste(self, text: str) -> bool:
+        """Search for what was pasted; False where nothing is being searched."""
+        if self._query is None:
+            return False
+        self._type(self._query + " ".join(text.split()))
+        self._show()
+        return True
+
+    # Search
+
+    def _press_in_query(self, event: RoutedEvent, query: str) -> None:
+        match event.key:
+            case "enter":
+                self._query = None
+            case "escape":
+                self._query = None
+                self.finder.find("")
+            case "backspace" | "ctrl+h":
+                self._type(query[:-1])
+            case "ctrl+u":
+                self._type("")
+            case "ctrl+w":
+                self._type(query.rstrip().rpartition(" ")[0])
+            case "down" | "ctrl+n":
+                self.finder.go(1)
+            case "up" | "ctrl+p":
+                self.finder.go(-1)
+            case _ if event.text and event.text.isprintable():
+                self._type(query + event.text)
+            case _:
+                pass
+
+    def _type(self, query: str) -> None:
+        self._query = query
+        self.finder.find(query)
+
+    # Keys
+
+    def _action_table(self) -> Mapping[str, Callable[[], None]]:
+        transcript, finder = self._transcript, self.finder
+        return {
+            "transcript:exit": self.close,
+            "app:toggleTranscript": self.close,
+            "transcript:toggleShowAll": self._toggle_folding,
+            "transcript:search": partial(self._type, ""),
+            # A search begins at the newest hit: on from there is up, as after `?` in a pager.
+            "transcript:searchNext": partial(finder.go, -1),
+            "transcript:searchPrevious": partial(finder.go, 1),
+            "transcript:previousPrompt": partial(finder.to_prompt, -1),
+            "transcript:nextPrompt": partial(finder.to_prompt, 1),
+            "transcript:toolDetail": self._fold_and_choose,
+            "transcript:dump": partial(finder.with_all, self._write_to_terminal),
+            "transcript:editor": partial(finder.with_all, self._open_editor),
+            "transcript:lineUp": partial(transcript.scroll_rows, -1),
+            "transcript:lineDown": partial(transcript.scroll_rows, 1),
+            "transcript:pageUp": partial(transcript.scroll_pages, -1.0),
+            "transcript:pageDown": partial(transcript.scroll_pages, 1.0),
+            "transcript:bottom": transcript.to_end,
+            **scroll_actions(transcript),
+            "transcript:top": finder.to_start,
+            "scroll:top": finder.to_start,
+        }
+
+    def _key_of(self, action_id: str) -> str:
+        """Return the key of an action; letters as they are typed, since n and N differ."""
+        key = self._chords.keymap.display(action_id)
+        return key.lower() if len(key) == 1 else key
+
+    def _toggle_folding(self) -> None:
+        self._is_unfolded = not self._is_unfolded
+        self._transcript.set_detailed(self._is_unfolded)
+
+    def _fold_and_choose(self) -> None:
+        """What is unfolded looks the same at every level."""
+        self._is_unfolded = False
+        self._transcript.set_detailed(False)
+        self._choose_detail()
+
+    def _write_to_terminal(self) -> None:
+        self._reader.to_terminal(self._transcript.whole_text())
+
+    def _open_editor(self) -> None:
+        self._reader.text(self._transcript.whole_text(), "transcript.md")
+
+    def _show_again(self) -> None:
+        if self.is_open:
+            self._show()
+
+    def _show(self) -> None:
+        if self._query is not None:
+            keys = ["enter keep", "↑↓ hits", "esc close"]
+        else:
+            fold = "fold" if self._is_unfolded else "unfold"
+            keys = [
+                f"{key} {name}"
+                for action_id, name in (
+                    ("transcript:search", "search"),
+                    ("transcript:searchNext", "next"),
+                    ("transcript:previousPrompt", "prompts"),
+                    ("transcript:exit", "back"),
+                    ("transcript:toggleShowAll", fold),
+                    ("transcript:toolDetail", "detail"),
+                    ("transcript:editor", "editor"),
+                )
+                if (key := self._key_of(action_id))
+            ]
+        self._bar.show(self._query, self.finder.found, keys)

@@ -1,0 +1,148 @@
+"""Text marked with the mouse: a range of places, shown on its ground, copied as logical lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
+
+from permissions.base.lazy_dataclass import lazy_dataclass
+from themes.theme import Role
+from tui.screen.width import clusters, text_width
+from tui.text.styled_rows import Row, Run
+from tui.transcript.viewport import Place, Viewport
+
+Step = Literal["left", "right", "up", "down", "line_start", "line_end"]
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class Mark:
+    """From where the button went down to where the pointer is; columns in cells."""
+
+    anchor: Place
+    anchor_x: int
+    head: Place
+    head_x: int
+    is_open: bool = False
+    """Whether the button is still down."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the pointer has not moved."""
+        return (self.anchor, self.anchor_x) == (self.head, self.head_x)
+
+    @property
+    def edges(self) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+        """Start and end as (block, line, column), in reading order; the end is exclusive."""
+        first = (self.anchor.block, self.anchor.line, self.anchor_x)
+        second = (self.head.block, self.head.line, self.head_x)
+        return (first, second) if first <= second else (second, first)
+
+    def to(self, place: Place, x: int) -> Mark:
+        """Return the mark with its head elsewhere."""
+        return replace(self, head=place, head_x=x)
+
+    def stepped(self, step: Step, rows: Sequence[tuple[Place, Row]]) -> Mark | None:
+        """Return the mark with its head a cell or a row on; None where that row is not shown."""
+        shown = {place: number for number, (place, _) in enumerate(rows)}
+        number = shown.get(self.head)
+        if number is None:
+            return None
+        x = self.head_x
+        match step:
+            case "left":
+                x = max(0, x - 1)
+            case "right":
+                x += 1
+            case "up" | "down":
+                number += 1 if step == "down" else -1
+            case "line_start":
+                x = 0
+            case "line_end":
+                x = text_width(rows[number][1].text)
+        return self.to(rows[number][0], x) if 0 <= number < len(rows) else None
+
+    def closed(self) -> Mark:
+        """Return the mark after the button went up."""
+        return replace(self, is_open=False)
+
+    def is_within(self, count: int) -> bool:
+        """Whether both ends lie in the first `count` blocks."""
+        return max(self.anchor.block, self.head.block) < count
+
+    def columns(self, place: Place) -> tuple[int, int | None] | None:
+        """Return the marked columns of a row: start, and end or None for all the rest."""
+        (first_block, first_line, first_x), (last_block, last_line, last_x) = self.edges
+        here = (place.block, place.line)
+        if not (first_block, first_line) <= here <= (last_block, last_line):
+            return None
+        start = first_x if here == (first_block, first_line) else 0
+        end = last_x if here == (last_block, last_line) else None
+        return start, end
+
+
+def marked_row(line: Row, place: Place, mark: Mark) -> Row:
+    """Return the row with its marked part on the selection's ground; the same row if none is."""
+    columns = mark.columns(place)
+    if columns is None or mark.is_empty or not line.is_copied:
+        return line
+    start, end = columns
+    runs: list[Run] = []
+    x = chars = 0
+    for text, ink in line.runs:
+        pieces: list[tuple[str, bool]] = []
+        for grapheme, width in clusters(text):
+            is_in = start <= x and (end is None or x < end) and chars >= line.gutter_chars
+            if pieces and pieces[-1][1] == is_in:
+                pieces[-1] = (pieces[-1][0] + grapheme, is_in)
+            else:
+                pieces.append((grapheme, is_in))
+            x += width
+            chars += len(grapheme)
+        for piece, is_in in pieces:
+            runs.append((piece, replace(ink, ground=Role.SELECTION) if is_in else ink))
+    return replace(line, runs=tuple(runs))
+
+
+def marked_text(viewport: Viewport, mark: Mark) -> str:
+    """Return the marked text: logical lines, without gutters, padding, soft wraps and hints.
+
+    Lines of a change keep their signs where added, removed and unchanged ones are among them: a
+    patch. Those of one kind are code.
+    """
+    if mark.is_empty:
+        return ""
+    (first_block, first_line, _), (last_block, last_line, _) = mark.edges
+    lines: list[str] = []
+    signs: list[str] = []
+    for block in range(first_block, min(last_block + 1, len(viewport.entries))):
+        start = first_line if block == first_block else 0
+        height = viewport.height_of(block)
+        end = min(last_line + 1, height) if block == last_block else height
+        for number in range(start, end):
+            place = Place(block, number)
+            line = viewport.row(place)
+            columns = mark.columns(place)
+            if columns is None or not line.is_copied:
+                continue
+            part = _cut(line, *columns)
+            if line.joint is not None and lines:
+                lines[-1] += line.joint + part
+            else:
+                lines.append(part)
+                signs.append(line.patch_sign)
+    if len({sign for sign in signs if sign}) > 1:
+        lines = [sign + line for sign, line in zip(signs, lines, strict=True)]
+    return "\n".join(line.rstrip() for line in lines).strip("\n")
+
+
+def _cut(line: Row, start: int, end: int | None) -> str:
+    x = chars = 0
+    kept = ""
+    for text, _ in line.runs:
+        for grapheme, width in clusters(text):
+            if chars >= line.gutter_chars and x >= start and (end is None or x < end):
+                kept += grapheme
+            x += width
+            chars += len(grapheme)
+    return kept

@@ -1,0 +1,68 @@
+"""A text block of an answer on the screen: one block per part, the last one growing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tui.transcript.block_list import BlockList
+from tui.transcript.blocks import AssistantText
+from tui.transcript.markdown.markdown_parts import TextPart, TextParts, split_text
+
+
+class GrowingAnswer:
+    """Text that streams in; its blocks stand one after the other in the list."""
+
+    def __init__(self, blocks: BlockList, uid: str, key: str) -> None:
+        """Add an empty block to the list."""
+        self._blocks = blocks
+        self._uid = uid
+        self._key = key
+        self._count = 1
+        self._parts = TextParts()
+        blocks.remember(uid, key)
+        blocks.append(AssistantText(key, "", is_streaming=True))
+
+    @property
+    def whole(self) -> str:
+        """All of the text so far."""
+        return self._parts.whole
+
+    def grow(self, text: str) -> None:
+        """Add text at the end."""
+        for part in self._parts.feed(text):
+            self._put(part, is_streaming=False)
+            self._begin_next()
+        self._put(self._parts.current, is_streaming=True)
+
+    def finish(self) -> None:
+        """The text is complete."""
+        self._put(self._parts.current, is_streaming=False)
+
+    def _put(self, part: TextPart, *, is_streaming: bool) -> None:
+        block = self._blocks.get(part_key(self._key, self._count - 1))
+        if isinstance(block, AssistantText):
+            self._blocks.replace(
+                replace(block, text=part.text, is_streaming=is_streaming, continues=part.continues)
+            )
+
+    def _begin_next(self) -> None:
+        before = part_key(self._key, self._count - 1)
+        key = part_key(self._key, self._count)
+        self._count += 1
+        self._blocks.remember(self._uid, key)
+        self._blocks.insert_after(before, AssistantText(key, "", is_streaming=True))
+
+
+def append_answer(blocks: BlockList, uid: str, key: str, text: str) -> None:
+    """Add a text that is complete."""
+    for number, part in enumerate(split_text(text)):
+        own_key = part_key(key, number)
+        blocks.remember(uid, own_key)
+        blocks.append(
+            AssistantText(own_key, part.text, is_streaming=False, continues=part.continues)
+        )
+
+
+def part_key(key: str, number: int) -> str:
+    """Return the key of a part; the first has that of the whole."""
+    return f"{key}/{number}" if number else key

@@ -1,0 +1,364 @@
+"""Draw one tool call: its fixed line, what it shows while it runs, and its result, folded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, Literal, assert_never
+
+from agent.display import (
+    CommandDisplay,
+    DiffDisplay,
+    Display,
+    PlanDisplay,
+    TextDisplay,
+    TodoDisplay,
+    TodoItem,
+)
+from themes.theme import Role
+from tui.text.highlight import Highlighter
+from tui.text.styled_rows import FAINT, MUTED, TEXT, Ink, Row, Run, indented, row
+from tui.text.wrap import chop, clip, runs_width, spread, wrap
+from tui.transcript.blocks import ToolCard, ToolState
+from tui.transcript.diff.change_rows import diff_rows
+from tui.transcript.diff.diff_view import diff_counts
+from tui.transcript.markdown.markdown_rows import markdown_rows
+from tui.transcript.result_size import is_sized, result_size
+
+if TYPE_CHECKING:
+    from permissions.decision import Reason
+
+ToolLevel = Literal["line", "short", "full"]
+"""How much of a call is shown while the transcript is folded: its line alone, the start of its
+result, or all of it. What failed, was denied or waits is never only a line."""
+
+LIVE_LINES: Final = 5
+"""Last lines of output shown while a call runs."""
+RESULT_LINES: Final = 4
+ANSWER_LINES: Final = 12
+"""Of what the person answered to questions; four have eight."""
+FAILED_LINES: Final = 10
+DIFF_ROWS: Final = 24
+_INDENT: Final = 3
+_BODY_FIRST: Final[tuple[Run, ...]] = ((" └ ", FAINT),)
+_BODY_REST: Final[tuple[Run, ...]] = (("   ", FAINT),)
+_QUIET_STATES: Final = frozenset({"writing", "running", "ok"})
+_SLOW_S: Final = 1.0
+"""Calls faster than this do not say how long they took."""
+_OF_THE_PERSON: Final = ("AskUserQuestion", "ExitPlanMode")
+"""It is the person who takes the time."""
+
+
+def tool_card_rows(
+    card: ToolCard,
+    width_cells: int,
+    *,
+    is_detailed: bool,
+    highlighter: Highlighter,
+    level: ToolLevel = "short",
+) -> list[Row]:
+    """Return the rows of a card; `is_detailed` shows the whole result, whatever the level."""
+    width = max(1, width_cells - _INDENT - 1)
+    is_detailed = is_detailed or level == "full"
+    if level == "line" and not is_detailed and card.state in _QUIET_STATES:
+        return _head(card, width_cells, is_detailed)
+    head = _head(card, width_cells, is_detailed)
+    body = _body(card, width, width_cells, is_detailed, highlighter)
+    return [*head, *(_fitted(line, width_cells) for line in body)]
+
+
+def todo_rows(items: Sequence[TodoItem], width_cells: int) -> list[Row]:
+    """Return a task list, one item per logical line."""
+    rows: list[Row] = []
+    for item in items:
+        match item.status:
+            case "completed":
+                sign, ink = ("✓", Ink(Role.SUCCESS)), Ink(Role.MUTED, strike=True)
+            case "in_progress":
+                sign, ink = ("▸", Ink(Role.ACCENT)), Ink(bold=True)
+            case "pending":
+                sign, ink = ("○", MUTED), TEXT
+            case _:
+                assert_never(item.status)
+        text = item.active_form if item.status == "in_progress" and item.active_form else ""
+        lines = wrap([(text or item.content, ink)], max(1, width_cells - 2))
+        rows.extend(indented(lines, (sign, (" ", TEXT)), (("  ", TEXT),)))
+    return rows
+
+
+def _head(card: ToolCard, width_cells: int, is_detailed: bool) -> list[Row]:
+    sign_ink = _SIGNS[card.state]
+    name, _, rest = card.identifier.partition(" ")
+    if name != card.name:
+        name, rest = card.name, card.identifier
+    title: list[Run] = [(_display_name(name), Ink(bold=True))]
+    if rest:
+        title.append((" " + " ".join(rest.splitlines()), TEXT))
+    if card.state == "writing":
+        title.append((" …", MUTED))
+    if not is_detailed and (count := _count(card)):
+        title.append((f"  {count}", MUTED))
+    right: list[Run] = []
+    if isinstance(card.display, DiffDisplay) and card.state in ("ok", "running", "asking"):
+        right.extend(diff_counts(card.display))
+    is_over = card.state not in ("writing", "running", "asking")
+    if card.elapsed_s >= _SLOW_S and is_over and card.name not in _OF_THE_PERSON:
+        right.append(("  " if right else "", MUTED))
+        right.append((duration(card.elapsed_s), MUTED))
+    sign: Run = (f" {_SIGN_CHARS[card.state]} ", sign_ink)
+    if is_detailed:
+        lines = wrap(title, width_cells - _INDENT - 1)
+        return indented(lines, (sign,), _BODY_REST)
+    if right:
+        right.append((" ", TEXT))
+    line = spread(title, right, width_cells - _INDENT)
+    return [Row((sign, *line), gutter_chars=_INDENT)]
+
+
+def _body(
+    card: ToolCard, width: int, width_cells: int, is_detailed: bool, highlighter: Highlighter
+) -> list[Row]:
+    match card.state:
+        case "writing":
+            return []
+        case "asking":
+            return _nested([row(("waiting for your answer", Ink(Role.WARNING)), is_copied=False)])
+        case "running":
+            live = _nested(_live_rows(card, width))
+            return [*_said(card, width), *_below(_agent(card, width), live)]
+        case "denied":
+            return _denied(card, width, is_detailed)
+        case "interrupted":
+            return _nested([*_live_rows(card, width), row(("Interrupted", Ink(Role.WARNING)))])
+        case "failed" | "invalid":
+            limit = None if is_detailed else FAILED_LINES
+            is_command = isinstance(card.display, CommandDisplay)
+            breaks = chop if is_command else wrap
+            ink = Ink(Role.ERROR)
+            rows = _text(card.result, ink, width, limit, from_end=is_command, breaks=breaks)
+            return [*_said(card, width), *_below(_agent(card, width), _nested(rows))]
+        case "ok":
+            rows = _result(card, width, width_cells, is_detailed, highlighter)
+            return [*_said(card, width), *_below(_agent(card, width), rows)]
+        case _:
+            assert_never(card.state)
+
+
+def _result(
+    card: ToolCard, width: int, width_cells: int, is_detailed: bool, highlighter: Highlighter
+) -> list[Row]:
+    display: Display | None = card.display
+    limit = None if is_detailed else RESULT_LINES
+    match display:
+        case DiffDisplay():
+            max_rows = None if is_detailed else DIFF_ROWS
+            return diff_rows(display, width_cells, highlighter=highlighter, max_rows=max_rows)
+        case CommandDisplay():
+            rows = _text(display.output, MUTED, width, limit, from_end=True)
+            if display.background_id:
+                note = f"runs in the background as {display.background_id}"
+                rows = [row((note, MUTED), is_copied=False), *rows]
+            elif display.exit_code:
+                rows.append(row((f"exit status {display.exit_code}", Ink(Role.WARNING))))
+            return _nested(rows or [row(("no output", MUTED), is_copied=False)])
+        case TodoDisplay():
+            return _nested(todo_rows(display.items, width))
+        case PlanDisplay():
+            return _nested(_plan(display.plan, width, limit, highlighter))
+        case TextDisplay():
+            if display.language and is_detailed:
+                lines = highlighter.block(display.text, display.language)
+                return _nested([part for line in lines for part in chop(line, width)])
+            return _nested(_summary(card.name, display.text, width, limit))
+        case None:
+            return _nested(_summary(card.name, card.result, width, limit))
+        case _:
+            assert_never(display)
+
+
+def _plan(text: str, width: int, limit: int | None, highlighter: Highlighter) -> list[Row]:
+    """Return a plan as its dialog showed it, or its first rows and a count of the rest."""
+    rows = markdown_rows(text, width, highlighter)
+    if limit is None or len(rows) <= limit + 1:
+        return rows
+    left_out = _left_out(len(rows) - limit, "more")
+    return [*rows[:limit], row((left_out, MUTED), is_copied=False)]
+
+
+def _summary(name: str, text: str, width: int, limit: int | None) -> list[Row]:
+    """Return the first lines of a text result; nothing for what is only counted."""
+    if limit is not None and is_sized(name):
+        return []
+    if name == "AskUserQuestion" and limit is not None:
+        limit = ANSWER_LINES
+    # What our own tools say are sentences; of others nobody knows.
+    breaks = chop if name.startswith("mcp__") else wrap
+    rows = _text(text, MUTED, width, limit, breaks=breaks)
+    return rows or [row(("no output", MUTED), is_copied=False)]
+
+
+def _count(card: ToolCard) -> str:
+    """Return how much a call found, for results that people rarely read; empty for others."""
+    if card.state != "ok" or not isinstance(card.display, TextDisplay | None):
+        return ""
+    text = card.display.text if card.display is not None else card.result
+    return result_size(card.name, card.input, text)
+
+
+def _denied(card: ToolCard, width: int, is_detailed: bool) -> list[Row]:
+    from permissions.decision import DecisionSource  # with the first denial, not at the start
+
+    decision = card.decision
+    reason = decision.message if decision else card.result
+    feedback = decision.feedback if decision else None
+    said = f"Denied: {reason}" if reason else "Denied"
+    if decision is not None and decision.source is DecisionSource.USER:
+        # The reason is written for the model, and speaks of "the person".
+        said = "Denied by you"
+    runs: list[Run] = [(said, Ink(Role.WARNING))]
+    if feedback:
+        runs.append((f" “{feedback}”", TEXT))
+    rows = wrap(runs, width)[: None if is_detailed else 4]
+    if decision is not None and _is_write_outside(decision.reason, decision.message):
+        rows += wrap([("/add-dir lets it work in another folder as well", MUTED)], width)
+    return _nested(rows)
+
+
+def _is_write_outside(reason: Reason, message: str) -> bool:
+    return reason == "scope_bounds_violation" and "writes " in message
+
+
+def _said(card: ToolCard, width: int) -> list[Row]:
+    """Return what the person told the model when they let the call through."""
+    feedback = card.decision.feedback if card.decision else None
+    if not feedback:
+        return []
+    return indented(wrap([(feedback, TEXT)], width), ((" ❯ ", MUTED),), _BODY_REST)
+
+
+def _agent(card: ToolCard, width: int) -> list[Row]:
+    agent = card.agent
+    if agent is None:
+        return []
+    calls = f"{agent.tool_count} tool call" + ("" if agent.tool_count == 1 else "s")
+    runs: list[Run] = [(calls, MUTED)]
+    if agent.last_line and card.state == "running":
+        runs.append((f" · {agent.last_line}", MUTED))
+    return _nested([Row(clip(runs, width), is_copied=False)])
+
+
+def _live_rows(card: ToolCard, width: int) -> list[Row]:
+    output = card.output.rstrip("\n")
+    if not output:
+        return []
+    # Only the end is ever shown: a long line is cut before it is measured.
+    lines = output.rsplit("\n", LIVE_LINES + 1)
+    hidden = card.dropped_lines
+    if len(lines) > LIVE_LINES:
+        hidden += output.count("\n") + 1 - LIVE_LINES
+        lines = lines[-LIVE_LINES:]
+    rows = [Row(clip([(_last_state(line)[: width * 4], MUTED)], width)) for line in lines]
+    if hidden:
+        rows.insert(0, row((_left_out(hidden, "earlier"), MUTED), is_copied=False))
+    return rows
+
+
+def _text(
+    text: str,
+    ink: Ink,
+    width: int,
+    limit: int | None,
+    *,
+    from_end: bool = False,
+    breaks: Callable[[Sequence[Run], int], list[Row]] = chop,
+) -> list[Row]:
+    """Return the first (or last) lines of a text and a count of the rest; all without a limit.
+
+    `breaks` makes rows of a line: `chop` for output, `wrap` for sentences of our own.
+    """
+    lines = text.strip("\n").split("\n") if text.strip() else []
+    hidden = 0
+    if limit is not None and len(lines) > limit + 1:
+        hidden = len(lines) - limit
+        lines = lines[-limit:] if from_end else lines[:limit]
+    rows: list[Row] = []
+    for line in map(_last_state, lines):
+        parts = breaks([(line if limit is None else line[: width * 4], ink)], width)
+        if limit is not None and len(parts) > 3:
+            parts = [*parts[:2], Row(((parts[2].text[:-1] + "…", ink),), joint="")]
+        rows.extend(parts)
+    if hidden:
+        where = "earlier" if from_end else "more"
+        note = row((_left_out(hidden, where), MUTED), is_copied=False)
+        rows = [note, *rows] if from_end else [*rows, note]
+    return rows
+
+
+def _left_out(count: int, where: str) -> str:
+    return f"… {count} {where} line{'' if count == 1 else 's'}"
+
+
+def _nested(rows: list[Row]) -> list[Row]:
+    return indented(rows, _BODY_FIRST, _BODY_REST)
+
+
+def _below(first: list[Row], rest: list[Row]) -> list[Row]:
+    """Return nested rows in one: the sign of the second part goes."""
+    if first and rest and rest[0].runs[:1] == _BODY_FIRST:
+        rest = [replace(rest[0], runs=(*_BODY_REST, *rest[0].runs[1:])), *rest[1:]]
+    return [*first, *rest]
+
+
+def _fitted(line: Row, width_cells: int) -> Row:
+    if runs_width(line.runs) <= width_cells:
+        return line
+    return replace(line, runs=clip(line.runs, width_cells))
+
+
+def _last_state(line: str) -> str:
+    """Return what a terminal would show of a line that was overwritten by carriage returns."""
+    return line.rstrip("\r").rsplit("\r", 1)[-1] if "\r" in line else line
+
+
+def duration(seconds: float) -> str:
+    """Return a duration as people read it: 4.2 s, 35 s, 2 m 05 s, 1 h 02 m."""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    whole = int(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} m {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} m"
+
+
+def _display_name(name: str) -> str:
+    """Return a tool's name for people: `server: tool` for the tools of an MCP server."""
+    if name.startswith("mcp__"):
+        server, _, tool = name.removeprefix("mcp__").partition("__")
+        return f"{server}: {tool}" if tool else server
+    return _WORDS.get(name, name)
+
+
+_WORDS: Final = {"AskUserQuestion": "Question", "ExitPlanMode": "Plan", "TodoWrite": "Tasks"}
+"""What a person calls the tools whose names only a model needs."""
+_SIGN_CHARS: Final[dict[ToolState, str]] = {
+    "writing": "○",
+    "running": "●",
+    "asking": "●",
+    "ok": "●",
+    "failed": "✗",
+    "denied": "⊘",
+    "interrupted": "■",
+    "invalid": "✗",
+}
+_SIGNS: Final[dict[ToolState, Ink]] = {
+    "writing": MUTED,
+    "running": Ink(Role.ACCENT),
+    "asking": Ink(Role.WARNING),
+    "ok": Ink(Role.SUCCESS),
+    "failed": Ink(Role.ERROR),
+    "denied": Ink(Role.WARNING),
+    "interrupted": Ink(Role.WARNING),
+    "invalid": Ink(Role.ERROR),
+}

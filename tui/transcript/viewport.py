@@ -1,0 +1,366 @@
+"""Which rows of a long list of blocks are on the screen: anchored to a block, not to a row number.
+
+Pure. Only blocks that meet the screen are laid out; the cost of a step never depends on how many
+blocks there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+from typing import Final
+
+from permissions.base.lazy_dataclass import lazy_dataclass
+from tui.text.highlight import Highlighter
+from tui.text.styled_rows import BLANK, Row
+from tui.transcript.block_layout import Layout, make_layout
+from tui.transcript.block_rows import needs_gap
+from tui.transcript.blocks import AssistantText, Block, PersonMessage, ThinkingText, ToolCard
+from tui.transcript.tool_card import ToolLevel
+
+_KEPT_LAYOUTS: Final = 400
+"""Layouts further from the screen than this many blocks are dropped."""
+
+
+@lazy_dataclass(slots=True)
+class Entry:
+    """One block and what was made of it."""
+
+    block: Block
+    has_gap: bool
+    """Whether a blank row precedes it."""
+    layout: Layout | None = None
+    rows_before_layout: int = 1
+    """Estimated height while there is no layout, gap included."""
+    generation: int = 0
+
+
+@lazy_dataclass(frozen=True, slots=True)
+class Place:
+    """A row of the transcript, whatever lies around it."""
+
+    block: int
+    line: int
+    """0 is the blank row before the block, where it has one."""
+
+
+@lazy_dataclass(slots=True)
+class Viewport:
+    """The list of blocks, and the part of it that is looked at."""
+
+    highlighter: Highlighter
+    width_cells: int = 80
+    height_rows: int = 24
+    is_detailed: bool = False
+    levels: Mapping[str, ToolLevel] = field(default_factory=dict)
+    base_level: ToolLevel = "short"
+    """Of calls of tools that `levels` does not name."""
+    is_following: bool = True
+    """Whether new rows push old ones up; ends with scrolling up, comes back at the end."""
+    top: Place = field(default_factory=lambda: Place(0, 0))
+    unseen_blocks: int = 0
+    """Blocks added below since the person scrolled up."""
+    _entries: list[Entry] = field(default_factory=list)
+    _sums: list[int] = field(default_factory=lambda: [0])
+    """Estimated rows before each block, as far as they were asked for since something changed."""
+
+    @property
+    def entries(self) -> Sequence[Entry]:
+        """The blocks, read only."""
+        return self._entries
+
+    def replace_from(self, first: int, blocks: Sequence[Block]) -> None:
+        """Take the current blocks; those before `first` are unchanged."""
+        entries = self._entries
+        old_count = len(entries)
+        del entries[len(blocks) :]
+        first = min(first, len(entries))
+        del self._sums[first + 1 :]
+        for index in range(first, len(blocks)):
+            block = blocks[index]
+            before = blocks[index - 1] if index else None
+            gap = needs_gap(before, block, is_detailed=self.is_detailed)
+            if index == len(entries):
+                entries.append(Entry(block, gap, None, self._estimate(block) + gap))
+                continue
+            entry = entries[index]
+            entry.has_gap = gap
+            if entry.block is not block:
+                is_same = entry.block.key == block.key
+                entry.block = block
+                if entry.layout is not None and not (is_same and entry.layout.update(block)):
+                    entry.layout = None
+                entry.rows_before_layout = self._estimate(block) + gap
+        if not self.is_following:
+            self.unseen_blocks += max(0, len(entries) - old_count)
+        self._clamp()
+
+    def add_before(self, blocks: Sequence[Block]) -> None:
+        """Take blocks that come before all others; what is looked at stays where it is."""
+        new: list[Entry] = []
+        previous: Block | None = None
+        for block in blocks:
+            gap = needs_gap(previous, block, is_detailed=self.is_detailed)
+            new.append(Entry(block, gap, None, self._estimate(block) + gap))
+            previous = block
+        if self._entries and previous is not None:
+            first = self._entries[0]
+            had_gap = first.has_gap
+            first.has_gap = needs_gap(previous, first.block, is_detailed=self.is_detailed)
+            if self.top.block == 0 and not had_gap and first.has_gap:
+                self.top = Place(0, self.top.line + 1)
+        self._entries[0:0] = new
+        self._sums = [0]
+        self.top = Place(self.top.block + len(new), self.top.line)
+
+    def resize(self, width_cells: int, height_rows: int) -> None:
+        """Take a new size; layouts of another width are dropped."""
+        if width_cells != self.width_cells:
+            self.width_cells = width_cells
+            self._forget_layouts()
+        self.height_rows = max(1, height_rows)
+        self._clamp()
+
+    def set_base_level(self, level: ToolLevel) -> None:
+        """Take how much is shown of calls of tools that have no level of their own."""
+        self.base_level = level
+        self._forget_layouts()
+        self._clamp()
+
+    def remake(self) -> None:
+        """Lay everything out anew when it is next looked at."""
+        self._forget_layouts()
+        self._clamp()
+
+    def set_levels(self, levels: Mapping[str, ToolLevel]) -> None:
+        """Take how much is shown of the calls of each tool; those not named show their start."""
+        self.levels = dict(levels)
+        self._forget_layouts()
+        self._clamp()
+
+    def _level(self, block: Block) -> ToolLevel:
+        if not isinstance(block, ToolCard):
+            return "short"
+        return self.levels.get(block.name, self.base_level)
+
+    def set_detailed(self, is_detailed: bool) -> None:
+        """Unfold or fold everything."""
+        self.is_detailed = is_detailed
+        self._forget_layouts()
+        previous: Block | None = None
+        for entry in self._entries:
+            entry.has_gap = needs_gap(previous, entry.block, is_detailed=is_detailed)
+            previous = entry.block
+        self._clamp()
+
+    def refresh_highlights(self) -> None:
+        """Make layouts again where the highlighter has something better by now."""
+        for index in range(*self._near()):
+            entry = self._entries[index]
+            if entry.layout is None or entry.generation == self.highlighter.generation:
+                continue
+            if entry.layout.repaint():
+                entry.generation = self.highlighter.generation
+            else:
+                entry.layout = None
+
+    def visible(self) -> list[tuple[Place, Row]]:
+        """Return what is on the screen, top first; fewer rows than fit when there is less."""
+        if self.is_following:
+            self.top = self._last_top()
+        rows: list[tuple[Place, Row]] = []
+        place: Place | None = self.top if self._entries else None
+        while place is not None and len(rows) < self.height_rows:
+            rows.append((place, self.row(place)))
+            place = self._next(place)
+        self._drop_far_layouts()
+        return rows
+
+    def row(self, place: Place) -> Row:
+        """Return one row."""
+        entry = self._entries[place.block]
+        line = place.line - entry.has_gap
+        return BLANK if line < 0 else self._layout(place.block).row(line)
+
+    def scroll(self, rows: int) -> None:
+        """Move by rows, down for a positive number; at the end, follow again."""
+        if not self._entries:
+            return
+        if self.is_following:
+            self.top = self._last_top()
+        step = self._next if rows > 0 else self._previous
+        place = self.top
+        for _ in range(abs(rows)):
+            moved = step(place)
+            if moved is None:
+                break
+            place = moved
+        end = self._last_top()
+        is_at_end = (place.block, place.line) >= (end.block, end.line)
+        self._set_following(is_at_end)
+        self.top = end if is_at_end else place
+
+    def to_start(self) -> None:
+        """Go to the first row."""
+        self.top = Place(0, 0)
+        end = self._last_top()
+        self._set_following(end == self.top)
+
+    def to_end(self) -> None:
+        """Go to the last row and follow."""
+        self._set_following(True)
+
+    def to_prompt(self, direction: int) -> bool:
+        """Go to the person's message before (-1) or after (1) the top row; False without one."""
+        index = self.top.block
+        if direction < 0 and self.top.line > 1:
+            index += 1
+        index += direction
+        while 0 <= index < len(self._entries):
+            if isinstance(self._entries[index].block, PersonMessage):
+                self.top = Place(index, int(self._entries[index].has_gap))
+                end = self._last_top()
+                is_at_end = (self.top.block, self.top.line) >= (end.block, end.line)
+                self._set_following(is_at_end)
+                return True
+            index += direction
+        return False
+
+    def to_place(self, place: Place) -> None:
+        """Put a row on the screen, where possible with a third of the height above it."""
+        block = max(0, min(place.block, len(self._entries) - 1))
+        if not self._entries:
+            return
+        self._set_following(False)
+        self.top = Place(block, max(0, min(place.line, self.height_of(block) - 1)))
+        self.scroll(-(self.height_rows // 3))
+        end = self._last_top()
+        if (end.block, end.line) <= (self.top.block, self.top.line):
+            self.top = end
+            self._set_following(True)
+
+    def thumb(self, height_rows: int) -> tuple[int, int]:
+        """Return start and length of a scrollbar's thumb, from estimated heights.
+
+        What was summed up before is kept: a frame does not cost more in a long conversation.
+        """
+        sums = self._sums
+        for entry in self._entries[len(sums) - 1 :]:
+            sums.append(sums[-1] + entry.rows_before_layout)
+        total = max(sums[-1], 1)
+        if not self._entries:
+            return 0, height_rows
+        here = self._entries[self.top.block].rows_before_layout
+        before = sums[self.top.block] + min(self.top.line, here)
+        length = max(1, min(height_rows, height_rows * self.height_rows // total))
+        start = before * height_rows // total
+        return min(start, height_rows - length), length
+
+    def height_of(self, index: int) -> int:
+        """Return the rows of a block, the gap before it included."""
+        return self._layout(index).height + self._entries[index].has_gap
+
+    def _known_height(self, entry: Entry) -> int:
+        if entry.layout is None:
+            return entry.rows_before_layout
+        return entry.layout.height + entry.has_gap
+
+    def _set_following(self, is_following: bool) -> None:
+        self.is_following = is_following
+        if is_following:
+            self.unseen_blocks = 0
+
+    def _layout(self, index: int) -> Layout:
+        entry = self._entries[index]
+        if entry.layout is None:
+            entry.layout = make_layout(
+                entry.block,
+                self.width_cells,
+                is_detailed=self.is_detailed,
+                level=self._level(entry.block),
+                highlighter=self.highlighter,
+            )
+            entry.generation = self.highlighter.generation
+        return entry.layout
+
+    def _last_top(self) -> Place:
+        """Return the top row that puts the last row at the bottom."""
+        left = self.height_rows
+        for index in range(len(self._entries) - 1, -1, -1):
+            height = self.height_of(index)
+            if height >= left:
+                return Place(index, height - left)
+            left -= height
+        return Place(0, 0)
+
+    def _next(self, place: Place) -> Place | None:
+        if place.line + 1 < self.height_of(place.block):
+            return Place(place.block, place.line + 1)
+        block = place.block + 1
+        while block < len(self._entries):
+            if self.height_of(block):
+                return Place(block, 0)
+            block += 1
+        return None
+
+    def _previous(self, place: Place) -> Place | None:
+        if place.line > 0:
+            return Place(place.block, place.line - 1)
+        block = place.block - 1
+        while block >= 0:
+            height = self.height_of(block)
+            if height:
+                return Place(block, height - 1)
+            block -= 1
+        return None
+
+    def _clamp(self) -> None:
+        if not self._entries:
+            self.top = Place(0, 0)
+            self._set_following(True)
+            return
+        if self.is_following:
+            return
+        block = min(self.top.block, len(self._entries) - 1)
+        line = min(self.top.line, max(0, self.height_of(block) - 1))
+        self.top = Place(block, line)
+        end = self._last_top()
+        if (end.block, end.line) < (block, line):
+            self.top = end
+
+    def _near(self) -> tuple[int, int]:
+        return (
+            max(0, self.top.block - _KEPT_LAYOUTS),
+            min(len(self._entries), self.top.block + _KEPT_LAYOUTS),
+        )
+
+    def _forget_layouts(self) -> None:
+        self._sums = [0]
+        for entry in self._entries:
+            if entry.layout is not None:
+                entry.layout = None
+                entry.rows_before_layout = self._estimate(entry.block) + entry.has_gap
+
+    def _drop_far_layouts(self) -> None:
+        """Keep memory bounded: a few blocks at the far ends lose their rows per call."""
+        first, end = self._near()
+        for index in (first - 1, first - 2, end, end + 1):
+            if 0 <= index < len(self._entries) - 1:
+                entry = self._entries[index]
+                if entry.layout is not None:
+                    entry.rows_before_layout = self._known_height(entry)
+                    entry.layout = None
+
+    def _estimate(self, block: Block) -> int:
+        width = max(10, self.width_cells - 4)
+        match block:
+            case PersonMessage() | AssistantText():
+                return 1 + block.text.count("\n") + len(block.text) // width
+            case ThinkingText() if self.is_detailed:
+                return 2 + block.text.count("\n") + len(block.text) // width
+            case ToolCard() if self.is_detailed:
+                return 2 + block.result.count("\n")
+            case ToolCard():
+                return 3
+            case _:
+                return 1

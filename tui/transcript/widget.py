@@ -1,0 +1,388 @@
+"""The transcript: one widget that paints the visible rows of all blocks and nothing else.
+
+It scrolls by itself (no virtual size, so that growing text never causes a layout of the screen),
+follows the end until the person scrolls up, and copies logical lines, without gutters and wraps.
+Next: `viewport` (what is visible), `selection` (what is marked).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import zip_longest
+from typing import Final, cast
+
+from textual import events
+from textual.message import Message
+from textual.strip import Strip
+
+from themes.theme import Role
+from tui.input.dispatch import Handler
+from tui.input.event import Phase, RoutedEvent
+from tui.input.event_kind import EventKind
+from tui.input.listener import Listens
+from tui.screen.direct_rows import DrawsRows
+from tui.text.highlight import Highlighter
+from tui.text.styled_rows import BLANK, FAINT, MUTED, Ink, Row
+from tui.text.wrap import runs_width
+from tui.theme.palette import Palette
+from tui.transcript.blocks import Block
+from tui.transcript.search_marks import row_with_hits
+from tui.transcript.selection import Mark, Step, marked_row, marked_text
+from tui.transcript.tool_card import ToolLevel
+from tui.transcript.viewport import Place, Viewport
+from tui.widgets.rows_widget import PaletteHost
+from tui.widgets.strip_cache import StripCache
+
+WHEEL_ROWS: Final = 3
+NEAR_START_BLOCKS: Final = 20
+
+
+class Transcript(Listens, DrawsRows):
+    """All blocks of the conversation."""
+
+    ALLOW_SELECT = False
+    can_focus = False
+    DEFAULT_CSS = """
+    Transcript { width: 1fr; height: 1fr; min-height: 0; }
+    """
+
+    class Copied(Message):
+        """The person marked text; it is on the clipboard."""
+
+        def __init__(self, text: str) -> None:
+            """Carry the text."""
+            self.text = text
+            super().__init__()
+
+    def __init__(self, highlighter: Highlighter, *, id: str | None = None) -> None:
+        """Start empty."""
+        super().__init__(id=id)
+        self.viewport = Viewport(highlighter)
+        self._painted: list[tuple[Place | None, Row]] = []
+        self._painted_size = (0, 0)
+        self.added_before = 0
+        """How many blocks ever came before those that were there: places move by as many."""
+        self.near_start: Callable[[], None] = lambda: None
+        """Called while the person looks at what is nearly the first block: there may be more."""
+        self._strips = StripCache()
+        self._mark: Mark | None = None
+        self._needle = ""
+        self._hit: Place | None = None
+        self._header: Sequence[Row] = ()
+
+    @property
+    def palette(self) -> Palette:
+        """The app's palette."""
+        return cast("PaletteHost", self.app).palette
+
+    # What is shown
+
+    def set_header(self, rows: Sequence[Row]) -> None:
+        """Show rows while there are no blocks yet."""
+        self._header = rows
+        self.update_rows()
+
+    def show(self, first: int, blocks: Sequence[Block]) -> None:
+        """Take the blocks; those before `first` are as they were."""
+        self.viewport.replace_from(first, blocks)
+        if self._mark is not None and not self._mark.is_within(len(blocks)):
+            self._mark = None
+        self.update_rows()
+
+    def add_before(self, blocks: Sequence[Block]) -> None:
+        """Take blocks that come before all others; the rows in view stay where they are."""
+        self._mark = None
+        if self._hit is not None:
+            self._hit = Place(self._hit.block + len(blocks), self._hit.line)
+        self.added_before += len(blocks)
+        self.viewport.add_before(blocks)
+
+    def set_detailed(self, is_detailed: bool) -> None:
+        """Unfold or fold everything."""
+        self._mark = None
+        self.viewport.set_detailed(is_detailed)
+        self.update_rows()
+
+    def toggle_focus(self) -> bool:
+        """Show calls by their line alone, or more of them again; whether it is so now."""
+        is_focused = self.viewport.base_level == "short"
+        self.viewport.set_base_level("line" if is_focused else "short")
+        self.update_rows()
+        return is_focused
+
+    def set_levels(self, levels: Mapping[str, ToolLevel]) -> None:
+        """Take how much is shown of the calls of each tool while they are folded."""
+        self.viewport.set_levels(levels)
+        self.update_rows()
+
+    def highlights_ready(self) -> None:
+        """Paint again what was shown without colours."""
+        self.viewport.refresh_highlights()
+        self.update_rows()
+
+    def code_changed(self) -> None:
+        """Show code as the highlighter has it now."""
+        self.viewport.remake()
+        self.update_rows()
+
+    def palette_changed(self) -> None:
+        """Paint everything in the new colours."""
+        self._painted = []
+        self.update_rows()
+
+    def update_rows(self) -> None:
+        """Paint the rows that differ from what was painted."""
+        if not self.is_mounted or not self.size:
+            return
+        self._take_size()
+        before, now = self._painted, self._screen_rows()
+        self._painted = now
+        if not self.viewport.is_following and self.viewport.top.block < NEAR_START_BLOCKS:
+            self.near_start()
+        if not before or not now:
+            self.refresh()
+            return
+        # Rows that are there no more, or not yet, are blank.
+        pairs = zip_longest(before, now, fillvalue=(None, BLANK))
+        self.repaint_rows(
+            [y for y, (old, new) in enumerate(pairs) if old[1] is not new[1] and old[1] != new[1]]
+        )
+
+    # Scrolling
+
+    def scroll_rows(self, rows: int) -> None:
+        """Move by rows; a positive number goes down."""
+        self.viewport.scroll(rows)
+        self.update_rows()
+
+    def scroll_pages(self, pages: float) -> None:
+        """Move by parts of the height."""
+        rows = max(1, int(abs(pages) * self.size.height) - (1 if abs(pages) >= 1 else 0))
+        self.scroll_rows(rows if pages > 0 else -rows)
+
+    def to_start(self) -> None:
+        """Go to the first row."""
+        self.viewport.to_start()
+        self.update_rows()
+
+    def to_end(self) -> None:
+        """Go to the last row and follow."""
+        self.viewport.to_end()
+        self.update_rows()
+
+    def to_prompt(self, direction: int) -> bool:
+        """Go to the previous or next message of the person; False where there is none."""
+        has_moved = self.viewport.to_prompt(direction)
+        self.update_rows()
+        return has_moved
+
+    def to_hit(self, place: Place) -> None:
+        """Show a row where something was found, and set it apart from the others.
+
+        A third of the height below the top, where there is that much above it.
+        """
+        self._hit = place
+        self.viewport.to_place(place)
+        self.update_rows()
+
+    def set_search(self, needle: str) -> None:
+        """Set occurrences of a casefolded text apart; an empty one ends that."""
+        self._needle = needle
+        self._hit = None
+        self.update_rows()
+
+    # Marking and copying
+
+    @property
+    def marked_text(self) -> str:
+        """What the person has marked, as logical lines; empty when nothing is."""
+        return marked_text(self.viewport, self._mark) if self._mark is not None else ""
+
+    def whole_text(self) -> str:
+        """Return everything for reading elsewhere, without laying it out."""
+        from tui.transcript.export_text import transcript_text  # rarely wanted
+
+        return transcript_text(entry.block for entry in self.viewport.entries)
+
+    @property
+    def has_mark(self) -> bool:
+        """Whether a mark was begun, which may hold nothing just now."""
+        return self._mark is not None
+
+    def extend_mark(self, step: Step) -> None:
+        """Mark a cell or a row more, or fewer; scrolls where the mark's end leaves the screen."""
+        if self._mark is None:
+            return
+        mark = self._mark.stepped(step, self.viewport.visible())
+        if mark is None and step in ("up", "down"):
+            self.viewport.scroll(-1 if step == "up" else 1)
+            mark = self._mark.stepped(step, self.viewport.visible())
+        self._mark = mark or self._mark
+        self.update_rows()
+
+    def clear_mark(self) -> None:
+        """Unmark."""
+        self._mark = None
+        self.update_rows()
+
+    def listeners(self) -> Iterable[tuple[Phase, Handler, Collection[EventKind]]]:
+        """Hear the mouse."""
+        kinds = (EventKind.MOUSE_DOWN, EventKind.MOUSE_MOVE, EventKind.MOUSE_UP)
+        return [(Phase.BUBBLE, self._on_pointer, kinds)]
+
+    def on_wheel(self, event: RoutedEvent) -> None:
+        """Scroll, wherever the pointer is that nothing else there scrolls."""
+        match event.message:
+            case events.MouseScrollUp():
+                self.scroll_rows(-WHEEL_ROWS)
+            case events.MouseScrollDown():
+                self.scroll_rows(WHEEL_ROWS)
+            case _:
+                return
+        event.claim()
+
+    def _on_pointer(self, event: RoutedEvent) -> None:
+        message = event.message
+        match message:
+            case events.MouseDown() if message.button == 1:
+                self._press(message)
+            case events.MouseMove() if self._mark is not None and self._mark.is_open:
+                if message.button:
+                    self._drag(message)
+                else:
+                    # It was let go where nobody told: outside the window, or over a dialog.
+                    self._release()
+            case events.MouseUp() if self._mark is not None and self._mark.is_open:
+                self._release()
+            case _:
+                return
+        event.claim()
+
+    def _press(self, event: events.MouseDown) -> None:
+        x, y = self._local(event)
+        if y == self.size.height - 1 and self._hint() is not None:
+            self.to_end()
+            return
+        place = self._place_at(y)
+        self._mark = Mark(place, x, place, x, is_open=True) if place is not None else None
+        if self._mark is not None:
+            self.capture_mouse()
+        self.update_rows()
+
+    def _drag(self, event: events.MouseMove) -> None:
+        x, y = self._local(event)
+        if y < 0:
+            self.viewport.scroll(-1)
+        elif y >= self.size.height:
+            self.viewport.scroll(1)
+        place = self._place_at(min(max(y, 0), self.size.height - 1))
+        if place is not None and self._mark is not None:
+            self._mark = self._mark.to(place, max(0, x))
+        self.update_rows()
+
+    def _release(self) -> None:
+        self.release_mouse()
+        if self._mark is None:
+            return
+        if self._mark.is_empty:
+            self._mark = None
+        else:
+            self._mark = self._mark.closed()
+            if text := self.marked_text:
+                self.app.copy_to_clipboard(text)
+                self.post_message(self.Copied(text))
+        self.update_rows()
+
+    def _local(self, event: events.MouseEvent) -> tuple[int, int]:
+        region = self.content_region
+        return int(event.screen_x) - region.x, int(event.screen_y) - region.y
+
+    def _place_at(self, y: int) -> Place | None:
+        if 0 <= y < len(self._painted):
+            place = self._painted[y][0]
+            if place is not None:
+                return place
+        places = [place for place, _ in self._painted if place is not None]
+        return places[-1] if places else None
+
+    # Painting
+
+    def _on_resize(self, event: events.Resize) -> None:
+        # The frame of the new layout was painted before this event came.
+        if self._take_size():
+            self.refresh()
+
+    def _take_size(self) -> bool:
+        """Lay out for the size that the widget has now; return whether that is another one."""
+        width, height = self.size
+        if (width, height) == self._painted_size:
+            return False
+        self._painted_size = (width, height)
+        self.viewport.resize(width, height)
+        self._painted = self._screen_rows()
+        return True
+
+    def render_line(self, y: int) -> Strip:
+        """Paint one row."""
+        return self.draw_rows((y,))[0]
+
+    def draw_rows(self, rows: Collection[int]) -> list[Strip]:
+        """Paint some rows."""
+        self._take_size()
+        if not self._painted:
+            self._painted = self._screen_rows()
+        width, height = self._painted_size
+        palette, limit = self.palette, 4 * max(1, height)
+        lines = [self._painted[y][1] if y < len(self._painted) else BLANK for y in rows]
+        return [self._strips.strip(line, width, palette, limit=limit) for line in lines]
+
+    def _screen_rows(self) -> list[tuple[Place | None, Row]]:
+        height = self.size.height
+        if not self.viewport.entries:
+            return [(None, line) for line in self._header[:height]]
+        rows: list[tuple[Place | None, Row]] = []
+        for place, line in self.viewport.visible():
+            shown = line
+            if self._needle:
+                shown = row_with_hits(line, self._needle, is_current=place == self._hit)
+            if self._mark is not None:
+                shown = marked_row(shown, place, self._mark)
+            rows.append((place, shown))
+        if self.viewport.is_following or len(rows) < 2:
+            return rows
+        return self._with_position(rows)
+
+    def _with_position(
+        self, rows: list[tuple[Place | None, Row]]
+    ) -> list[tuple[Place | None, Row]]:
+        """Add scrollbar and hint, both only while the person reads further up."""
+        start, length = self.viewport.thumb(len(rows))
+        width = self.size.width
+        for y in range(start, min(start + length, len(rows))):
+            place, line = rows[y]
+            gap = width - 1 - runs_width(line.runs)
+            if gap >= 0:
+                filler = (" " * gap, Ink(ground=line.fill))
+                thumb = ("▐", FAINT)
+                rows[y] = (place, replace(line, runs=(*line.runs, filler, thumb)))
+        hint = self._hint()
+        if hint is not None:
+            place, _ = rows[-1]
+            rows[-1] = (place, hint)
+        return rows
+
+    def _hint(self) -> Row | None:
+        if self.viewport.is_following:
+            return None
+        count = self.viewport.unseen_blocks
+        news = f"{count} new message" + ("" if count == 1 else "s") if count else "Back to the end"
+        label, keys = f" ↓ {news} ", "ctrl+end "
+        left = max(0, (self.size.width - len(label) - len(keys)) // 2)
+        ground = Role.SURFACE_RAISED
+        runs = (
+            (" " * left, MUTED),
+            (label, Ink(Role.ACCENT if count else Role.TEXT, ground)),
+            (keys, Ink(Role.MUTED, ground)),
+        )
+        return Row(runs, is_copied=False)

@@ -1,0 +1,86 @@
+"""A widget that shows rows: subclasses say which, it paints only those that changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol, cast
+
+from textual.geometry import Size
+from textual.strip import Strip
+
+from tui.screen.direct_rows import DrawsRows
+from tui.text.styled_rows import BLANK, Row
+from tui.theme.palette import Palette
+from tui.widgets.strip_cache import StripCache
+
+
+class PaletteHost(Protocol):
+    """An app with a palette; replacing the palette must refresh every widget."""
+
+    @property
+    def palette(self) -> Palette:
+        """The palette of the theme in force."""
+        ...
+
+
+class RowsWidget(DrawsRows):
+    """As high as its rows. Call `rows_changed` when `make_rows` would return something else."""
+
+    ALLOW_SELECT = False
+    DEFAULT_CSS = """
+    RowsWidget { width: 1fr; height: auto; }
+    """
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
+        """Show nothing until mounted."""
+        super().__init__(id=id, classes=classes)
+        self._rows: Sequence[Row] = ()
+        self._rows_width = -1
+        self._strips = StripCache()
+
+    def make_rows(self, width_cells: int) -> Sequence[Row]:
+        """Return the rows for a width, none of them wider; nothing by default."""
+        return ()
+
+    @property
+    def palette(self) -> Palette:
+        """The app's palette."""
+        return cast("PaletteHost", self.app).palette
+
+    def rows_changed(self) -> None:
+        """Make the rows anew, and repaint those that differ."""
+        if self._rows_width < 0 or not self.is_mounted:
+            return
+        old = self._rows
+        self._rows = self.make_rows(self._rows_width)
+        if len(old) != len(self._rows):
+            self.refresh(layout=True)
+            return
+        self.repaint_rows(
+            [
+                y
+                for y, (before, after) in enumerate(zip(old, self._rows, strict=True))
+                if before is not after and before != after
+            ]
+        )
+
+    def get_content_width(self, container: Size, viewport: Size) -> int:
+        """Take all there is."""
+        return container.width
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """Return the number of rows at that width."""
+        return len(self._rows_for(width))
+
+    def render_line(self, y: int) -> Strip:
+        """Paint one row."""
+        width = self.size.width
+        rows = self._rows_for(width)
+        line = rows[y] if y < len(rows) else BLANK
+        return self._strips.strip(line, width, self.palette, limit=4 * len(rows) + 16)
+
+    def _rows_for(self, width: int) -> Sequence[Row]:
+        if width != self._rows_width:
+            self._rows_width = width
+            self._rows = self.make_rows(width)
+        return self._rows

@@ -1,0 +1,33 @@
+"""Rows as strips, kept while the same row objects are shown."""
+
+from __future__ import annotations
+
+from textual.strip import Strip
+
+from tui.text.styled_rows import Row
+from tui.theme.palette import Palette
+
+
+class StripCache:
+    """One width and one palette at a time; another of either begins anew."""
+
+    def __init__(self) -> None:
+        """Start empty."""
+        self._strips: dict[int, tuple[Row, Strip]] = {}
+        self._palette: Palette | None = None
+        self._width = -1
+
+    def strip(self, line: Row, width_cells: int, palette: Palette, *, limit: int) -> Strip:
+        """Return the strip of a row; about `limit` of them are kept."""
+        if palette is not self._palette or width_cells != self._width:
+            self._palette, self._width = palette, width_cells
+            self._strips.clear()
+        # The row is kept with its strip, so that its identity is nobody else's.
+        known = self._strips.get(id(line))
+        if known is not None:
+            return known[1]
+        if len(self._strips) >= limit:
+            self._strips.clear()
+        strip = palette.strip(line, width_cells)
+        self._strips[id(line)] = (line, strip)
+        return strip
