@@ -15,12 +15,12 @@ def found(names: list[str], query: str, limit: int = 50) -> list[str]:
     return search.found
 
 
-NAMES = ["tui/app/app.py", "tui/", "agent/apply/x.py", "docs/app.md", "a/b/app.py", "zap.py"]
+NAMES = ["tui/app.py", "tui/", "agent/apply/x.py", "docs/app.md", "a/b/app.py", "zap.py"]
 
 
 def test_names_that_begin_so_come_first_and_shallow_before_deep() -> None:
     assert found([*NAMES, "my-app.py"], "app") == [
-        "tui/app/app.py",
+        "tui/app.py",
         "docs/app.md",
         "a/b/app.py",
         "my-app.py",
@@ -30,12 +30,12 @@ def test_names_that_begin_so_come_first_and_shallow_before_deep() -> None:
 
 
 def test_letters_with_gaps_are_found_last() -> None:
-    assert found(NAMES, "tpy") == ["tui/app/app.py", "agent/apply/x.py"]
-    assert found(NAMES, "ap")[:2] == ["tui/app/app.py", "docs/app.md"]
+    assert found(NAMES, "tpy") == ["tui/app.py", "agent/apply/x.py"]
+    assert found(NAMES, "ap")[:2] == ["tui/app.py", "docs/app.md"]
 
 
 def test_a_slash_asks_for_paths() -> None:
-    assert found(NAMES, "tui/") == ["tui/", "tui/app/app.py"]
+    assert found(NAMES, "tui/") == ["tui/", "tui/app.py"]
 
 
 def test_an_empty_query_shows_the_top() -> None:

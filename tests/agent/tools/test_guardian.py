@@ -18,7 +18,7 @@ import asyncio, os, sys
 from pathlib import Path
 from agent.tools.shell.shell_output import ShellOutput
 from agent.tools.shell.shell_process import ShellProcess
-from hooks import guardian
+from permissions.base.process import guardian
 
 async def main():
     folder = Path(sys.argv[1])

@@ -15,7 +15,7 @@ from permissions.base.process.worker_threads import leave_stuck_threads, run_to_
 ROOT = Path(__file__).parents[4]
 STUCK = """
 import asyncio, os, sys
-from agent import workers
+from permissions.base.process import worker_threads as workers
 workers.PATIENCE_S = 0.1
 async def main():
     started = asyncio.Event()
