@@ -5,11 +5,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class TextDisplay:
+class TextDisplay(Struct, frozen=True):
     """Plain text output; `language` names a highlighter lexer or is None."""
 
     text: str
@@ -17,8 +16,7 @@ class TextDisplay:
     type: Literal["text"] = "text"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class DiffDisplay:
+class DiffDisplay(Struct, frozen=True):
     """One file's change, whole texts; the screen makes hunks and word marks from them."""
 
     path: str
@@ -32,8 +30,7 @@ class DiffDisplay:
     type: Literal["diff"] = "diff"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class CommandDisplay:
+class CommandDisplay(Struct, frozen=True):
     """A shell command with its output so far and, once it ended, its exit status."""
 
     command: str
@@ -43,8 +40,7 @@ class CommandDisplay:
     type: Literal["command"] = "command"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class TodoItem:
+class TodoItem(Struct, frozen=True):
     """One line of the task list."""
 
     content: str
@@ -52,16 +48,14 @@ class TodoItem:
     active_form: str = ""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class TodoDisplay:
+class TodoDisplay(Struct, frozen=True):
     """The task list as a whole."""
 
     items: tuple[TodoItem, ...]
     type: Literal["todos"] = "todos"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class PlanDisplay:
+class PlanDisplay(Struct, frozen=True):
     """A plan proposed for approval, in Markdown."""
 
     plan: str

@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from msgspec import Struct
+
 from agent.display import Display
 from agent.messages import Message
-from permissions.base.lazy_dataclass import lazy_dataclass
 from permissions.decision import Decision
 
 TerminalReason = Literal[
@@ -29,8 +30,7 @@ TerminalReason = Literal[
 ]
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(Struct, frozen=True):
     """Token counts of one response, or a sum of several. Cache tokens are not part of
     `input_tokens`."""
 
@@ -64,8 +64,7 @@ class Usage:
         )
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class RequestStart:
+class RequestStart(Struct, frozen=True):
     """A model request is about to leave. Followed by deltas, `RetryScheduled`, or `Complete`."""
 
     turn_id: str
@@ -77,8 +76,7 @@ class RequestStart:
     type: Literal["request_start"] = "request_start"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class TextDelta:
+class TextDelta(Struct, frozen=True):
     """More text of the answer; the deltas of one block concatenate to its text."""
 
     turn_id: str
@@ -89,8 +87,7 @@ class TextDelta:
     type: Literal["text_delta"] = "text_delta"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class ThinkingDelta:
+class ThinkingDelta(Struct, frozen=True):
     """More of the summarised thinking. May be absent altogether."""
 
     turn_id: str
@@ -101,8 +98,7 @@ class ThinkingDelta:
     type: Literal["thinking_delta"] = "thinking_delta"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class ToolInputDelta:
+class ToolInputDelta(Struct, frozen=True):
     """A tool call is being written; the first one, with empty `partial_json`, announces it."""
 
     turn_id: str
@@ -114,8 +110,7 @@ class ToolInputDelta:
     type: Literal["tool_input_delta"] = "tool_input_delta"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class ToolDispatch:
+class ToolDispatch(Struct, frozen=True):
     """A call passed validation and enters its lifecycle. Exactly one `ToolResult` follows."""
 
     turn_id: str
@@ -128,8 +123,7 @@ class ToolDispatch:
     type: Literal["tool_dispatch"] = "tool_dispatch"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class ToolProgress:
+class ToolProgress(Struct, frozen=True):
     """Live output of a running call, sanitised; between its `ToolDispatch` and `ToolResult`."""
 
     turn_id: str
@@ -140,8 +134,7 @@ class ToolProgress:
     type: Literal["tool_progress"] = "tool_progress"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class ToolResult:
+class ToolResult(Struct, frozen=True):
     """One call ended: exactly one per tool_use, also when it never ran."""
 
     turn_id: str
@@ -160,8 +153,7 @@ class ToolResult:
     type: Literal["tool_result"] = "tool_result"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class PermissionRequested:
+class PermissionRequested(Struct, frozen=True):
     """A call waits for an answer. Exactly one `PermissionResolved` follows."""
 
     turn_id: str
@@ -176,8 +168,7 @@ class PermissionRequested:
     type: Literal["permission_requested"] = "permission_requested"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class PermissionResolved:
+class PermissionResolved(Struct, frozen=True):
     """The answer to a `PermissionRequested`, or to a call that needed no question (same decision
     object)."""
 
@@ -189,8 +180,7 @@ class PermissionResolved:
     type: Literal["permission_resolved"] = "permission_resolved"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class HookStarted:
+class HookStarted(Struct, frozen=True):
     """Handlers of a hook event were started."""
 
     turn_id: str
@@ -201,8 +191,7 @@ class HookStarted:
     type: Literal["hook_started"] = "hook_started"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class HookFinished:
+class HookFinished(Struct, frozen=True):
     """Handlers of a hook event ended; `notices` are lines for people, failures included."""
 
     turn_id: str
@@ -214,8 +203,7 @@ class HookFinished:
     type: Literal["hook_finished"] = "hook_finished"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class UsageUpdate:
+class UsageUpdate(Struct, frozen=True):
     """New totals after a model response."""
 
     turn_id: str
@@ -230,8 +218,7 @@ class UsageUpdate:
     type: Literal["usage_update"] = "usage_update"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class RetryScheduled:
+class RetryScheduled(Struct, frozen=True):
     """The request failed and is tried again after a wait that the person can end with Esc."""
 
     turn_id: str
@@ -244,8 +231,7 @@ class RetryScheduled:
     type: Literal["retry_scheduled"] = "retry_scheduled"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class ModelFallback:
+class ModelFallback(Struct, frozen=True):
     """Another model takes over for the rest of the turn."""
 
     turn_id: str
@@ -256,8 +242,7 @@ class ModelFallback:
     type: Literal["model_fallback"] = "model_fallback"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Compacted:
+class Compacted(Struct, frozen=True):
     """Earlier history was replaced by a summary for the model; the transcript keeps everything."""
 
     turn_id: str
@@ -271,8 +256,7 @@ class Compacted:
     type: Literal["compacted"] = "compacted"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Tombstone:
+class Tombstone(Struct, frozen=True):
     """A partial message of a failed attempt is withdrawn; renderers and history drop it."""
 
     turn_id: str
@@ -282,8 +266,7 @@ class Tombstone:
     type: Literal["tombstone"] = "tombstone"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Notice:
+class Notice(Struct, frozen=True):
     """A line for the person; never sent to the model."""
 
     turn_id: str
@@ -293,8 +276,7 @@ class Notice:
     type: Literal["notice"] = "notice"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class MessageCommitted:
+class MessageCommitted(Struct, frozen=True):
     """A message entered the history: every one exactly once, in order. Transcripts subscribe to
     this."""
 
@@ -304,8 +286,7 @@ class MessageCommitted:
     type: Literal["message_committed"] = "message_committed"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Complete:
+class Complete(Struct, frozen=True):
     """One model response ended. Its `MessageCommitted` follows, then its tools or `Terminal`."""
 
     turn_id: str
@@ -316,8 +297,7 @@ class Complete:
     type: Literal["complete"] = "complete"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class ErrorEvent:
+class ErrorEvent(Struct, frozen=True):
     """The turn cannot go on; `Terminal(reason="error")` or `prompt_too_long` follows."""
 
     turn_id: str
@@ -329,8 +309,7 @@ class ErrorEvent:
     type: Literal["error"] = "error"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Terminal:
+class Terminal(Struct, frozen=True):
     """The prompt is done: always last, exactly one per prompt (and per sub-agent run)."""
 
     turn_id: str

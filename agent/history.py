@@ -7,8 +7,9 @@ close whatever an abort, a crash or an error left open (pattern "Synthetic Tool 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from agent.messages import Block, Message, ToolUse, text_block, tool_result_block
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Literal
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
 
 Side = Literal["before", "since"]
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class HistoryPart:
+class HistoryPart(Struct, frozen=True):
     """A part told by one of the person's messages."""
 
     message_uid: str

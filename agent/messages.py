@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Mapping
-from dataclasses import field
 from typing import Any, Literal
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct, field
 
 Block = dict[str, Any]
 """One content block as JSON: `{"type": "text", …}`; treat as immutable once it is in a
@@ -31,8 +30,7 @@ def new_uid() -> str:
     return uuid.uuid4().hex
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Message:
+class Message(Struct, frozen=True):
     """One entry of the conversation."""
 
     role: Role
@@ -64,8 +62,7 @@ class Message:
         )
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class ToolUse:
+class ToolUse(Struct, frozen=True):
     """One tool call the model made."""
 
     id: str

@@ -5,15 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
 
 OutputFormat = Literal["text", "json", "stream-json"]
 InputFormat = Literal["text", "stream-json"]
 SetupTrigger = Literal["init", "maintenance"]
 
 
-@lazy_dataclass(frozen=True, slots=True, kw_only=True)
-class RunOptions:
+class RunOptions(Struct, frozen=True, kw_only=True):
     """One start of the program."""
 
     prompt: str | None = None

@@ -3,14 +3,12 @@ it."""
 
 from __future__ import annotations
 
-from dataclasses import field
+from msgspec import Struct, field
 
 from agent.messages import Block, Message, new_uid, text_block
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Prompt:
+class Prompt(Struct, frozen=True):
     """Text, and images or documents as blocks."""
 
     text: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
 
 from hooks.answers.outcome import EventOutcome
 from hooks.answers.permission_updates import grant_of, suggestions_json

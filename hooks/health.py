@@ -14,6 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
+
 from hooks.config.spec import (
     CommandHandler,
     HandlerSpec,
@@ -24,7 +26,6 @@ from hooks.config.spec import (
 from hooks.execution.environment import fill_placeholders
 from hooks.execution.handlers.command import shell_argv
 from hooks.execution.handlers.mcp_tool import NO_MCP
-from permissions.base.lazy_dataclass import lazy_dataclass
 from permissions.base.process.run_program import CannotStart, Program, run_program
 
 INTERPRETERS: Final = frozenset({"python", "python3", "node", "bash", "sh", "zsh", "ruby", "perl"})
@@ -34,8 +35,7 @@ SHELL_WORDS: Final = frozenset(
 VARIABLE: Final = "$"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """One reason why a handler would not work."""
 
     spec: HandlerSpec

@@ -5,11 +5,10 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
 from pathlib import Path
 from typing import Protocol
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct, field
 
 Resolve = Callable[[str], Sequence[str]]
 """Addresses of a host name, as text. Raises OSError when there are none."""
@@ -60,8 +59,7 @@ def system_resolve(host: str) -> Sequence[str]:
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class HookPorts:
+class HookPorts(Struct, frozen=True):
     """Ways out of this package. A port that is None makes handlers that need it fail visibly."""
 
     env: Mapping[str, str] = field(default_factory=dict)
@@ -76,8 +74,7 @@ class HookPorts:
     """What a program has between TERM and KILL."""
 
 
-@lazy_dataclass(slots=True)
-class HookSession:
+class HookSession(Struct):
     """What every hook of a session is told; its owner keeps what changes up to date."""
 
     session_id: str

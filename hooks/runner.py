@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from hooks.answers.outcome import EventOutcome, OutcomeKind, aggregate
 from hooks.answers.outcome_limits import limit_outcome
@@ -33,7 +35,6 @@ from hooks.execution.handlers.mcp_tool import McpToolMode
 from hooks.execution.handlers.prompt import PromptMode
 from hooks.execution.payload_json import encode_payload
 from hooks.ports import Abort, HookPorts, HookSession, Payload
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 MODES: Final[Mapping[str, Mode]] = {
     "command": CommandMode(),
@@ -47,8 +48,7 @@ SESSION_END_VARIABLE: Final = "CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS"
 SESSION_END_MAX_S: Final = 60.0
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class HandlerStats:
+class HandlerStats(Struct, frozen=True):
     """What a handler did so far in this session."""
 
     fired: int = 0

@@ -9,12 +9,13 @@ import json
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
+from msgspec.structs import replace
+
 from permissions.context import PermissionContext
 from permissions.decision import (
     Behavior,
@@ -50,8 +51,7 @@ class BadLine(ValueError):
     """A line that cannot be judged; the text says what is expected."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class LoadedSettings:
+class LoadedSettings(Struct, frozen=True):
     """What the real settings say, for lines that bring no rules of their own."""
 
     rules: tuple[RuleText, ...] = ()

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, replace
 from pathlib import Path
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct, field
+from msgspec.structs import replace
+
 from permissions.mode import Mode
 from permissions.paths.file_view import FileView, RealFiles
 from permissions.rules.rule_set import RuleSet, RuleSource
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class PermissionContext:
+class PermissionContext(Struct, frozen=True):
     """The state that calls are judged in. Replaced as a whole when something changes."""
 
     mode: Mode

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 
-from permissions.base.lazy_dataclass import lazy_dataclass
-from permissions.base.record import record
+from msgspec import Struct
 
 
 class Behavior(StrEnum):
@@ -87,8 +86,7 @@ class TraceStep(StrEnum):
     CHANNEL = "channel"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class RuleRef:
+class RuleRef(Struct, frozen=True):
     """Where a rule that matched is written."""
 
     text: str
@@ -103,8 +101,7 @@ class RuleRef:
         return {"text": self.text, "source": self.source, "file": self.file, "line": self.line}
 
 
-@record(frozen=True, slots=True)
-class TraceEntry:
+class TraceEntry(Struct, frozen=True):
     """What one step answered about one part."""
 
     step: TraceStep
@@ -138,8 +135,7 @@ class WarningType(StrEnum):
     SHADOWED_RULE = "shadowed_rule"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class DecisionWarning:
+class DecisionWarning(Struct, frozen=True):
     """One warning; it never changes the answer by itself."""
 
     type: WarningType
@@ -157,8 +153,7 @@ class DecisionWarning:
         }
 
 
-@record(frozen=True, slots=True)
-class PartVerdict:
+class PartVerdict(Struct, frozen=True):
     """The verdict on one part of a command, for the dialog's table."""
 
     text: str
@@ -175,8 +170,7 @@ class PartVerdict:
     """`command`, `write` (redirect), `read` (redirect) or `tool`."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class GrantChoice:
+class GrantChoice(Struct, frozen=True):
     """Rules that the answer wants stored; only the winner of a race gets them stored."""
 
     rules: tuple[str, ...]
@@ -185,8 +179,7 @@ class GrantChoice:
     behavior: Behavior = Behavior.ALLOW
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Struct, frozen=True):
     """The answer to a request. For a compound, origin fields are those of its strictest part."""
 
     behavior: Behavior

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
+
+from msgspec.structs import replace
 
 from permissions.context import PermissionContext
 from permissions.decision import (

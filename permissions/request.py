@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class PermissionRequest:
+class PermissionRequest(Struct, frozen=True):
     """A validated tool call, before anybody was asked."""
 
     tool: str

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Final, Protocol, runtime_checkable
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
+from msgspec.structs import replace
+
 from permissions.decision import Behavior, GrantChoice
 from permissions.gate import PermissionGate
 from permissions.grants.settings_writer import StoreReceipt, remove_rules, replace_rule, undo
@@ -64,8 +65,7 @@ class RuleChangeError(Exception):
     """The rule cannot be changed; the text says why, for people. Nothing was changed."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class _Undo:
+class _Undo(Struct, frozen=True):
     what: str
     texts: tuple[RuleText, ...]
     """All rules as they were."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import field
 from pathlib import Path
+
+from msgspec import Struct
 
 from agent.commands.service import CommandCenter
 from agent.conversation.conversation import Conversation
@@ -14,11 +15,9 @@ from agent.session.checkpoints.checkpoint import Checkpoints
 from agent.session.resume import ResumedConversation
 from agent.settings.load import Settings
 from hooks.runner import HookRunner
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 
-@lazy_dataclass(slots=True, kw_only=True)
-class Assembled:
+class Assembled(Struct, kw_only=True):
     """A conversation, and what the entry point shows about how it came to be."""
 
     conversation: Conversation
@@ -27,10 +26,10 @@ class Assembled:
     resumed: ResumedConversation | None = None
     temporary_home: Path | None = None
     """Where the session is, if the agent's own home takes no files."""
-    hook_runner: HookRunner = field(repr=False)
-    grants: Grants = field(repr=False)
-    checkpoints: Checkpoints = field(repr=False)
-    commands: CommandCenter = field(repr=False)
-    ports: LoopPorts = field(repr=False)
+    hook_runner: HookRunner
+    grants: Grants
+    checkpoints: Checkpoints
+    commands: CommandCenter
+    ports: LoopPorts
     """What the conversation's agent works with."""
-    facts: FactExtractor = field(repr=False)
+    facts: FactExtractor

@@ -7,6 +7,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from msgspec import Struct
+
 from agent.commands.context import CommandContext, CommandSession
 from agent.commands.expand import Expander, Surround, TemplateRunner
 from agent.commands.registry import CommandRegistry
@@ -30,7 +32,6 @@ from agent.settings.load import Settings
 from agent.tools.call import CallPorts
 from agent.tools.event_queue import SideEvents
 from agent.tools.services import ToolServices
-from permissions.base.lazy_dataclass import lazy_dataclass
 from permissions.gate import PermissionGate
 from permissions.rule import RuleSource
 
@@ -44,8 +45,7 @@ class _Reminders(Protocol):
     def before_prompt(self) -> Sequence[str]: ...
 
 
-@lazy_dataclass(frozen=True, slots=True, kw_only=True)
-class CommandPorts:
+class CommandPorts(Struct, frozen=True, kw_only=True):
     """What commands need of the conversation that is being put together."""
 
     settings: Callable[[], Settings]

@@ -6,15 +6,15 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from msgspec import Struct
+
 from agent.errors import UsageError
 from agent.options import RunOptions
 from agent.settings.load import FILE_SOURCES, CliSettings, Settings, load_settings
-from permissions.base.lazy_dataclass import lazy_dataclass
 from permissions.rule import RuleSource
 
 
-@lazy_dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class Surroundings(Struct, frozen=True, kw_only=True):
     """The world as the entry point found it; nothing below reads it again."""
 
     launch_dir: Path

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.assembly.start_context import Start
 from agent.hook_events.dispatch import HookDispatch
@@ -15,7 +17,6 @@ from agent.permission_config.context import Grants, PermissionSetup, stripped_no
 from agent.permission_config.hook_head_start import HeadStart
 from hooks.contender import HookContender
 from hooks.runner import HookRunner
-from permissions.base.lazy_dataclass import lazy_dataclass
 from permissions.base.text.redactor import Redactor
 from permissions.decision import Decision
 from permissions.evaluate.read_only_classifier import LocalClassifier
@@ -29,8 +30,7 @@ from permissions.resolve.handlers import HeadlessHandler, InteractiveHandler
 from permissions.rule import RuleText
 
 
-@lazy_dataclass(frozen=True, slots=True, kw_only=True)
-class GatePorts:
+class GatePorts(Struct, frozen=True, kw_only=True):
     """What the gate needs of the conversation that is being put together."""
 
     permissions: PermissionSetup

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
 from typing import Any, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.conversation.accounting import Accounting
 from agent.conversation.model_selection import ModelInUse
@@ -23,7 +25,6 @@ from agent.prompt.expansion import PromptExpander
 from agent.recovery.retry import RequestSource, RetryPolicy
 from agent.tools.event_queue import SideEvents
 from agent.user_prompt import Prompt
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 MAX_OUTPUT_TOKENS: Final = 32_000
 """Asked for per response; models that give less are asked for less."""
@@ -80,8 +81,7 @@ def _is_mid_turn(messages: Sequence[Message]) -> bool:
     return False
 
 
-@lazy_dataclass(frozen=True, slots=True, kw_only=True)
-class KeeperSetup:
+class KeeperSetup(Struct, frozen=True, kw_only=True):
     """What the keepers of one conversation's agents share."""
 
     client: ModelClient

@@ -10,6 +10,8 @@ from datetime import date
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
+
 from agent.assembly.environment import Surroundings
 from agent.assembly.start_context import Start
 from agent.memory.facts import FactStore
@@ -17,7 +19,6 @@ from agent.prompt.context import PromptContext
 from agent.prompt.git import read_git_state
 from agent.prompt.instruction_files import Instructions, MemoryType, Places
 from agent.settings.load import Settings
-from permissions.base.lazy_dataclass import lazy_dataclass
 from permissions.rule import RuleSource
 
 _TYPES: Final[Mapping[RuleSource, MemoryType]] = {
@@ -27,8 +28,7 @@ _TYPES: Final[Mapping[RuleSource, MemoryType]] = {
 }
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class PromptParts:
+class PromptParts(Struct, frozen=True):
     """What describes the present, and the instruction files."""
 
     context: Callable[[], PromptContext]

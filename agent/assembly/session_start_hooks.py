@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Literal
 
+from msgspec import Struct
+
 from agent.assembly.start_context import Start
 from agent.commands.sources.command_files import CustomCommands
 from agent.hook_events.dispatch import HookDispatch
@@ -17,14 +19,12 @@ from agent.tools.shell.shells import ShellRegistry
 from hooks.answers.response import first_line
 from hooks.config.spec import CommandHandler
 from hooks.health import check_health, check_round_trip
-from permissions.base.lazy_dataclass import lazy_dataclass
 from permissions.base.process.background_tasks import BackgroundTasks
 
 StartSource = Literal["startup", "resume", "clear", "fork"]
 
 
-@lazy_dataclass(frozen=True, slots=True, kw_only=True)
-class StartHooks:
+class StartHooks(Struct, frozen=True, kw_only=True):
     """Fires the hooks of a start, once."""
 
     start: Start

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import field, replace
 from pathlib import Path
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from agent.assembly.environment import Surroundings
 from agent.assembly.user_ports import PersonPorts
@@ -35,13 +37,11 @@ from agent.settings.load import Settings
 from agent.tools.registry import ToolRegistry
 from agent.tools.services import ToolServices
 from hooks.ports import HookSession
-from permissions.base.lazy_dataclass import lazy_dataclass
 from permissions.base.text.redactor import Redactor
 from permissions.rule import RuleBehavior, RuleSource, RuleText
 
 
-@lazy_dataclass(slots=True, kw_only=True)
-class Start:
+class Start(Struct, kw_only=True):
     """What a conversation is put together from."""
 
     options: RunOptions

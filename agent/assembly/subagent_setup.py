@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.assembly.loop_setup import KeeperSetup, request_builder
 from agent.conversation.model_selection import ModelInUse
@@ -20,7 +22,6 @@ from agent.prompt.system import PromptConfig, build_system
 from agent.recovery.retry import RequestSource, RetryPolicy
 from agent.subagents.subagent import BuiltSubagent, SubagentSpec
 from agent.tools.file_state import FileState
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 _PROMPT: Final = (
     "You work for another agent, not for a person: nobody can answer questions. Do the task you "
@@ -29,8 +30,7 @@ _PROMPT: Final = (
 )
 
 
-@lazy_dataclass(frozen=True, slots=True, kw_only=True)
-class SubagentSetup:
+class SubagentSetup(Struct, frozen=True, kw_only=True):
     """What sub-agents take over from their conversation."""
 
     parent: LoopPorts

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from msgspec import Struct
+
 from agent.events import HookFinished, HookStarted
 from agent.tools.services import AskPerson
-from permissions.base.lazy_dataclass import lazy_dataclass
 from permissions.resolve.contender import Contender
 
 
-@lazy_dataclass(frozen=True, slots=True, kw_only=True)
-class PersonPorts:
+class PersonPorts(Struct, frozen=True, kw_only=True):
     """How the person is reached; all None in a headless run."""
 
     dialog: Contender | None = None

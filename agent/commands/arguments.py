@@ -9,10 +9,9 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 from typing import Final
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct, field
 
 _PLACEHOLDER: Final = re.compile(
     r"\\\$(?P<escaped>ARGUMENTS|\d|[A-Za-z_{])"
@@ -24,8 +23,7 @@ _PLACEHOLDER: Final = re.compile(
 )
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Arguments:
+class Arguments(Struct, frozen=True):
     """What the person typed behind a command's name."""
 
     text: str

@@ -6,6 +6,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
+from msgspec import Struct
+
 from agent.commands.registry import CommandRegistry
 from agent.commands.sources.command_files import CustomCommands
 from agent.conversation_facts import ConversationFacts
@@ -17,7 +19,6 @@ from agent.prompt.instruction_files import InstructionFile
 from agent.settings.load import Settings
 from agent.tools.shell.shells import ShellRegistry
 from hooks.runner import HookRunner
-from permissions.base.lazy_dataclass import lazy_dataclass
 from permissions.gate import PermissionGate
 
 
@@ -57,8 +58,7 @@ class CommandSession(ConversationFacts, Protocol):
         ...
 
 
-@lazy_dataclass(frozen=True, slots=True, kw_only=True)
-class CommandContext:
+class CommandContext(Struct, frozen=True, kw_only=True):
     """Made by the composition root, once per conversation."""
 
     session: CommandSession

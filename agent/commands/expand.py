@@ -10,6 +10,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+
 from agent.abort import AbortController, AbortSignal
 from agent.commands.arguments import Arguments, substitute, uses_arguments
 from agent.commands.errors import CommandError
@@ -26,13 +28,11 @@ from agent.messages import Message, user_message
 from agent.prompt.expansion import Expanded, Expansion, PromptExpander
 from agent.tools.call import CallPorts
 from agent.user_prompt import Prompt
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 MAX_TEXT_CHARS: Final = 200_000
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Surround:
+class Surround(Struct, frozen=True):
     """Values that templates may name."""
 
     session_id: str
@@ -40,8 +40,7 @@ class Surround:
     effort: Callable[[], str | None]
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class TemplateText:
+class TemplateText(Struct, frozen=True):
     """A template with everything put in."""
 
     text: str

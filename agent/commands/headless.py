@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from msgspec import Struct
+
 from agent.commands import results
 from agent.commands.advice import advice_on
 from agent.commands.registry import split_command
 from agent.commands.service import CommandCenter
 from agent.commands.spec import LocalCommand
 from agent.errors import AgentError
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Said:
+class Said(Struct, frozen=True):
     """What a command has to say; the model hears nothing of it."""
 
     text: str

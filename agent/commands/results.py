@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class ShowText:
+class ShowText(Struct, frozen=True):
     """Text for the person; the model does not see it."""
 
     text: str
@@ -18,56 +17,48 @@ class ShowText:
     """Whether the screen adds what it knows of itself."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Leave:
+class Leave(Struct, frozen=True):
     """End the program."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class ClearConversation:
+class ClearConversation(Struct, frozen=True):
     """Go on with an empty conversation; the old one stays resumable."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Compact:
+class Compact(Struct, frozen=True):
     """Summarise the history."""
 
     focus: str = ""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class CopyText:
+class CopyText(Struct, frozen=True):
     """Put text on the clipboard."""
 
     text: str
     said: str = "copied"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class EditFile:
+class EditFile(Struct, frozen=True):
     """Open a file in the person's editor."""
 
     path: Path
     said: str = ""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class SendPrompt:
+class SendPrompt(Struct, frozen=True):
     """Send a prompt, as if the person had typed it."""
 
     text: str
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class OpenPanel:
+class OpenPanel(Struct, frozen=True):
     """Open a panel of the screen."""
 
     panel: str
     argument: str = ""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class OpenSession:
+class OpenSession(Struct, frozen=True):
     """Leave this conversation for another session."""
 
     session_id: str
@@ -75,8 +66,7 @@ class OpenSession:
     """Shown once it is open."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Renamed:
+class Renamed(Struct, frozen=True):
     """The session has a name, which the window may show."""
 
     title: str

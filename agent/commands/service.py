@@ -6,13 +6,14 @@ from collections.abc import Awaitable, Callable
 from importlib import import_module
 from typing import Protocol, cast
 
+from msgspec import Struct
+
 from agent.commands.context import CommandContext
 from agent.commands.registry import CommandRegistry
 from agent.commands.results import CommandResult
 from agent.commands.sources.command_files import CustomCommands
 from agent.commands.spec import LocalCommand
 from agent.files.index import FileIndex
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 
 class LocalModule(Protocol):
@@ -27,8 +28,7 @@ async def _at_once() -> None:
     return
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class CommandCenter:
+class CommandCenter(Struct, frozen=True):
     """Registry, command files, the file list, and the way to run a local command."""
 
     registry: CommandRegistry

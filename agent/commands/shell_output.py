@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import AsyncIterator
-from dataclasses import replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.abort import AbortSignal
 from agent.events import AgentEvent
@@ -13,11 +15,9 @@ from agent.messages import ToolUse
 from agent.tools.call import CallOutcome, CallPorts
 from agent.tools.event_queue import Emitter
 from agent.tools.lifecycle import run_call
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class ShellOutput:
+class ShellOutput(Struct, frozen=True):
     """How one command of a template ended."""
 
     text: str

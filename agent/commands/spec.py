@@ -12,7 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
 
 
 class CommandSource(StrEnum):
@@ -44,8 +44,7 @@ def always() -> bool:
     return True
 
 
-@lazy_dataclass(frozen=True, slots=True, kw_only=True)
-class Metadata:
+class Metadata(Struct, frozen=True, kw_only=True):
     """What menus, help, the dispatcher and the model know of a command without loading it."""
 
     name: str
@@ -72,8 +71,7 @@ class Metadata:
         return Path(self.path) if self.path else None
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class LocalCommand:
+class LocalCommand(Struct, frozen=True):
     """Runs a function and returns a `CommandResult`; needs no screen."""
 
     meta: Metadata
@@ -82,8 +80,7 @@ class LocalCommand:
     type: Literal["local"] = "local"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class InteractiveCommand:
+class InteractiveCommand(Struct, frozen=True):
     """Opens a panel; whoever draws the screen knows panels by name."""
 
     meta: Metadata
@@ -91,8 +88,7 @@ class InteractiveCommand:
     type: Literal["interactive"] = "interactive"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Template:
+class Template(Struct, frozen=True):
     """What a prompt command says, and what counts while the model works on it."""
 
     body: str
@@ -112,8 +108,7 @@ class Template:
     """As in settings; in force from the first use on."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class PromptCommand:
+class PromptCommand(Struct, frozen=True):
     """Expands into a prompt for the model."""
 
     meta: Metadata

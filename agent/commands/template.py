@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final, TypeAlias
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
 
 MAX_COMMANDS: Final = 20
 """Commands one template may run; more are left as text."""
@@ -20,15 +20,13 @@ _FENCE: Final = re.compile(
 _INLINE: Final = re.compile(r"(?<![^\s(\[:])!`(?P<command>[^`\n]+)`")
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class TextPart:
+class TextPart(Struct, frozen=True):
     """Words; `@path` in them may name files."""
 
     text: str
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class ShellPart:
+class ShellPart(Struct, frozen=True):
     """A shell command whose output takes its place."""
 
     command: str

@@ -9,6 +9,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
+from msgspec import Struct
+
 from agent.conversation.display_hooks import MessageDisplay
 from agent.conversation.usage_totals import Totals
 from agent.display import Display, TodoItem
@@ -20,7 +22,6 @@ from agent.model.client import Effort
 from agent.prompt.expansion import PromptExpander
 from agent.tools.shell.shells import ShellRegistry
 from agent.user_prompt import Prompt
-from permissions.base.lazy_dataclass import lazy_dataclass
 from permissions.gate import PermissionGate
 
 if TYPE_CHECKING:
@@ -128,8 +129,7 @@ class ModelSwitch(Protocol):
         ...
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Identity:
+class Identity(Struct, frozen=True):
     """What does not change while the program runs."""
 
     launch_dir: Path
@@ -141,8 +141,7 @@ class Identity:
     version: str = ""
 
 
-@lazy_dataclass(frozen=True, slots=True, kw_only=True)
-class ConversationParts:
+class ConversationParts(Struct, frozen=True, kw_only=True):
     """Everything a conversation works with."""
 
     identity: Identity

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from agent.abort import AbortController
 from agent.conversation.conversation_ports import ConversationParts, Identity
@@ -15,7 +16,6 @@ from agent.loop.model_turn import Recovery
 from agent.messages import Message
 from agent.tools.shell.shells import ShellRegistry
 from agent.user_prompt import Prompt
-from permissions.base.lazy_dataclass import lazy_dataclass
 from permissions.gate import PermissionGate
 from permissions.mode import Mode
 from permissions.rules.rule_set import Rule
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from agent.session.checkpoints.checkpoint import Checkpoints
 
 
-@lazy_dataclass(slots=True)
-class ConversationState:
+class ConversationState(Struct):
     """What changes while a conversation goes on."""
 
     messages: tuple[Message, ...]

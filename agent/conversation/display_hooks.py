@@ -8,21 +8,21 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from dataclasses import replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.abort import AbortSignal
 from agent.events import AgentEvent, TextDelta
 from agent.hook_events.dispatch import HookDispatch
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 EVENT: Final = "MessageDisplay"
 REST_FACTOR: Final = 2.0
 """A hook rests for this many times what its last run took."""
 
 
-@lazy_dataclass(slots=True)
-class _Held:
+class _Held(Struct):
     """Text of one block that was not shown yet."""
 
     delta: TextDelta

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 
+from msgspec import Struct
+
 from agent.abort import AbortSignal
 from agent.conversation.conversation_ports import ConversationParts
 from agent.conversation.conversation_view import ConversationState
@@ -16,11 +18,9 @@ from agent.prompt.expansion import Expanded
 from agent.prompt.system import note
 from agent.user_prompt import Prompt
 from hooks.answers.response import first_line
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Opened:
+class Opened(Struct, frozen=True):
     """The messages that a prompt became; always the last item."""
 
     new: tuple[Message, ...]

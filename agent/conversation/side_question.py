@@ -6,8 +6,9 @@ The request begins as those of the conversation do, so that the provider's cache
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from agent.events import Usage
 from agent.history import open_tool_uses

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from msgspec import Struct, field
 
 from agent.events import Usage
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 
-@lazy_dataclass(slots=True)
-class Totals:
+class Totals(Struct):
     """What the conversation used so far, sub-agents included."""
 
     usage: Usage = field(default_factory=Usage)

@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
+
 from agent.prompt.git import run_git
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 MAX_NEW_FILES: Final = 200
 MAX_NEW_BYTES: Final = 500_000
@@ -22,8 +23,7 @@ MAX_LINES: Final = 5_000
 """Of one file; more are left out and said so."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class FileDiff:
+class FileDiff(Struct, frozen=True):
     """The changes of one file."""
 
     path: str

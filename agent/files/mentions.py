@@ -14,6 +14,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Final, Literal
 
+from msgspec import Struct
+
 from agent.abort import AbortSignal
 from agent.files.mention_text import unquoted
 from agent.messages import Block, Message, text_block
@@ -21,7 +23,6 @@ from agent.tools.base import ToolContext, ToolError
 from agent.tools.builtin.read import ReadInput, read_tool
 from agent.tools.files.paths import absolute, shown
 from agent.tools.services import ToolServices
-from permissions.base.lazy_dataclass import lazy_dataclass
 from permissions.decision import Behavior, Reason
 from permissions.gate import PermissionGate
 from permissions.request import PermissionRequest
@@ -37,8 +38,7 @@ _FIRST_FOLDER: Final = re.compile(r"/?[^/]+/(?=[^/])")
 _TRAILING: Final = ".,;:!?)]}>'\"”’`*"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Mention:
+class Mention(Struct, frozen=True):
     """One file or folder that a prompt names."""
 
     path: str
@@ -48,16 +48,14 @@ class Mention:
     """Lines asked for, counted from 1; None is the start and the end."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Note:
+class Note(Struct, frozen=True):
     """A line for the person."""
 
     level: Literal["info", "warning"]
     text: str
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Attached:
+class Attached(Struct, frozen=True):
     """What mentions brought."""
 
     messages: tuple[Message, ...] = ()
@@ -90,8 +88,7 @@ def find_mentions(text: str) -> tuple[tuple[Mention, ...], ...]:
     return tuple(dict.fromkeys(found))
 
 
-@lazy_dataclass(slots=True)
-class MentionReader:
+class MentionReader(Struct):
     """Reads what prompts mention, in the name of the conversation's own tools."""
 
     services: ToolServices

@@ -9,12 +9,13 @@ import subprocess
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
+
 from agent.model.endpoint import ModelSetup
 from agent.model.endpoint_config import Endpoint
 from agent.model.scripted.demo import DEMO_MODEL, copy_sample, demo_variables
 from agent.model.scripted.process import ScriptedProcess
 from permissions.base.files.temporary_folders import OwnedFolder, make_owned_folder
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 DEMO_KEY = "demo"
 _GIT_S: Final = 5.0
@@ -26,8 +27,7 @@ _GIT_CONFIG: Final = {
 }
 
 
-@lazy_dataclass(slots=True)
-class Demo:
+class Demo(Struct):
     """A running demo; close it to end the server and remove the copy."""
 
     project: Path

@@ -16,9 +16,11 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import field, replace
 from pathlib import Path
 from typing import Any, Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from agent.assembly.assemble import (
     Assembled,
@@ -36,7 +38,6 @@ from agent.model.endpoint import ModelSetup, Unconfigured, resolve_model
 from agent.options import RunOptions
 from agent.user_prompt import Prompt
 from hooks.config.spec import CallbackHandler, HandlerSpec, HookSource
-from permissions.base.lazy_dataclass import lazy_dataclass
 from permissions.decision import Behavior, Decision
 from permissions.request import PermissionRequest
 from permissions.resolve.contender import Contender
@@ -67,8 +68,7 @@ class RunFailed(AgentError):
         super().__init__(message)
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class RunResult:
+class RunResult(Struct, frozen=True):
     """What a run came to."""
 
     final_output: str
@@ -91,8 +91,7 @@ class RunResult:
         return [message.to_wire() for message in self.messages]
 
 
-@lazy_dataclass(frozen=True, slots=True, kw_only=True)
-class RunConfig:
+class RunConfig(Struct, frozen=True, kw_only=True):
     """How runs are made; the defaults are those of a start in the current folder."""
 
     folder: Path | None = None

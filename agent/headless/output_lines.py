@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
 from typing import Any
+
+from msgspec import Struct, field
 
 from agent.conversation.conversation import Conversation
 from agent.events import (
@@ -25,7 +26,6 @@ from agent.events import (
     Usage,
 )
 from agent.user_prompt import Prompt
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 Line = dict[str, Any]
 Delta = TextDelta | ThinkingDelta | ToolInputDelta
@@ -143,8 +143,7 @@ def models_json(conversation: Conversation) -> dict[str, Line]:
     }
 
 
-@lazy_dataclass(slots=True)
-class PartialLines:
+class PartialLines(Struct):
     """The events of answers that are being written, in the form of the Messages API.
 
     One answer of each agent at a time: `message_start`, its blocks with their deltas, and at the
@@ -194,8 +193,7 @@ class PartialLines:
         }
 
 
-@lazy_dataclass(slots=True)
-class _Answer:
+class _Answer(Struct):
     uid: str
     block: object = None
     """What tells the open block from another; None while none is open."""

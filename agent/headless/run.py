@@ -10,8 +10,9 @@ import json
 import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final, TextIO
+
+from msgspec import Struct, field
 
 from agent.conversation.conversation import Conversation
 from agent.errors import OutputError
@@ -55,7 +56,6 @@ from agent.headless.output_lines import (
 from agent.loop.answer_text import AnswerText
 from agent.options import OutputFormat
 from agent.user_prompt import Prompt
-from permissions.base.lazy_dataclass import lazy_dataclass
 from permissions.base.text.sanitize import sanitize
 from permissions.decision import Behavior, DecisionSource
 
@@ -83,8 +83,7 @@ _SUBTYPE: Final = {
 }
 
 
-@lazy_dataclass(slots=True)
-class _Run:
+class _Run(Struct):
     started: float = field(default_factory=time.monotonic)
     answer: AnswerText = field(default_factory=AnswerText)
     denials: list[dict[str, Any]] = field(default_factory=list)

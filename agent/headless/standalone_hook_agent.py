@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from agent.assembly.assemble import PersonPorts, assemble
 from agent.assembly.environment import Surroundings

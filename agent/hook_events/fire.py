@@ -11,9 +11,11 @@ import asyncio
 import re
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.abort import AbortSignal
 from agent.events import AgentEvent, HookFinished, HookStarted, Notice
@@ -23,7 +25,6 @@ from hooks.config.spec import HandlerSpec
 from hooks.events import HookEventPayload
 from hooks.ports import HookSession
 from hooks.runner import HookRunner
-from permissions.base.lazy_dataclass import lazy_dataclass
 from permissions.explain.explain_decision import place_relative
 
 CLASSIFIER_NOTES: Final = 10
@@ -48,8 +49,7 @@ PLACE: Final = re.compile(r"(?<= \()[a-z]+ (?P<file>/[^\n]*?)(?=\)(?: would fail
 """Where a notice says which file a hook is from."""
 
 
-@lazy_dataclass(slots=True)
-class HookListeners:
+class HookListeners(Struct):
     """Who carries out what hooks ask for; shared by the agents of one conversation."""
 
     watch_paths: Callable[[Sequence[str]], None] = lambda _: None

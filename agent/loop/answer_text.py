@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from msgspec import Struct
+
 from agent.messages import Message
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 
-@lazy_dataclass(slots=True)
-class AnswerText:
+class AnswerText(Struct):
     """Follows the committed messages of one agent; `text` is its answer so far."""
 
     text: str = ""

@@ -9,8 +9,9 @@ path. Source: the pattern "agent-loop". Next: `agent.loop.model_turn` (one respo
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Sequence
-from dataclasses import replace
 from typing import Final, assert_never
+
+from msgspec.structs import replace
 
 from agent.abort import AbortController, AbortSignal
 from agent.events import AgentEvent, Complete, ErrorEvent, Usage

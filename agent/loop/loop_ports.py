@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
+from msgspec import Struct
+
 from agent.abort import AbortSignal
 from agent.events import AgentEvent, Compacted, Notice, Usage
 from agent.history_part import HistoryPart
@@ -16,7 +18,6 @@ from agent.messages import Message, ToolUse
 from agent.model.client import ModelClient, ModelRequest
 from agent.tools.call import CallOutcome, CallPorts
 from hooks.answers.outcome import EventOutcome
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 
 class TurnHooks(Protocol):
@@ -47,8 +48,7 @@ class TurnHooks(Protocol):
         ...
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class ContextStep:
+class ContextStep(Struct, frozen=True):
     """What context management did before a request."""
 
     messages: tuple[Message, ...]
@@ -87,8 +87,7 @@ class ContextPort(Protocol):
 AfterCalls = Callable[[Sequence[tuple[ToolUse, CallOutcome]]], Awaitable[list[str]]]
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class LoopPorts:
+class LoopPorts(Struct, frozen=True):
     """Everything one agent's loop works with."""
 
     client: ModelClient

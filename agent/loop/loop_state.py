@@ -3,11 +3,12 @@ Struct")."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Literal
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from agent.messages import Message
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 TransitionReason = Literal[
     "next_turn",
@@ -20,16 +21,14 @@ TransitionReason = Literal[
 ]
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Transition:
+class Transition(Struct, frozen=True):
     """Why the loop went round again."""
 
     reason: TransitionReason
     detail: str = ""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class LoopState:
+class LoopState(Struct, frozen=True):
     """Everything that changes between two model requests of one prompt."""
 
     messages: tuple[Message, ...]

@@ -12,8 +12,10 @@ import contextlib
 import random
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import field, replace
 from typing import Literal, assert_never
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from agent.abort import Aborted, AbortSignal, has_fired
 from agent.events import (
@@ -42,11 +44,9 @@ from agent.recovery.breaker import Breakers
 from agent.recovery.classify import Failure, classify
 from agent.recovery.escalation import Climb, Degrade, Fail, FallBack, Retry, climb
 from agent.recovery.retry import RetryPolicy, heartbeat_chunks
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 
-@lazy_dataclass(slots=True)
-class Recovery:
+class Recovery(Struct):
     """How the requests of one agent recover; shared by its turns, so that lessons are kept."""
 
     policy: RetryPolicy
@@ -65,8 +65,7 @@ class Recovery:
     wall_clock: Callable[[], float] = time.time
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Answered:
+class Answered(Struct, frozen=True):
     """The model's response is whole."""
 
     message: Message
@@ -78,8 +77,7 @@ class Answered:
     type: Literal["answered"] = "answered"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Interrupted:
+class Interrupted(Struct, frozen=True):
     """The abort signal fired; `message` holds what was complete, None when nothing was."""
 
     message: Message | None
@@ -88,8 +86,7 @@ class Interrupted:
     type: Literal["interrupted"] = "interrupted"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Failed:
+class Failed(Struct, frozen=True):
     """No response could be had; retries, where they made sense, are used up."""
 
     fail: Fail

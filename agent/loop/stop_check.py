@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from agent.abort import AbortSignal
 from agent.events import AgentEvent

@@ -3,18 +3,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
+from msgspec.structs import replace
 
 COMPLETION_THRESHOLD: Final = 0.9
 DIMINISHING_TOKENS: Final = 500
 DIMINISHING_CHECKS: Final = 3
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class BudgetTracker:
+class BudgetTracker(Struct, frozen=True):
     """Progress against a token budget, over the continuations of one prompt."""
 
     budget_tokens: int
@@ -23,16 +22,14 @@ class BudgetTracker:
     last_total_tokens: int = 0
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class ContinueBudget:
+class ContinueBudget(Struct, frozen=True):
     """Go on; `nudge` is the message that tells the model how much is left."""
 
     tracker: BudgetTracker
     nudge: str
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class StopBudget:
+class StopBudget(Struct, frozen=True):
     """Stop; `is_diminishing` says that the last checks each brought under 500 tokens."""
 
     is_diminishing: bool

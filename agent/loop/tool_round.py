@@ -6,7 +6,8 @@ Ends in the state of the next request or in a `Terminal`. Next: `agent.tools.dis
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from agent.abort import AbortController, has_fired
 from agent.events import AgentEvent, MessageCommitted, Notice

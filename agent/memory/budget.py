@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from enum import StrEnum
 from typing import Final
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
+from msgspec.structs import replace
 
 RESPONSE_HEADROOM: Final = 15_000
 """Room kept for the answer, unless the model's own limit is smaller."""
@@ -27,8 +27,7 @@ class Pressure(StrEnum):
     """No room for that any more: only what needs no model helps."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class ContextBudget:
+class ContextBudget(Struct, frozen=True):
     """The window of a model, in tokens."""
 
     window: int
@@ -65,8 +64,7 @@ class ContextBudget:
         return Pressure.COMPACT if tokens >= self.trigger else Pressure.NONE
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class CompactionState:
+class CompactionState(Struct, frozen=True):
     """What earlier attempts in this session came to."""
 
     consecutive_failures: int = 0

@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from msgspec import Struct
+
 from agent.memory.estimate import block_tokens, prefix_tokens
 from agent.messages import Block, Message
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Slice:
+class Slice(Struct, frozen=True):
     """One part of the window."""
 
     name: str
     tokens: int
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class ContextPicture:
+class ContextPicture(Struct, frozen=True):
     """The window and its parts, largest first; the parts add up to `used`."""
 
     window: int

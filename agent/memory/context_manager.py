@@ -10,6 +10,8 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final, Literal, Protocol
 
+from msgspec import Struct
+
 from agent.abort import Aborted, AbortSignal
 from agent.events import Compacted
 from agent.history_part import HistoryPart
@@ -27,7 +29,6 @@ from agent.memory.summariser import SummaryPort
 from agent.messages import Message
 from agent.model.client import ModelError
 from hooks.answers.outcome import EventOutcome
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 MIN_GAIN: Final = 0.9
 """A result larger than this share of what was there is no progress."""
@@ -53,8 +54,7 @@ class CompactionHooks(Protocol):
         ...
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class KeeperPorts:
+class KeeperPorts(Struct, frozen=True):
     """What compaction needs to know and to ask."""
 
     budget: Callable[[], ContextBudget]

@@ -7,8 +7,9 @@ Only where the endpoint says that it has this (`ModelCapabilities.signed_compact
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Final, Protocol
+
+from msgspec.structs import replace
 
 from agent.abort import Aborted, AbortSignal
 from agent.events import AgentEvent, ModelFallback, Notice, RetryScheduled, Usage

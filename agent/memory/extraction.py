@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Final, get_args
 
+from msgspec import Struct
+
 from agent.memory.facts import Fact, FactType
 from agent.messages import Message, user_message
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 MAX_NOTES: Final = 8_000
 MAX_CHANGES: Final = 20
@@ -34,8 +35,7 @@ Facts there are:
 {facts}</system-note>"""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Extraction:
+class Extraction(Struct, frozen=True):
     """What an answer says."""
 
     save: tuple[Fact, ...] = ()

@@ -11,10 +11,12 @@ import asyncio
 import json
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.abort import AbortController
 from agent.events import Usage
@@ -25,15 +27,13 @@ from agent.messages import Message
 from agent.model.client import ModelClient, ModelRequest
 from permissions.base.files.plain_file import read_plain
 from permissions.base.files.private_file import write_private
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 MAX_OUTPUT_TOKENS: Final = 4_000
 _LOG: Final = logging.getLogger(__name__)
 _WRITES: Final = frozenset({"Edit", "Write", "MultiEdit"})
 
 
-@lazy_dataclass(frozen=True, slots=True, kw_only=True)
-class ExtractorPorts:
+class ExtractorPorts(Struct, frozen=True, kw_only=True):
     """What it works with."""
 
     client: ModelClient

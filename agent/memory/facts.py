@@ -13,10 +13,11 @@ from datetime import date
 from pathlib import Path
 from typing import Final, Literal, get_args
 
+from msgspec import Struct
+
 from agent.prompt import frontmatter
 from permissions.base.files.plain_file import read_start
 from permissions.base.files.private_file import write_private
-from permissions.base.lazy_dataclass import lazy_dataclass
 from permissions.base.text.sanitize import sanitize
 
 FactType = Literal["user", "feedback", "project", "reference"]
@@ -32,8 +33,7 @@ _NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
 _TYPES: Final[tuple[FactType, ...]] = get_args(FactType)
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(Struct, frozen=True):
     """One thing to remember."""
 
     type: FactType

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from msgspec import Struct
+
 from agent.memory.cut_points import tail_start
 from agent.memory.estimate import total_tokens
 from agent.memory.stages.images import strip_media
 from agent.memory.stages.results import trim_results
 from agent.messages import Message
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 KEEP_TAIL: Final = 0.4
 """Share of the target that the untouched end of the history may take."""
@@ -19,8 +20,7 @@ Stage = Callable[[Sequence[Message], int], tuple[Message, ...]]
 """Change messages before an index and return all of them."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Shrunk:
+class Shrunk(Struct, frozen=True):
     """What the cheap steps came to."""
 
     messages: tuple[Message, ...]

@@ -8,19 +8,18 @@ imported on first use. Next: `agent.model.message_builder` (events to a message)
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import field
 from typing import Any, Literal, Protocol
+
+from msgspec import Struct, field
 
 from agent.errors import AgentError
 from agent.events import Usage
 from agent.messages import Block, Message
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 Effort = Literal["low", "medium", "high", "xhigh", "max"]
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class ModelRequest:
+class ModelRequest(Struct, frozen=True):
     """One request. `system` and `tools` are the same objects for a whole conversation."""
 
     model: str
@@ -41,8 +40,7 @@ class ModelRequest:
     `context_management`, `signed_compaction`, and `kept_thinking` for that of earlier answers."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class MessageStart:
+class MessageStart(Struct, frozen=True):
     """First event of a response."""
 
     api_id: str
@@ -51,8 +49,7 @@ class MessageStart:
     type: Literal["message_start"] = "message_start"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class BlockStart:
+class BlockStart(Struct, frozen=True):
     """A content block opens; `block` is as received (`tool_use` has id and name)."""
 
     index: int
@@ -60,8 +57,7 @@ class BlockStart:
     type: Literal["block_start"] = "block_start"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class BlockDelta:
+class BlockDelta(Struct, frozen=True):
     """More of the block at `index`; `delta` is as received (`text_delta`, `thinking_delta`, …)."""
 
     index: int
@@ -69,16 +65,14 @@ class BlockDelta:
     type: Literal["block_delta"] = "block_delta"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class BlockStop:
+class BlockStop(Struct, frozen=True):
     """The block at `index` is whole."""
 
     index: int
     type: Literal["block_stop"] = "block_stop"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class MessageDelta:
+class MessageDelta(Struct, frozen=True):
     """Stop reason and cumulative usage; numbers overwrite those of `MessageStart`."""
 
     stop_reason: str | None
@@ -88,8 +82,7 @@ class MessageDelta:
     type: Literal["message_delta"] = "message_delta"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class MessageStop:
+class MessageStop(Struct, frozen=True):
     """The response is whole. A stream that ends without it was cut."""
 
     type: Literal["message_stop"] = "message_stop"
@@ -126,8 +119,7 @@ class ModelError(AgentError):
         super().__init__(message)
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class ModelCapabilities:
+class ModelCapabilities(Struct, frozen=True):
     """What a model can take; `source` says who told us."""
 
     model: str

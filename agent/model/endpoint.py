@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from typing import Final
 from urllib.parse import urlsplit
 
+from msgspec import Struct
+
 from agent.model.endpoint_config import OFFICIAL_URL, Endpoint
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 DEFAULT_MODEL: Final = "claude-sonnet-5-5"
 DEFAULT_SMALL_MODEL: Final = "claude-haiku-5-5"
@@ -29,8 +30,7 @@ NO_KEY: Final = "none"
 """Token for servers that want none: the client must send something."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class ModelSettings:
+class ModelSettings(Struct, frozen=True):
     """What user and policy settings say about the model; project settings only name one."""
 
     base_url: str | None = None
@@ -40,8 +40,7 @@ class ModelSettings:
     fallback_models: tuple[str, ...] = ()
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class ModelSetup:
+class ModelSetup(Struct, frozen=True):
     """Everything needed to talk to a model."""
 
     endpoint: Endpoint
@@ -55,8 +54,7 @@ class ModelSetup:
     warnings: tuple[str, ...] = ()
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Unconfigured:
+class Unconfigured(Struct, frozen=True):
     """There is no way to a model yet; `reason` says what is missing and what to do, for people."""
 
     reason: str

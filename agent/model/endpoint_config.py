@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Mapping
-from dataclasses import field
 from typing import Final
 from urllib.parse import urlsplit
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct, field
 
 OFFICIAL_URL: Final = "https://api.anthropic.com"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Timeouts:
+class Timeouts(Struct, frozen=True):
     """How long a request waits, in seconds."""
 
     connect_s: float = 10.0
@@ -26,16 +24,19 @@ class Timeouts:
     """For sending, and for waiting on a free connection."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Endpoint:
+class Endpoint(Struct, frozen=True):
     """Where requests go and what opens the door."""
 
     base_url: str = OFFICIAL_URL
     """Without `/v1` and without a slash at the end."""
-    api_key: str | None = field(default=None, repr=False)
-    auth_token: str | None = field(default=None, repr=False)
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    api_key: str | None = None
+    auth_token: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
     timeouts: Timeouts = Timeouts()
+
+    def __repr__(self) -> str:
+        """Leave out credentials, also those in headers."""
+        return f"Endpoint(base_url={self.base_url!r}, timeouts={self.timeouts!r})"
 
     @property
     def is_official(self) -> bool:

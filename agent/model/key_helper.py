@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Final, Protocol
+
+from msgspec.structs import replace
 
 from agent.model.client import ModelError
 from agent.model.endpoint_config import Endpoint

@@ -19,7 +19,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
 
 _LEFT_OUT: Final = frozenset(
     {
@@ -42,8 +42,7 @@ _STAND_INS: Final = {
 """Statements that bind an object in place of a package inside, which serves as well."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Exports:
+class Exports(Struct, frozen=True):
     """What a package re-exports."""
 
     names: Mapping[str, tuple[str, str]]
@@ -109,8 +108,7 @@ def _hidden_by_module(name: str, origin: tuple[str, str], package_dir: Path) -> 
     return (package_dir / f"{name}.py").exists() or (package_dir / name).is_dir()
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class _Finder:
+class _Finder(Struct, frozen=True):
     package: str
 
     def find_spec(
@@ -128,9 +126,9 @@ class _Finder:
         return spec
 
 
-@lazy_dataclass(frozen=True, slots=True)
 class _LazyLoader(Loader):
-    exports: Exports
+    def __init__(self, exports: Exports) -> None:
+        self.exports = exports
 
     def create_module(self, spec: ModuleSpec) -> None:
         """Leave it to Python."""

@@ -13,7 +13,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
+
 from permissions.base.text.sanitize import sanitize
 
 HOST: Final = "127.0.0.1"
@@ -32,8 +33,7 @@ MAX_MODELS: Final = 50
 NOT_THERE: Final = frozenset({404, 405, 501})
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class LocalServer:
+class LocalServer(Struct, frozen=True):
     """A server that can be used as it is."""
 
     name: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 from typing import Any, Final, assert_never
+
+from msgspec import Struct, field
 
 from agent.events import Usage
 from agent.messages import Block, Message, ToolUse, new_uid
@@ -19,7 +20,6 @@ from agent.model.client import (
     ModelEvent,
 )
 from agent.model.usage import read_usage
-from permissions.base.lazy_dataclass import lazy_dataclass
 from permissions.base.text.strict_json import load_json
 
 
@@ -153,8 +153,7 @@ _APPENDED: Final[Mapping[str, tuple[str, str]]] = {
 """Delta type to its field and to the field of the block that it extends."""
 
 
-@lazy_dataclass(slots=True)
-class _OpenBlock:
+class _OpenBlock(Struct):
     head: Block
     parts: dict[str, list[str]] = field(
         default_factory=lambda: {"text": [], "thinking": [], "input": []}

@@ -9,16 +9,16 @@ from functools import cache
 from importlib import resources
 from typing import Any, Final
 
+from msgspec import Struct
+
 from agent.events import Usage
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 WRITE_5M_FACTOR: Final = 1.25
 WRITE_1H_FACTOR: Final = 2.0
 READ_FACTOR: Final = 0.1
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Price:
+class Price(Struct, frozen=True):
     """US dollars per million tokens."""
 
     input: float
@@ -45,8 +45,7 @@ class Price:
         return total / 1_000_000
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class PriceTable:
+class PriceTable(Struct, frozen=True):
     """Prices by pattern over canonical model names; the first match counts."""
 
     date: str

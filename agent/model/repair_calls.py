@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from agent.messages import Message
 from agent.model.client import BlockStart, ModelEvent

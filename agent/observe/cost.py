@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, field, fields, replace
 from typing import Any, Final
+
+from msgspec import Struct, field
+from msgspec.structs import asdict, replace
 
 from agent.events import Usage
 from agent.model.prices import PriceTable, canonical_name, shipped_prices
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 RUNAWAY_FLOOR_USD: Final = 2.0
 RUNAWAY_FACTOR: Final = 5.0
@@ -19,8 +20,7 @@ PROMPTS_KEPT: Final = 50
 """Costs of single prompts remembered; every usage record of a transcript holds them all."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class ModelCost:
+class ModelCost(Struct, frozen=True):
     """Totals of one model."""
 
     usage: Usage = field(default_factory=Usage)
@@ -36,8 +36,7 @@ class ModelCost:
         return self.usage.cache_read_tokens / prompt if prompt else 0.0
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class CostState:
+class CostState(Struct, frozen=True):
     """Everything spent so far. Replaced, never changed."""
 
     models: Mapping[str, ModelCost]
@@ -142,7 +141,7 @@ def read_cost_state(record: object) -> CostState:
 
 def _usage(record: object) -> Usage:
     table = record if isinstance(record, Mapping) else {}
-    return Usage(**{each.name: int(_number(table.get(each.name))) for each in fields(Usage)})
+    return Usage(**{name: int(_number(table.get(name))) for name in Usage.__struct_fields__})
 
 
 def _number(value: object) -> float:

@@ -10,11 +10,10 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import field
 from random import Random
 from typing import Final
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct, field
 
 QUEUE_LIMIT: Final = 4_096
 """Events kept while there is no sink; the newest go when it is full."""
@@ -22,8 +21,7 @@ QUEUE_LIMIT: Final = 4_096
 Value = bool | int | float
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Verified:
+class Verified(Struct, frozen=True):
     """A string that was checked: it holds no path, no prompt, no code, no name of a person."""
 
     text: str
@@ -31,8 +29,7 @@ class Verified:
     """Why it is safe; stays in the source and is not logged."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class LoggedEvent:
+class LoggedEvent(Struct, frozen=True):
     """One event."""
 
     name: str

@@ -11,10 +11,11 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+
 from agent.events import Usage
 from agent.observe.cost import CostState
 from permissions.base.files.private_file import make_private_file
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 if TYPE_CHECKING:
     # Loaded with the first entry, which is written after the first answer.
@@ -30,8 +31,7 @@ CREATE TABLE IF NOT EXISTS cost(
 """
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """One response that was paid for."""
 
     session: str
@@ -42,8 +42,7 @@ class Entry:
     usage: Usage
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Sums:
+class Sums(Struct, frozen=True):
     """US dollars spent, all sessions together."""
 
     today_usd: float = 0.0
@@ -52,8 +51,7 @@ class Sums:
     sessions: int = 0
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Costs:
+class Costs(Struct, frozen=True):
     """What was paid: in this session by model, and in all sessions together."""
 
     session: Callable[[], CostState]

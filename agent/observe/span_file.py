@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, get_args
+
+from msgspec.structs import asdict
 
 from agent.observe.spans import FinishedSpan, SpanKind, SpanStatus
 

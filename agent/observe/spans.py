@@ -20,7 +20,7 @@ from contextvars import ContextVar
 from random import Random
 from typing import Final, Literal
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
 
 SPAN_TTL_S: Final = 30 * 60.0
 """After this long an open span is taken for abandoned (observability-and-debugging)."""
@@ -33,8 +33,7 @@ Attribute = bool | int | float | str
 """Strings are names of models, tools and events; never what people, models or files say."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class FinishedSpan:
+class FinishedSpan(Struct, frozen=True):
     """A span as it is exported."""
 
     id: int

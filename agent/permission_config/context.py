@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from agent.settings.file import read_settings
 from agent.settings.load import Settings
 from agent.settings.rules import rules_of
 from agent.settings.trust import TrustStore
-from permissions.base.lazy_dataclass import lazy_dataclass
 from permissions.context import PermissionContext, is_locked
 from permissions.decision import DecisionWarning, GrantChoice, WarningType
 from permissions.explain.explain_decision import place_relative
@@ -23,8 +23,7 @@ from permissions.mode import Mode, parse_mode
 from permissions.rule import Rule, RuleBehavior, RuleSet, RuleSource, RuleText
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class PermissionSetup:
+class PermissionSetup(Struct, frozen=True):
     """A context to start with, and what the person should know about it."""
 
     context: PermissionContext
@@ -113,8 +112,7 @@ def _mode(
     return mode, ()
 
 
-@lazy_dataclass(slots=True)
-class Grants:
+class Grants(Struct):
     """Stores what answers want remembered, and makes it count at once."""
 
     settings: Callable[[], Settings]

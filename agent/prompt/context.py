@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
+from msgspec import Struct
+
 from agent.prompt.instruction_files import InstructionFile
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class GitState:
+class GitState(Struct, frozen=True):
     """A repository as it was at one moment."""
 
     branch: str | None
@@ -25,8 +25,7 @@ class GitState:
     """Subjects of the last commits, newest first."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class PromptContext:
+class PromptContext(Struct, frozen=True):
     """One conversation, as its prompt describes it."""
 
     launch_dir: Path

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Protocol, TypeAlias
 
+from msgspec import Struct
+
 from agent.abort import AbortSignal
 from agent.events import AgentEvent, Notice
 from agent.messages import Message
 from agent.user_prompt import Prompt
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Expanded:
+class Expanded(Struct, frozen=True):
     """The end of an expansion."""
 
     before: tuple[Message, ...] = ()

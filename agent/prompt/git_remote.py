@@ -6,8 +6,9 @@ import re
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
+
 from permissions.base.files.plain_file import read_start
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 MAX_BYTES: Final = 262_144
 _ORIGIN: Final = re.compile(
@@ -19,8 +20,7 @@ _WEB: Final = re.compile(r"(?:https?|ssh|git)://(?:[^@/\s]*@)?([^/:\s]+)(?::\d+)
 _SCP: Final = re.compile(r"(?:[^@/\s]+@)([^:/\s]+):(\S+)")
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Remote:
+class Remote(Struct, frozen=True):
     """A repository on a server."""
 
     host: str

@@ -10,13 +10,14 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Final, Literal
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from agent.prompt import frontmatter
 from permissions.base.files.plain_file import read_start
-from permissions.base.lazy_dataclass import lazy_dataclass
 from permissions.base.text.sanitize import sanitize
 
 MAX_HOPS: Final = 4
@@ -41,8 +42,7 @@ _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
 _CODE_SPAN = re.compile(r"(`+)(?:.|\n)*?\1")
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class InstructionFile:
+class InstructionFile(Struct, frozen=True):
     """One file that was read."""
 
     path: Path
@@ -56,8 +56,7 @@ class InstructionFile:
     """Paths a rule is for; empty for one that always counts."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Places:
+class Places(Struct, frozen=True):
     """Where instruction files are looked for."""
 
     launch_dir: Path

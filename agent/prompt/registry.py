@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from enum import StrEnum
 
+from msgspec import Struct
+
 from agent.prompt.context import PromptContext
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 Compute = Callable[[PromptContext], str | None]
 """Return a section's text, or None when it has nothing to say."""
@@ -28,8 +29,7 @@ class Zone(StrEnum):
     """Changes while the conversation runs: a note at the end of the history."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Section:
+class Section(Struct, frozen=True):
     """One named piece of the prompt."""
 
     name: str

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Literal
 
+from msgspec import Struct
+
 from agent.messages import Block, text_block
 from agent.prompt.context import PromptContext
 from agent.prompt.registry import SectionRegistry, Zone, texts
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class PromptConfig:
+class PromptConfig(Struct, frozen=True):
     """What may stand in place of the default prompt, the strongest first.
 
     `append_tail` comes last whatever won, except behind an override.

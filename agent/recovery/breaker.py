@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from enum import StrEnum
 from typing import Final
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from agent.recovery.classify import Failure, FailureKind
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 FAILURE_LIMIT: Final = 3
 """Operations in a row, each with its retries used up, that open the breaker."""
@@ -23,8 +24,7 @@ class BreakerState(StrEnum):
     HALF_OPEN = "half_open"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Breaker:
+class Breaker(Struct, frozen=True):
     """State of one endpoint, replaced at every change. Times are seconds of a monotonic clock.
 
     It counts operations, not attempts: it stands above the retries of one operation and keeps the

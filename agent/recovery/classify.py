@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final
 
+from msgspec import Struct
+
 from agent.model.client import ModelError
 from agent.recovery.overflow import Overflow, parse_output_limit, parse_overflow
 from agent.recovery.retry_after import retry_after_s
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 
 class FailureKind(StrEnum):
@@ -60,8 +61,7 @@ _TRANSIENT: Final = frozenset(
 )
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(Struct, frozen=True):
     """One failed request, understood."""
 
     kind: FailureKind

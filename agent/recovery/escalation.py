@@ -7,20 +7,20 @@ Retry costs time, falling back costs quality, degrading costs a feature, failing
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from random import Random
 from typing import Final, Literal
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from agent.recovery.classify import Failure, FailureKind
 from agent.recovery.retry import GiveUp, RetryPolicy
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 OVERLOADS_BEFORE_FALLBACK: Final = 3
 """Overload errors in a row after which another model takes over."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Retry:
+class Retry(Struct, frozen=True):
     """Send the request again, after a wait and with the changes given here."""
 
     delay_s: float
@@ -34,8 +34,7 @@ class Retry:
     type: Literal["retry"] = "retry"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class FallBack:
+class FallBack(Struct, frozen=True):
     """Send the request to another model, for the rest of the turn."""
 
     model: str
@@ -43,8 +42,7 @@ class FallBack:
     type: Literal["fall_back"] = "fall_back"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Degrade:
+class Degrade(Struct, frozen=True):
     """Send the request again without a feature that the endpoint does not take."""
 
     feature: str
@@ -53,8 +51,7 @@ class Degrade:
     type: Literal["degrade"] = "degrade"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Fail:
+class Fail(Struct, frozen=True):
     """Nothing is left to try. `failure.kind` tells an overflow, which compaction can cure, from the
     rest."""
 
@@ -73,8 +70,7 @@ class Fail:
 Rung = Retry | FallBack | Degrade | Fail
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Climb:
+class Climb(Struct, frozen=True):
     """What one request has been through so far."""
 
     attempts: int = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
 
 MIN_OUTPUT_TOKENS: Final = 3_000
 """Less room than this makes an answer too short to be of use (error-recovery)."""
@@ -14,8 +14,7 @@ MARGIN_TOKENS: Final = 1_000
 """Left free, because the endpoint's count of the next request differs a little."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Overflow:
+class Overflow(Struct, frozen=True):
     """The prompt, or the prompt with its answer, does not fit."""
 
     input_tokens: int | None = None

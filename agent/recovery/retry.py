@@ -7,8 +7,9 @@ from enum import StrEnum
 from random import Random
 from typing import Final
 
+from msgspec import Struct
+
 from agent.recovery.classify import CAPACITY, Failure, FailureKind
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 BASE_DELAY_S: Final = 0.5
 MAX_DELAY_S: Final = 32.0
@@ -51,23 +52,20 @@ FOREGROUND: Final = frozenset(
 capacity: retrying them would make it worse, and nobody would notice the gain."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Retry:
+class Retry(Struct, frozen=True):
     """Try again after the delay."""
 
     delay_s: float
     reason: str
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class GiveUp:
+class GiveUp(Struct, frozen=True):
     """Do not try again."""
 
     reason: str
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class RetryPolicy:
+class RetryPolicy(Struct, frozen=True):
     """How often and how patiently."""
 
     max_retries: int = 10

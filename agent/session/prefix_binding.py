@@ -10,14 +10,14 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from msgspec import Struct
+
 from agent.history import drop_thinking
 from agent.messages import Block, Message
 from agent.session.resume import ResumedConversation
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Prefix:
+class Prefix(Struct, frozen=True):
     """What goes before the messages of a conversation."""
 
     system: tuple[Block, ...]

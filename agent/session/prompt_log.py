@@ -12,10 +12,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, Literal
 
+from msgspec import Struct
+
 from agent.session.store import project_slug
 from permissions.base.files.private_file import exclusive, make_private_dir, write_private
 from permissions.base.files.regular_file import NotRegular, open_regular
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 Scope = Literal["session", "project", "everywhere"]
 
@@ -27,8 +28,7 @@ _MAX_READ_BYTES: Final = 4_000_000
 _MAX_PROJECTS: Final = 50
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class TypedPrompt:
+class TypedPrompt(Struct, frozen=True):
     """One prompt as it was typed, long pastes included."""
 
     text: str

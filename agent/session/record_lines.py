@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Literal
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
 
 FORMAT_VERSION: Final = 1
 _PREFIX: Final = b'{"c":"'
@@ -24,8 +24,7 @@ _BODY_AT: Final = len(_PREFIX) + 16 + len(b'",')
 _BLOCK: Final = 1 << 16
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """One verified line."""
 
     seq: int
@@ -37,8 +36,7 @@ class Line:
     """Where the line starts in the file, in bytes."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class BadLine:
+class BadLine(Struct, frozen=True):
     """A line that is not what was written: damaged, or not ours."""
 
     offset: int

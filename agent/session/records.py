@@ -7,16 +7,16 @@ version does not know are kept in the file and passed over on reading.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, fields
 from typing import Any, Final, Literal
+
+from msgspec import Struct
+from msgspec.structs import asdict, fields
 
 from agent.events import Usage
 from agent.messages import Block, Message
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class SessionHeader:
+class SessionHeader(Struct, frozen=True):
     """First record of every transcript."""
 
     session_id: str
@@ -28,8 +28,7 @@ class SessionHeader:
     kind: Literal["session"] = "session"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class PromptRecord:
+class PromptRecord(Struct, frozen=True):
     """A person's prompt began to be worked on; closed by a `TerminalRecord` of the same turn."""
 
     turn_id: str
@@ -37,8 +36,7 @@ class PromptRecord:
     kind: Literal["prompt"] = "prompt"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class RequestRecord:
+class RequestRecord(Struct, frozen=True):
     """A model request left; without a message after it, its answer was lost."""
 
     turn_id: str
@@ -48,8 +46,7 @@ class RequestRecord:
     kind: Literal["request"] = "request"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class MessageRecord:
+class MessageRecord(Struct, frozen=True):
     """A message entered the history."""
 
     message: Message
@@ -61,8 +58,7 @@ class MessageRecord:
     kind: Literal["message"] = "message"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class ToolStart:
+class ToolStart(Struct, frozen=True):
     """A tool is about to run: on disk before it does, so that a crash never runs it twice."""
 
     tool_use_id: str
@@ -72,8 +68,7 @@ class ToolStart:
     kind: Literal["tool_start"] = "tool_start"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class ToolEnd:
+class ToolEnd(Struct, frozen=True):
     """A call has its result; the message that carries all results of the turn follows later."""
 
     tool_use_id: str
@@ -90,8 +85,7 @@ class ToolEnd:
     kind: Literal["tool_end"] = "tool_end"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class DenialRecord:
+class DenialRecord(Struct, frozen=True):
     """A call was denied, as it was shown; what the model was told is in its message."""
 
     tool_use_id: str
@@ -102,8 +96,7 @@ class DenialRecord:
     kind: Literal["denial"] = "denial"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class UsageRecord:
+class UsageRecord(Struct, frozen=True):
     """Totals after a model response; the last one tells all."""
 
     session_usage: Usage
@@ -115,56 +108,49 @@ class UsageRecord:
     kind: Literal["usage"] = "usage"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class GrantsRecord:
+class GrantsRecord(Struct, frozen=True):
     """All rules granted for this session, as `(behavior, rule text)`."""
 
     grants: tuple[tuple[str, str], ...]
     kind: Literal["grants"] = "grants"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class ModeRecord:
+class ModeRecord(Struct, frozen=True):
     """The permission mode from here on."""
 
     mode: str
     kind: Literal["mode"] = "mode"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class TodosRecord:
+class TodosRecord(Struct, frozen=True):
     """The whole task list, each item as `{content, status, active_form}`."""
 
     items: tuple[dict[str, str], ...]
     kind: Literal["todos"] = "todos"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class QueueRecord:
+class QueueRecord(Struct, frozen=True):
     """All prompts that wait for their turn."""
 
     prompts: tuple[str, ...]
     kind: Literal["queue"] = "queue"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class DraftRecord:
+class DraftRecord(Struct, frozen=True):
     """The half-typed prompt; empty when there is none."""
 
     text: str
     kind: Literal["draft"] = "draft"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class TitleRecord:
+class TitleRecord(Struct, frozen=True):
     """The session's name, given or generated."""
 
     title: str
     kind: Literal["title"] = "title"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class SystemRecord:
+class SystemRecord(Struct, frozen=True):
     """The system prompt of the conversation: a resume sends the same bytes, or thinking is lost."""
 
     blocks: tuple[Block, ...]
@@ -173,8 +159,7 @@ class SystemRecord:
     kind: Literal["system"] = "system"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class CompactionRecord:
+class CompactionRecord(Struct, frozen=True):
     """What the model sees from here on replaces everything before; the file keeps it all.
 
     `history` and `state` make the record a place to start reading from: a resume never has to go
@@ -196,8 +181,7 @@ class CompactionRecord:
     kind: Literal["compaction"] = "compaction"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class RewindRecord:
+class RewindRecord(Struct, frozen=True):
     """The conversation goes on from an earlier message."""
 
     to_uid: str | None
@@ -209,8 +193,7 @@ class RewindRecord:
     kind: Literal["rewind"] = "rewind"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class TombstoneRecord:
+class TombstoneRecord(Struct, frozen=True):
     """A message is withdrawn."""
 
     message_uid: str
@@ -218,8 +201,7 @@ class TombstoneRecord:
     kind: Literal["tombstone"] = "tombstone"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class NoticeRecord:
+class NoticeRecord(Struct, frozen=True):
     """A line shown to the person, kept for the picture after a resume."""
 
     level: str
@@ -228,8 +210,7 @@ class NoticeRecord:
     kind: Literal["notice"] = "notice"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class TerminalRecord:
+class TerminalRecord(Struct, frozen=True):
     """The prompt is done."""
 
     turn_id: str
@@ -338,7 +319,7 @@ def from_json(data: Mapping[str, Any]) -> Record | None:
     kind = _KINDS.get(str(data.get("kind")))
     if kind is None:
         return None
-    names = {field.name for field in fields(kind)}
+    names = set(kind.__struct_fields__)
     values = {key: value for key, value in data.items() if key in names}
     try:
         if kind is MessageRecord:
@@ -405,22 +386,20 @@ def message_from_json(data: Mapping[str, Any]) -> Message:
 
 def usage_from_json(data: Mapping[str, Any]) -> Usage:
     """Return token counts; unknown fields are passed over, absent ones are 0."""
-    names = {field.name for field in fields(Usage)}
+    names = set(Usage.__struct_fields__)
     return Usage(**{key: int(value) for key, value in data.items() if key in names})
 
 
 def _plain(record: Record, skip: str = "") -> dict[str, Any]:
-    return {
-        field.name: getattr(record, field.name) for field in fields(record) if field.name != skip
-    }
+    return {name: getattr(record, name) for name in record.__struct_fields__ if name != skip}
 
 
 def _check_texts(record: Record) -> None:
     for field in fields(record):
         value = getattr(record, field.name)
-        if field.type == "str" and not isinstance(value, str):
+        if field.type is str and not isinstance(value, str):
             raise UnreadableRecord(f"{field.name} is no text")
-        if field.type == "float" and not isinstance(value, int | float):
+        if field.type is float and not isinstance(value, int | float):
             raise UnreadableRecord(f"{field.name} is no number")
-        if field.type == "int" and not isinstance(value, int):
+        if field.type is int and not isinstance(value, int):
             raise UnreadableRecord(f"{field.name} is no whole number")

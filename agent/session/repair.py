@@ -5,19 +5,19 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.errors import SessionError
 from agent.session.record_lines import BadLine, Line, read_forwards
 from agent.session.records import SessionHeader, UnreadableRecord, from_json, to_json
 from agent.session.store import SessionStore
 from agent.session.transcript import Transcript, lock_path
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class RepairReport:
+class RepairReport(Struct, frozen=True):
     """What a check found, and what was done about it."""
 
     session_id: str

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import field
 from pathlib import Path
 from typing import Any, Final
+
+from msgspec import Struct, field
 
 from agent.display import TodoItem
 from agent.errors import SessionError
@@ -40,7 +41,6 @@ from agent.session.records import (
 )
 from agent.session.replay import Replay
 from agent.session.validity import Gap, Repaired, make_valid
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 _TODO_STATUS: Final = {
     "pending": "pending",
@@ -49,8 +49,7 @@ _TODO_STATUS: Final = {
 }
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class ResumedConversation:
+class ResumedConversation(Struct, frozen=True):
     """Everything a conversation needs to go on."""
 
     header: SessionHeader | None

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.errors import SessionError
 from agent.messages import Message
@@ -21,13 +23,11 @@ from agent.session.records import (
 )
 from agent.session.replay import Replay
 from agent.session.validity import Gap, make_valid
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 _PREFACE: Final = frozenset({"reminder", "hook", "interruption"})
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class RewindPoint:
+class RewindPoint(Struct, frozen=True):
     """A prompt the conversation can return to: to the moment before it was sent."""
 
     message_uid: str

@@ -15,13 +15,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
+
 from agent.errors import SessionError, SeveralSessions
 from agent.session.checkpoints.blobs import copy_snapshots
 from agent.session.record_lines import BadLine, Line, read_forwards
 from agent.session.records import GrantsRecord, SessionHeader, TitleRecord, to_json
 from agent.session.transcript import Transcript, is_open, lock_path
 from permissions.base.files.temporary_folders import make_owned_folder
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 _ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _ID_START: Final = re.compile(r"[0-9a-f][0-9a-f-]{3,35}")
@@ -29,8 +30,7 @@ _SUFFIX: Final = ".jsonl"
 _SLUG_CHARACTERS: Final = 80
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class SessionInfo:
+class SessionInfo(Struct, frozen=True):
     """A session as the file system knows it; nothing was read yet."""
 
     id: str
@@ -40,8 +40,7 @@ class SessionInfo:
     size_bytes: int
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Session:
+class Session(Struct, frozen=True):
     """A session open for appending."""
 
     id: str

@@ -8,11 +8,12 @@ missing, thinking after the gap goes as well: it is bound to every byte before i
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from agent.messages import Block, Message, text_block, tool_result_block
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 OUTCOME_UNKNOWN: Final = (
     "[Outcome unknown: the conversation was cut off while this call was running. It was not run "
@@ -23,13 +24,11 @@ LOST_RESULT: Final = "[The result of this call was lost.]"
 _THINKING: Final = frozenset({"thinking", "redacted_thinking"})
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Gap:
+class Gap(Struct, frozen=True):
     """A place in a list of messages where something is missing."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class CallState:
+class CallState(Struct, frozen=True):
     """What the transcript says of one call beside the messages."""
 
     started: bool = False
@@ -37,8 +36,7 @@ class CallState:
     """Its `tool_result`, when it had ended."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Repaired:
+class Repaired(Struct, frozen=True):
     """A valid history and what it took."""
 
     messages: tuple[Message, ...]

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from msgspec import Struct
+
 from agent.settings.schema import FORBIDDEN_IN_PROJECT, SettingsFile
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 DESCRIPTIONS: Final[Mapping[str, str]] = {
     "permissions": "Rules (`allow`, `ask`, `deny`), `defaultMode`, `additionalDirectories`, and "
@@ -133,8 +134,7 @@ WITHOUT_EFFECT: Final = frozenset(
 """Read and checked, so that a file can be shared, but nothing here acts on them yet."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Described:
+class Described(Struct, frozen=True):
     """One setting."""
 
     key: str

@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final, Literal
 
+from msgspec import Struct
+
 from agent.errors import ConfigError
 from agent.settings.broken_json import salvage
 from agent.settings.json_positions import JsonValue, Node, parse
 from agent.settings.schema import SettingsFile, check, unknown_keys
 from permissions.base.files.settings_text import read_text
-from permissions.base.lazy_dataclass import lazy_dataclass
 from permissions.rule import RuleSource
 
 UNTIL_REPAIRED: Final = (
@@ -19,8 +20,7 @@ UNTIL_REPAIRED: Final = (
 """What follows from a syntax error where nothing was read before."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class SettingsWarning:
+class SettingsWarning(Struct, frozen=True):
     """Something in the settings that does not count, or counts differently than it may look."""
 
     message: str
@@ -39,8 +39,7 @@ class SettingsWarning:
         return f"{place}{self.key}: {self.message}" if self.key else f"{place}{self.message}"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class LoadedFile:
+class LoadedFile(Struct, frozen=True):
     """A file as it counts so far; trust is not applied yet."""
 
     source: RuleSource

@@ -9,10 +9,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import field
 from typing import Final
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct, field
 
 JsonValue = None | bool | int | float | str | list["JsonValue"] | dict[str, "JsonValue"]
 
@@ -25,8 +24,7 @@ _STRING = re.compile(r'"[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\
 _WORDS: Final[dict[str, bool | None]] = {"true": True, "false": False, "null": None}
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Node:
+class Node(Struct, frozen=True):
     """One value with the line it starts on; `members` and `items` hold its parts."""
 
     value: JsonValue
@@ -58,16 +56,14 @@ class Node:
         return node.line
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Mistake:
+class Mistake(Struct, frozen=True):
     """Something wrong with the text, for people."""
 
     line: int
     message: str
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Parsed:
+class Parsed(Struct, frozen=True):
     """What a text holds: `root` is None when not even one value began."""
 
     root: Node | None

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.errors import ConfigError, FlagError
 from agent.settings.file import (
@@ -36,7 +38,6 @@ from agent.settings.project_items import items_of_file, items_of_folders, server
 from agent.settings.rules import flag_rules, rules_of
 from agent.settings.schema import SettingsFile
 from agent.settings.trust import TrustState, TrustStore, allow_rule_item
-from permissions.base.lazy_dataclass import lazy_dataclass
 from permissions.rule import RuleBehavior, RuleSource, RuleText
 from permissions.rules.rule_entry import COUNTS, IGNORED
 
@@ -44,8 +45,7 @@ FILE_SOURCES: Final = frozenset({RuleSource.USER, RuleSource.PROJECT, RuleSource
 """Sources whose settings are files of the person or of the project."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class CliSettings:
+class CliSettings(Struct, frozen=True):
     """What the command line sets."""
 
     allow: tuple[str, ...] = ()
@@ -63,8 +63,7 @@ class CliSettings:
     """Which of `FILE_SOURCES` count; managed settings always do."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class HookText:
+class HookText(Struct, frozen=True):
     """The `hooks` object of one file, with handlers that wait for trust already taken out."""
 
     raw: Mapping[str, Any]
@@ -72,16 +71,14 @@ class HookText:
     file: Path | None
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class ModeRequest:
+class ModeRequest(Struct, frozen=True):
     """A mode that settings or a flag ask for, as written: it may be unknown."""
 
     text: str
     origin: Origin
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(Struct, frozen=True):
     """Everything settings say for one launch folder. Replaced as a whole on reload."""
 
     launch_dir: Path

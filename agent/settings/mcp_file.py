@@ -6,18 +6,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
 from pydantic import ValidationError
 
 from agent.settings.file import LoadedFile, SettingsWarning
 from agent.settings.json_positions import parse
 from agent.settings.schema import McpServerSection
 from permissions.base.files.settings_text import read_text
-from permissions.base.lazy_dataclass import lazy_dataclass
 from permissions.rule import RuleSource
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class McpServerText:
+class McpServerText(Struct, frozen=True):
     """One server as configured; variables are not expanded yet."""
 
     name: str

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
+from msgspec import Struct, field
+
 from agent.settings.file import LoadedFile
 from agent.settings.schema import SettingsFile
-from permissions.base.lazy_dataclass import lazy_dataclass
 from permissions.rule import RuleSource
 
 PRECEDENCE: Final = (
@@ -38,8 +38,7 @@ _ONLY_OFF: Final = frozenset({"autoMemoryEnabled"})
 _OF_PROJECTS: Final = frozenset({RuleSource.PROJECT, RuleSource.LOCAL})
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(Struct, frozen=True):
     """Where a merged value comes from."""
 
     source: RuleSource
@@ -47,8 +46,7 @@ class Origin:
     line: int | None
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Merged:
+class Merged(Struct, frozen=True):
     """The settings in force, apart from rules, hooks, MCP servers and `env`."""
 
     values: SettingsFile

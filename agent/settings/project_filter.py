@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from agent.settings.file import LoadedFile, SettingsWarning
 from agent.settings.project_items import (

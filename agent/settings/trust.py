@@ -12,9 +12,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final, Literal
 
+from msgspec import Struct
+
 from permissions.base.files.plain_file import read_plain
 from permissions.base.files.private_file import exclusive, write_private
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 ItemKind = Literal[
     "allow rule",
@@ -32,8 +33,7 @@ STORE_VERSION: Final = 1
 MAX_STORE_BYTES: Final = 50_000_000
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class TrustItem:
+class TrustItem(Struct, frozen=True):
     """One thing a project brings that does nothing before it is accepted."""
 
     kind: ItemKind
@@ -62,8 +62,7 @@ def allow_rule_item(rule: str, *, file: Path | None = None, line: int | None = N
     return item("allow rule", rule, rule, file=file, line=line)
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class TrustState:
+class TrustState(Struct, frozen=True):
     """What a project brings and what of it is in force."""
 
     root: Path

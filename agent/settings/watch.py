@@ -8,19 +8,19 @@ from collections.abc import AsyncGenerator, Callable, Iterable
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
+
 from agent.errors import ConfigError
 from agent.settings.file import UNTIL_REPAIRED
 from agent.settings.load import Settings
 from permissions.base.files.file_watch import file_changes
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 POLL_MS: Final = 1_000
 """How often the watcher looks for events that the system queued; each look is a wake-up."""
 _FOLDER_NAMES: Final = frozenset({".agent", ".claude", "managed-settings.d", "agent-tui"})
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Reloaded:
+class Reloaded(Struct, frozen=True):
     """The settings changed; `current` is in force from now on."""
 
     previous: Settings
@@ -29,8 +29,7 @@ class Reloaded:
     """Files that changed."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class KeptLastGood:
+class KeptLastGood(Struct, frozen=True):
     """A changed file cannot be used; what was in force stays in force."""
 
     current: Settings
@@ -102,8 +101,7 @@ def _folders(watched: Iterable[Path]) -> tuple[Path, ...]:
     return tuple(found)
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class _Filter:
+class _Filter(Struct, frozen=True):
     names: frozenset[str]
 
     def __call__(self, _change: object, path: str) -> bool:

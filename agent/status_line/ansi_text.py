@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Final, Literal
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
+from msgspec.structs import replace
+
 from permissions.base.text.sanitize import sanitize
 
 Colour = Literal["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"]
@@ -29,8 +30,7 @@ _GREY_SPREAD: Final = 24
 """Channels that lie closer together than this are no colour."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(Struct, frozen=True):
     """Text in one look."""
 
     text: str

@@ -11,12 +11,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from msgspec import Struct
+
 from agent.commands.context import CommandContext, CommandSession
 from agent.events import Usage
 from agent.prompt.git import read_branch
 from agent.prompt.git_remote import read_remote, read_worktree
 from agent.status_line.ansi_text import Piece, pieces
-from permissions.base.lazy_dataclass import lazy_dataclass
 from permissions.base.process.ask_command import CommandFailed, ask_command
 
 TIMEOUT_S: Final = 5.0
@@ -25,8 +26,7 @@ _FAMILY: Final = re.compile(r"claude-([a-z]+)(?:-(\d{1,2}(?:-\d{1,2})?))?(?:-\d{
 _LINE_ENDS: Final = re.compile(r"\r\n|\n")
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class StatusText:
+class StatusText(Struct, frozen=True):
     """What a run gave."""
 
     lines: tuple[tuple[Piece, ...], ...] = ()
@@ -34,8 +34,7 @@ class StatusText:
     """Why there is nothing to show; for people, once."""
 
 
-@lazy_dataclass(frozen=True, slots=True, kw_only=True)
-class StatusFacts:
+class StatusFacts(Struct, frozen=True, kw_only=True):
     """What the screen knows of the session and the conversation does not."""
 
     columns: int = 80

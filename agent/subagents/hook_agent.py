@@ -6,9 +6,9 @@ It ends by calling `StructuredOutput`; running out of turns is no answer.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from msgspec.structs import replace
 from pydantic import BaseModel
 
 from agent.abort import AbortController, AbortSignal

@@ -12,6 +12,8 @@ import uuid
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+
 from agent.abort import AbortController, AbortSignal
 from agent.events import MessageCommitted, Terminal, UsageUpdate
 from agent.hook_events.dispatch import HookDispatch
@@ -21,7 +23,6 @@ from agent.loop.loop_ports import LoopPorts
 from agent.messages import Message, user_message
 from agent.tools.event_queue import SideEvents
 from agent.tools.services import SubagentPort, SubagentReport
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 MAX_TURNS: Final = 50
 NOT_IN_SUBAGENTS: Final = frozenset(
@@ -32,8 +33,7 @@ READ_ONLY_TYPES: Final = frozenset({"explore", "plan"})
 READ_TOOLS: Final = frozenset({"Read", "Glob", "Grep", "WebFetch"})
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class SubagentSpec:
+class SubagentSpec(Struct, frozen=True):
     """Which agent to build."""
 
     agent_id: str
@@ -47,8 +47,7 @@ class SubagentSpec:
         return name not in NOT_IN_SUBAGENTS
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class BuiltSubagent:
+class BuiltSubagent(Struct, frozen=True):
     """A sub-agent ready to run."""
 
     ports: LoopPorts

@@ -12,13 +12,13 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
+from msgspec import Struct
 from pydantic import BaseModel
 
 from agent.abort import AbortSignal
 from agent.display import Display
 from agent.errors import AgentError
 from agent.messages import Block
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 if TYPE_CHECKING:
     from agent.tools.services import ToolServices
@@ -48,8 +48,7 @@ class ToolError(AgentError):
     """A tool could not do what was asked; the text goes to the model as an error result."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class ToolOutcome:
+class ToolOutcome(Struct, frozen=True):
     """What one run produced."""
 
     content: str | tuple[Block, ...]
@@ -61,8 +60,7 @@ class ToolOutcome:
     """`tool_response` of hooks, in the shape hooks know for this tool."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class ToolContext:
+class ToolContext(Struct, frozen=True):
     """What one call may use. Tools read nothing global: everything comes in here."""
 
     tool_use_id: str
@@ -76,8 +74,7 @@ class ToolContext:
     sub-agents."""
 
 
-@lazy_dataclass(frozen=True, slots=True, kw_only=True)
-class Tool(Generic[InputT]):
+class Tool(Struct, Generic[InputT], frozen=True, kw_only=True):
     """One tool. Make it with `build_tool`, which fills every unset flag with the strictest
     value."""
 

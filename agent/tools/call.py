@@ -6,9 +6,9 @@ Next: `agent.tools.lifecycle` (its steps in order).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 from typing import Any, Final, Literal, Protocol
 
+from msgspec import Struct, field
 from pydantic import BaseModel
 
 from agent.abort import AbortSignal
@@ -19,7 +19,6 @@ from agent.tools.event_queue import Emitter, SideEvents
 from agent.tools.registry import ToolRegistry
 from agent.tools.services import ToolServices
 from hooks.answers.outcome import EventOutcome
-from permissions.base.lazy_dataclass import lazy_dataclass
 from permissions.gate import PermissionGate
 
 Outcome = Literal["ok", "failed", "denied", "interrupted", "invalid"]
@@ -95,8 +94,7 @@ class CallRecorder(Protocol):
         ...
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class CallPorts:
+class CallPorts(Struct, frozen=True):
     """What the lifecycle of a call needs from the conversation."""
 
     registry: ToolRegistry
@@ -112,8 +110,7 @@ class CallPorts:
     """What kind of sub-agent these are for; None is the main agent."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class CallOutcome:
+class CallOutcome(Struct, frozen=True):
     """How one call ended."""
 
     tool_use_id: str
@@ -149,8 +146,7 @@ class Refused(Exception):
         super().__init__(text)
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Ready:
+class Ready(Struct, frozen=True):
     """A call whose input passed both validations."""
 
     tool: Tool[Any]
@@ -160,8 +156,7 @@ class Ready:
     """What rules, hooks and people see."""
 
 
-@lazy_dataclass(slots=True)
-class Call:
+class Call(Struct):
     """A call on its way through its lifecycle."""
 
     use: ToolUse

@@ -9,8 +9,9 @@ from __future__ import annotations
 import logging
 import uuid
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from agent.display import Display
 from agent.events import Notice, PermissionRequested, PermissionResolved

@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from typing import Final
 
+from msgspec import Struct
 from pydantic import ValidationError
 
 from agent.abort import AbortController, AbortSignal
@@ -20,13 +21,11 @@ from agent.tools.call import SIBLING_FAILED, CallOutcome, CallPorts
 from agent.tools.event_queue import Emitter
 from agent.tools.lifecycle import run_call
 from agent.tools.registry import ToolRegistry
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 MAX_CONCURRENT: Final = 10
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Batch:
+class Batch(Struct, frozen=True):
     """Consecutive calls that run together when `is_concurrent`, else exactly one call."""
 
     calls: tuple[ToolUse, ...]

@@ -9,9 +9,10 @@ import asyncio
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from agent.messages import Block, text_block
 from agent.tools.base import Tool, ToolContext, ToolOutcome

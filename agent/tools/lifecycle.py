@@ -11,8 +11,9 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from agent.abort import AbortController, Aborted, AbortSignal
 from agent.display import Display

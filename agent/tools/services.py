@@ -8,13 +8,13 @@ root fills in; a port that is None means that the ability is not there (headless
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from msgspec import Struct, field
+
 from agent.abort import AbortSignal
 from agent.display import TodoItem
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 if TYPE_CHECKING:
     from agent.messages import Block
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from agent.tools.shell.shells import ShellRegistry
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class QuestionOption:
+class QuestionOption(Struct, frozen=True):
     """One answer offered."""
 
     label: str
@@ -32,8 +31,7 @@ class QuestionOption:
     """What it would look like, in Markdown: shown while the answer is selected."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Question:
+class Question(Struct, frozen=True):
     """One question of `AskUserQuestion`; a free-text answer is always possible."""
 
     question: str
@@ -63,8 +61,7 @@ class AskPerson(Protocol):
         ...
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class PlanAnswer:
+class PlanAnswer(Struct, frozen=True):
     """The person's answer to a plan."""
 
     approved: bool
@@ -92,8 +89,7 @@ class SubagentPort(Protocol):
         ...
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class SubagentReport:
+class SubagentReport(Struct, frozen=True):
     """What comes back from a sub-agent: its last words, nothing else of its history."""
 
     text: str
@@ -112,8 +108,7 @@ class SmallModelPort(Protocol):
         ...
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class SkillText:
+class SkillText(Struct, frozen=True):
     """A skill as the model gets it."""
 
     blocks: tuple[Block, ...]
@@ -192,8 +187,7 @@ class Scope(Protocol):
         ...
 
 
-@lazy_dataclass(slots=True)
-class ToolServices:
+class ToolServices(Struct):
     """Shared state of one agent's tools. Only tools of this agent touch it."""
 
     launch_dir: Path

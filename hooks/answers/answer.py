@@ -10,8 +10,9 @@ import re
 from collections.abc import Mapping
 from typing import Final, Literal
 
+from msgspec import Struct
+
 from hooks.events.capabilities import Effects
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 Verdict = Literal["allow", "deny", "ask", "defer", "block"]
 
@@ -71,8 +72,7 @@ class AnswerError(ValueError):
     """The answer has the wrong shape; none of it counts."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """One handler's answer. None and empty mean that it said nothing about that."""
 
     verdict: Verdict | None = None

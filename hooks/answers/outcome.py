@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 from enum import StrEnum
 from pathlib import Path
 from typing import Final, Literal, TypeVar
+
+from msgspec import Struct, field
 
 from hooks.answers.answer import Answer
 from hooks.answers.permission_updates import grant_of
 from hooks.answers.response import HandlerOutcome, HandlerResult, ReasonSource, first_line
 from hooks.events.capabilities import EFFECTS, Audience, Effects, ExitTwo
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 T = TypeVar("T")
 
@@ -35,8 +35,7 @@ class OutcomeKind(StrEnum):
     """Something was started, nothing was waited for."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class EventOutcome:
+class EventOutcome(Struct, frozen=True):
     """What the hooks of one event said. The defaults are those of an event without hooks."""
 
     event: str

@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import field, replace
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from hooks.answers.answer import Answer, AnswerError, Verdict, read_answer
 from hooks.answers.hidden_answer import ends_with_answer, has_answer_inside
 from hooks.config.spec import HandlerSpec
 from hooks.events.capabilities import EFFECTS, Effects, ExitTwo, PlainStdout
-from permissions.base.lazy_dataclass import lazy_dataclass
 from permissions.base.text.strict_json import load_json
 
 ANSI: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
@@ -49,8 +50,7 @@ class ReasonSource(StrEnum):
     """The handler gave none; the text only names it."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class HandlerResult:
+class HandlerResult(Struct, frozen=True):
     """One handler's run."""
 
     spec: HandlerSpec
@@ -69,8 +69,7 @@ class HandlerResult:
         return replace(self, outcome=outcome, error=error, answer=Answer(notes=self.answer.notes))
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Printed:
+class Printed(Struct, frozen=True):
     """What a program printed and how it ended by itself."""
 
     exit_code: int

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
-from typing import Final
+from types import NoneType, UnionType
+from typing import Final, get_args, get_origin
+
+from msgspec import Struct
+from msgspec.structs import fields
 
 from hooks.events import EVENTS
 from hooks.events.capabilities import EFFECTS, closest_event
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 COMMON_TEXT: Final = frozenset(
     {
@@ -39,16 +41,6 @@ FILLED_IN: Final[Mapping[str, Mapping[str, object]]] = {
 }
 """What is assumed when a payload leaves it out, so that matchers have something to look at."""
 
-_KINDS: Final[Mapping[str, tuple[type, ...]]] = {
-    "str": (str,),
-    "bool": (bool,),
-    "int": (int,),
-    "float": (int, float),
-    "dict[str, object]": (dict,),
-    "list[str]": (list,),
-    "list[dict[str, object]]": (list,),
-    "object": (object,),
-}
 _NAMES: Final = {str: "text", bool: "true or false", int: "a number", dict: "an object"}
 
 
@@ -56,8 +48,7 @@ class PayloadError(ValueError):
     """A payload that no hook should be run with; says which field and what is expected."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class GivenPayload:
+class GivenPayload(Struct, frozen=True):
     """A payload as it was given, fields beyond our knowledge included."""
 
     event_name: str
@@ -82,7 +73,7 @@ def read_payload(event: str, raw: object) -> GivenPayload:
     for field in fields(EVENTS[event]):
         if given.get(field.name) is None:
             continue
-        kinds = _KINDS[str(field.type).removesuffix(" | None")]
+        kinds = _expected_types(field.type)
         value = given[field.name]
         if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
             if object in kinds:
@@ -96,3 +87,13 @@ def read_payload(event: str, raw: object) -> GivenPayload:
             raise PayloadError(f"{event}: tool_name is missing")
         given.setdefault("tool_input", {})
     return GivenPayload(event, {**FILLED_IN.get(event, {}), **given})
+
+
+def _expected_types(declared: object) -> tuple[type, ...]:
+    """Return the types that a field may have in JSON, without None and type parameters."""
+    kinds = [
+        get_origin(one) or one
+        for one in (get_args(declared) if isinstance(declared, UnionType) else (declared,))
+        if one is not NoneType
+    ]
+    return (int, float) if kinds == [float] else tuple(kinds)

@@ -14,9 +14,11 @@ import shutil
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Final, TextIO
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from hooks.answers.outcome import EventOutcome
 from hooks.cli.given_payloads import GivenPayload, PayloadError, read_payload
@@ -26,7 +28,6 @@ from hooks.config.spec import HookSource
 from hooks.execution.background import BackgroundDelivery
 from hooks.ports import HookPorts, HookSession
 from hooks.runner import HookRunner
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 BACKGROUND_WAIT_S: Final = 5.0
 KEPT_S: Final = 24 * 3600.0
@@ -34,8 +35,7 @@ QUOTED: Final = re.compile(r'"(?:\\.|[^"\\])*"')
 NAMEABLE: Final = ("policy", "project", "local", "user", "plugin", "skill", "agent")
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class HookOptions:
+class HookOptions(Struct, frozen=True):
     """What the command line says about where hooks come from."""
 
     settings: tuple[str, ...] = ()
@@ -44,8 +44,7 @@ class HookOptions:
     trust: bool = False
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class HookWorld:
+class HookWorld(Struct, frozen=True):
     """Where a command runs; everything it knows of the machine."""
 
     cwd: Path
@@ -57,8 +56,7 @@ class HookWorld:
     pid: int | None = None
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """One event of the session, as given."""
 
     event: str | None

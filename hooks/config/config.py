@@ -8,18 +8,18 @@ but looks wrong.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field, replace
 from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from hooks.config.section import ConfigWarning, parse_hooks
 from hooks.config.spec import HandlerSpec, HookSource, PluginRoot
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 __all__ = ["ConfigWarning", "HookConfig", "HookLayer", "build_config", "parse_hooks"]
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class HookLayer:
+class HookLayer(Struct, frozen=True):
     """One file (or other origin) that may configure hooks, already parsed as JSON."""
 
     source: HookSource
@@ -33,8 +33,7 @@ class HookLayer:
     owner: str | None = None
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class HookConfig:
+class HookConfig(Struct, frozen=True):
     """Every handler of a session by event, in configuration order, and the switches around them."""
 
     handlers: Mapping[str, tuple[HandlerSpec, ...]] = field(default_factory=dict)

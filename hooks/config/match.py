@@ -7,7 +7,7 @@ import warnings
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from hooks.config.bounded_regex import BoundedRegex
@@ -26,27 +26,23 @@ TOOL_ALIASES: Final = {
 """Older names that people's matchers still use."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class MatchEverything:
+class MatchEverything(Struct, frozen=True):
     """No matcher, an empty one, or `*`."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class MatchNames:
+class MatchNames(Struct, frozen=True):
     """A list of exact names."""
 
     names: frozenset[str]
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class MatchPattern:
+class MatchPattern(Struct, frozen=True):
     """An unanchored regular expression, searched for in bounded time."""
 
     pattern: BoundedRegex
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class MatchNothing:
+class MatchNothing(Struct, frozen=True):
     """A matcher that cannot be understood; `reason` says why."""
 
     reason: str

@@ -8,10 +8,9 @@ atomic groups and possessive repetitions.
 from __future__ import annotations
 
 import re
-from dataclasses import field
 from typing import Final
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct, field
 
 LONGEST_PROGRAM: Final = 1_000
 DEEPEST: Final = 50
@@ -42,49 +41,42 @@ class UnboundedPattern(ValueError):
     """A pattern that cannot be searched for in bounded time; says why."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Char:
+class Char(Struct, frozen=True):
     """Read one character that passes a test."""
 
     test: re.Pattern[str]
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class AssertHolds:
+class AssertHolds(Struct, frozen=True):
     """Go on where a place such as `^` or `\\b` is."""
 
     test: re.Pattern[str]
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Jump:
+class Jump(Struct, frozen=True):
     """Go on elsewhere."""
 
     to: int
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Split:
+class Split(Struct, frozen=True):
     """Go on with the next instruction and elsewhere, both."""
 
     to: int
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Matched:
+class Matched(Struct, frozen=True):
     """The whole pattern was read; always the last instruction."""
 
 
-@lazy_dataclass(frozen=True, slots=True, eq=False)
-class Look:
+class Look(Struct, frozen=True, eq=False):
     """A look ahead or behind: its own program, read away from the position."""
 
     program: Program
     is_negative: bool
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class AssertLook:
+class AssertLook(Struct, frozen=True):
     """Go on where something else is (or is not) ahead or behind."""
 
     look: Look
@@ -93,8 +85,7 @@ class AssertLook:
 Instruction = Char | AssertHolds | Jump | Split | Matched | AssertLook
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Program:
+class Program(Struct, frozen=True):
     """Instructions, the first first."""
 
     code: tuple[Instruction, ...]
@@ -102,15 +93,13 @@ class Program:
     """Reads the text from right to left."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class _Alternatives:
+class _Alternatives(Struct, frozen=True):
     """One of several sequences."""
 
     sequences: tuple[tuple[_Node, ...], ...]
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class _Repeat:
+class _Repeat(Struct, frozen=True):
     """Something several times."""
 
     node: _Node
@@ -119,8 +108,7 @@ class _Repeat:
     """None: without end."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class _Look:
+class _Look(Struct, frozen=True):
     """A look ahead or behind, not yet a program."""
 
     inner: _Alternatives
@@ -142,8 +130,7 @@ def _program(node: _Alternatives, room: _Room, *, is_backward: bool) -> Program:
     return Program((*writer.code, Matched()), is_backward)
 
 
-@lazy_dataclass(slots=True)
-class _Room:
+class _Room(Struct):
     """How many instructions may still be written, those of looks in looks included."""
 
     left: int = LONGEST_PROGRAM
@@ -155,8 +142,7 @@ class _Room:
         self.left -= 1
 
 
-@lazy_dataclass(slots=True)
-class _Writer:
+class _Writer(Struct):
     """Writes instructions for nodes."""
 
     room: _Room

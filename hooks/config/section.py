@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from msgspec import Struct
+
 from hooks.config.lint import lint_handler, lint_matcher
 from hooks.config.read_fields import FieldError, read_handler
 from hooks.config.spec import HandlerSpec, HookSource, PluginRoot, is_background
 from hooks.events.capabilities import EFFECTS, LONGEST_TIMEOUT_S, closest_event
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 FAILURE_POLICIES: Final = {"block": True, "ignore": False, "continue": False, "allow": False}
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class ConfigWarning:
+class ConfigWarning(Struct, frozen=True):
     """One thing in a hooks section that does not do what it seems to."""
 
     message: str

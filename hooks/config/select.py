@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from hooks.config.condition import applies
 from hooks.config.match import covers, parse_matcher
 from hooks.config.spec import HandlerSpec, is_background
 from hooks.events.capabilities import EFFECTS, default_timeout_s
 from hooks.ports import HookSession
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(Struct, frozen=True):
     """Whether one handler runs for one event."""
 
     spec: HandlerSpec

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from enum import StrEnum
 from pathlib import Path
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
 
 
 class HookSource(StrEnum):
@@ -40,8 +40,7 @@ _SETTINGS = frozenset(
 )
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class CommandHandler:
+class CommandHandler(Struct, frozen=True):
     """A program. With `args` (even empty) it is run directly, otherwise through a shell."""
 
     command: str
@@ -53,8 +52,7 @@ class CommandHandler:
     type: str = "command"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class HttpHandler:
+class HttpHandler(Struct, frozen=True):
     """A POST of the payload."""
 
     url: str
@@ -64,8 +62,7 @@ class HttpHandler:
     type: str = "http"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class McpToolHandler:
+class McpToolHandler(Struct, frozen=True):
     """A tool of a connected MCP server."""
 
     server: str
@@ -74,8 +71,7 @@ class McpToolHandler:
     type: str = "mcp_tool"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class PromptHandler:
+class PromptHandler(Struct, frozen=True):
     """One question to the small model, answered by `{ok, reason}`."""
 
     prompt: str
@@ -84,8 +80,7 @@ class PromptHandler:
     type: str = "prompt"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class AgentHandler:
+class AgentHandler(Struct, frozen=True):
     """A sub-agent with read tools that ends by `{ok, reason}`."""
 
     prompt: str
@@ -93,8 +88,7 @@ class AgentHandler:
     type: str = "agent"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class CallbackHandler:
+class CallbackHandler(Struct, frozen=True):
     """A Python callable: gets the payload, returns an answer as hooks print it, or None."""
 
     name: str
@@ -107,8 +101,7 @@ Handler = (
 )
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class PluginRoot:
+class PluginRoot(Struct, frozen=True):
     """Where a plugin lives, for the variables its handlers expect."""
 
     name: str
@@ -118,8 +111,7 @@ class PluginRoot:
     """Exported as CLAUDE_PLUGIN_OPTION_<KEY>."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class HandlerSpec:
+class HandlerSpec(Struct, frozen=True):
     """One configured handler."""
 
     event: str

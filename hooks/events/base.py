@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import ClassVar
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
 
 
-@lazy_dataclass(frozen=True, slots=True, kw_only=True)
-class HookEventPayload:
+class HookEventPayload(Struct, frozen=True, kw_only=True):
     """The part of a hook's input that belongs to one event.
 
     The runner adds what every hook is told (`session_id`, `cwd`, …) when a handler really runs.
@@ -26,15 +24,14 @@ class HookEventPayload:
     def to_json(self) -> dict[str, object]:
         """Return the event's own fields as hooks read them; absent (None) fields are left out."""
         payload: dict[str, object] = {"hook_event_name": self.event_name}
-        for field in fields(self):
-            value = getattr(self, field.name)
+        for name in self.__struct_fields__:
+            value = getattr(self, name)
             if value is not None:
-                payload[field.name] = value
+                payload[name] = value
         return payload
 
 
-@lazy_dataclass(frozen=True, slots=True, kw_only=True)
-class ToolEvent(HookEventPayload):
+class ToolEvent(HookEventPayload, frozen=True, kw_only=True):
     """An event about one tool call; `if` conditions apply to these alone."""
 
     tool_name: str

@@ -10,7 +10,7 @@ import re
 from enum import StrEnum
 from typing import Final
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
 
 
 class ExitTwo(StrEnum):
@@ -49,8 +49,7 @@ WITHOUT_MODELS: Final = frozenset({"command", "http", "mcp_tool", "callback"})
 AT_START: Final = frozenset({"command", "mcp_tool", "callback"})
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Effects:
+class Effects(Struct, frozen=True):
     """One event's row."""
 
     matcher_field: str | None

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import ClassVar
 
 from hooks.events.base import HookEventPayload
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 
-@lazy_dataclass(frozen=True, slots=True, kw_only=True)
-class SessionStart(HookEventPayload):
+class SessionStart(HookEventPayload, frozen=True, kw_only=True):
     """A session is new (`startup`) or goes on: `resume`, `clear`, `compact`, `fork`."""
 
     event_name: ClassVar[str] = "SessionStart"
@@ -22,24 +20,21 @@ class SessionStart(HookEventPayload):
     estimated_cache_write_usd: float | None = None
 
 
-@lazy_dataclass(frozen=True, slots=True, kw_only=True)
-class Setup(HookEventPayload):
+class Setup(HookEventPayload, frozen=True, kw_only=True):
     """Asked for on the command line only: `init` or `maintenance`."""
 
     event_name: ClassVar[str] = "Setup"
     trigger: str
 
 
-@lazy_dataclass(frozen=True, slots=True, kw_only=True)
-class SessionEnd(HookEventPayload):
+class SessionEnd(HookEventPayload, frozen=True, kw_only=True):
     """The session ends: `clear`, `resume`, `logout`, `prompt_input_exit` or `other`."""
 
     event_name: ClassVar[str] = "SessionEnd"
     reason: str
 
 
-@lazy_dataclass(frozen=True, slots=True, kw_only=True)
-class PreCompact(HookEventPayload):
+class PreCompact(HookEventPayload, frozen=True, kw_only=True):
     """History is about to be compacted, `manual` or `auto`."""
 
     event_name: ClassVar[str] = "PreCompact"
@@ -47,8 +42,7 @@ class PreCompact(HookEventPayload):
     custom_instructions: str = ""
 
 
-@lazy_dataclass(frozen=True, slots=True, kw_only=True)
-class PostCompact(HookEventPayload):
+class PostCompact(HookEventPayload, frozen=True, kw_only=True):
     """History was compacted."""
 
     event_name: ClassVar[str] = "PostCompact"
@@ -56,8 +50,7 @@ class PostCompact(HookEventPayload):
     compact_summary: str
 
 
-@lazy_dataclass(frozen=True, slots=True, kw_only=True)
-class _ModelSwitch(HookEventPayload):
+class _ModelSwitch(HookEventPayload, frozen=True, kw_only=True):
     to_model: str
     """Canonical name; the matcher is tested against it."""
     from_model: str | None = None
@@ -71,15 +64,13 @@ class _ModelSwitch(HookEventPayload):
     pricing: dict[str, object] | None = None
 
 
-@lazy_dataclass(frozen=True, slots=True, kw_only=True)
-class PreModelSwitch(_ModelSwitch):
+class PreModelSwitch(_ModelSwitch, frozen=True, kw_only=True):
     """Another model was asked for."""
 
     event_name: ClassVar[str] = "PreModelSwitch"
 
 
-@lazy_dataclass(frozen=True, slots=True, kw_only=True)
-class PostModelSwitch(_ModelSwitch):
+class PostModelSwitch(_ModelSwitch, frozen=True, kw_only=True):
     """Another model is in use from now on."""
 
     event_name: ClassVar[str] = "PostModelSwitch"

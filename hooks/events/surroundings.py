@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import ClassVar
 
 from hooks.events.base import HookEventPayload
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 
-@lazy_dataclass(frozen=True, slots=True, kw_only=True)
-class InstructionsLoaded(HookEventPayload):
+class InstructionsLoaded(HookEventPayload, frozen=True, kw_only=True):
     """An instruction file was loaded; `load_reason` says when, such as `session_start`."""
 
     event_name: ClassVar[str] = "InstructionsLoaded"
@@ -21,8 +19,7 @@ class InstructionsLoaded(HookEventPayload):
     parent_file_path: str | None = None
 
 
-@lazy_dataclass(frozen=True, slots=True, kw_only=True)
-class ConfigChange(HookEventPayload):
+class ConfigChange(HookEventPayload, frozen=True, kw_only=True):
     """A settings or skill file changed; `source` is such as `project_settings`."""
 
     event_name: ClassVar[str] = "ConfigChange"
@@ -30,8 +27,7 @@ class ConfigChange(HookEventPayload):
     file_path: str | None = None
 
 
-@lazy_dataclass(frozen=True, slots=True, kw_only=True)
-class CwdChanged(HookEventPayload):
+class CwdChanged(HookEventPayload, frozen=True, kw_only=True):
     """The shell's current directory moved."""
 
     event_name: ClassVar[str] = "CwdChanged"
@@ -39,8 +35,7 @@ class CwdChanged(HookEventPayload):
     new_cwd: str
 
 
-@lazy_dataclass(frozen=True, slots=True, kw_only=True)
-class DirectoryAdded(HookEventPayload):
+class DirectoryAdded(HookEventPayload, frozen=True, kw_only=True):
     """A working directory was added while the session runs."""
 
     event_name: ClassVar[str] = "DirectoryAdded"
@@ -48,8 +43,7 @@ class DirectoryAdded(HookEventPayload):
     source: str
 
 
-@lazy_dataclass(frozen=True, slots=True, kw_only=True)
-class FileChanged(HookEventPayload):
+class FileChanged(HookEventPayload, frozen=True, kw_only=True):
     """A watched file changed; `event` is `change`, `add` or `unlink`."""
 
     event_name: ClassVar[str] = "FileChanged"
@@ -57,24 +51,21 @@ class FileChanged(HookEventPayload):
     event: str
 
 
-@lazy_dataclass(frozen=True, slots=True, kw_only=True)
-class WorktreeCreate(HookEventPayload):
+class WorktreeCreate(HookEventPayload, frozen=True, kw_only=True):
     """A worktree is wanted; the hook replaces what git would do."""
 
     event_name: ClassVar[str] = "WorktreeCreate"
     name: str
 
 
-@lazy_dataclass(frozen=True, slots=True, kw_only=True)
-class WorktreeRemove(HookEventPayload):
+class WorktreeRemove(HookEventPayload, frozen=True, kw_only=True):
     """A worktree is removed."""
 
     event_name: ClassVar[str] = "WorktreeRemove"
     worktree_path: str
 
 
-@lazy_dataclass(frozen=True, slots=True, kw_only=True)
-class Elicitation(HookEventPayload):
+class Elicitation(HookEventPayload, frozen=True, kw_only=True):
     """An MCP server asks the person something."""
 
     event_name: ClassVar[str] = "Elicitation"
@@ -86,8 +77,7 @@ class Elicitation(HookEventPayload):
     requested_schema: dict[str, object] | None = None
 
 
-@lazy_dataclass(frozen=True, slots=True, kw_only=True)
-class ElicitationResult(HookEventPayload):
+class ElicitationResult(HookEventPayload, frozen=True, kw_only=True):
     """The person answered; the answer has not gone back to the server yet."""
 
     event_name: ClassVar[str] = "ElicitationResult"

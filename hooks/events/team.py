@@ -5,18 +5,15 @@ from __future__ import annotations
 from typing import ClassVar
 
 from hooks.events.base import HookEventPayload
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 
-@lazy_dataclass(frozen=True, slots=True, kw_only=True)
-class SubagentStart(HookEventPayload):
+class SubagentStart(HookEventPayload, frozen=True, kw_only=True):
     """A sub-agent was spawned; `agent_id` and `agent_type` name it."""
 
     event_name: ClassVar[str] = "SubagentStart"
 
 
-@lazy_dataclass(frozen=True, slots=True, kw_only=True)
-class SubagentStop(HookEventPayload):
+class SubagentStop(HookEventPayload, frozen=True, kw_only=True):
     """A sub-agent finished; `agent_id` and `agent_type` name it."""
 
     event_name: ClassVar[str] = "SubagentStop"
@@ -28,8 +25,7 @@ class SubagentStop(HookEventPayload):
     session_crons: list[dict[str, object]] | None = None
 
 
-@lazy_dataclass(frozen=True, slots=True, kw_only=True)
-class TeammateIdle(HookEventPayload):
+class TeammateIdle(HookEventPayload, frozen=True, kw_only=True):
     """A teammate is about to go idle."""
 
     event_name: ClassVar[str] = "TeammateIdle"
@@ -37,8 +33,7 @@ class TeammateIdle(HookEventPayload):
     team_name: str
 
 
-@lazy_dataclass(frozen=True, slots=True, kw_only=True)
-class _Task(HookEventPayload):
+class _Task(HookEventPayload, frozen=True, kw_only=True):
     task_id: str
     task_subject: str
     task_description: str | None = None
@@ -46,15 +41,13 @@ class _Task(HookEventPayload):
     team_name: str | None = None
 
 
-@lazy_dataclass(frozen=True, slots=True, kw_only=True)
-class TaskCreated(_Task):
+class TaskCreated(_Task, frozen=True, kw_only=True):
     """A task is being created."""
 
     event_name: ClassVar[str] = "TaskCreated"
 
 
-@lazy_dataclass(frozen=True, slots=True, kw_only=True)
-class TaskCompleted(_Task):
+class TaskCompleted(_Task, frozen=True, kw_only=True):
     """A task is being marked as completed."""
 
     event_name: ClassVar[str] = "TaskCompleted"

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import ClassVar
 
 from hooks.events.base import HookEventPayload, ToolEvent
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 
-@lazy_dataclass(frozen=True, slots=True, kw_only=True)
-class PreToolUse(ToolEvent):
+class PreToolUse(ToolEvent, frozen=True, kw_only=True):
     """A call that rules did not deny is about to be decided; fires in every permission mode."""
 
     event_name: ClassVar[str] = "PreToolUse"
@@ -17,16 +15,14 @@ class PreToolUse(ToolEvent):
     mcp_server: str | None = None
 
 
-@lazy_dataclass(frozen=True, slots=True, kw_only=True)
-class PermissionRequest(ToolEvent):
+class PermissionRequest(ToolEvent, frozen=True, kw_only=True):
     """A dialog is about to appear, or a call that nobody can be asked about would be denied."""
 
     event_name: ClassVar[str] = "PermissionRequest"
     permission_suggestions: list[dict[str, object]] | None = None
 
 
-@lazy_dataclass(frozen=True, slots=True, kw_only=True)
-class PermissionDenied(ToolEvent):
+class PermissionDenied(ToolEvent, frozen=True, kw_only=True):
     """The classifier denied a call in auto mode."""
 
     event_name: ClassVar[str] = "PermissionDenied"
@@ -34,8 +30,7 @@ class PermissionDenied(ToolEvent):
     reason: str
 
 
-@lazy_dataclass(frozen=True, slots=True, kw_only=True)
-class PostToolUse(ToolEvent):
+class PostToolUse(ToolEvent, frozen=True, kw_only=True):
     """A call succeeded; `tool_response` is structured as the tool answers."""
 
     event_name: ClassVar[str] = "PostToolUse"
@@ -46,8 +41,7 @@ class PostToolUse(ToolEvent):
     duration_ms: float | None = None
 
 
-@lazy_dataclass(frozen=True, slots=True, kw_only=True)
-class PostToolUseFailure(ToolEvent):
+class PostToolUseFailure(ToolEvent, frozen=True, kw_only=True):
     """A call started and failed; for shells the first line of `error` is `Exit code N`."""
 
     event_name: ClassVar[str] = "PostToolUseFailure"
@@ -57,8 +51,7 @@ class PostToolUseFailure(ToolEvent):
     duration_ms: float | None = None
 
 
-@lazy_dataclass(frozen=True, slots=True, kw_only=True)
-class PostToolBatch(HookEventPayload):
+class PostToolBatch(HookEventPayload, frozen=True, kw_only=True):
     """All calls of one assistant message are resolved.
 
     Each entry has tool_name, tool_input, tool_use_id and tool_response as text.

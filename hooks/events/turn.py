@@ -5,19 +5,16 @@ from __future__ import annotations
 from typing import ClassVar
 
 from hooks.events.base import HookEventPayload
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 
-@lazy_dataclass(frozen=True, slots=True, kw_only=True)
-class UserPromptSubmit(HookEventPayload):
+class UserPromptSubmit(HookEventPayload, frozen=True, kw_only=True):
     """A prompt was sent; the model has not seen it yet."""
 
     event_name: ClassVar[str] = "UserPromptSubmit"
     prompt: str
 
 
-@lazy_dataclass(frozen=True, slots=True, kw_only=True)
-class UserPromptExpansion(HookEventPayload):
+class UserPromptExpansion(HookEventPayload, frozen=True, kw_only=True):
     """A typed command expands into a prompt; `prompt` is what was typed."""
 
     event_name: ClassVar[str] = "UserPromptExpansion"
@@ -28,8 +25,7 @@ class UserPromptExpansion(HookEventPayload):
     command_source: str | None = None
 
 
-@lazy_dataclass(frozen=True, slots=True, kw_only=True)
-class MessageDisplay(HookEventPayload):
+class MessageDisplay(HookEventPayload, frozen=True, kw_only=True):
     """A batch of lines of assistant text is about to be shown."""
 
     event_name: ClassVar[str] = "MessageDisplay"
@@ -40,8 +36,7 @@ class MessageDisplay(HookEventPayload):
     delta: str
 
 
-@lazy_dataclass(frozen=True, slots=True, kw_only=True)
-class Stop(HookEventPayload):
+class Stop(HookEventPayload, frozen=True, kw_only=True):
     """The main agent finished a reply; never after an interrupt."""
 
     event_name: ClassVar[str] = "Stop"
@@ -52,8 +47,7 @@ class Stop(HookEventPayload):
     session_crons: list[dict[str, object]] | None = None
 
 
-@lazy_dataclass(frozen=True, slots=True, kw_only=True)
-class StopFailure(HookEventPayload):
+class StopFailure(HookEventPayload, frozen=True, kw_only=True):
     """An API error ended the turn; `error` is its kind, such as `rate_limit`."""
 
     event_name: ClassVar[str] = "StopFailure"
@@ -63,8 +57,7 @@ class StopFailure(HookEventPayload):
     """The text of the error as it was shown."""
 
 
-@lazy_dataclass(frozen=True, slots=True, kw_only=True)
-class Notification(HookEventPayload):
+class Notification(HookEventPayload, frozen=True, kw_only=True):
     """The person's attention is wanted, such as `permission_prompt` or `idle_prompt`."""
 
     event_name: ClassVar[str] = "Notification"

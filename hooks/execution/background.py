@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
+from msgspec import Struct
+
 from hooks.answers.outcome import notices_of
 from hooks.answers.response import HandlerOutcome, HandlerResult
 from hooks.config.spec import CommandHandler, HandlerSpec
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class BackgroundDelivery:
+class BackgroundDelivery(Struct, frozen=True):
     """What background handlers said since the last time somebody asked; decisions are void."""
 
     additional_context: tuple[str, ...] = ()
@@ -27,8 +27,7 @@ class BackgroundDelivery:
         return bool(self.results)
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class _Owned:
+class _Owned(Struct, frozen=True):
     spec: HandlerSpec
     on_end: Callable[[HandlerResult], None]
 

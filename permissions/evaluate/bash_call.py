@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cached_property
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
+from msgspec.structs import replace
+
 from permissions.context import PermissionContext
 from permissions.evaluate.watch import SCOPE, Answers, Asked, Watch, WatchedAnchors, is_same
 from permissions.matching.match_bash import has_scoped_restriction
@@ -17,8 +18,7 @@ from permissions.rules.rule_set import RuleBehavior, RuleSet
 from permissions.scope.scope import Floor, Scope
 
 
-@lazy_dataclass()
-class Bash:
+class Bash(Struct, dict=True):
     """One call. Folders are resolved only when a part names a file."""
 
     context: PermissionContext

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from permissions.base.record import record
+from msgspec import Struct
+
 from permissions.decision import Behavior, Reason
 from permissions.evaluate.bash_call import Bash
 from permissions.evaluate.part_verdict import Find, Part
@@ -34,8 +35,7 @@ from permissions.shell.syntax import Redirect, RedirectKind
 from permissions.shell.wrappers.layers import SUPPLIED
 
 
-@record(frozen=True, slots=True)
-class Prepared:
+class Prepared(Struct, frozen=True):
     """A part that is ready to be judged."""
 
     part: Part

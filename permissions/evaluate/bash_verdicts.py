@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from permissions.evaluate.bash_call import Bash
 from permissions.evaluate.bash_parts import (

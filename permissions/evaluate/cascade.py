@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
+
 from permissions.context import PermissionContext
 from permissions.decision import Behavior, Decision, DecisionWarning, PartVerdict, TraceEntry
 from permissions.evaluate.bash_call import Bash
@@ -34,8 +35,7 @@ def decide(
     return decided(judged(request, context, cwd=cwd))
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(Struct, frozen=True):
     """The parts of a call with their verdicts, before the strictest is taken."""
 
     mode: Mode

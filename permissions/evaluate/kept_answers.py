@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Final
 
+from msgspec import Struct
+
 from permissions.base.recent import Recent
-from permissions.base.record import record
 from permissions.decision import PartVerdict, TraceEntry
 from permissions.evaluate.bash_call import Bash
 from permissions.evaluate.part_verdict import Part
@@ -32,8 +33,7 @@ _MAX_CHARACTERS: Final = 500
 """Longer commands are judged anew each time, so that what is kept stays small."""
 
 
-@record(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """One part with what was found about it."""
 
     part: Part
@@ -41,8 +41,7 @@ class Answer:
     trace: Sequence[TraceEntry]
 
 
-@record(frozen=True, slots=True)
-class Kept:
+class Kept(Struct, frozen=True):
     """The answers about one command and its redirections."""
 
     held: CommandFacts

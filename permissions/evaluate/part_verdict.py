@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
-from permissions.base.record import record
+from msgspec import Struct
+from msgspec.structs import replace
+
 from permissions.decision import (
     STRICTNESS,
     Behavior,
@@ -24,8 +25,7 @@ Find = Callable[[RuleBehavior], Rule | None]
 """Returns the first rule of a behaviour that is about a part."""
 
 
-@record(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """One thing that is judged on its own: a tool call, a simple command, a redirect."""
 
     text: str

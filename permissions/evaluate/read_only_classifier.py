@@ -7,9 +7,10 @@ away.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from permissions.context import PermissionContext
 from permissions.decision import (

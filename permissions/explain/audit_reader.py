@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
+
 from permissions.explain.audit_log import CUT_MARK
 from permissions.mode import Mode, parse_mode
 from permissions.request import PermissionRequest
@@ -15,8 +16,7 @@ from permissions.request import PermissionRequest
 _ASKED: Final = frozenset({"user", "bridge", "channel", "hook", "classifier"})
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class LoggedCall:
+class LoggedCall(Struct, frozen=True):
     """One line of the log."""
 
     at: str

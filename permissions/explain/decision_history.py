@@ -9,7 +9,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
+
 from permissions.decision import Behavior, Decision
 from permissions.request import PermissionRequest
 from permissions.rules.rule_set import Rule
@@ -23,8 +24,7 @@ RuleKey = tuple[str, str, str]
 """A rule's behavior, source and text."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class RuleUse:
+class RuleUse(Struct, frozen=True):
     """How often a rule decided about a call or a part of one."""
 
     hits: int = 0
@@ -36,8 +36,7 @@ class RuleUse:
         return RuleUse(self.hits + 1, last)
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class RuleRow:
+class RuleRow(Struct, frozen=True):
     """One line of the table of all rules."""
 
     rule: str
@@ -49,8 +48,7 @@ class RuleRow:
     last_used: datetime | None
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class RecentCall:
+class RecentCall(Struct, frozen=True):
     """A call that was decided of late."""
 
     at: datetime

@@ -7,10 +7,11 @@ the cascade: a step that was not looked at says why, instead of not being there.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
+from msgspec.structs import replace
+
 from permissions.decision import (
     Behavior,
     Decision,
@@ -29,8 +30,7 @@ Shorten = Callable[[str], str]
 """Returns a file as people write it, such as `~/.agent/settings.json`."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class ToldStep:
+class ToldStep(Struct, frozen=True):
     """One step of a decision."""
 
     name: str
@@ -42,8 +42,7 @@ class ToldStep:
     decides: bool = False
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class ToldPart:
+class ToldPart(Struct, frozen=True):
     """The steps of one part of a call, or, at the end, those that hear the whole call."""
 
     title: str

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
+from msgspec.structs import replace
+
 from permissions.context import PermissionContext
 from permissions.decision import Decision
 from permissions.evaluate.cascade import decide
@@ -17,8 +18,7 @@ from permissions.explain.decision_history import described_call
 _SHOWN_CHARS = 120
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Struct, frozen=True):
     """One logged decision beside the answer of today's rules."""
 
     at: str

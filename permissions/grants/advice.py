@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field
 from datetime import datetime
 from typing import Final
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct, field
+
 from permissions.context import PermissionContext
 from permissions.decision import Behavior
 from permissions.explain.audit_reader import LoggedCall
@@ -28,8 +28,7 @@ _PERSON: Final = frozenset({"user", "bridge", "channel"})
 _CAUSES: Final = {"scope": "the scope asked", "mode": "no rule matched"}
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Proposal:
+class Proposal(Struct, frozen=True):
     """Rules that would have spared questions."""
 
     rules: tuple[str, ...]
@@ -41,8 +40,7 @@ class Proposal:
     """What else they allow, in words; empty for exact rules."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Advice:
+class Advice(Struct, frozen=True):
     """What the log says about questions."""
 
     decisions: int
@@ -81,8 +79,7 @@ def advise(
     )
 
 
-@lazy_dataclass(slots=True)
-class _Found:
+class _Found(Struct):
     decisions: int = 0
     asked: list[LoggedCall] = field(default_factory=list)
     """Calls that a person was asked about and answered."""

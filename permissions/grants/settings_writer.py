@@ -13,12 +13,13 @@ import stat
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from permissions.base.files.plain_file import read_plain
-from permissions.base.lazy_dataclass import lazy_dataclass
 from permissions.rule import RuleBehavior
 
 
@@ -26,8 +27,7 @@ class StoreError(OSError):
     """The settings file cannot be changed; says which one and why. Nothing was changed."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class StoreReceipt:
+class StoreReceipt(Struct, frozen=True):
     """What a change did; `undo` takes it back."""
 
     file: Path

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
+
 from permissions.context import PermissionContext
 from permissions.decision import (
     Behavior,
@@ -39,8 +40,7 @@ MAX_RULES: Final = 5
 """Rules stored for one compound command at most."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class RuleOffer:
+class RuleOffer(Struct, frozen=True):
     """One rule of a grant: which part of the call it is for, and what it would mean."""
 
     rule: str
@@ -50,8 +50,7 @@ class RuleOffer:
     """What the rule allows beyond this part; empty for an exact rule."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Grant:
+class Grant(Struct, frozen=True):
     """One answer of the dialog that remembers something."""
 
     rules: tuple[str, ...]
@@ -70,8 +69,7 @@ class Grant:
     """Allow rules that are there and say nothing any more beside these."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Review:
+class Review(Struct, frozen=True):
     """What storing rules by hand would lead to; nothing was stored."""
 
     findings: tuple[LintWarning, ...]

@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
+
 from permissions.decision import DecisionWarning, WarningType
 from permissions.lint.examples import failed_examples
 from permissions.lint.subsume import finds_inside, kin_of, subsumes
@@ -38,8 +39,7 @@ class LintType(StrEnum):
     FAILED_EXAMPLE = "failed_example"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class LintWarning:
+class LintWarning(Struct, frozen=True):
     """One finding, with what to do about it."""
 
     type: LintType

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
+
 from permissions.context import PermissionContext, is_locked
 from permissions.decision import DecisionWarning, WarningType
 from permissions.mode import RAISED_MODES, Mode, parse_mode
@@ -48,8 +49,7 @@ RUNNERS = _set("npx bunx pnpx uvx pipx sudo doas env xargs parallel nohup timeou
 """Single words that run the program that follows them."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Effective:
+class Effective(Struct, frozen=True):
     """The part of a context that decisions use."""
 
     mode: Mode

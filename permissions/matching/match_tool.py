@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 
-from permissions.base.record import record
+from msgspec import Struct
+
 from permissions.context import PermissionContext
 from permissions.matching.match_domain import matches_host
 from permissions.paths.file_view import FileView
@@ -43,8 +44,7 @@ from permissions.shell.command_pattern import BashPattern
 from permissions.tool_names import EDIT_TOOLS, READ_TOOLS
 
 
-@record(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     """A call as rules see it."""
 
     tool: str

@@ -9,10 +9,9 @@ from __future__ import annotations
 import os
 import re
 import stat
-from dataclasses import field
 from typing import TYPE_CHECKING, Protocol, Self
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct, field
 
 MAX_ENTRIES = 5_000
 """Largest folder that a glob is expanded in; beyond it the target counts as unresolvable."""
@@ -49,8 +48,7 @@ class FileView(Protocol):
         ...
 
 
-@lazy_dataclass(slots=True)
-class _Known:
+class _Known(Struct):
     """What one decision has seen."""
 
     modes: dict[str, int] = field(default_factory=dict)

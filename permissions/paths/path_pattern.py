@@ -7,7 +7,7 @@ from enum import Enum
 from functools import cached_property, lru_cache
 from itertools import groupby
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
 
 
 class Anchor(Enum):
@@ -22,8 +22,7 @@ class Anchor(Enum):
     __hash__ = object.__hash__
 
 
-@lazy_dataclass(frozen=True)
-class PathPattern:
+class PathPattern(Struct, frozen=True, dict=True):
     """A gitignore pattern below an anchor. What it compiles to lives as long as it does."""
 
     anchor: Anchor

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from functools import lru_cache
 
-from permissions.base.record import record
+from msgspec import Struct
+
 from permissions.paths.file_view import FileView
 
 
-@record(frozen=True, slots=True)
-class Target:
+class Target(Struct, frozen=True):
     """One file or folder that a call touches."""
 
     written: str

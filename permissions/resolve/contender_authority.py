@@ -8,8 +8,9 @@ rules, everything else only a person (dialog, bridge, channel). Source: safety-a
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from permissions.decision import (
     Behavior,

@@ -3,18 +3,18 @@ Tracking")."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
+from msgspec.structs import replace
+
 from permissions.decision import Behavior, Decision, DecisionSource, TraceStep
 
 MAX_CONSECUTIVE_DENIALS: Final = 3
 MAX_TOTAL_DENIALS: Final = 20
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class DenialState:
+class DenialState(Struct, frozen=True):
     """Classifier denials of one session."""
 
     consecutive: int = 0

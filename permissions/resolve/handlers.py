@@ -8,8 +8,9 @@ three handlers.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Protocol
+
+from msgspec.structs import replace
 
 from permissions.decision import Behavior, Decision, DecisionSource, Reason, ReasonType, TraceEntry
 from permissions.request import PermissionRequest

@@ -18,7 +18,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
+
 from permissions.decision import Decision, DecisionSource
 from permissions.request import PermissionRequest
 from permissions.resolve.contender_authority import BRIDGE
@@ -45,15 +46,13 @@ _REASONS: Final = {
 }
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class _Asked:
+class _Asked(Struct, frozen=True):
     request: PermissionRequest
     pending: Decision
     answer: asyncio.Future[Decision]
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class _Call:
+class _Call(Struct, frozen=True):
     method: str
     path: str
     headers: dict[str, str]

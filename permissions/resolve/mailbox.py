@@ -6,8 +6,9 @@ worker would wait for ever. Source: safety-and-permissions, multi-agent permissi
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Protocol
+
+from msgspec.structs import replace
 
 from permissions.decision import (
     Behavior,

@@ -13,7 +13,8 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, Protocol
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
+
 from permissions.decision import Behavior, Decision, DecisionSource, Reason, ReasonType
 from permissions.request import PermissionRequest
 from permissions.resolve.contender_authority import MODEL_CLASSIFIER
@@ -40,8 +41,7 @@ class AskModel(Protocol):
         ...
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Guidance:
+class Guidance(Struct, frozen=True):
     """What the person or the managed settings say in plain words (`autoMode`)."""
 
     environment: tuple[str, ...] = ()

@@ -10,7 +10,8 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
+
 from permissions.decision import Behavior, Decision
 from permissions.request import PermissionRequest
 from permissions.resolve.contender import Contender
@@ -33,8 +34,7 @@ class RaceAborted(Exception):
     """The agent was interrupted before anybody answered; all contenders have ended."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Heard:
+class Heard(Struct, frozen=True):
     """A contender that ended without deciding."""
 
     name: str
@@ -44,8 +44,7 @@ class Heard:
     """What broke, e.g. `TimeoutError: …`; a failure counts as no opinion."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class RaceResult:
+class RaceResult(Struct, frozen=True):
     """How a race ended. `decision` is None when nobody had an opinion."""
 
     decision: Decision | None

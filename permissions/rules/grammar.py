@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
+
 from permissions.base.text.star_pattern import StarPattern, star_pattern
 from permissions.paths.path_pattern import Anchor, PathPattern
 from permissions.shell.command_pattern import BashPattern, bash_pattern
@@ -32,20 +33,17 @@ class RuleBehavior(StrEnum):
     ASK = "ask"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class WholeTool:
+class WholeTool(Struct, frozen=True):
     """Every call of the tool."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class DomainPattern:
+class DomainPattern(Struct, frozen=True):
     """A host: lower case, without a trailing dot; a leading `*.` means any subdomain."""
 
     host: str
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class NamePattern:
+class NamePattern(Struct, frozen=True):
     """An agent type or a skill; with `*`, names (and arguments) that start so."""
 
     pattern: StarPattern
@@ -53,8 +51,7 @@ class NamePattern:
     """The name that also fits without arguments (`deploy *` fits `deploy`)."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class ParameterPattern:
+class ParameterPattern(Struct, frozen=True):
     """The literal value of one top-level scalar input field."""
 
     parameter: str
@@ -64,8 +61,7 @@ class ParameterPattern:
 Specifier = WholeTool | BashPattern | PathPattern | DomainPattern | NamePattern | ParameterPattern
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class ToolPattern:
+class ToolPattern(Struct, frozen=True):
     """Which tools a rule is about."""
 
     text: str
@@ -79,8 +75,7 @@ class ToolPattern:
         return self.text == tool
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class ParsedRule:
+class ParsedRule(Struct, frozen=True):
     """A rule that was understood."""
 
     tool: ToolPattern
@@ -89,8 +84,7 @@ class ParsedRule:
     """False for a tool name nobody knows: the rule is kept and warned about."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class MalformedRule:
+class MalformedRule(Struct, frozen=True):
     """A rule that was not understood."""
 
     message: str

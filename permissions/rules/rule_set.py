@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping
-from dataclasses import field
 from enum import StrEnum
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct, field
+
 from permissions.decision import DecisionWarning, RuleRef, WarningType
 from permissions.paths.match_path import LastNames
 from permissions.paths.path_pattern import Anchor, PathPattern
@@ -48,16 +48,14 @@ SOURCE_ORDER = {source: index for index, source in enumerate(RuleSource)}
 """Rank of a source; 0 is asked first."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class RuleExamples:
+class RuleExamples(Struct, frozen=True):
     """Calls that a rule promises to match, or not to; Bash commands, paths or whole calls."""
 
     match: tuple[str, ...] = ()
     not_match: tuple[str, ...] = ()
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class RuleText:
+class RuleText(Struct, frozen=True):
     """A rule as settings hand it over, not yet read."""
 
     text: str
@@ -70,8 +68,7 @@ class RuleText:
     """Set when the entry was no rule: why, and what follows; `text` is then its JSON."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """A rule that counts."""
 
     text: str
@@ -100,8 +97,7 @@ PlacedRule = tuple[int, Rule]
 """A rule with its place in order of source."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class PathGroup:
+class PathGroup(Struct, frozen=True):
     """Rules whose path patterns start at one place and say which names follow it."""
 
     anchor: Anchor
@@ -124,8 +120,7 @@ class PathGroup:
         return (*exact, *self.by_base[start : bisect_left(self.bases, f"{below}0")])
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class PathIndex:
+class PathIndex(Struct, frozen=True):
     """The rules of one tool."""
 
     open: tuple[PlacedRule, ...]
@@ -135,8 +130,7 @@ class PathIndex:
     groups: tuple[PathGroup, ...]
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class RuleIndex:
+class RuleIndex(Struct, frozen=True):
     """The rules of one behaviour, found by tool and, for Bash, by program."""
 
     by_tool: Mapping[str, tuple[Rule, ...]]
@@ -165,15 +159,29 @@ class RuleIndex:
         return [*self.bash_by_head.get(program, ()), *self.bash_open]
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class RuleSet:
+class RuleSet(Struct, frozen=True):
     """All rules that count, in order of source, and what was wrong with the others."""
 
     rules: tuple[Rule, ...] = ()
     warnings: tuple[DecisionWarning, ...] = ()
     texts: tuple[RuleText, ...] = ()
     """What the set was built from."""
-    indexes: Mapping[RuleBehavior, RuleIndex] = field(default_factory=dict, compare=False)
+    indexes: Mapping[RuleBehavior, RuleIndex] = field(default_factory=dict)
+    """Made from `rules`, so that it does not take part in comparing."""
+
+    def __eq__(self, other: object) -> bool:
+        """Compare what the set was made of."""
+        if not isinstance(other, RuleSet):
+            return NotImplemented
+        return (self.rules, self.warnings, self.texts) == (
+            other.rules,
+            other.warnings,
+            other.texts,
+        )
+
+    def __hash__(self) -> int:
+        """Hash what the set was made of."""
+        return hash((self.rules, self.warnings, self.texts))
 
     @classmethod
     def build(cls, entries: Iterable[RuleText]) -> tuple[RuleSet, tuple[DecisionWarning, ...]]:

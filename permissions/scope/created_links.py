@@ -8,9 +8,10 @@ link is certain, and commands that come before are not.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
+from msgspec.structs import replace
+
 from permissions.decision import Behavior, Reason
 from permissions.paths.file_view import FileView
 from permissions.paths.resolve import Target, is_below, with_parents
@@ -28,8 +29,7 @@ _LATE = frozenset({"trap", "coproc"})
 """Programs whose commands run later than those that follow them."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """A path at or below which links may appear."""
 
     spellings: tuple[str, ...]

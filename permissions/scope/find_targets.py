@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 
-from permissions.base.record import record
+from msgspec import Struct
+
 from permissions.base.text.star_pattern import without_brackets
 from permissions.paths.protected_paths import OWN_DIRS, OWN_FILES
 from permissions.paths.resolve import resolve_literal
@@ -30,8 +31,7 @@ _NOT = frozenset({"!", "-not"})
 _OR = frozenset({"-o", "-or", ","})
 
 
-@record(frozen=True, slots=True)
-class _Candidate:
+class _Candidate(Struct, frozen=True):
     """A file that find may come upon."""
 
     path: str

@@ -5,7 +5,8 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Callable
 
-from permissions.base.record import record
+from msgspec import Struct
+
 from permissions.base.text.star_pattern import UNKNOWN, without_brackets
 from permissions.matching.match_tool import Call
 from permissions.paths.protected_paths import ALL_NAMES
@@ -27,8 +28,7 @@ _GLOBS = frozenset(GLOB_MARKS.values())
 _UNMARK = str.maketrans({mark: character for character, mark in GLOB_MARKS.items()})
 
 
-@record(frozen=True, slots=True)
-class Touch:
+class Touch(Struct, frozen=True):
     """One access with where it leads."""
 
     kind: AccessKind

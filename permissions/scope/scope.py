@@ -10,7 +10,8 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
+
 from permissions.base.network.private_addresses import inside_kind
 from permissions.context import PermissionContext
 from permissions.decision import Behavior, Reason
@@ -22,8 +23,7 @@ from permissions.paths.resolve import Target, absolute, is_below, relative_to, r
 _OWN = (".agent", ".claude")
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Floor:
+class Floor(Struct, frozen=True):
     """What a check insists on."""
 
     behavior: Behavior
@@ -34,8 +34,7 @@ class Floor:
     """Only the read outside scope: an allow rule that matches lifts it."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(Struct, frozen=True):
     """The working directories with everything resolved once per decision."""
 
     roots: tuple[str, ...]

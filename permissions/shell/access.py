@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import Enum
 
-from permissions.base.record import record
+from msgspec import Struct
+
 from permissions.shell.syntax import Word
 
 
@@ -29,8 +30,7 @@ class AccessKind(Enum):
     __hash__ = object.__hash__
 
 
-@record(frozen=True, slots=True)
-class Access:
+class Access(Struct, frozen=True):
     """One file that a command touches."""
 
     kind: AccessKind

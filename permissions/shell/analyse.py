@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from functools import lru_cache
 from itertools import chain
+
+from msgspec.structs import replace
 
 from permissions.base.text.star_pattern import UNKNOWN
 from permissions.shell.command_facts import CommandFacts

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from permissions.base.record import record
+from msgspec import Struct
+
 from permissions.base.text.star_pattern import UNKNOWN
 from permissions.shell.syntax import GLOB_MARKS, Word
 
 _GLOBS = tuple(GLOB_MARKS.values())
 
 
-@record(frozen=True, slots=True)
-class Option:
+class Option(Struct, frozen=True):
     """One option; short ones are single letters with their dash."""
 
     name: str
     value: Word | None = None
 
 
-@record(frozen=True, slots=True)
-class Arguments:
+class Arguments(Struct, frozen=True):
     """What followed a program's name."""
 
     options: tuple[Option, ...]

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
 
-from permissions.base.record import record
+from msgspec import Struct
+
 from permissions.shell.access import Access
 from permissions.shell.flow.working_directories import Folders
 from permissions.shell.rule_spellings import Form
 from permissions.shell.syntax import Redirect
 
 
-@record(frozen=True, slots=True)
-class Plain:
+class Plain(Struct, frozen=True):
     """Facts about a command whose patterns, such as `*.py`, surely give no options."""
 
     risk: str
@@ -21,8 +20,7 @@ class Plain:
     is_edit: bool
 
 
-@record(frozen=True, slots=True)
-class CommandFacts:
+class CommandFacts(Struct, frozen=True):
     """One simple command, seen through its wrappers."""
 
     text: str
@@ -54,7 +52,7 @@ class CommandFacts:
     """When it runs, as `Placed` says it; inside a text that a shell runs, counted from there."""
     repeats: bool = False
     """Stands in a loop."""
-    own: CommandFacts | None = field(default=None, compare=False, repr=False)
+    own: CommandFacts | None = None
     """What is true of it wherever it stands: the same object for the same text, for a while."""
 
     def with_inner(self) -> Sequence[CommandFacts]:

@@ -7,7 +7,8 @@ boundary: it also fits the command without further words.
 
 from __future__ import annotations
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
+
 from permissions.base.text.star_pattern import UNKNOWN, StarPattern
 
 WORD_END = "\x1f"
@@ -19,8 +20,7 @@ Commands and rules with control characters are refused earlier, so it cannot occ
 _STAR = "\x00"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class BashPattern:
+class BashPattern(Struct, frozen=True):
     """One command pattern, ready to match."""
 
     text: str

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from permissions.base.recent import Recent
 from permissions.base.text.star_pattern import UNKNOWN

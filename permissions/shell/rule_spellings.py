@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec import Struct
+from msgspec.structs import replace
 
-from permissions.base.record import record
 from permissions.base.text.star_pattern import UNKNOWN
 from permissions.shell.access import names
 from permissions.shell.arguments import split_arguments
@@ -16,8 +16,7 @@ EXPANDED = UNKNOWN + PIPE_MARK
 """What stands in a word for something that is expanded later."""
 
 
-@record(frozen=True, slots=True)
-class Form:
+class Form(Struct, frozen=True):
     """One spelling of a command that rules may match."""
 
     head: str

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from enum import Enum
 
-from permissions.base.record import record
+from msgspec import Struct
+
 from permissions.base.text.star_pattern import UNKNOWN
 
 HOME_MARK = "\ue001"
@@ -24,8 +25,7 @@ class Unparsable(Exception):
     """The command is not understood; the text says why. It is never allowed."""
 
 
-@record(frozen=True, slots=True)
-class Word:
+class Word(Struct, frozen=True):
     """One word after quote removal, before the expansions that need a running shell."""
 
     raw: str
@@ -75,8 +75,7 @@ class RedirectKind(Enum):
     __hash__ = object.__hash__
 
 
-@record(frozen=True, slots=True)
-class Redirect:
+class Redirect(Struct, frozen=True):
     """One redirection."""
 
     raw: str
@@ -88,8 +87,7 @@ class Redirect:
     """What a here-document or here-string gives, where nothing in it expands."""
 
 
-@record(frozen=True, slots=True)
-class Assignment:
+class Assignment(Struct, frozen=True):
     """`NAME=value`, before a command or alone."""
 
     raw: str
@@ -97,8 +95,7 @@ class Assignment:
     value: Word
 
 
-@record(frozen=True, slots=True)
-class Simple:
+class Simple(Struct, frozen=True):
     """A simple command: the unit that rules are about."""
 
     raw: str
@@ -111,15 +108,13 @@ class Simple:
     """Do the words follow from `raw` alone (`plain_command`)?"""
 
 
-@record(frozen=True, slots=True)
-class Sequence:
+class Sequence(Struct, frozen=True):
     """Statements one after another, whatever each returns."""
 
     items: tuple[Node, ...]
 
 
-@record(frozen=True, slots=True)
-class AndOr:
+class AndOr(Struct, frozen=True):
     """`left && right` or `left || right`."""
 
     left: Node
@@ -127,16 +122,14 @@ class AndOr:
     is_and: bool
 
 
-@record(frozen=True, slots=True)
-class Isolated:
+class Isolated(Struct, frozen=True):
     """Parts that run in shells of their own: pipeline, subshell, background, coproc."""
 
     items: tuple[Node, ...]
     is_background: bool = False
 
 
-@record(frozen=True, slots=True)
-class Branches:
+class Branches(Struct, frozen=True):
     """`if`, `case`, loops: the condition runs first, then any of the bodies."""
 
     condition: tuple[Node, ...]
@@ -144,16 +137,14 @@ class Branches:
     repeats: bool
 
 
-@record(frozen=True, slots=True)
-class FunctionBody:
+class FunctionBody(Struct, frozen=True):
     """A function: its commands run later, from an unknown place."""
 
     name: str
     body: Node
 
 
-@record(frozen=True, slots=True)
-class Redirected:
+class Redirected(Struct, frozen=True):
     """A compound command with redirections."""
 
     body: Node
@@ -161,8 +152,7 @@ class Redirected:
     raw: str
 
 
-@record(frozen=True, slots=True)
-class Words:
+class Words(Struct, frozen=True):
     """Words outside a simple command (loop lists, tests, arithmetic): only scripts run."""
 
     raw: str
@@ -172,8 +162,7 @@ class Words:
 Node = Simple | Sequence | AndOr | Isolated | Branches | FunctionBody | Redirected | Words
 
 
-@record(frozen=True, slots=True)
-class Script:
+class Script(Struct, frozen=True):
     """A whole command text, or the text of one substitution."""
 
     body: Sequence

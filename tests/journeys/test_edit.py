@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
+import msgspec.structs
 
 from agent.events import PermissionResolved, ToolDispatch
 from agent.model.scripted.scenario import Text, ToolCall, Turn
@@ -69,7 +69,7 @@ async def test_a_comment_on_yes_reaches_the_model_with_the_result(begin: Begin) 
 async def test_a_person_who_changes_the_edit_gets_theirs_and_the_model_hears_of_it(
     begin: Begin,
 ) -> None:
-    mine = dataclasses.replace(
+    mine = msgspec.structs.replace(
         yes(),
         updated_input={
             "file_path": "greet.py",

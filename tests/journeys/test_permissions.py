@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from agent.events import AgentEvent, PermissionRequested, PermissionResolved
 from agent.model.scripted.scenario import Text, ToolCall, Turn, When

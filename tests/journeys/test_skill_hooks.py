@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from agent.events import HookFinished, Notice
 from agent.model.scripted.scenario import Text, ToolCall, Turn

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
-
+import msgspec.structs
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -158,7 +157,7 @@ def test_the_decision_is_pure(
     context = engine.context(texts=texts, mode=mode)
     request = PermissionRequest("Bash", {"command": command})
     first = decide(request, context)
-    fresh = dataclasses.replace(context, rules=RuleSet.build(texts)[0])
+    fresh = msgspec.structs.replace(context, rules=RuleSet.build(texts)[0])
     assert decide(request, context) == first
     assert decide(request, fresh) == first
 

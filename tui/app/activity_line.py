@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
+
 from themes.theme import Role
 from tui.text.styled_rows import BLANK, FAINT, MUTED, Ink, Row, Run, row
 from tui.text.wrap import clip
@@ -32,8 +33,7 @@ _VERBS: Final = {
 }
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class ActivityView:
+class ActivityView(Struct, frozen=True):
     """What the lines say."""
 
     activity: Activity

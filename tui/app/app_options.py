@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 from pathlib import Path
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct, field
+
 from themes.theme import Theme
 from tui.input.keymap import Keymap, default_keymap
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class AppOptions:
+class AppOptions(Struct, frozen=True):
     """What the entry point knows before the first frame."""
 
     theme: Theme
@@ -42,8 +41,7 @@ class AppOptions:
     """Lines to show at the start: warnings of settings, what a resume repaired."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class ExitReport:
+class ExitReport(Struct, frozen=True):
     """What is left to say on the normal screen."""
 
     session_id: str | None

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Protocol
 
+from msgspec.structs import replace
 from textual.geometry import Size
 from textual.timer import Timer
 

@@ -6,10 +6,10 @@ Its protocol is `tui.ports.command_screen.CommandScreen`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
 from textual.app import App
 
 from agent.user_prompt import Prompt

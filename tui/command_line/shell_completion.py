@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from enum import StrEnum
 from typing import Final
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
 
 
 class Takes(StrEnum):
@@ -23,8 +23,7 @@ class Takes(StrEnum):
     FOLDER = "folder"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Flag:
+class Flag(Struct, frozen=True):
     """One option under all its names."""
 
     names: tuple[str, ...]
@@ -33,8 +32,7 @@ class Flag:
     words: tuple[str, ...] = ()
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Node:
+class Node(Struct, frozen=True):
     """A command, with those below it."""
 
     name: str

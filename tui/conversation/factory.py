@@ -12,9 +12,10 @@ import contextlib
 import importlib
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
+
+from msgspec.structs import replace
 
 from agent.options import RunOptions
 from agent.prompt.shell_command_note import as_typed

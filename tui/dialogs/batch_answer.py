@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
+
 from permissions.base.text.sanitize import reveal
 from permissions.decision import Decision, Reason
 from permissions.explain.decision_history import described_call
@@ -22,8 +23,7 @@ _ALONE: Final = frozenset(
 """Grounds that deserve a look of their own."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Waiting:
+class Waiting(Struct, frozen=True):
     """One more question, and how to answer it."""
 
     request: PermissionRequest

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Final
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from agent.display import DiffDisplay, Display
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 _FIELDS: Final = {
     "Bash": ("command", "command", "command.sh"),
@@ -24,8 +25,7 @@ class NotACall(ValueError):
     """The text makes no call; says what is wrong with it, for people."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class CallText:
+class CallText(Struct, frozen=True):
     """A call's text."""
 
     text: str

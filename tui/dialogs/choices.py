@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field, replace
 from typing import Final
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct, field
+from msgspec.structs import replace
+
 from themes.theme import Role
 from tui.dialogs.dialog import FooterRow
 from tui.editing.buffer import TextBuffer
@@ -18,8 +19,7 @@ from tui.text.wrap import runs_width, wrap
 _INDENT: Final = 6
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """One answer."""
 
     label: str
@@ -33,16 +33,14 @@ class Choice:
     """For lists with several answers: whether it is marked; None shows no box."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Chosen:
+class Chosen(Struct, frozen=True):
     """The person chose."""
 
     index: int
     comment: str
 
 
-@lazy_dataclass(slots=True)
-class ChoiceList:
+class ChoiceList(Struct):
     """State of the list: which answer is selected, and the comments typed so far."""
 
     choices: Sequence[Choice]

@@ -7,18 +7,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 from typing import Final, Generic, Protocol, TypeVar
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct, field
+
 from tui.input.actions import Context
 from tui.text.styled_rows import Row, Run
 
 AnswerT = TypeVar("AnswerT")
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class FooterRow:
+class FooterRow(Struct, frozen=True):
     """A row that is always visible: an answer, its comment field, a hint."""
 
     row: Row
@@ -34,8 +33,7 @@ class FooterRow:
     """More about an answer that is not the selected one: left out where the rest would scroll."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class DialogView:
+class DialogView(Struct, frozen=True):
     """A dialog at one width: title, a body that scrolls, answers that do not.
 
     Read from top to bottom it is title, `body`, `pinned`, `footer`.
@@ -85,8 +83,7 @@ class Dialog(Protocol):
         ...
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Manners:
+class Manners(Struct, frozen=True):
     """How a dialog wants its keys; those that say nothing get what a question gets.
 
     A dialog says it in an attribute `manners`.

@@ -7,9 +7,10 @@ that owns this).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import PurePath
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from agent.display import DiffDisplay, Display
 from agent.tools.files.edited_input import edited_input

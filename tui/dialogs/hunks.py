@@ -9,8 +9,9 @@ import re
 from collections.abc import Sequence
 from typing import Final, Literal
 
+from msgspec import Struct
+
 from agent.display import DiffDisplay
-from permissions.base.lazy_dataclass import lazy_dataclass
 from themes.theme import Role
 from tui.dialogs.dialog import DialogView, FooterRow
 from tui.screen.width import text_width
@@ -27,8 +28,7 @@ _AFTER_LINE: Final = re.compile(r"(?<=\n)")
 HunkStep = Literal["goes_on", "back", "done"]
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Hunk:
+class Hunk(Struct, frozen=True):
     """One piece of a change: the lines it takes out, and what it puts there."""
 
     start: int

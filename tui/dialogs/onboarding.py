@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
+
 from themes.theme import Role
 from tui.dialogs.choices import Choice, ChoiceList
 from tui.dialogs.dialog import Answered, DialogView, FooterRow
@@ -39,8 +40,7 @@ class Onboarding(StrEnum):
     QUIT = "quit"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class LocalModel:
+class LocalModel(Struct, frozen=True):
     """A model of a server on this machine."""
 
     server: str

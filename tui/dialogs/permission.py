@@ -7,8 +7,9 @@ invisible characters visible.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from permissions.decision import (
     Behavior,

@@ -6,11 +6,12 @@ Next: `permission` (the dialog), `grant_offers` (what can be remembered).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Final
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from agent.display import Display
-from permissions.base.lazy_dataclass import lazy_dataclass
 from permissions.base.text.sanitize import reveal
 from permissions.decision import (
     Behavior,
@@ -27,8 +28,7 @@ from permissions.request import PermissionRequest
 from tui.dialogs.choices import Choice, Chosen
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class GrantOffer:
+class GrantOffer(Struct, frozen=True):
     """An answer that also stores rules."""
 
     label: str
@@ -42,8 +42,7 @@ class GrantOffer:
     """The same, kept in other places, the narrowest first."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class PermissionAsk:
+class PermissionAsk(Struct, frozen=True):
     """Everything the dialog shows."""
 
     request: PermissionRequest

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
+
 from permissions.base.text.sanitize import reveal
 from themes.theme import Role
 from tui.dialogs.choices import Choice, ChoiceList
@@ -14,8 +15,7 @@ from tui.text.styled_rows import BLANK, MUTED, TEXT, Ink, Row, indented, row
 from tui.text.wrap import wrap
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class TrustItem:
+class TrustItem(Struct, frozen=True):
     """One thing the project's files would do once trusted."""
 
     kind: str
@@ -26,8 +26,7 @@ class TrustItem:
     """Whether it was not there when the folder was trusted before."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class TrustRequest:
+class TrustRequest(Struct, frozen=True):
     """A folder and what it brings."""
 
     folder: str

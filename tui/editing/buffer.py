@@ -6,8 +6,9 @@ Next: `draft`, which is what it edits.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Final, Literal
+
+from msgspec.structs import replace
 
 from tui.editing.draft import (
     CHIP_CHARS,

@@ -7,10 +7,9 @@ thing and a paste of megabytes costs what a letter costs; it expands when the pr
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 from typing import Final, Literal
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct, field
 
 CHIP_CHARS: Final = 800
 CHIP_LINES: Final = 8
@@ -24,8 +23,7 @@ LAST_CHIP: Final = 0x10FFFD
 """The characters that stand for chips; no text that is pasted or typed keeps one of them."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Chip:
+class Chip(Struct, frozen=True):
     """A paste that is shown as a label."""
 
     number: int
@@ -47,8 +45,7 @@ class Chip:
         return f"[Pasted text #{self.number} {size}]"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(Struct, frozen=True):
     """A prompt as it stands: text with chips in it, and the place of the cursor."""
 
     text: str = ""
@@ -74,8 +71,7 @@ class Draft:
         return cls(char, 1, {char: Chip(1, text)})
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(Struct, frozen=True):
     """Text that was cut or copied, with the chips in it."""
 
     text: str

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import accumulate
 from typing import overload
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
+from msgspec.structs import replace
+
 from tui.editing.draft import Chip, is_chip
 from tui.screen.width import clusters, is_plain
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class EditRow:
+class EditRow(Struct, frozen=True):
     """One row: characters `start` to `end` of the text, the line break not included."""
 
     start: int

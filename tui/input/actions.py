@@ -7,9 +7,10 @@ Code's, so that a keybindings file written for it works here; the few of our own
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct
 
 
 class Context(StrEnum):
@@ -36,8 +37,7 @@ class Context(StrEnum):
     SCROLL = "Scroll"
 
 
-@dataclass(frozen=True, slots=True)
-class Action:
+class Action(Struct, frozen=True):
     """Something a key can do."""
 
     id: str

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 from textual.constants import ESCAPE_DELAY
 from textual.keys import _character_to_key
@@ -50,30 +50,26 @@ _CURSOR_REPORT: Final = re.compile(r"\x1b\[(\d+);(\d+)R")
 _RELEASE: Final = "3"
 
 
-@dataclass(frozen=True, slots=True)
-class ForParser:
+class ForParser(Struct, frozen=True):
     """Complete sequences and text that Textual's parser reads as we do."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class TypedKey:
+class TypedKey(Struct, frozen=True):
     """A key that the parser would misread; `key` is Textual's name for it."""
 
     key: str
     character: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PastedText:
+class PastedText(Struct, frozen=True):
     """A whole paste, or one typed cluster of several code points; newlines are "\\n"."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(Struct, frozen=True):
     """What the terminal said about itself, or nothing known; never input."""
 
     text: str

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from tui.input.event import Phase, RoutedEvent
 from tui.input.event_kind import EventKind
@@ -22,8 +23,7 @@ RESERVED_KEYS: Final = frozenset({"ctrl+c", "ctrl+d"})
 """Keys that the root handles before anybody and that nobody can rebind."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Listener:
+class _Listener(Struct, frozen=True, eq=False):
     phase: Phase
     kinds: frozenset[EventKind]
     """Empty: every kind."""

@@ -9,9 +9,10 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct
 
 from tui.input.actions import ABSENT, ACTIONS_BY_ID, Context
 from tui.input.dispatch import RESERVED_KEYS
@@ -52,8 +53,7 @@ class KeybindingIssue(StrEnum):
     """A terminal multiplexer takes this key for itself unless told otherwise."""
 
 
-@dataclass(frozen=True, slots=True)
-class KeybindingWarning:
+class KeybindingWarning(Struct, frozen=True):
     """One remark about the file."""
 
     issue: KeybindingIssue
@@ -65,8 +65,7 @@ class KeybindingWarning:
     """Whether the entry has no effect."""
 
 
-@dataclass(frozen=True, slots=True)
-class LoadedKeybindings:
+class LoadedKeybindings(Struct, frozen=True):
     """A keymap and what is to be said about the file it came from."""
 
     keymap: Keymap

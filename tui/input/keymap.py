@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
+
+from msgspec import Struct
 
 from tui.input.actions import ACTIONS, Context
 from tui.input.key_names import Chord, canonical_key, display_chord, parse_chord
@@ -24,8 +25,7 @@ COMMAND_PREFIX: Final = "command:"
 Bindings = Mapping[Context, Mapping[Chord, str]]
 
 
-@dataclass(frozen=True, slots=True)
-class BindingChange:
+class BindingChange(Struct, frozen=True):
     """One line of a keybindings file: bind a chord to an action, or to nothing."""
 
     context: Context
@@ -33,16 +33,14 @@ class BindingChange:
     action_id: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(Struct, frozen=True):
     """The keys typed so far are a binding."""
 
     action_id: str
     context: Context
 
 
-@dataclass(frozen=True, slots=True)
-class Pending:
+class Pending(Struct, frozen=True):
     """The keys typed so far begin a chord; the key is consumed."""
 
     chord: Chord

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
+
 from themes.theme import Role
 from tui.dialogs.dialog import Answered, DialogView, FooterRow, Manners
 from tui.input.actions import Context
@@ -31,8 +32,7 @@ _PAGER: Final = {
 }
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class ChangedFile:
+class ChangedFile(Struct, frozen=True):
     """One file of a source."""
 
     path: str
@@ -42,8 +42,7 @@ class ChangedFile:
     """Its change, for a width in cells."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct, frozen=True):
     """Changes that belong together."""
 
     title: str

@@ -7,13 +7,14 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from msgspec import Struct
+
 from hooks.cli.dry_run import payload_of
 from hooks.cli.given_payloads import PayloadError
 from hooks.config.spec import HandlerSpec, is_background
 from hooks.events.capabilities import default_timeout_s
 from hooks.health import check_health
 from hooks.runner import HandlerStats, HookRunner
-from permissions.base.lazy_dataclass import lazy_dataclass
 from themes.theme import Role
 from tui.panels.line_entry import LineEntry
 from tui.panels.list_panel import Item, ListPanel
@@ -33,8 +34,7 @@ QUESTION = (
 )
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class DryRun:
+class DryRun(Struct, frozen=True):
     """What would happen to one call or event."""
 
     asked: str

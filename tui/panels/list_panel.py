@@ -6,7 +6,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, Literal
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
+
 from themes.theme import Role
 from tui.dialogs.dialog import Answered, DialogView, FooterRow, Manners
 from tui.input.actions import Context
@@ -25,8 +26,7 @@ _FAR: Final = 1_000_000
 Letters = Literal["search", "keys"]
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Item:
+class Item(Struct, frozen=True):
     """One line of the list."""
 
     label: str
@@ -36,8 +36,7 @@ class Item:
     """More that a search finds it by."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Picked:
+class Picked(Struct, frozen=True):
     """How the panel was left."""
 
     index: int

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
+from msgspec import Struct
+
 from agent.conversation_facts import ConversationFacts
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -173,8 +174,7 @@ class AskOnboarding(Protocol):
         ...
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class ScreenPorts:
+class ScreenPorts(Struct, frozen=True):
     """What the screen offers to whoever makes the conversation."""
 
     contender: Contender

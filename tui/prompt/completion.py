@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final, Literal
 
+from msgspec import Struct
+
 from agent.files.mention_text import mention_of, unquoted
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 CompletionKind = Literal["command", "file", "shell"]
 
@@ -18,8 +19,7 @@ _FAR: Final = 4
 """From this score on the letters are only somewhere in the name."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Struct, frozen=True):
     """Something to offer."""
 
     label: str
@@ -28,8 +28,7 @@ class Candidate:
     """Other names that find it."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Completion:
+class Completion(Struct, frozen=True):
     """The offers for one word of the prompt."""
 
     start: int

@@ -7,9 +7,9 @@ arrives is text and readline editing. Next: `text_buffer`, `edit_layout`.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from msgspec.structs import replace
 from textual import events
 from textual.geometry import Offset
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from tui.screen.buffer import ScreenBuffer
 from tui.screen.cell import CONTINUATION, UNKNOWN, Row, ScreenCell
@@ -22,8 +23,7 @@ _IGNORED_COLUMNS: Final = 3
 than the text beside it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Shift:
+class Shift(Struct, frozen=True):
     """Rows that move together, as by the terminal's own scrolling; full width."""
 
     top: int
@@ -34,8 +34,7 @@ class Shift:
     """Rows by which the content moves up; negative: down. Never 0."""
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Struct, frozen=True):
     """Neighbouring cells of one row to write."""
 
     y: int
@@ -45,8 +44,7 @@ class Run:
     """Whether all cells right of the run are the same space as its last one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Diff:
+class Diff(Struct, frozen=True):
     """First the shift, then the runs, top to bottom and left to right."""
 
     shift: Shift | None

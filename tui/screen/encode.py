@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from tui.screen.cell import ScreenCell
 from tui.screen.diff import Diff, Run, Shift
@@ -22,8 +23,7 @@ _ERASE_INSIDE_CELLS: Final = 12
 """Fewest spaces within a row for which erasing and moving is cheaper."""
 
 
-@dataclass(slots=True)
-class TerminalState:
+class TerminalState(Struct):
     """What is known about the terminal's cursor and pen; None where it is not known."""
 
     width: int

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 WINDOW_S: Final = 10.0
 """The time over which rates are averaged."""
@@ -18,8 +19,7 @@ SLOW_MEMORY_S: Final = 5.0
 """How long after such a write the line counts as slow."""
 
 
-@dataclass(frozen=True, slots=True)
-class OutputFigures:
+class OutputFigures(Struct, frozen=True):
     """Output so far; for the status view."""
 
     total_bytes: int

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from rich.color import ColorSystem
 from rich.style import Style
 from textual.strip import Strip
@@ -30,8 +30,7 @@ _INVISIBLE_ON_BLANKS: Final = frozenset({1, 2, 3})
 """Attributes that a space does not show, so erasing equals writing spaces."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pen:
+class Pen(Struct, frozen=True):
     """What the terminal draws with."""
 
     attributes: frozenset[int] = frozenset()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
 from typing import TextIO
+
+from msgspec.structs import replace
 
 from agent.assembly.assemble import PersonPorts, assemble, settings_for, surroundings_from
 from agent.exit_status import EXIT_COMPLETED, EXIT_ERROR

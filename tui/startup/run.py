@@ -81,7 +81,7 @@ class _ScreenRun:
     def __init__(self, options: RunOptions, launch_dir: Path, env: Mapping[str, str]) -> None:
         if options.resume == "" and not options.prompt:
             # `-r` alone: the person chooses on the screen, from a conversation that is still empty.
-            from dataclasses import replace
+            from msgspec.structs import replace
 
             options = replace(options, resume=None, prompt="/resume")
         self._launch_dir = launch_dir

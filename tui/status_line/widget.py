@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
+
 from permissions.mode import Mode
 from themes.theme import Role
 from tui.text.styled_rows import FAINT, MUTED, Ink, Row, Run
@@ -43,8 +44,7 @@ _CONTEXT_WARNING: Final = 0.8
 """Share of the context window from which its figure is coloured."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Status:
+class Status(Struct, frozen=True):
     """What the line says."""
 
     mode: Mode = Mode.DEFAULT

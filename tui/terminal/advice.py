@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final, Literal
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
+
 from tui.terminal.title import knows_progress
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Advice:
+class Advice(Struct, frozen=True):
     """One ability."""
 
     name: str
@@ -24,8 +24,7 @@ class Advice:
     """What to set, as lines to copy; empty where nothing needs doing."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Terminal:
+class Terminal(Struct, frozen=True):
     """A terminal program."""
 
     name: str

@@ -7,8 +7,9 @@ what they see. Source: safety rules, terminal escape injection.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import Final, assert_never
+
+from msgspec.structs import replace
 
 from agent.display import (
     CommandDisplay,

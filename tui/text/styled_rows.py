@@ -7,16 +7,16 @@ a test as plain text.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
+from msgspec.structs import replace
+
 from themes.theme import Role
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Ink:
+class Ink(Struct, frozen=True):
     """How a piece of text looks, by meaning."""
 
     role: Role = Role.TEXT
@@ -50,8 +50,7 @@ Run = tuple[str, Ink]
 """A piece of text in one ink; without tabs, line breaks and control characters."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """One row of cells."""
 
     runs: tuple[Run, ...] = ()

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
+
 from tui.screen.width import clusters, text_width
 from tui.text.styled_rows import Ink, Row, Run
 
@@ -108,8 +109,7 @@ def spread(left: Sequence[Run], right: Sequence[Run], width_cells: int) -> tuple
     return (*shown, (" " * gap, Ink()), *right)
 
 
-@lazy_dataclass(slots=True)
-class _Word:
+class _Word(Struct):
     runs: list[Run]
     width: int
 

@@ -5,9 +5,9 @@ Next: `themes.theme` (roles), `tui.text.styled_rows` (rows of text with roles).
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
+from msgspec.structs import replace
 from rich.color import Color
 from rich.segment import Segment
 from rich.style import Style

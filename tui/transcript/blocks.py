@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
+from msgspec import Struct
+
 from agent.display import Display
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 if TYPE_CHECKING:
     # The first frame shows nothing of these.
@@ -25,8 +26,7 @@ ToolState = Literal[
 PromptKind = Literal["prompt", "shell", "command"]
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class PersonMessage:
+class PersonMessage(Struct, frozen=True):
     """What the person sent."""
 
     key: str
@@ -34,8 +34,7 @@ class PersonMessage:
     kind: PromptKind = "prompt"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class AssistantText:
+class AssistantText(Struct, frozen=True):
     """Text of the answer, or a part of it; while it streams, `text` only ever grows at its end."""
 
     key: str
@@ -45,8 +44,7 @@ class AssistantText:
     """Whether it goes on in the middle of what the block before shows."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class ThinkingText:
+class ThinkingText(Struct, frozen=True):
     """One thinking block, shown folded."""
 
     key: str
@@ -54,8 +52,7 @@ class ThinkingText:
     is_streaming: bool
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class AgentActivity:
+class AgentActivity(Struct, frozen=True):
     """What a sub-agent has done so far, on the card of the call that started it."""
 
     agent_id: str
@@ -65,8 +62,7 @@ class AgentActivity:
     output_tokens: int = 0
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class ToolCard:
+class ToolCard(Struct, frozen=True):
     """One tool call from its first character to its result."""
 
     key: str
@@ -88,8 +84,7 @@ class ToolCard:
     agent: AgentActivity | None = None
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class NoticeLine:
+class NoticeLine(Struct, frozen=True):
     """A line for the person alone."""
 
     key: str
@@ -97,8 +92,7 @@ class NoticeLine:
     text: str
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class HookLine:
+class HookLine(Struct, frozen=True):
     """What hooks had to say; hooks that said nothing leave no line."""
 
     key: str
@@ -112,8 +106,7 @@ class HookLine:
         return not all(text.startswith(f"{self.event} hook") for text in self.notices)
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class ErrorBlock:
+class ErrorBlock(Struct, frozen=True):
     """Why the turn could not go on."""
 
     key: str
@@ -122,8 +115,7 @@ class ErrorBlock:
     request_id: str | None
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class CompactionLine:
+class CompactionLine(Struct, frozen=True):
     """Before this line the model knows only a summary."""
 
     key: str
@@ -135,8 +127,7 @@ class CompactionLine:
     """Messages before this line that the model still has."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class EndLine:
+class EndLine(Struct, frozen=True):
     """Why a prompt ended, where it was not simply done."""
 
     key: str
@@ -157,8 +148,7 @@ Block = (
 )
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class RetryCountdown:
+class RetryCountdown(Struct, frozen=True):
     """A failed request waits for its next attempt."""
 
     attempt: int
@@ -170,8 +160,7 @@ class RetryCountdown:
 Phase = Literal["idle", "requesting", "thinking", "writing", "tools", "asking", "retrying", "hooks"]
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Activity:
+class Activity(Struct, frozen=True):
     """What goes on right now, for the line with the spinner."""
 
     phase: Phase = "idle"
@@ -189,8 +178,7 @@ class Activity:
         return self.phase != "idle"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Figures:
+class Figures(Struct, frozen=True):
     """Numbers for the status line."""
 
     session_usage: Usage | None = None

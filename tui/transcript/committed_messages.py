@@ -5,8 +5,9 @@ The second is a resumed conversation, or an endpoint that does not stream.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from agent.display import CommandDisplay
 from agent.prompt.shell_command_note import NOTE

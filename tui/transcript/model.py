@@ -8,8 +8,9 @@ Rendering Model".
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, assert_never
+
+from msgspec.structs import replace
 
 from agent.display import TodoDisplay, TodoItem
 from agent.messages import Message

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Literal
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
+from msgspec.structs import replace
+
 from themes.theme import Role
 from tui.screen.width import clusters, text_width
 from tui.text.styled_rows import Row, Run
@@ -15,8 +16,7 @@ from tui.transcript.viewport import Place, Viewport
 Step = Literal["left", "right", "up", "down", "line_start", "line_end"]
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(Struct, frozen=True):
     """From where the button went down to where the pointer is; columns in cells."""
 
     anchor: Place

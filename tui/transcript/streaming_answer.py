@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from tui.transcript.block_list import BlockList
 from tui.transcript.blocks import AssistantText

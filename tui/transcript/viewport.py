@@ -7,10 +7,10 @@ blocks there are.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 from typing import Final
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct, field
+
 from tui.text.highlight import Highlighter
 from tui.text.styled_rows import BLANK, Row
 from tui.transcript.block_layout import Layout, make_layout
@@ -22,8 +22,7 @@ _KEPT_LAYOUTS: Final = 400
 """Layouts further from the screen than this many blocks are dropped."""
 
 
-@lazy_dataclass(slots=True)
-class Entry:
+class Entry(Struct):
     """One block and what was made of it."""
 
     block: Block
@@ -35,8 +34,7 @@ class Entry:
     generation: int = 0
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """A row of the transcript, whatever lies around it."""
 
     block: int
@@ -44,8 +42,7 @@ class Place:
     """0 is the blank row before the block, where it has one."""
 
 
-@lazy_dataclass(slots=True)
-class Viewport:
+class Viewport(Struct):
     """The list of blocks, and the part of it that is looked at."""
 
     highlighter: Highlighter

@@ -8,10 +8,10 @@ Next: `viewport` (what is visible), `selection` (what is marked).
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from itertools import zip_longest
 from typing import Final, cast
 
+from msgspec.structs import replace
 from textual import events
 from textual.message import Message
 from textual.strip import Strip

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from agent.commands.context import CommandContext
 from agent.commands.results import CommandResult, ShowText

@@ -11,10 +11,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from msgspec import Struct
+
 from agent.commands.arguments import first_number
 from agent.commands.spec import CommandSource, Metadata, Template
 from agent.prompt.frontmatter import read_head
-from permissions.base.lazy_dataclass import lazy_dataclass
 from permissions.base.text.sanitize import sanitize
 
 MAX_FILE_BYTES: Final = 1_000_000
@@ -35,8 +36,7 @@ _PLAIN_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_:.-]*")
 """What nearly all names are; a thousand of them are looked at before the first prompt leaves."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Struct, frozen=True):
     """Something about a command file that its owner should know."""
 
     file: Path
@@ -46,8 +46,7 @@ class Problem:
         return f"{sanitize(str(self.file))}: {self.message}"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Heading:
+class Heading(Struct, frozen=True):
     """What lists say of a file; the same for the same content, wherever the file is."""
 
     description: str
@@ -71,8 +70,7 @@ class Heading:
         )
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class CommandFile:
+class CommandFile(Struct, frozen=True):
     """A file that was read."""
 
     heading: Heading

@@ -14,6 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
+
 from agent.commands.errors import CommandError
 from agent.commands.sources.command_file import (
     MAX_FILE_BYTES,
@@ -37,13 +39,11 @@ from agent.commands.spec import PromptCommand, Template
 from agent.settings.project_items import content_item
 from agent.settings.trust import ItemKind, TrustState
 from permissions.base.files.regular_file import NotRegular, open_regular
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 MAX_FILES: Final = 2_000
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """What the folders hold."""
 
     commands: tuple[PromptCommand, ...] = ()
@@ -53,8 +53,7 @@ class Found:
     problems: tuple[Problem, ...] = ()
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class _Known:
+class _Known(Struct, frozen=True):
     """What was seen of one file."""
 
     signature: Signature

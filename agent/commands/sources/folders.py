@@ -11,16 +11,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from msgspec import Struct
+
 from agent.commands.spec import SKILLS, CommandSource
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 SKILL_FILE: Final = "SKILL.md"
 MAX_DEPTH: Final = 8
 """Folders of commands below each other."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class CommandPlaces:
+class CommandPlaces(Struct, frozen=True):
     """Where to look; folders need not exist."""
 
     home: Path
@@ -32,8 +32,7 @@ class CommandPlaces:
     """Whether those of the project count."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class CommandFolder:
+class CommandFolder(Struct, frozen=True):
     """One folder of commands or skills."""
 
     path: Path

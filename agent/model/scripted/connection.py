@@ -10,13 +10,12 @@ from collections.abc import Coroutine, Mapping
 from http import HTTPStatus
 from typing import Any, Final
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
 
 MAX_HEAD_BYTES: Final = 64 * 1024
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class HttpRequest:
+class HttpRequest(Struct, frozen=True):
     """One request, body included."""
 
     method: str

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import field
 from typing import Any, Literal, get_args
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct, field
 
 Place = Literal[
     "accept",
@@ -25,8 +24,7 @@ Place = Literal[
 ]
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Position:
+class Position(Struct, frozen=True):
     """A point in an answer. A point that the answer does not have lies before its last event.
 
     `accept` is before anything was sent, `headers` after the status line and headers, `event`
@@ -52,8 +50,7 @@ def parse_position(text: str) -> Position:
     raise ValueError(f"{text!r} is no position; choose from {', '.join(places)}")
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Status:
+class Status(Struct, frozen=True):
     """Answer with an HTTP error, or with any status and a body of its own."""
 
     status: int
@@ -67,16 +64,14 @@ class Status:
     content_type: str = "application/json"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Cut:
+class Cut(Struct, frozen=True):
     """End early: `reset` sends RST, `close` drops the connection, `end` ends the body properly."""
 
     at: Position = Position()
     how: Literal["reset", "close", "end"] = "reset"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Stall:
+class Stall(Struct, frozen=True):
     """Go silent; with no `seconds` until released by `hold` name, or until the client hangs up."""
 
     at: Position = Position()
@@ -84,8 +79,7 @@ class Stall:
     hold: str | None = None
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class ErrorEvent:
+class ErrorEvent(Struct, frozen=True):
     """Send an `error` event inside the stream, and end it."""
 
     at: Position = Position()
@@ -94,37 +88,32 @@ class ErrorEvent:
     error_code: str | None = None
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Insert:
+class Insert(Struct, frozen=True):
     """Send extra bytes between events: malformed records, unknown events, noise."""
 
     at: Position = Position()
     data: bytes = b""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Drop:
+class Drop(Struct, frozen=True):
     """Leave out the `nth` event (from 0) of this name."""
 
     event: str
     nth: int = 0
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Duplicate:
+class Duplicate(Struct, frozen=True):
     """Send the `nth` event (from 0) of this name twice."""
 
     event: str
     nth: int = 0
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class NoUsage:
+class NoUsage(Struct, frozen=True):
     """Leave every usage record out."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class WholeJson:
+class WholeJson(Struct, frozen=True):
     """Answer a stream request with one JSON message, as simple servers do."""
 
 

@@ -7,13 +7,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, assert_never
 
+from msgspec import Struct
+
 from agent.model.scripted.prefix import PrefixChain, estimate_tokens, sign_thinking
 from agent.model.scripted.scenario import Part, RawBlock, Text, Thinking, ToolCall, Turn
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(Struct, frozen=True):
     """One event, ready to be written."""
 
     event: str
@@ -26,8 +26,7 @@ class Frame:
         return f"event: {self.event}\ndata: {json.dumps(self.data)}\n\n".encode()
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """A turn made concrete for one request: final blocks, stop reason and usage."""
 
     message_id: str

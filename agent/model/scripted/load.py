@@ -21,9 +21,11 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any, Final, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import fields
 
 from agent.model.scripted.faults import (
     Cut,
@@ -52,7 +54,7 @@ from agent.model.scripted.scenario import (
     When,
 )
 
-T = TypeVar("T")
+T = TypeVar("T", bound=Struct)
 
 
 class ScenarioError(ValueError):
@@ -95,10 +97,10 @@ def _build(
     where: str,
     readers: Mapping[str, Callable[[Any, str], Any]],
 ) -> T:
-    """Return a dataclass filled from the table; `readers` read fields that are no plain values."""
+    """Return a `kind` filled from the table; `readers` read fields that are not plain values."""
     if not isinstance(table, dict):
         raise ScenarioError(f"{where}: expected a table, found {table!r}")
-    known = {field.name: field for field in fields(kind)}  # type: ignore[arg-type]
+    known = {field.name: field for field in fields(kind)}
     values: dict[str, Any] = {}
     for key, value in table.items():
         if key not in known:
@@ -106,10 +108,10 @@ def _build(
         reader = readers.get(key)
         values[key] = value if reader is None else reader(value, f"{where}.{key}")
     for name, field in known.items():
-        needed = field.default is MISSING and field.default_factory is MISSING
-        if needed and name not in values:
+        if field.required and name not in values:
             raise ScenarioError(f"{where}: {name!r} is missing")
-    return kind(**values)
+    made: T = kind(**values)
+    return made
 
 
 def _each(read: Callable[[Any, str], T]) -> Callable[[Any, str], tuple[T, ...]]:

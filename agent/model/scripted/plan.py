@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final, Literal, assert_never
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.model.scripted.faults import (
     Cut,
@@ -22,32 +24,27 @@ from agent.model.scripted.faults import (
     WholeJson,
 )
 from agent.model.scripted.frames import Frame
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Head:
+class Head(Struct, frozen=True):
     """Send the status line and headers."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Send:
+class Send(Struct, frozen=True):
     """Send bytes of the body."""
 
     data: bytes
     tokens: int = 0
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Wait:
+class Wait(Struct, frozen=True):
     """Send nothing for a while; with no `seconds` until `hold` is released or the client leaves."""
 
     seconds: float | None
     hold: str | None = None
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class End:
+class End(Struct, frozen=True):
     """The answer ends: `finish` properly, or as `Cut.how` says. Always the last step."""
 
     how: Literal["finish", "reset", "close", "end"] = "finish"

@@ -7,11 +7,10 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(Struct, frozen=True):
     """One tool, system block or message block, with everything before it digested."""
 
     place: str

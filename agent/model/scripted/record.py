@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import field
 from typing import Any
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct, field
 
 
-@lazy_dataclass(slots=True)
-class RecordedRequest:
+class RecordedRequest(Struct):
     """What was asked and how it was answered; filled in while the answer is sent."""
 
     number: int

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 from typing import Any, Literal
 
+from msgspec import Struct, field
+
 from agent.model.scripted.faults import Fault
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Text:
+class Text(Struct, frozen=True):
     """A text block."""
 
     text: str
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Thinking:
+class Thinking(Struct, frozen=True):
     """A thinking block; an empty text with a signature is what hidden thinking looks like."""
 
     text: str = ""
@@ -26,8 +24,7 @@ class Thinking:
     """None: the server signs it over everything before it, and checks it when it comes back."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class ToolCall:
+class ToolCall(Struct, frozen=True):
     """A `tool_use` block."""
 
     name: str
@@ -38,8 +35,7 @@ class ToolCall:
     """Sent in place of `input`, so that it may be invalid; "" sends no delta at all."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class RawBlock:
+class RawBlock(Struct, frozen=True):
     """Any other block: opened as given, followed by its deltas as given."""
 
     block: Mapping[str, Any]
@@ -51,8 +47,7 @@ Part = Text | Thinking | ToolCall | RawBlock
 ResultKind = Literal["none", "any", "ok", "error", "denied"]
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class When:
+class When(Struct, frozen=True):
     """Conditions on a request; all given ones must hold, none given always holds. Patterns are
     regular expressions, searched without regard to case."""
 
@@ -78,8 +73,7 @@ class When:
     """Number of the request, counted from 1."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Pace:
+class Pace(Struct, frozen=True):
     """Timing and slicing of an answer."""
 
     tokens_per_s: float = 0.0
@@ -93,8 +87,7 @@ class Pace:
     at a time, a negative size everything at once."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(Struct, frozen=True):
     """One answer."""
 
     parts: tuple[Part, ...] = ()
@@ -111,8 +104,7 @@ class Turn:
     fault: Fault | None = None
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class FaultPlan:
+class FaultPlan(Struct, frozen=True):
     """When a fault strikes; all given conditions must hold."""
 
     fault: Fault
@@ -125,8 +117,7 @@ class FaultPlan:
     """0 is without limit."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class ModelInfo:
+class ModelInfo(Struct, frozen=True):
     """One model as `/v1/models/{id}` describes it, and what its requests may hold."""
 
     id: str
@@ -145,8 +136,7 @@ class ModelInfo:
     """Whether `context_management` is taken; nothing is ever left out."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Scenario:
+class Scenario(Struct, frozen=True):
     """A whole script. For each request the first turn that is not used up and whose conditions hold
     answers; `otherwise` where none does; an error 400 that says so without it."""
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.model.scripted.cache import CacheSimulation
 from agent.model.scripted.choose import holds, last_result, prompt_of
@@ -25,7 +27,6 @@ from agent.model.scripted.scenario import (
 )
 from agent.model.scripted.substitute import substitute
 from agent.model.scripted.validate import Problem, find_problem
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 MAX_BODY_BYTES: Final = 32 * 1024 * 1024
 
@@ -44,8 +45,7 @@ ERROR_TYPES: Final[Mapping[int, str]] = {
 }
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Response:
+class Response(Struct, frozen=True):
     """An answer, ready to be performed on a connection."""
 
     status: int

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, assert_never
+
+from msgspec.structs import replace
 
 from agent.model.scripted.scenario import Part, RawBlock, Text, Thinking, ToolCall, Turn
 

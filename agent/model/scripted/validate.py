@@ -6,9 +6,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from msgspec import Struct
+
 from agent.model.scripted.prefix import PrefixChain, as_blocks, is_signed_summary, sign_thinking
 from agent.model.scripted.scenario import ModelInfo
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 KNOWN_FIELDS: Final = frozenset(
     {
@@ -22,8 +23,7 @@ KNOWN_FIELDS: Final = frozenset(
 MAX_CACHE_MARKS: Final = 4
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Struct, frozen=True):
     """Why a request is rejected."""
 
     message: str

@@ -7,9 +7,10 @@ back (a rewind, a withdrawn answer) is passed over; what a compaction replaced i
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct, field
 
 from agent.display import DiffDisplay
 from agent.errors import SessionError
@@ -29,7 +30,6 @@ from agent.session.records import (
     UnreadableRecord,
     from_json,
 )
-from permissions.base.lazy_dataclass import lazy_dataclass
 from permissions.decision import Decision
 
 PAGE_ITEMS: Final = 60
@@ -39,8 +39,7 @@ PAGE_BYTES: Final = 1_000_000
 PastItem = Message | CompactionRecord | NoticeRecord
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class PastCall:
+class PastCall(Struct, frozen=True):
     """How a call ended, beyond what its result says."""
 
     identifier: str
@@ -51,8 +50,7 @@ class PastCall:
     """Who said no, and what; None where nobody did, and where a hook stopped the turn."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Page:
+class Page(Struct, frozen=True):
     """A stretch of the past, oldest first. No call is parted from its result."""
 
     items: tuple[PastItem, ...]

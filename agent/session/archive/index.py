@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
+
 from agent.session.record_lines import Line, read_forwards
 from agent.session.records import (
     MessageRecord,
@@ -23,7 +25,6 @@ from agent.session.records import (
 )
 from agent.session.store import SessionInfo
 from permissions.base.files.private_file import make_private_file
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 SCHEMA_VERSION: Final = 1
 MAX_TEXT_CHARACTERS: Final = 20_000
@@ -42,8 +43,7 @@ CREATE VIRTUAL TABLE IF NOT EXISTS text USING fts5(
 """
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(Struct, frozen=True):
     """One place where the words were found."""
 
     session_id: str

@@ -7,6 +7,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
+
 from agent.errors import SessionError
 from agent.messages import Message
 from agent.prompt.shell_command_note import as_typed
@@ -22,15 +24,13 @@ from agent.session.records import (
 )
 from agent.session.resume import tail
 from agent.session.store import SessionInfo
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 HEAD_LINES: Final = 40
 TAIL_RECORDS: Final = 60
 PREVIEW_CHARACTERS: Final = 400
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class SessionSummary:
+class SessionSummary(Struct, frozen=True):
     """One line of the picker, and its preview."""
 
     id: str

@@ -8,8 +8,9 @@ import stat
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from msgspec import Struct
+
 from permissions.base.files.private_file import make_private_dir, write_private
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 MAX_BLOB_BYTES: Final = 50_000_000
 """A larger file is not kept; whoever restores is told."""
@@ -33,8 +34,7 @@ def copy_snapshots(source: Path, target: Path) -> None:
     write_private(target / LOG_NAME, data[: data.rfind(b"\n") + 1])
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class PathState:
+class PathState(Struct, frozen=True):
     """A path as it was at one moment."""
 
     type: Literal["file", "absent", "link", "not_kept"]

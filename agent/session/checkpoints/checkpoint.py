@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from msgspec import Struct
+
 from agent.errors import SessionError
 from agent.session.checkpoints.blobs import FILES_NAME, LOG_NAME, BlobStore, PathState
 from agent.session.checkpoints.snapshot import Snapshot
@@ -22,14 +24,12 @@ from agent.session.record_lines import Line, read_forwards
 from agent.session.transcript import Transcript
 from agent.tools.base import ToolError
 from agent.tools.files.atomic_write import replace_file
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 REDO: Final = "redo-"
 """How the turn of a restore is named, by which it can be taken back."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class FileChange:
+class FileChange(Struct, frozen=True):
     """What restoring does to one path."""
 
     path: Path
@@ -40,8 +40,7 @@ class FileChange:
     """For `cannot`: why, for people."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Preview:
+class Preview(Struct, frozen=True):
     """What a restore would do; nothing has happened yet."""
 
     turn_id: str
@@ -51,8 +50,7 @@ class Preview:
     """Effects of commands that no snapshot covers, for people."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Restored:
+class Restored(Struct, frozen=True):
     """What a restore did."""
 
     done: tuple[FileChange, ...]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from msgspec import Struct
+
 from agent.session.checkpoints.blobs import PathState
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(Struct, frozen=True):
     """One path before one change."""
 
     turn_id: str

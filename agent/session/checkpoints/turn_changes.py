@@ -9,10 +9,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
+
 from agent.session.checkpoints.blobs import BlobStore, PathState
 from agent.session.checkpoints.snapshot import Snapshot
 from permissions.base.files.plain_file import read_plain
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 MAX_BYTES: Final = 2_000_000
 """Of one file; larger ones are named and not compared."""
@@ -20,8 +21,7 @@ MAX_FILE_BYTES: Final = 20_000_000
 """Of one file as it is now; larger ones are not even read."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class TurnChange:
+class TurnChange(Struct, frozen=True):
     """One file that a turn may have changed, and did."""
 
     path: Path

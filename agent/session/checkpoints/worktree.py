@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final, Literal
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
 
 MAX_FILES: Final = 2_000
 MAX_TOTAL_BYTES: Final = 100_000_000
@@ -36,8 +36,7 @@ _QUIET: Final = (
 )
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Listing:
+class Listing(Struct, frozen=True):
     """Files worth a copy before a command runs."""
 
     paths: tuple[Path, ...]

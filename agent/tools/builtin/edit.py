@@ -6,6 +6,7 @@ import asyncio
 from pathlib import Path
 from typing import Annotated, Final
 
+from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field
 
 from agent.display import Display
@@ -23,7 +24,6 @@ from agent.tools.files.file_diff import file_diff
 from agent.tools.files.line_change import NoSuchText, change_text
 from agent.tools.files.paths import absolute, path_objection, shown, with_absolute
 from agent.tools.files.text_file import NotText, TextFile, decode
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 _SNIPPET_CONTEXT: Final = 3
 _SNIPPET_LINES: Final = 40
@@ -54,8 +54,7 @@ class EditInput(BaseModel):
     ] = False
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class _Edited:
+class _Edited(Struct, frozen=True):
     before: TextFile
     after: str
     data: bytes

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Final
 
+from msgspec.structs import replace
 from pydantic import BaseModel, ConfigDict, Field
 
 from agent.messages import text_block

@@ -15,11 +15,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from msgspec import Struct
+
 from agent.tools.base import ToolError
 from agent.tools.file_state import digest
 from agent.tools.files.paths import printable
 from permissions.base.files.regular_file import NotRegular, open_regular
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 MAX_EDIT_BYTES: Final = 20 * 1024 * 1024
 """Largest file that Edit and Write read, compare and replace."""
@@ -32,8 +33,7 @@ _NOT_KEPT: Final = frozenset({"security.capability"})
 _NO_LINKS: Final = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK})
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class CurrentFile:
+class CurrentFile(Struct, frozen=True):
     """A regular file as it is on disk now."""
 
     data: bytes

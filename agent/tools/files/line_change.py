@@ -7,8 +7,9 @@ from bisect import bisect_left
 from itertools import islice
 from typing import Final
 
+from msgspec import Struct
+
 from agent.tools.files.text_file import TextFile
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 _MAX_SEARCHED_LINES: Final = 20_000
 _MAX_QUOTED_LINES: Final = 12
@@ -21,8 +22,7 @@ class NoSuchText(Exception):
     """The old text is missing or not unique; the message helps the model to find the right one."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """A text after a replacement."""
 
     text: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 from typing import Final, Literal
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
 
 Encoding = Literal["utf-8", "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be", "latin-1"]
 LineEnding = Literal["\n", "\r\n"]
@@ -27,8 +27,7 @@ class NotText(Exception):
     """The bytes are no text; the message says what gives them away."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class TextFile:
+class TextFile(Struct, frozen=True):
     """A decoded file; `encode` gives back its bytes exactly."""
 
     text: str

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import BinaryIO, Final
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
 
 DEFAULT_LINES: Final = 2_000
 MAX_LINE_CHARS: Final = 2_000
@@ -21,8 +21,7 @@ _HIDDEN: Final = re.compile(
 )
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Window:
+class Window(Struct, frozen=True):
     """The lines shown, and what is to say about the rest."""
 
     lines: tuple[str, ...]

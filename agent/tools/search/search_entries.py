@@ -8,14 +8,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
+
 from agent.tools.files.paths import shown
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 _NUMBERED: Final = re.compile(r"(\d+)([:-])(.*)", re.DOTALL)
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """One line of the result; `path` is None for the separator between groups."""
 
     path: Path | None

@@ -16,12 +16,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from msgspec import Struct
 from pathspec import GitIgnoreSpec
 
 from agent.tools.search.glob_match import GlobMatcher
 from permissions.base.files.plain_file import read_plain
 from permissions.base.files.regular_file import NotRegular, open_regular
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 MAX_FILE_BYTES: Final = 50 * 1024 * 1024
 _BINARY_SAMPLE: Final = 65_536
@@ -47,8 +47,7 @@ _TYPES: Final = {
 }
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class _Ignore:
+class _Ignore(Struct, frozen=True):
     """The rules of one folder's ignore file."""
 
     folder: Path

@@ -15,9 +15,10 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urljoin, urlsplit
 
+from msgspec import Struct
+
 from agent.tools.base import ToolError
 from hooks.execution.handlers.http import proxy_for
-from permissions.base.lazy_dataclass import lazy_dataclass
 from permissions.base.network.guarded_connect import Verdict, check_url
 from permissions.base.network.private_addresses import address_kind
 
@@ -34,8 +35,7 @@ Judge = Callable[[str], Verdict]
 """Says whether a URL may be fetched, and from which addresses. May block; runs in a thread."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Page:
+class Page(Struct, frozen=True):
     """What a server answered."""
 
     url: str

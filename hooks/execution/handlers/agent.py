@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from hooks.answers.response import HandlerOutcome, HandlerResult
 from hooks.config.spec import AgentHandler

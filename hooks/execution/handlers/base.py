@@ -5,24 +5,24 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Final, Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from hooks.answers.answer import Answer
 from hooks.answers.response import HandlerOutcome, HandlerResult, ReasonSource, settle
 from hooks.config.spec import HandlerSpec
 from hooks.events.capabilities import EFFECTS
 from hooks.ports import HookPorts, HookSession
-from permissions.base.lazy_dataclass import lazy_dataclass
 from permissions.base.text.strict_json import load_json
 
 ARGUMENTS: Final = re.compile(r"(?<!\\)\$ARGUMENTS\b")
 JSON_OBJECT: Final = re.compile(r"\{.*\}", re.DOTALL)
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class HookCall:
+class HookCall(Struct, frozen=True):
     """One handler about to run for one event."""
 
     spec: HandlerSpec

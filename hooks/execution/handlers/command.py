@@ -7,8 +7,9 @@ import json
 import shlex
 import shutil
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from hooks.answers.response import (
     SHOWN_LIMIT_CHARS,

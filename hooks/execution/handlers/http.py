@@ -8,9 +8,11 @@ import re
 import ssl
 import threading
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import replace
 from typing import Final
 from urllib.parse import urlsplit
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from hooks.answers.response import (
     SHOWN_LIMIT_CHARS,
@@ -22,7 +24,6 @@ from hooks.answers.response import (
 )
 from hooks.config.spec import HttpHandler
 from hooks.execution.handlers.base import HookCall
-from permissions.base.lazy_dataclass import lazy_dataclass
 from permissions.base.network.guarded_connect import Resolve, Verdict, check_url
 from permissions.base.network.url_patterns import url_matches
 from permissions.base.text.strict_json import load_json
@@ -31,8 +32,7 @@ RESPONSE_LIMIT_BYTES: Final = 4 * 1024 * 1024
 VARIABLE: Final = re.compile(r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))")
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Response:
+class Response(Struct, frozen=True):
     """The part of a response that hooks look at."""
 
     status: int

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from hooks.answers.response import HandlerOutcome, HandlerResult, Printed, judge_printed
 from hooks.config.spec import McpToolHandler

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from typing import Final
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
 
 SETTLED_S: Final = 60.0
 """A folder younger than this may not have its lock yet."""
@@ -20,8 +20,7 @@ SETTLED_S: Final = 60.0
 _FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class OwnedFolder:
+class OwnedFolder(Struct, frozen=True):
     """A private folder, locked for as long as its owner lives."""
 
     path: Path

@@ -16,7 +16,8 @@ from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
+
 from permissions.base.network.private_addresses import (
     address_kind,
     is_plain_loopback,
@@ -32,8 +33,7 @@ BRACKETED: Final = re.compile(r"\[[^\[\]]*\](?::[0-9]*)?")
 LOCALHOST: Final = ("127.0.0.1", "::1")
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """Whether a request may go to a URL."""
 
     allowed: bool
@@ -78,8 +78,7 @@ def check_url(url: str, resolve: Resolve) -> Verdict:
     return Verdict(True, f"{host} resolves to public addresses only", found)
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class _Host:
+class _Host(Struct, frozen=True):
     """A URL's host as it will be understood."""
 
     name: str

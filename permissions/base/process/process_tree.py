@@ -11,14 +11,13 @@ import signal
 from collections.abc import Iterable
 from typing import Final
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
 
 MARK: Final = "AGENT_TUI_CALL"
 """Environment variable that every descendant of a command inherits; its value tells whose."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Member:
+class Member(Struct, frozen=True):
     """One live process of a session."""
 
     pid: int

@@ -16,11 +16,12 @@ import subprocess
 import threading
 import uuid
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import IO, Final
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
+from msgspec.structs import replace
+
 from permissions.base.process import descriptor_limits as room
 from permissions.base.process.descendants import MARK, signal_marked
 from permissions.base.process.guardian import forget, started, watch
@@ -44,8 +45,7 @@ class NoRoom(CannotStart):
     """It could not be started now; when others have ended it may be."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Program:
+class Program(Struct, frozen=True):
     """What to run."""
 
     argv: tuple[str, ...]
@@ -54,8 +54,7 @@ class Program:
     stdin: bytes
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class ProcessResult:
+class ProcessResult(Struct, frozen=True):
     """How a program ended."""
 
     exit_code: int | None

@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
 
 _OPENING: Final = re.compile(r"([ \t]*)(?:[-+*] |\d{1,9}[.)] )?[ \t]*(`{3,}(?=[^`]*$)|~{3,})")
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class CodeBlock:
+class CodeBlock(Struct, frozen=True):
     """One fenced block."""
 
     language: str

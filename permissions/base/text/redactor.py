@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any, Final
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
+
 from permissions.base.text.named_secrets import SECRET_NAME
 
 MIN_VALUE_CHARACTERS: Final = 8
@@ -20,8 +21,7 @@ _NOT_SECRET: Final = frozenset({"PWD", "OLDPWD", "SSH_AUTH_SOCK", "XAUTHORITY", 
 _PLAIN_VALUE = re.compile(r"(?:/[^\s]*|[a-z]+|[0-9]{1,9}|true|false)", re.IGNORECASE)
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class _Format:
+class _Format(Struct, frozen=True):
     """What one kind of key looks like. Patterns begin with fixed text: that is what is fast."""
 
     name: str

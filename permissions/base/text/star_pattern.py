@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
 
 UNKNOWN = "\ue000"
 """Stands in a text for a piece whose value is known only when the command runs."""
@@ -17,8 +17,7 @@ def without_brackets(pattern: str) -> str:
     return pattern if first < 0 or last < first else f"{pattern[:first]}*{pattern[last + 1 :]}"
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class StarPattern:
+class StarPattern(Struct, frozen=True):
     """Literal chunks with a wildcard between each two; one chunk means an exact text."""
 
     chunks: tuple[str, ...]

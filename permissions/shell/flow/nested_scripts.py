@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 from shlex import quote
 
-from permissions.base.record import record
+from msgspec import Struct
+
 from permissions.base.text.star_pattern import UNKNOWN
 from permissions.shell.arguments import split_arguments
 from permissions.shell.syntax import (
@@ -21,8 +22,7 @@ from permissions.shell.syntax import (
 )
 
 
-@record(frozen=True, slots=True)
-class Texts:
+class Texts(Struct, frozen=True):
     """What is known about the texts that one command hands to a shell."""
 
     scripts: tuple[str, ...] = ()

@@ -11,7 +11,8 @@ import os
 import re
 from collections.abc import Iterable
 
-from permissions.base.record import record
+from msgspec import Struct
+
 from permissions.base.text.star_pattern import UNKNOWN
 from permissions.shell.flow.nested_scripts import printed
 from permissions.shell.syntax import (
@@ -47,8 +48,7 @@ Folders = frozenset[str]
 _ANYWHERE: Folders = frozenset({UNKNOWN_FOLDER})
 
 
-@record(frozen=True, slots=True)
-class Placed:
+class Placed(Struct, frozen=True):
     """A simple command or a redirection of a compound one, with its folders."""
 
     simple: Simple
@@ -65,8 +65,7 @@ class Placed:
     """Stands in a loop."""
 
 
-@record(frozen=True, slots=True)
-class _Exit:
+class _Exit(Struct, frozen=True):
     """Where the shell may be after a statement, by its result."""
 
     success: Folders

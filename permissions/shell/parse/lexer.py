@@ -8,9 +8,9 @@ makes the command unparsable, which is never allowed.
 from __future__ import annotations
 
 import re
-from dataclasses import field
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct, field
+
 from permissions.shell.syntax import Unparsable
 
 MAX_DEPTH = 40
@@ -33,8 +33,7 @@ _BRACE_RUN = re.compile(r"""[^}\\'"$`<>]+""")
 _TEXT_RUN = re.compile(r"[^\\$`]+")
 
 
-@lazy_dataclass(slots=True)
-class Document:
+class Document(Struct):
     """A here-document; positions are byte offsets."""
 
     delimiter: str
@@ -53,8 +52,7 @@ class Document:
     """Where that line ends."""
 
 
-@lazy_dataclass(slots=True)
-class Marks:
+class Marks(Struct):
     """What the scanner found; positions are byte offsets."""
 
     quoted: set[tuple[int, int]] = field(default_factory=set)

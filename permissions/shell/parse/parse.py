@@ -6,10 +6,10 @@ Fails closed: a node type, a gap or a piece of quoting that is not understood ra
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from functools import lru_cache
 
 import tree_sitter_bash
+from msgspec.structs import replace
 from tree_sitter import Language, Parser
 
 from permissions.shell.parse.cross_check import verify

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 
+from msgspec.structs import replace
 from tree_sitter import Node as TreeNode
 
 from permissions.shell.parse.tree_nodes import REDIRECTS, WORDS, is_lost_dash, raw_text

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
+from msgspec.structs import replace
 from tree_sitter import Node as TreeNode
 
 from permissions.base.text.star_pattern import UNKNOWN

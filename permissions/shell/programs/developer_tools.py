@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
+
 from permissions.shell.access import Access, AccessKind, attached_values, each, names
 from permissions.shell.syntax import Word
 
 _NONE: frozenset[str] = frozenset()
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class _Formatter:
+class _Formatter(Struct, frozen=True):
     """A program that rewrites the files it is given."""
 
     needs: frozenset[str] = _NONE

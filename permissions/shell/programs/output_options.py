@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
+
 from permissions.shell.access import Access, AccessKind, attached_values, each, names
 from permissions.shell.syntax import Word
 
 _NONE: frozenset[str] = frozenset()
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class _Outputs:
+class _Outputs(Struct, frozen=True):
     files: frozenset[str] = _NONE
     folders: frozenset[str] = _NONE
     """Options that name a folder in which the program writes files of its own choice."""

@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
-from permissions.base.record import record
+from msgspec import Struct
+
 from permissions.base.text.star_pattern import without_brackets
 from permissions.shell.access import names
 
@@ -16,8 +17,7 @@ PROGRAMS = names(
 """The programs that may."""
 
 
-@record(frozen=True, slots=True)
-class TreeReading:
+class TreeReading(Struct, frozen=True):
     """What a command reads of the folders that it is given."""
 
     reads_hidden: bool

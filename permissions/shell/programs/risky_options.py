@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
+
 from permissions.shell.access import attached_values
 from permissions.shell.arguments import Arguments, Option, is_listed, split_arguments
 from permissions.shell.parse.assignments import SETTERS, setting_risk
@@ -22,8 +23,7 @@ from permissions.shell.programs.text_tools import sed_arguments
 from permissions.shell.syntax import Word
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class _Table:
+class _Table(Struct, frozen=True):
     short: str = ""
     """Letters of risky short options."""
     long: frozenset[str] = frozenset()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from shlex import quote
 
-from permissions.base.record import record
+from msgspec import Struct
+from msgspec.structs import replace
+
 from permissions.base.text.star_pattern import UNKNOWN
 from permissions.shell.syntax import PIPE_MARK, Word
 
@@ -13,8 +14,7 @@ SUPPLIED = Word("{}", PIPE_MARK, splits=False)
 """Stands for operands that come from elsewhere (`xargs`, `find -exec`)."""
 
 
-@record(frozen=True, slots=True)
-class Layer:
+class Layer(Struct, frozen=True):
     """A command as one of the programs around it would run it; the first is the whole command."""
 
     words: tuple[Word, ...]

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from permissions.shell.access import names
 from permissions.shell.arguments import split_arguments

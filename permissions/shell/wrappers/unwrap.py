@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from shlex import quote
 
-from permissions.base.record import record
+from msgspec import Struct
+
 from permissions.shell.access import names
 from permissions.shell.flow.nested_scripts import (
     Texts,
@@ -32,8 +33,7 @@ MAX_SUPPLIED = 32
 """Operands from a visible input of xargs that are looked at."""
 
 
-@record(frozen=True, slots=True)
-class Unwrapped:
+class Unwrapped(Struct, frozen=True):
     """All layers of one command."""
 
     layers: tuple[Layer, ...]
@@ -47,8 +47,7 @@ class Unwrapped:
     """The innermost shell that takes its commands from its input."""
 
 
-@record(frozen=True, slots=True)
-class Reader:
+class Reader(Struct, frozen=True):
     """A shell that takes its commands from its input."""
 
     name: str

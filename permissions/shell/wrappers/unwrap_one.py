@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from shlex import quote
+
+from msgspec.structs import replace
 
 from permissions.base.text.star_pattern import UNKNOWN
 from permissions.shell.arguments import Arguments, split_arguments

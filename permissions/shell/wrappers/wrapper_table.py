@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Wrapper:
+class Wrapper(Struct, frozen=True):
     """How a program takes the command that it runs."""
 
     valued: str = ""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from agent.conversation.settings_reload import Approve, LiveSettings
 from agent.hook_events.config import hook_config

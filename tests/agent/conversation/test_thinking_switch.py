@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from agent.assembly.loop_setup import request_builder
 from agent.conversation.model_selection import ModelInUse

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from random import Random
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from agent.recovery.classify import Failure, FailureKind
 from agent.recovery.escalation import Climb, Degrade, Fail, FallBack, Retry, Rung, climb

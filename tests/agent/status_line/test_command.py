@@ -7,10 +7,10 @@ import json
 import os
 import select
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from agent.commands.context import CommandContext
 from agent.events import Usage

@@ -397,7 +397,7 @@ async def test_other_names_of_a_file_are_told_of(bench: Bench, tool: Tool[Any]) 
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from agent.tools import atomic_write as a
+from agent.tools.files import atomic_write as a
 step = sys.argv[2]
 real = getattr(os, step)
 def die(*given, **named):

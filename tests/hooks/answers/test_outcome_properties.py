@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import cast, get_args
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from hooks.answers.answer import Answer, Verdict
 from hooks.answers.outcome import PRECEDENCE, aggregate

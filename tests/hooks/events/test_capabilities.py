@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pytest
+from msgspec.structs import replace
 
 from hooks.answers.outcome import EventOutcome, aggregate
 from hooks.answers.response import HandlerOutcome, Printed, block_on_failure, judge_printed

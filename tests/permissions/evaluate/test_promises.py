@@ -5,10 +5,10 @@ Those about adding and removing rules and operators are in `test_invariants`.
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from collections.abc import Callable
 
+import msgspec.structs
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -271,6 +271,6 @@ def test_an_ask_beats_every_allow(
     alone = bash(engine, command, texts=asks, mode=mode)
     if alone.behavior is Behavior.ALLOW or alone.reason not in ("ask_rule", "deny_rule"):
         return
-    allows = [dataclasses.replace(text, behavior=RuleBehavior.ALLOW) for text in texts]
+    allows = [msgspec.structs.replace(text, behavior=RuleBehavior.ALLOW) for text in texts]
     together = bash(engine, command, texts=[*asks, *allows], mode=mode)
     assert STRICTNESS[together.behavior] >= STRICTNESS[alone.behavior]

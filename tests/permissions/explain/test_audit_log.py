@@ -6,12 +6,12 @@ import json
 import os
 import stat
 import threading
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from permissions.decision import Behavior, Decision, DecisionSource
 from permissions.evaluate.cascade import decide

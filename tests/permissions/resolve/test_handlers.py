@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import pytest
+from msgspec.structs import replace
 
 from permissions.decision import Behavior, Decision, DecisionSource, Reason, ReasonType, TraceStep
 from permissions.request import PermissionRequest

@@ -6,11 +6,12 @@ import asyncio
 import json
 import stat
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from permissions.decision import Behavior, Decision, DecisionSource
 from permissions.resolve.denial_limits import DenialState

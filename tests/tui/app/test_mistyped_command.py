@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from tests.tui.app.test_app_keys import settled
 from tests.tui.recorded import RecordedConversation, center_for, make_app

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from agent.abort import AbortController
 from agent.display import DiffDisplay
@@ -110,7 +110,7 @@ def press(dialog: Dialog, *keys: str) -> None:
 
 
 def permission(**changes: object) -> PermissionDialog:
-    asked = replace(PermissionAsk(BASH, PENDING, None, (OFFER,)), **changes)  # type: ignore[arg-type]
+    asked = replace(PermissionAsk(BASH, PENDING, None, (OFFER,)), **changes)
     return PermissionDialog(asked, Highlighter())
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from agent.tools.services import Question, QuestionOption
 from tests.tui.dialogs.test_dialogs import QUESTIONS, drawn

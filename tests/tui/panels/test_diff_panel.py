@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from tests.tui.app.test_app_keys import settled, text_of
 from tests.tui.dialogs.test_dialogs import drawn

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from agent.permission_config.context import Grants
 from permissions.decision import Behavior, Decision, DecisionSource, Reason, ReasonType

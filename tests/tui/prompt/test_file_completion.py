@@ -6,10 +6,10 @@ import asyncio
 import json
 import os
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from agent.commands.service import CommandCenter
 from agent.files.index import FileIndex

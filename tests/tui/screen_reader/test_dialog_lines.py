@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from permissions.decision import Behavior, TraceEntry, TraceStep
 from permissions.request import PermissionRequest

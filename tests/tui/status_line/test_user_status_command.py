@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import shlex
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from agent.display import DiffDisplay
 from agent.events import Complete, RequestStart, TextDelta, ToolResult, Usage

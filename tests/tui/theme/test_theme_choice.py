@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from tests.tui.app.test_app_keys import send, settled, transcript_of
 from tests.tui.panels.test_panels import opened

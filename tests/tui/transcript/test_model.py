@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, replace
+from msgspec.structs import astuple
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from agent.display import DiffDisplay, TodoDisplay, TodoItem
 from agent.events import (

@@ -10,11 +10,12 @@ import shlex
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Literal
 
 import click
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from agent.assembly.assemble import surroundings_from
 from agent.commands.sources.discover import CommandFinder
@@ -30,7 +31,6 @@ from agent.settings.locations import expand_home
 from agent.tools.search.rg import find_rg
 from hooks.health import check_health, check_round_trip, is_open_guard
 from permissions.base.files.plain_file import read_plain
-from permissions.base.lazy_dataclass import lazy_dataclass
 from permissions.base.process.child_environment import child_environment
 from permissions.base.text.sanitize import reveal
 from permissions.explain.explain_decision import home_relative, place_relative
@@ -48,8 +48,7 @@ from tui.theme.theme_choice import AUTO, theme_for
 from tui.version import version
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Check:
+class Check(Struct, frozen=True):
     """One thing looked at."""
 
     name: str

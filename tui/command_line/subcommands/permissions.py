@@ -7,12 +7,12 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 import click
+from msgspec.structs import replace
 
 from permissions.base.text.sanitize import reveal
 from permissions.check_cli import (

@@ -6,14 +6,13 @@ import os
 from pathlib import Path
 
 import click
+from msgspec import Struct
 
 from agent.errors import ConfigError
 from agent.settings.load import CliSettings, Settings, load_settings
-from permissions.base.lazy_dataclass import lazy_dataclass
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Here:
+class Here(Struct, frozen=True):
     """The folders of this process."""
 
     cwd: Path

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import Final, get_args
 
 import click
+from msgspec.structs import asdict
 
 from agent.errors import SessionError
 from agent.observe.observer import spans_path

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
+
 from tui.editing.vim.motions import MOTIONS
 from tui.editing.vim.objects import OBJECT_KEYS
 
@@ -17,8 +18,7 @@ _BARE_MOTIONS: Final = frozenset({*MOTIONS, "G", ";", ","} - _G_MOTIONS)
 MAX_COUNT: Final = 10_000
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Command:
+class Command(Struct, frozen=True):
     """One complete command."""
 
     verb: str

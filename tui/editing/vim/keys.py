@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Final, Literal
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
+
 from tui.editing.buffer import TextBuffer
 from tui.editing.draft import Draft, Piece
 from tui.editing.vim import operators
@@ -40,8 +41,7 @@ KeyUse = Literal["taken", "passed", "up", "down", "search"]
 `search`: through the history by words."""
 
 
-@lazy_dataclass(slots=True)
-class _Insertion:
+class _Insertion(Struct):
     """What is being typed, until Esc makes it one change."""
 
     command: Command

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final, Literal
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
+
 from tui.text.graphemes import left_of, right_of
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Target:
+class Target(Struct, frozen=True):
     """Where a motion leads, and what an operator does with the way there."""
 
     cursor: int

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
+
 from tui.editing.buffer import TextBuffer
 from tui.editing.draft import Piece
 from tui.editing.vim.motions import first_character, line_end, line_start
@@ -15,8 +16,7 @@ from tui.text.graphemes import right_of
 INDENT: Final = "  "
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Span:
+class Span(Struct, frozen=True):
     """What an operator works on; whole lines reach from a line's start to the end of a line."""
 
     start: int

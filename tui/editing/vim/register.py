@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from msgspec import Struct, field
+from msgspec.structs import replace
 
-from permissions.base.lazy_dataclass import lazy_dataclass
 from tui.editing.buffer import TextBuffer
 from tui.editing.draft import Piece
 from tui.editing.vim.motions import first_character, line_end, line_start
 from tui.text.graphemes import left_of, right_of
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class Register:
+class Register(Struct, frozen=True):
     """Text cut or copied last."""
 
     piece: Piece = field(default_factory=lambda: Piece(""))

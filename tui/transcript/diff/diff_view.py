@@ -8,8 +8,9 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final, Literal
 
+from msgspec import Struct
+
 from agent.display import DiffDisplay
-from permissions.base.lazy_dataclass import lazy_dataclass
 from themes.theme import Role
 from tui.text.highlight import HighlightedLine
 from tui.text.styled_rows import MUTED, Ink, Row, Run
@@ -26,8 +27,7 @@ _SIMILAR_ENOUGH: Final = 0.4
 """Below this two lines are different lines, and marking words would only be noise."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class DiffLine:
+class DiffLine(Struct, frozen=True):
     """One line of a hunk."""
 
     kind: Literal["same", "added", "removed"]
@@ -39,8 +39,7 @@ class DiffLine:
     """The line it replaces, or that replaced it, if the words that changed are to be marked."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class FileDiff:
+class FileDiff(Struct, frozen=True):
     """All hunks of one file."""
 
     hunks: tuple[tuple[DiffLine, ...], ...]

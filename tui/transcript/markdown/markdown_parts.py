@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
 
 PART_CHARS: Final = 4_000
 """A part ends at the first place after so many characters where it may."""
@@ -28,8 +28,7 @@ _TAG_END: Final = re.compile(r"</(?:pre|script|style|textarea)>", re.IGNORECASE)
 """HTML that goes on over blank lines, and what ends it."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class TextPart:
+class TextPart(Struct, frozen=True):
     """One part of a text."""
 
     text: str

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
 
 from themes.theme import Role
 from tui.text.highlight import HighlightedLine, Highlighter

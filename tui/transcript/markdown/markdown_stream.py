@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from permissions.base.lazy_dataclass import lazy_dataclass
+from msgspec import Struct
+
 from tui.text.highlight import BlockKey, Highlighter
 from tui.text.styled_rows import BLANK, Row
 from tui.transcript.markdown.markdown_rows import (
@@ -30,8 +31,7 @@ _PIECE_CHARS: Final = 1_000
 """Finished text is drawn in pieces of about this size: what is coloured later is drawn again."""
 
 
-@lazy_dataclass(frozen=True, slots=True)
-class _Piece:
+class _Piece(Struct, frozen=True):
     """Finished rows whose code is still being lexed."""
 
     text: str

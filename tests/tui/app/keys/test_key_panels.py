@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from agent.events import ToolDispatch, ToolResult
 from tests.tui.app.test_app_keys import T, send, settled, text_of, transcript_of
