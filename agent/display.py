@@ -1,4 +1,4 @@
-"""What a tool call shows a person: small frozen values the screen renders and the dialog
+"""What a tool call shows a user: small frozen values the screen renders and the dialog
 previews."""
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class DiffDisplay(Struct, frozen=True):
     """One file's change, whole texts; the screen makes hunks and word marks from them."""
 
     path: str
-    """As shown to people: relative to the launch folder where it lies inside."""
+    """As shown to users: relative to the launch folder where it lies inside."""
     old: str
     """Empty for a new file (see `is_new`)."""
     new: str

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 
 class AgentError(Exception):
-    """Base of every error this package raises on purpose; the text is for people."""
+    """Base of every error this package raises on purpose; the text is for users."""
 
 
 class UsageError(AgentError):

@@ -1,6 +1,6 @@
 """The agent event stream: one frozen dataclass per kind, one union, `AgentEvent`.
 
-Order within one prompt (one `turn_id`): `MessageCommitted` of the person's message, then per model
+Order within one prompt (one `turn_id`): `MessageCommitted` of the user's message, then per model
 request `RequestStart`, deltas, `Complete`, `MessageCommitted`; then per tool call `ToolDispatch` …
 `ToolResult`; `Terminal` is always last, exactly once. Consumers subscribe through `agent.stream`.
 The terminal's input events are another bus and never appear here.
@@ -192,7 +192,7 @@ class HookStarted(Struct, frozen=True):
 
 
 class HookFinished(Struct, frozen=True):
-    """Handlers of a hook event ended; `notices` are lines for people, failures included."""
+    """Handlers of a hook event ended; `notices` are lines for users, failures included."""
 
     turn_id: str
     event: str
@@ -219,7 +219,7 @@ class UsageUpdate(Struct, frozen=True):
 
 
 class RetryScheduled(Struct, frozen=True):
-    """The request failed and is tried again after a wait that the person can end with Esc."""
+    """The request failed and is tried again after a wait that the user can end with Esc."""
 
     turn_id: str
     attempt: int
@@ -267,7 +267,7 @@ class Tombstone(Struct, frozen=True):
 
 
 class Notice(Struct, frozen=True):
-    """A line for the person; never sent to the model."""
+    """A line for the user; never sent to the model."""
 
     turn_id: str
     level: Literal["info", "warning", "error"]
@@ -303,7 +303,7 @@ class ErrorEvent(Struct, frozen=True):
     turn_id: str
     kind: str
     message: str
-    """What failed and what to do about it, for people."""
+    """What failed and what to do about it, for users."""
     request_id: str | None = None
     agent_id: str | None = None
     type: Literal["error"] = "error"

@@ -1,4 +1,4 @@
-"""Which part of a history a person wants summarised."""
+"""Which part of a history a user wants summarised."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Side = Literal["before", "since"]
 
 
 class HistoryPart(Struct, frozen=True):
-    """A part told by one of the person's messages."""
+    """A part told by one of the user's messages."""
 
     message_uid: str
     side: Side

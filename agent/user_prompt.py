@@ -1,4 +1,4 @@
-"""What a person sends: a module of its own, so that the screen starts without the loop behind
+"""What a user sends: a module of its own, so that the screen starts without the loop behind
 it."""
 
 from __future__ import annotations

@@ -314,7 +314,7 @@ class _MarkSights:
 
 
 def _type_keys(program: Program, keys: int) -> tuple[list[float], int]:
-    """Type keys at a person's uneven pace and erase them; the echo times in ms, and the output."""
+    """Type keys at a user's uneven pace and erase them; the echo times in ms, and the output."""
     chance = random.Random(keys)
     program.review()
     counter = _KeyCounter()

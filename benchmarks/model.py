@@ -47,7 +47,7 @@ class Asked:
     """Seconds of the monotonic clock, which all processes of a machine share."""
     path: str
     prompt: str
-    """The newest text of the person; empty for other requests than messages."""
+    """The newest text of the user; empty for other requests than messages."""
 
 
 @dataclass(slots=True)

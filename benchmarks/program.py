@@ -107,7 +107,7 @@ class Program:
         if pid == 0:
             try:
                 # Whatever started us may ignore them (a shell's background jobs do), and that is
-                # handed down; a person's shell does not.
+                # handed down; a user's shell does not.
                 for number in _SIGNALS_OF_A_TERMINAL:
                     signal.signal(number, signal.SIG_DFL)
                 os.chdir(folder)

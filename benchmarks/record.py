@@ -1,4 +1,4 @@
-"""Record the demo: play it in a pseudo-terminal as a person would, and draw the screen."""
+"""Record the demo: play it in a pseudo-terminal as a user would, and draw the screen."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def _edit_in(theme: str) -> Shot:
 
 
 def _type_prompt(program: Program, shots: list[Shot]) -> None:
-    """Wait until the prompt takes keys, then type the question at a person's pace."""
+    """Wait until the prompt takes keys, then type the question at a user's pace."""
     first_word, _, rest = SUGGESTED_PROMPT.partition(" ")
     program.wait_for_quiet(1.0)
     program.type(first_word.encode())

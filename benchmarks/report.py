@@ -1,4 +1,4 @@
-"""Figures as a table for people and as JSON for comparison."""
+"""Figures as a table for users and as JSON for comparison."""
 
 from __future__ import annotations
 

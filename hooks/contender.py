@@ -23,11 +23,11 @@ from permissions.decision import (
 from permissions.request import PermissionRequest
 
 LIFTABLE: Final = frozenset({Reason.MODE_DEFAULT, Reason.ASK_RULE})
-"""Asks that a hook may turn into allow; any other needs a person."""
+"""Asks that a hook may turn into allow; any other needs a user."""
 
 
 class HookContender:
-    """Asks PermissionRequest hooks; answers when one of them decided, and a person need not."""
+    """Asks PermissionRequest hooks; answers when one of them decided, and a user need not."""
 
     name = "hook"
 
@@ -52,7 +52,7 @@ class HookContender:
         self._cwd = cwd
 
     async def decide(self, request: PermissionRequest, pending: Decision) -> Decision | None:
-        """Return what the hooks decided, or None. A hook's allow never answers for a person."""
+        """Return what the hooks decided, or None. A hook's allow never answers for a user."""
         if not self._runner.has(PermissionRequestEvent.event_name):
             return None
         grants = () if self._suggest is None else self._suggest(request, pending)

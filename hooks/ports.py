@@ -15,7 +15,7 @@ Resolve = Callable[[str], Sequence[str]]
 
 
 class Abort(Protocol):
-    """A signal that the person interrupted; the runner only observes it."""
+    """A signal that the user interrupted; the runner only observes it."""
 
     @property
     def aborted(self) -> bool:

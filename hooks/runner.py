@@ -120,7 +120,7 @@ class HookRunner:
         )
 
     def begin_prompt(self) -> None:
-        """Forget how often stop hooks kept the agent going: the person has said something new."""
+        """Forget how often stop hooks kept the agent going: the user has said something new."""
         self._stops.reset()
 
     def take_background(self) -> BackgroundDelivery:

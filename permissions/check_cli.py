@@ -199,7 +199,7 @@ def explain(
     cwd: Path | None = None,
     classifier: bool = False,
 ) -> tuple[str, Decision]:
-    """Return the decision on one call such as `Bash(git push)` as text for people, and as data."""
+    """Return the decision on one call such as `Bash(git push)` as text for users, and as data."""
     tool, tool_input = call_of("Bash", call_text)
     if "(" not in call_text and call_text.isidentifier():
         tool, tool_input = call_text, {}
@@ -218,7 +218,7 @@ def explain(
 
 
 def describe(decision: Decision, short: Shorten = str) -> str:
-    """Return a decision in lines for people: the answer, its parts, and what each step said."""
+    """Return a decision in lines for users: the answer, its parts, and what each step said."""
     lines = [f"{decision.behavior}: {because(decision, short)}"]
     if len(decision.parts) > 1:
         lines.append("parts, the strictest decides:")

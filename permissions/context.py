@@ -25,7 +25,7 @@ class PermissionContext(Struct, frozen=True):
     home: Path
     additional_dirs: tuple[Path, ...] = ()
     trusted: bool = True
-    """Did the person trust this folder? Until then allow rules from it do nothing."""
+    """Did the user trust this folder? Until then allow rules from it do nothing."""
     bypass_available: bool = False
     policy: Mapping[str, object] = field(default_factory=dict)
     """Managed keys, e.g. `disableBypassPermissionsMode`; True and "disable" mean the same."""

@@ -124,7 +124,7 @@ class TraceEntry(Struct, frozen=True):
 
 
 class WarningType(StrEnum):
-    """Something about the configuration that a person should know."""
+    """Something about the configuration that a user should know."""
 
     MALFORMED_RULE = "malformed_rule"
     UNKNOWN_TOOL = "unknown_tool"
@@ -195,7 +195,7 @@ class Decision(Struct, frozen=True):
     updated_input: Mapping[str, object] | None = None
     """An input somebody put in place of the requested one; it is decided again before it runs."""
     feedback: str | None = None
-    """The person's comment on a yes or a no."""
+    """The user's comment on a yes or a no."""
     interrupt: bool = False
     """A bare no: the turn ends."""
     grant: GrantChoice | None = None
@@ -203,9 +203,9 @@ class Decision(Struct, frozen=True):
     stored: tuple[str, ...] = ()
     """Rules that were stored together with this answer."""
     effects: tuple[str, ...] = ()
-    """What the call would do, for people; filled in where somebody is asked."""
+    """What the call would do, for users; filled in where somebody is asked."""
     rules: tuple[RuleRef, ...] = ()
-    """Where the rules stand that the trace names; filled in where a person reads it."""
+    """Where the rules stand that the trace names; filled in where a user reads it."""
 
     @property
     def is_mode_default_ask(self) -> bool:

@@ -80,7 +80,7 @@ class PermissionGate:
         tell: Callable[[str], None] = lambda _text: None,
     ) -> None:
         """`grants` None: answers count for their one call only. `now` dates the history. `tell`
-        hears, for the person, what became otherwise of a rule than they were told."""
+        hears, for the user, what became otherwise of a rule than they were told."""
         self._context = context
         self._handler = handler
         self._audit = audit
@@ -111,7 +111,7 @@ class PermissionGate:
 
     @property
     def grants(self) -> GrantStore | None:
-        """Where rules that people answer with are kept."""
+        """Where rules that users answer with are kept."""
         return self._grants
 
     @property
@@ -169,7 +169,7 @@ class PermissionGate:
         self._mode_listeners.append(listener)
 
     def set_mode(self, mode: Mode) -> tuple[DecisionWarning, ...]:
-        """Switch the mode by the person's own wish; a closed gate leaves it as it is and says
+        """Switch the mode by the user's own wish; a closed gate leaves it as it is and says
         so."""
         if mode is Mode.BYPASS and not self._context.bypass_available:
             return (_warning("bypass_unavailable", "bypassPermissions was not opened at start"),)
@@ -196,7 +196,7 @@ class PermissionGate:
             self._switch(Mode.PLAN)
 
     def leave_plan_mode(self, mode: Mode | None = None) -> None:
-        """Continue in the mode the person chose, else in the one before plan mode."""
+        """Continue in the mode the user chose, else in the one before plan mode."""
         target = mode or self._mode_before_plan or Mode.DEFAULT
         self._mode_before_plan = None
         self._switch(target)
@@ -305,12 +305,12 @@ class PermissionGate:
             await _ended(handler)
 
     def _told(self, pending: Decision, request: PermissionRequest, cwd: Path | None) -> Decision:
-        """Return an ask with what only people need: effects, harmless parts, where rules stand."""
+        """Return an ask with what only users need: effects, harmless parts, where rules stand."""
         try:
             effects = effects_of(request, self._context, cwd=cwd)
             if len(pending.parts) > 1:
                 pending = with_harmless_parts(pending, request, self._context, cwd=cwd)
-        except Exception:  # noqa: BLE001 - a remark for people; without it they are asked all the same
+        except Exception:  # noqa: BLE001 - a remark for users; without it they are asked all the same
             effects = ()
         return replace(with_rules(pending, self._context.rules), effects=effects)
 
@@ -341,7 +341,7 @@ class PermissionGate:
         """Let a denied call through once, should the model ask for exactly it again.
 
         Only an ask is lifted: what rules, scope or mode deny stays denied. Called for a key press
-        of the person alone. Returns the prompt that tells the model.
+        of the user alone. Returns the prompt that tells the model.
         """
         return self._history.allow_retry(denial)
 

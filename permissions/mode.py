@@ -27,7 +27,7 @@ _NAMES = {
 
 
 def named(mode: Mode) -> str:
-    """Return a mode as people read it everywhere: the status line's word, and how it is spelt."""
+    """Return a mode as users read it everywhere: the status line's word, and how it is spelt."""
     return _NAMES[mode]
 
 

@@ -1,4 +1,4 @@
-"""Changes a person makes to rules that are in force: add, take back, edit, move, undo.
+"""Changes a user makes to rules that are in force: add, take back, edit, move, undo.
 
 Files are changed first; only what they hold then counts in the gate.
 """
@@ -40,7 +40,7 @@ class RuleKeeper(Protocol):
         ...
 
     def note_own(self, source: RuleSource, rules: Sequence[str]) -> None:
-        """Tell the trust store that these rules of a project file are the person's own."""
+        """Tell the trust store that these rules of a project file are the user's own."""
         ...
 
 
@@ -62,7 +62,7 @@ class NothingKept:
 
 
 class RuleChangeError(Exception):
-    """The rule cannot be changed; the text says why, for people. Nothing was changed."""
+    """The rule cannot be changed; the text says why, for users. Nothing was changed."""
 
 
 class _Undo(Struct, frozen=True):

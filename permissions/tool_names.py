@@ -37,7 +37,7 @@ FREE_TOOLS = frozenset(
 )
 """Tools without an effect of their own: their calls need no permission unless a rule says so.
 
-`AskUserQuestion` and `ExitPlanMode` put their question to the person themselves; what a
+`AskUserQuestion` and `ExitPlanMode` put their question to the user themselves; what a
 sub-agent does is decided call by call.
 """
 

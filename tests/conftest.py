@@ -32,7 +32,7 @@ _PERSONAL_NAMES = frozenset(
 
 @pytest.fixture(autouse=True)
 def fresh_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give each test an empty home folder and an environment without the person's settings."""
+    """Give each test an empty home folder and an environment without the user's settings."""
     home = tmp_path_factory.mktemp("home")
     monkeypatch.setenv("HOME", str(home))
     # What a test, or a program that it starts, leaves in the temporary folder goes with its own.

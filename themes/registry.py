@@ -1,4 +1,4 @@
-"""Find themes by name: the shipped ones beside this module, and the person's own files."""
+"""Find themes by name: the shipped ones beside this module, and the user's own files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MAX_FILE_BYTES: Final = 64 * 1024
 
 
 UserThemes = Path | tuple[Path, ...] | None
-"""Folders with the person's own themes, the first one before the others: TOML, or JSON as Claude
+"""Folders with the user's own themes, the first one before the others: TOML, or JSON as Claude
 Code has it."""
 ENDINGS: Final = (".toml", ".json")
 
@@ -44,7 +44,7 @@ def _folders(user_dir: UserThemes) -> tuple[Path, ...]:
 
 
 def load_theme(name: str, *, user_dir: UserThemes = None) -> tuple[Theme, tuple[str, ...]]:
-    """Return the theme and warnings for people.
+    """Return the theme and warnings for users.
 
     A theme with `base = "<name>"` inherits every role it does not name; a user theme without one
     inherits from the shipped theme of its own name, or from dark.
@@ -56,7 +56,7 @@ def load_theme(name: str, *, user_dir: UserThemes = None) -> tuple[Theme, tuple[
 
 
 def known_name(name: str, user_dir: UserThemes) -> str:
-    """Return what a theme is called here; files of the person's own come before other names."""
+    """Return what a theme is called here; files of the user's own come before other names."""
     name = name.removeprefix(_OWN_PREFIX)
     return name if _own_file(name, user_dir) is not None else _OTHER_NAMES.get(name, name)
 

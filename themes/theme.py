@@ -23,7 +23,7 @@ class Role(StrEnum):
     BACKGROUND = "background"
     """Behind everything."""
     SURFACE = "surface"
-    """Behind dialogs and the person's own messages."""
+    """Behind dialogs and the user's own messages."""
     SURFACE_RAISED = "surface_raised"
     """Behind the highlighted row of a list."""
     TEXT = "text"
@@ -34,7 +34,7 @@ class Role(StrEnum):
     ACCENT = "accent"
     """The one colour that draws the eye: the caret's prompt sign, the selected answer."""
     PERSON = "person"
-    """The sign before the person's messages."""
+    """The sign before the user's messages."""
     ASSISTANT = "assistant"
     """The sign before the answer."""
     SUCCESS = "success"
@@ -105,7 +105,7 @@ class Theme(Struct, frozen=True):
     name: str
     """As written in settings."""
     label: str
-    """As shown to people."""
+    """As shown to users."""
     dark: bool
     roles: Mapping[Role, str]
     """Every role, in canonical form: `#rrggbb`, `ansi:<name>`, `ansi256(n)` or `default`."""

@@ -91,7 +91,7 @@ class KeeperSetup(Struct, frozen=True, kw_only=True):
     side: SideEvents
     is_automatic: Callable[[], bool]
     window: Callable[[], int | None]
-    """Most tokens of the model's window to use, where the person wants fewer than there are."""
+    """Most tokens of the model's window to use, where the user wants fewer than there are."""
 
     def keeper(
         self,

@@ -30,7 +30,7 @@ def facts_folder(agent_home: Path, project_root: Path) -> Path:
 
 
 def everywhere(agent_home: Path) -> Path:
-    """Return where the facts about the person are, which count in every project."""
+    """Return where the facts about the user are, which count in every project."""
     return agent_home / "memory" / "everywhere"
 
 
@@ -53,7 +53,7 @@ def fact_extractor(
     policy: Callable[[RequestSource], RetryPolicy],
     accounting: Accounting,
 ) -> FactExtractor:
-    """Return what looks for facts after each prompt, where the person wants that."""
+    """Return what looks for facts after each prompt, where the user wants that."""
     return FactExtractor(
         ExtractorPorts(
             client=client,

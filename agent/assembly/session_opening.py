@@ -15,7 +15,7 @@ from agent.tools.shell.shell_process import sweep_private
 def open_session(
     options: RunOptions, around: Surroundings, settings: Settings
 ) -> tuple[Session, ResumedConversation | None, tuple[str, ...]]:
-    """Open the session that the options name, or a new one; the last part is for the person.
+    """Open the session that the options name, or a new one; the last part is for the user.
 
     Raises:
         SessionError: there is none of that id, the id of a new one is taken, or no folder takes

@@ -56,7 +56,7 @@ class Start(Struct, kw_only=True):
     env: Mapping[str, str]
     """What child processes may see."""
     notes: list[str] = field(default_factory=list)
-    """For the person."""
+    """For the user."""
 
     @property
     def folder(self) -> Path:
@@ -162,7 +162,7 @@ class Start(Struct, kw_only=True):
         )
 
     def registry(self) -> ToolRegistry:
-        """Return the tools: those that need a person only where there is one."""
+        """Return the tools: those that need a user only where there is one."""
         registry = ToolRegistry()
         if self.person.ask is None:
             registry = registry.without({"AskUserQuestion", "EnterPlanMode", "ExitPlanMode"})

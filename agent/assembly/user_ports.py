@@ -1,4 +1,4 @@
-"""How the person is reached, as an entry point passes it in."""
+"""How the user is reached, as an entry point passes it in."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from permissions.resolve.contender import Contender
 
 
 class PersonPorts(Struct, frozen=True, kw_only=True):
-    """How the person is reached; all None in a headless run."""
+    """How the user is reached; all None in a headless run."""
 
     dialog: Contender | None = None
     ask: AskPerson | None = None

@@ -1,4 +1,4 @@
-"""Commands of the person: `/name` at the start of a prompt.
+"""Commands of the user: `/name` at the start of a prompt.
 
 Next: `agent.commands.spec` (what a command is), `agent.commands.registry` (where they come from).
 """

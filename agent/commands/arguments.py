@@ -24,7 +24,7 @@ _PLACEHOLDER: Final = re.compile(
 
 
 class Arguments(Struct, frozen=True):
-    """What the person typed behind a command's name."""
+    """What the user typed behind a command's name."""
 
     text: str
     names: tuple[str, ...] = ()

@@ -76,7 +76,7 @@ class CommandContext(Struct, frozen=True, kw_only=True):
     agent_home: Path
     version: str
     endpoint: str
-    """Where requests go, for people."""
+    """Where requests go, for users."""
     list_models: Callable[[], Awaitable[Sequence[str]]]
     """Asks the endpoint. Raises ModelError."""
     ask_aside: Callable[[str], Awaitable[str]]

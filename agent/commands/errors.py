@@ -1,4 +1,4 @@
-"""What can go wrong with a command: one exception for people to read."""
+"""What can go wrong with a command: one exception for users to read."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Prompts on their way to the model: `/commands` become their text, `@files` their contents.
 
-The person's own words stay as they were typed; what they stand for goes in front of them as a note,
-so that history, titles and rewinding show what the person wrote.
+The user's own words stay as they were typed; what they stand for goes in front of them as a note,
+so that history, titles and rewinding show what the user wrote.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class TemplateText(Struct, frozen=True):
 
     text: str
     own_words: tuple[str, ...]
-    """The parts written by the template and the person, where `@path` counts."""
+    """The parts written by the template and the user, where `@path` counts."""
     refusal: str = ""
     """Why it cannot be used: one of its commands was not allowed to run."""
 
@@ -103,7 +103,7 @@ class TemplateRunner:
 
 
 class Expander:
-    """Expands what the person sends."""
+    """Expands what the user sends."""
 
     def __init__(
         self,

@@ -61,7 +61,7 @@ class CommandRegistry:
         aliases = [alias for command in commands for alias in command.meta.aliases]
         inside = next((known for known in names if known.endswith(f":{name}")), None)
         if inside is not None:
-            # Of a command in a folder people remember the last part.
+            # Of a command in a folder users remember the last part.
             return inside
         for known in (names, aliases):
             close = difflib.get_close_matches(name, known, n=1, cutoff=0.7)

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 
 class ShowText(Struct, frozen=True):
-    """Text for the person; the model does not see it."""
+    """Text for the user; the model does not see it."""
 
     text: str
     level: Literal["info", "warning"] = "info"
@@ -39,14 +39,14 @@ class CopyText(Struct, frozen=True):
 
 
 class EditFile(Struct, frozen=True):
-    """Open a file in the person's editor."""
+    """Open a file in the user's editor."""
 
     path: Path
     said: str = ""
 
 
 class SendPrompt(Struct, frozen=True):
-    """Send a prompt, as if the person had typed it."""
+    """Send a prompt, as if the user had typed it."""
 
     text: str
 

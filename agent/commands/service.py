@@ -20,7 +20,7 @@ class LocalModule(Protocol):
     """What a module of a local command has."""
 
     async def call(self, arguments: str, context: CommandContext) -> CommandResult:
-        """Do it. Raises AgentError for what people can mend."""
+        """Do it. Raises AgentError for what users can mend."""
         ...
 
 
@@ -42,7 +42,7 @@ class CommandCenter(Struct, frozen=True):
         """Import a local command, run it and return what it asks for.
 
         Raises:
-            AgentError: it cannot be done; the text is for the person.
+            AgentError: it cannot be done; the text is for the user.
         """
         module = cast(LocalModule, import_module(command.module))
         return await module.call(arguments, self.context)

@@ -1,4 +1,4 @@
-"""A session's name as a person types it behind a command."""
+"""A session's name as a user types it behind a command."""
 
 from __future__ import annotations
 

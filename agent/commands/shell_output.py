@@ -28,7 +28,7 @@ class ShellOutput(Struct, frozen=True):
 async def run_shell_part(
     command: str, ports: CallPorts, turn_id: str, abort: AbortSignal
 ) -> AsyncIterator[AgentEvent | ShellOutput]:
-    """Yield the events of a Bash call, then its output; rules, hooks and the person are asked.
+    """Yield the events of a Bash call, then its output; rules, hooks and the user are asked.
 
     The call is no part of the history: the model sees its output inside the command's text.
     """

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 
 class CommandSource(StrEnum):
-    """Where a command comes from, as shown to people and told to hooks."""
+    """Where a command comes from, as shown to users and told to hooks."""
 
     USER_SKILL = "user skill"
     PROJECT_SKILL = "project skill"

@@ -1,6 +1,6 @@
 """The built-in commands as metadata: one row each, no code behind it is imported.
 
-Names, aliases and what they mean are those people know; each lives in its own module.
+Names, aliases and what they mean are those users know; each lives in its own module.
 """
 
 from __future__ import annotations

@@ -80,7 +80,7 @@ class TurnScope:
             self._gate.replace_context(context.with_rules(context.rules.with_rules(new)))
 
     async def leave(self) -> None:
-        """Take everything back; what the person changed meanwhile stays."""
+        """Take everything back; what the user changed meanwhile stays."""
         if self._rules:
             own = {id(rule) for rule in self._rules}
             self._rules = ()

@@ -1,4 +1,4 @@
-"""One conversation with one project: prompts in, agent events out, until the person leaves.
+"""One conversation with one project: prompts in, agent events out, until the user leaves.
 
 Holds the history and what belongs to it; does not know the screen, files of sessions or the wire.
 Made by `agent.assembly.assemble`. Next: `agent.conversation.prompt_opening`, `agent.loop.loop`
@@ -55,7 +55,7 @@ class Conversation(ConversationView):
         self._starting: asyncio.Future[None] | None = None
         self._start_abort = AbortController()
         self.commands: CommandCenter | None = None
-        """What the person can type after `/`; set once everything is put together."""
+        """What the user can type after `/`; set once everything is put together."""
         self._session_started = False
         self._background = BackgroundTasks()
         self._unrecorded: dict[str, str] = {}
@@ -63,7 +63,7 @@ class Conversation(ConversationView):
         recorder = parts.recorder
         parts.gate.on_mode_change(lambda mode: self._background.start(recorder.mode(str(mode))))
 
-    # -- what the person does ---------------------------------------------------------------
+    # -- what the user does ---------------------------------------------------------------
 
     def cycle_mode(self) -> Mode:
         """Go to the next permission mode."""
@@ -76,7 +76,7 @@ class Conversation(ConversationView):
         self._background.start(self._save_queue())
 
     def take_back(self) -> list[Prompt]:
-        """Return all queued prompts to the person and empty the queue."""
+        """Return all queued prompts to the user and empty the queue."""
         prompts = list(self._parts.queue)
         self._parts.queue.clear()
         self._unrecorded.clear()
@@ -84,7 +84,7 @@ class Conversation(ConversationView):
         return prompts
 
     def forget_queue(self, unfinished_turn: str | None) -> None:
-        """Record that nothing waits: what a resumed session had queued went back to the person.
+        """Record that nothing waits: what a resumed session had queued went back to the user.
 
         So did the prompt of the turn that a kill left unfinished, if the model was not sent it.
         """
@@ -130,11 +130,11 @@ class Conversation(ConversationView):
 
     @property
     def wants_notifications(self) -> bool:
-        """Whether a hook listens for the moments in which the person is waited for."""
+        """Whether a hook listens for the moments in which the user is waited for."""
         return self.hooks.runner.has("Notification")
 
     async def notify(self, kind: str, message: str) -> None:
-        """Tell Notification hooks that the person is waited for."""
+        """Tell Notification hooks that the user is waited for."""
         await self.hooks.notification(kind, message)
 
     def tell(self, text: str) -> None:
@@ -323,7 +323,7 @@ class Conversation(ConversationView):
         return await self._rewinding.restore_files(turn_id, paths)
 
     async def rewind(self, prompt_uid: str) -> str:
-        """Go back to before one of the person's messages and return its text.
+        """Go back to before one of the user's messages and return its text.
 
         The transcript on disk keeps everything; the model no longer sees it.
 
@@ -348,7 +348,7 @@ class Conversation(ConversationView):
     async def compact(
         self, focus: str = "", part: HistoryPart | None = None
     ) -> AsyncGenerator[AgentEvent, None]:
-        """Summarise the history now, or a part of it, by the person's wish."""
+        """Summarise the history now, or a part of it, by the user's wish."""
         context = self._parts.ports.context
         turn_id = uuid.uuid4().hex
         if context is None or self.is_running:

@@ -136,7 +136,7 @@ class Identity(Struct, frozen=True):
     project_root: Path
     is_demo: bool
     endpoint: str
-    """Where requests go, as shown to people."""
+    """Where requests go, as shown to users."""
     branch: str | None = None
     version: str = ""
 

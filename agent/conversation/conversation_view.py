@@ -41,7 +41,7 @@ class ConversationState(Struct):
 
 
 class ConversationView:
-    """The reading side; `agent.conversation.conversation` adds what the person does."""
+    """The reading side; `agent.conversation.conversation` adds what the user does."""
 
     def __init__(self, parts: ConversationParts, state: ConversationState) -> None:
         """Show these parts and this state, always as they are now."""
@@ -110,7 +110,7 @@ class ConversationView:
 
     @property
     def prompts(self) -> tuple[Message, ...]:
-        """The person's own messages of the history, oldest first: where `rewind` can go."""
+        """The user's own messages of the history, oldest first: where `rewind` can go."""
         return tuple(m for m in self._state.messages if m.origin == "person")
 
     @property

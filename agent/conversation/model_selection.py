@@ -54,7 +54,7 @@ async def choose_model(
 
 
 class ModelInUse:
-    """The choice of one conversation; its person and its commands change it."""
+    """The choice of one conversation; its user and its commands change it."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""From what the person typed to what the model gets: hooks, commands, mentions and notes.
+"""From what the user typed to what the model gets: hooks, commands, mentions and notes.
 
 Next: `agent.prompt.expansion`, `agent.prompt.reminders`.
 """

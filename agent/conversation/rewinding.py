@@ -86,7 +86,7 @@ class Rewinding:
         return restored
 
     async def rewind(self, prompt_uid: str) -> str:
-        """Go back to before one of the person's messages and return its text.
+        """Go back to before one of the user's messages and return its text.
 
         A message behind a compaction brings back the history as it was before.
 

@@ -30,7 +30,7 @@ Approve = Callable[[str, Path], Awaitable[bool]]
 """Takes where a changed file belongs and its path; False where a hook refuses the change."""
 
 Tell = Callable[[str, str], None]
-"""Takes a line for the person and its level: `info` or `warning`."""
+"""Takes a line for the user and its level: `info` or `warning`."""
 
 
 class LiveSettings:
@@ -90,7 +90,7 @@ class LiveSettings:
     async def catch_up(self) -> None:
         """Take over what changed on disk and was not noticed yet; raises nothing.
 
-        The watcher looks once a second. A person's yes must not outrun a deny that is written.
+        The watcher looks once a second. A user's yes must not outrun a deny that is written.
         """
         async with self._one_at_a_time:
             stamps = _stamps(self._settings.watched)

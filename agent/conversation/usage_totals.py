@@ -15,7 +15,7 @@ class Totals(Struct):
     context_tokens: int = 0
     context_window: int = 200_000
     notice: str | None = None
-    """What the person should hear about the spending, once."""
+    """What the user should hear about the spending, once."""
 
     def take_notice(self) -> str | None:
         """Return what there is to hear since the last call."""

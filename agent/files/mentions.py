@@ -49,7 +49,7 @@ class Mention(Struct, frozen=True):
 
 
 class Note(Struct, frozen=True):
-    """A line for the person."""
+    """A line for the user."""
 
     level: Literal["info", "warning"]
     text: str
@@ -61,7 +61,7 @@ class Attached(Struct, frozen=True):
     messages: tuple[Message, ...] = ()
     """For the model, in front of the prompt; empty when nothing was attached."""
     notes: tuple[Note, ...] = ()
-    """For the person: what was attached, and what was not, and why."""
+    """For the user: what was attached, and what was not, and why."""
 
 
 def find_mentions(text: str) -> tuple[tuple[Mention, ...], ...]:

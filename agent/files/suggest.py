@@ -1,4 +1,4 @@
-"""Files that a command of the person's names for what was typed after `@`."""
+"""Files that a command of the user's names for what was typed after `@`."""
 
 from __future__ import annotations
 

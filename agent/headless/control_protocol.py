@@ -3,7 +3,7 @@
 Understood are the requests that client libraries of such streams send: `initialize`, `interrupt`,
 `set_permission_mode`, `set_model`. Any other is answered with an error, so that nobody waits. The
 program is asked in turn for what its hooks say (`hook_callback`), and with
-`--permission-prompt-tool stdio`, where it stands for the person, whether a call may run
+`--permission-prompt-tool stdio`, where it stands for the user, whether a call may run
 (`can_use_tool`). Next: `agent.headless.input_lines` (which reads the lines).
 """
 
@@ -47,7 +47,7 @@ class ControlError(AgentError):
 
 
 class NoAnswer(AgentError):
-    """The calling program did not answer for the person; the text says why."""
+    """The calling program did not answer for the user; the text says why."""
 
 
 class Control:

@@ -56,9 +56,9 @@ def demo_project() -> tuple[OwnedFolder, Path]:
 
 
 def _keep_in_git(project: Path) -> None:
-    """Make the copy a git work tree, as a person's own project is; without git it stays as it is.
+    """Make the copy a git work tree, as a user's own project is; without git it stays as it is.
 
-    Nothing of the person's own git counts: no template, hook, signature or folder from outside.
+    Nothing of the user's own git counts: no template, hook, signature or folder from outside.
     """
     git = shutil.which("git")
     if git is None:

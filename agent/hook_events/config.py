@@ -40,7 +40,7 @@ def hook_config(settings: Settings) -> HookConfig:
 def plugin_hooks(
     folders: Sequence[Path], *, launch_dir: Path, data_home: Path
 ) -> tuple[tuple[HandlerSpec, ...], tuple[str, ...]]:
-    """Return the hooks of the plugins in some folders, and what is wrong with them, for people.
+    """Return the hooks of the plugins in some folders, and what is wrong with them, for users.
 
     Raises:
         UsageError: a folder is not there, or a file of it cannot be read.

@@ -86,7 +86,7 @@ class HookDispatch(CallEvents):
         return list(texts)
 
     def take_first_message(self) -> str | None:
-        """Return what a SessionStart hook says in the person's place, once."""
+        """Return what a SessionStart hook says in the user's place, once."""
         text, self._first_message = self._first_message, None
         return text
 
@@ -191,7 +191,7 @@ class HookDispatch(CallEvents):
         )
 
     async def notification(self, kind: str, message: str) -> None:
-        """Fire Notification: the person's attention is wanted."""
+        """Fire Notification: the user's attention is wanted."""
         await self._fire(Notification(message=message, notification_type=kind))
 
     async def message_display(
@@ -226,7 +226,7 @@ class HookDispatch(CallEvents):
             )
         )
         if outcome is None or outcome.proceeds is not False:
-            # Whoever asked for the switch is the person a hook's `ask` would ask.
+            # Whoever asked for the switch is the user a hook's `ask` would ask.
             return None
         return outcome.stop_reason or outcome.reason or "a hook refused"
 

@@ -125,7 +125,7 @@ class HookFiring:
         self._runner.begin_prompt()
 
     def notices(self) -> list[AgentEvent]:
-        """Return events for the person since the last call; empties the list."""
+        """Return events for the user since the last call; empties the list."""
         events, self._events = self._events, []
         return events
 

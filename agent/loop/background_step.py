@@ -1,4 +1,4 @@
-"""Work between two requests whose waits a person should see: its events come out as they happen."""
+"""Work between two requests whose waits a user should see: its events come out as they happen."""
 
 from __future__ import annotations
 

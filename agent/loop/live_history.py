@@ -24,7 +24,7 @@ class LiveHistory:
     """Messages and identity of one agent's run; every method returns what there is to tell."""
 
     def __init__(self, turn_id: str, agent_id: str | None) -> None:
-        """Start empty; `agent_id` is None for the person's own agent."""
+        """Start empty; `agent_id` is None for the user's own agent."""
         self.turn_id = turn_id
         self.agent_id = agent_id
         self.messages: tuple[Message, ...] = ()
@@ -57,7 +57,7 @@ class LiveHistory:
         return [self.commit(interruption(note)), self.terminal(reason, state, turns=turns)]
 
     def notice(self, level: Literal["info", "warning"], text: str) -> Notice:
-        """Return a line for the person."""
+        """Return a line for the user."""
         return Notice(self.turn_id, level, text, agent_id=self.agent_id)
 
     def terminal(

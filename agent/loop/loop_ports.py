@@ -40,7 +40,7 @@ class TurnHooks(Protocol):
         ...
 
     def notices(self) -> list[AgentEvent]:
-        """Return what hooks have to show the person since the last call; empties the list."""
+        """Return what hooks have to show the user since the last call; empties the list."""
         ...
 
     def late_context(self) -> list[str]:
@@ -74,7 +74,7 @@ class ContextPort(Protocol):
     async def by_wish(
         self, messages: tuple[Message, ...], focus: str, abort: AbortSignal
     ) -> ContextStep | None:
-        """Compact because the person said so; None when there is nothing to gain."""
+        """Compact because the user said so; None when there is nothing to gain."""
         ...
 
     async def part_by_wish(
@@ -101,7 +101,7 @@ class LoopPorts(Struct, frozen=True):
     spent: Callable[[], str | None]
     """Why no further request may be made (a budget), or None."""
     queued: Callable[[], Awaitable[Sequence[Message | Notice]]]
-    """Take the messages the person sent meanwhile, with what there is to say of them."""
+    """Take the messages the user sent meanwhile, with what there is to say of them."""
     reports: Callable[[], list[str]] = list
     """Take what ended in the background since the last request, as texts for the model."""
     context: ContextPort | None = None

@@ -72,7 +72,7 @@ class Answered(Struct, frozen=True):
     tool_uses: tuple[ToolUse, ...]
     stop_reason: str | None
     stop_detail: str
-    """For people: why it was refused, where the endpoint says; else empty."""
+    """For users: why it was refused, where the endpoint says; else empty."""
     usage: Usage
     type: Literal["answered"] = "answered"
 

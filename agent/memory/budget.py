@@ -33,7 +33,7 @@ class ContextBudget(Struct, frozen=True):
     window: int
     max_output: int
     wanted: int | None = None
-    """Of the window, what the person wants used; None for all of it."""
+    """Of the window, what the user wants used; None for all of it."""
 
     @property
     def effective(self) -> int:

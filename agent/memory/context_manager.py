@@ -108,7 +108,7 @@ class ContextKeeper:
     async def by_wish(
         self, messages: tuple[Message, ...], focus: str, abort: AbortSignal
     ) -> ContextStep | None:
-        """Compact because the person said so; None when there is nothing to gain."""
+        """Compact because the user said so; None when there is nothing to gain."""
         if len(messages) < 3:
             return None
         tokens = self._ports.prefix_tokens() + await asyncio.to_thread(total_tokens, messages)
@@ -227,7 +227,7 @@ class ContextKeeper:
 
         Raises:
             ModelError: the model could not, and there is room enough to go on without.
-            Aborted: the person interrupted.
+            Aborted: the user interrupted.
         """
         ask = instruction(focus)
         if pressure is not Pressure.CRITICAL:

@@ -43,7 +43,7 @@ class SignedSummaryPort(Protocol):
 
         Raises:
             ModelError: the endpoint did not; local means are left.
-            Aborted: the person interrupted.
+            Aborted: the user interrupted.
         """
         ...
 

@@ -2,7 +2,7 @@
 
 One request behind the conversation's own prefix, so that the cache serves it; no tools run. What
 was looked at is remembered by the last message's uid, which moves on after success only, so that
-nothing is lost to a failure. Off unless the person turned it on.
+nothing is lost to a failure. Off unless the user turned it on.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class FactExtractor:
         try:
             await self._extract(messages)
         except Exception:  # noqa: BLE001 - isolation boundary: the next prompt brings another try
-            # No concern of the person's; whoever looks for it turns the debug log on.
+            # No concern of the user's; whoever looks for it turns the debug log on.
             _LOG.info("no facts were kept", exc_info=True)
 
     async def _extract(self, messages: tuple[Message, ...]) -> None:

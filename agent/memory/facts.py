@@ -21,7 +21,7 @@ from permissions.base.files.private_file import write_private
 from permissions.base.text.sanitize import sanitize
 
 FactType = Literal["user", "feedback", "project", "reference"]
-"""`user`: who the person is; `feedback`: what they corrected or confirmed; `project`: decisions and
+"""`user`: who the user is; `feedback`: what they corrected or confirmed; `project`: decisions and
 deadlines; `reference`: where to look outside of the project."""
 
 MAX_TEXT: Final = 600
@@ -45,7 +45,7 @@ class Fact(Struct, frozen=True):
 
 
 class FactStore:
-    """The facts about the person, and those of one project. Synchronous: for a thread."""
+    """The facts about the user, and those of one project. Synchronous: for a thread."""
 
     def __init__(
         self, folder: Path, everywhere: Path, *, redact: Callable[[str], str] = lambda text: text
@@ -87,7 +87,7 @@ class FactStore:
         return found
 
     def write_index(self) -> None:
-        """Bring the index file up to date, for people who look. Raises OSError."""
+        """Bring the index file up to date, for users who look. Raises OSError."""
         write_private(self.folder / INDEX, index_of(self.all()).encode(), sync=False)
 
     def index(self) -> str:

@@ -52,7 +52,7 @@ def focus_on(messages: Sequence[Message], part: HistoryPart) -> str:
 def replace_part(
     messages: Sequence[Message], start: int, side: Side, summary: str
 ) -> tuple[Message, ...]:
-    """Return the history with the part replaced; the person's own words of it stay."""
+    """Return the history with the part replaced; the user's own words of it stay."""
     if side == "before":
         return replace_past(messages, start, summary)
     said = own_words(messages[start:])

@@ -27,7 +27,7 @@ class Shrunk(Struct, frozen=True):
     tokens: int
     """Estimate for the messages alone."""
     steps: tuple[str, ...]
-    """What was done, for people; empty when nothing could be."""
+    """What was done, for users; empty when nothing could be."""
 
 
 def _media(messages: Sequence[Message], before: int) -> tuple[Message, ...]:

@@ -1,6 +1,6 @@
 """A summary asked of the model itself, behind the usual prefix, so that the cache serves it.
 
-It recovers from failures as any turn does: a person waits for it. Next: `agent.loop.model_turn`.
+It recovers from failures as any turn does: a user waits for it. Next: `agent.loop.model_turn`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class SummaryPort(Protocol):
 
         Raises:
             ModelError: the request failed, or the answer holds no text.
-            Aborted: the person interrupted.
+            Aborted: the user interrupted.
         """
         ...
 

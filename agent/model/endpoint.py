@@ -55,7 +55,7 @@ class ModelSetup(Struct, frozen=True):
 
 
 class Unconfigured(Struct, frozen=True):
-    """There is no way to a model yet; `reason` says what is missing and what to do, for people."""
+    """There is no way to a model yet; `reason` says what is missing and what to do, for users."""
 
     reason: str
 

@@ -1,4 +1,4 @@
-"""Failures of the SDK and of the connection turned into `ModelError`, with texts for people."""
+"""Failures of the SDK and of the connection turned into `ModelError`, with texts for users."""
 
 from __future__ import annotations
 

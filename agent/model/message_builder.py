@@ -107,7 +107,7 @@ class MessageFold:
 
     @property
     def started(self) -> bool:
-        """Whether anything of the answer arrived that a person may have seen."""
+        """Whether anything of the answer arrived that a user may have seen."""
         return bool(self._blocks)
 
     def _start(self, event: MessageStart) -> None:

@@ -22,7 +22,7 @@ Value = bool | int | float
 
 
 class Verified(Struct, frozen=True):
-    """A string that was checked: it holds no path, no prompt, no code, no name of a person."""
+    """A string that was checked: it holds no path, no prompt, no code, no name of a user."""
 
     text: str
     reason: str

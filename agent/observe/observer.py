@@ -1,7 +1,7 @@
 """What one conversation leaves behind for looking at later: spans always, a log when wished for.
 
 Takes every event of the conversation; files are written in threads of their own. Neither holds a
-word of what people, models or files say, unless the person asks for it in the spans.
+word of what users, models or files say, unless the user asks for it in the spans.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def spans_path(session_folder: Path) -> Path:
 
 
 def wants_content(env: Mapping[str, str]) -> bool:
-    """Return whether the person wants texts in the spans of this run."""
+    """Return whether the user wants texts in the spans of this run."""
     return env.get(CONTENT_VARIABLE, "") not in {"", "0"}
 
 
@@ -56,7 +56,7 @@ class Observer:
             session_folder: the session's own.
             env: may ask for an export of spans, and for texts in them.
             redact: takes secrets out of those texts.
-            debug: the log for people, where it is wished for.
+            debug: the log for users, where it is wished for.
         """
         self._env = env
         self._redact = redact

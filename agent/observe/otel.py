@@ -1,4 +1,4 @@
-"""Finished spans handed to OpenTelemetry, where the person has set it up by its own variables."""
+"""Finished spans handed to OpenTelemetry, where the user has set it up by its own variables."""
 
 from __future__ import annotations
 

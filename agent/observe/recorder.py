@@ -1,7 +1,7 @@
 """Turns the agent's events into spans and log events: one consumer, nothing else to instrument.
 
 The stream already says when everything began and ended. Texts in it go to spans alone, and only
-where the person wants them there (`Tracer.keeps_content`).
+where the user wants them there (`Tracer.keeps_content`).
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class EventRecorder:
             case Terminal():
                 self._terminal(run, event)
             case MessageCommitted():
-                # The person's message is the first event of a run.
+                # The user's message is the first event of a run.
                 span, message = self._run(run), event.message
                 if message.origin == "person" and "prompt" not in span.content:
                     span.set_content(prompt=message.text)
@@ -156,7 +156,7 @@ class EventRecorder:
             span.end(status, outcome=event.outcome, run_s=event.elapsed_s)
         self._log.log(
             "tool",
-            # Names of MCP servers are chosen by people.
+            # Names of MCP servers are chosen by users.
             name=None
             if event.name.startswith("mcp__")
             else Verified(event.name, "the name of a built-in tool"),

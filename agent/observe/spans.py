@@ -30,7 +30,7 @@ SWEEP_INTERVAL_S: Final = 60.0
 SpanKind = Literal["interaction", "llm_request", "tool", "blocked_on_user", "hook"]
 SpanStatus = Literal["ok", "error", "interrupted", "abandoned"]
 Attribute = bool | int | float | str
-"""Strings are names of models, tools and events; never what people, models or files say."""
+"""Strings are names of models, tools and events; never what users, models or files say."""
 
 
 class FinishedSpan(Struct, frozen=True):
@@ -128,7 +128,7 @@ class Tracer:
         Args:
             clock: seconds that never go back.
             wall_clock: Unix time.
-            keeps_content: an explicit wish of the person, for one session.
+            keeps_content: an explicit wish of the user, for one session.
             rng: gives identifiers.
         """
         self.clock = clock

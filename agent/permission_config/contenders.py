@@ -1,6 +1,6 @@
 """The contenders that settings turn on: model classifier, bridge and channel.
 
-None of them counts from a project: who may answer for the person is the person's to say, or that of
+None of them counts from a project: who may answer for the user is the user's to say, or that of
 whoever manages the machine. Next: `permissions.resolve.model_classifier`, `.bridge`, `.channel`.
 """
 
@@ -60,7 +60,7 @@ class PermissionContenders:
             self._channel = Channel(channel.command, env=env, tell=tell)
 
     def remote(self) -> list[Contender]:
-        """Return the ways on which the person answers from elsewhere, in the order of ties."""
+        """Return the ways on which the user answers from elsewhere, in the order of ties."""
         return [way for way in (self._bridge, self._channel) if way is not None]
 
     def classifier(
@@ -70,7 +70,7 @@ class PermissionContenders:
         said: Callable[[], Sequence[str]],
         is_on: Callable[[], bool],
     ) -> ModelClassifier:
-        """Return the model classifier. `said` gives the person's own messages, oldest first."""
+        """Return the model classifier. `said` gives the user's own messages, oldest first."""
 
         async def ask(*, system: str, prompt: str) -> str:
             # Cancelled like any contender when somebody else is faster, so it has no abort.
@@ -87,7 +87,7 @@ class PermissionContenders:
         )
 
     async def start(self) -> str | None:
-        """Open the bridge where it is on; return what the person should know of it."""
+        """Open the bridge where it is on; return what the user should know of it."""
         if self._bridge is None:
             return None
         section = self._settings().values.permissionBridge

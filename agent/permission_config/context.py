@@ -24,7 +24,7 @@ from permissions.rule import Rule, RuleBehavior, RuleSet, RuleSource, RuleText
 
 
 class PermissionSetup(Struct, frozen=True):
-    """A context to start with, and what the person should know about it."""
+    """A context to start with, and what the user should know about it."""
 
     context: PermissionContext
     warnings: tuple[DecisionWarning, ...]
@@ -171,7 +171,7 @@ class Grants(Struct):
         self.on_session_change(tuple(self.session))
 
     def note_own(self, source: RuleSource, rules: Sequence[str]) -> None:
-        """Tell the trust store that these rules of a project file are the person's own."""
+        """Tell the trust store that these rules of a project file are the user's own."""
         settings = self.settings()
         if source in {RuleSource.PROJECT, RuleSource.LOCAL}:
             TrustStore(settings.agent_home / "trust.json").note_own_rules(
@@ -206,7 +206,7 @@ def _ignore_in_git(file: Path) -> None:
     A courtesy: where it cannot be done the rule is stored all the same.
     """
     line = f"{file.name}\n".encode()
-    # Not through a link: a repository could point it at any file of the person's.
+    # Not through a link: a repository could point it at any file of the user's.
     flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     with suppress(OSError):
         descriptor = os.open(file.parent / ".gitignore", flags, 0o644)

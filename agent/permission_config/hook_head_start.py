@@ -11,7 +11,7 @@ from permissions.request import PermissionRequest
 from permissions.resolve.contender import Contender
 
 HEAD_START_S: Final = 0.25
-"""Longer than most programs take to answer, shorter than a person takes to wonder."""
+"""Longer than most programs take to answer, shorter than a user takes to wonder."""
 
 
 class HeadStart:

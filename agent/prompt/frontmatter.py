@@ -47,7 +47,7 @@ class Head(Struct, frozen=True):
 def read_head(text: str) -> Head:
     """Return the head with what is wrong about it. Raises nothing.
 
-    People write `description: Fix: the bug` and `argument-hint: [from] [to]`, which is no YAML:
+    Users write `description: Fix: the bug` and `argument-hint: [from] [to]`, which is no YAML:
     such a head is read line by line, and nothing is said where each line is plainly whole.
     """
     match = _HEAD.match(text)

@@ -82,10 +82,10 @@ class Instructions:
         self._rules: list[InstructionFile] = []
         self._started: Instructions | None = None
         self.warnings: list[str] = []
-        """What was refused or cut, for people; grows while files are loaded."""
+        """What was refused or cut, for users; grows while files are loaded."""
 
     def at_start(self) -> tuple[InstructionFile, ...]:
-        """Load what counts from the beginning: the person's own, then from outside inwards."""
+        """Load what counts from the beginning: the user's own, then from outside inwards."""
         found: list[InstructionFile] = []
         places = self._places
         for path in (places.agent_home / "AGENTS.md", places.home / ".claude" / "CLAUDE.md"):
@@ -140,7 +140,7 @@ class Instructions:
         return found
 
     def _is_ours(self, folder: Path) -> bool:
-        """Whether a folder belongs to the project, or above it, to the person alone.
+        """Whether a folder belongs to the project, or above it, to the user alone.
 
         A shared folder above the project, such as the one for temporary files, is anybody's to
         write instructions into.
@@ -195,7 +195,7 @@ class Instructions:
     ) -> list[InstructionFile]:
         """Return a file and what it imports, imports first; empty where there is none.
 
-        Nothing outside of `within` is read, links resolved; None is for the person's own files.
+        Nothing outside of `within` is read, links resolved; None is for the user's own files.
         """
         if memory_type not in self._places.types or not os.path.isfile(path):
             return []

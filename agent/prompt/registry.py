@@ -22,7 +22,7 @@ class Zone(StrEnum):
     """Where a section stands and how often it is computed."""
 
     STATIC = "static"
-    """The same for every person and session: computed once."""
+    """The same for every user and session: computed once."""
     SESSION = "session"
     """Known when the conversation starts: computed once per conversation."""
     VOLATILE = "volatile"

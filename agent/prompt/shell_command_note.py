@@ -1,4 +1,4 @@
-"""A shell command that the person ran with `!`: how the model is told of it, and how people are.
+"""A shell command that the user ran with `!`: how the model is told of it, and how users are.
 
 Next: `tui.prompt.bang_command` (runs it), `agent.session.archive.export` (writes it for readers).
 """
@@ -24,6 +24,6 @@ def note_of(command: str, output: str, exit_code: int | None) -> str:
 
 
 def as_typed(text: str) -> str:
-    """Return a person's message as it was typed: `!command` for the note of a command."""
+    """Return a user's message as it was typed: `!command` for the note of a command."""
     note = NOTE.fullmatch(text.strip())
     return f"!{note['command']}" if note else text

@@ -1,4 +1,4 @@
-"""What a failed model request means: its kind, whether trying again can help, words for people."""
+"""What a failed model request means: its kind, whether trying again can help, words for users."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Failure(Struct, frozen=True):
     retryable: bool
     """Whether the same request, sent again later, may succeed."""
     message: str
-    """What failed, for people."""
+    """What failed, for users."""
     hint: str = ""
     """What to do about it; empty when there is nothing but to wait."""
     retry_after_s: float | None = None

@@ -62,7 +62,7 @@ class Fail(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """What failed, how often it was tried and what to do, for people."""
+        """What failed, how often it was tried and what to do, for users."""
         tried = f" Tried {self.attempts} times." if self.attempts > 1 else ""
         return f"{self.failure.text}{tried}"
 

@@ -17,11 +17,11 @@ JITTER: Final = 0.25
 """Largest random part, as a share of the delay (error-recovery)."""
 
 MAX_RETRY_AFTER_S: Final = 300.0
-"""Longest wait that an endpoint may ask of a person."""
+"""Longest wait that an endpoint may ask of a user."""
 
 FEW_RETRIES: Final = 4
 """Retries where nothing listens, or what answers makes no sense: enough for a server that is
-starting, too few to keep a person waiting for one that is not there."""
+starting, too few to keep a user waiting for one that is not there."""
 
 _FEW: Final = frozenset({FailureKind.UNREACHABLE, FailureKind.MALFORMED})
 
@@ -48,7 +48,7 @@ class RequestSource(StrEnum):
 FOREGROUND: Final = frozenset(
     {RequestSource.MAIN, RequestSource.SUB_AGENT, RequestSource.COMPACTION}
 )
-"""Sources whose answer a person waits for. All others fail at once when the endpoint is short of
+"""Sources whose answer a user waits for. All others fail at once when the endpoint is short of
 capacity: retrying them would make it worse, and nobody would notice the gain."""
 
 

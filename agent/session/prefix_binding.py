@@ -44,7 +44,7 @@ def bound(
         system: as built for this start.
         tools: as they are sent now.
         resumed: None for a new conversation.
-        keeps_own: the person asked for a prompt of their own at this start.
+        keeps_own: the user asked for a prompt of their own at this start.
     """
     if resumed is None:
         return Prefix(system, digest_of(system, tools)), None

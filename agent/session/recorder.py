@@ -1,6 +1,6 @@
 """Writes a conversation into its transcript as it happens, before anybody sees the event.
 
-A disk that takes nothing does not stop the conversation: records wait in memory, the person is told
+A disk that takes nothing does not stop the conversation: records wait in memory, the user is told
 once, and told again when it works. Implements the recorder ports of
 `agent.conversation.conversation` and `agent.tools.lifecycle`.
 """
@@ -261,5 +261,5 @@ class SessionRecorder:
 
     async def aclose(self) -> None:
         """Write what is left and let other processes have the session."""
-        # Other processes may be waited for by a person: the last flush happens off the loop.
+        # Other processes may be waited for by a user: the last flush happens off the loop.
         await asyncio.to_thread(self._session.finish)

@@ -29,7 +29,7 @@ class SessionHeader(Struct, frozen=True):
 
 
 class PromptRecord(Struct, frozen=True):
-    """A person's prompt began to be worked on; closed by a `TerminalRecord` of the same turn."""
+    """A user's prompt began to be worked on; closed by a `TerminalRecord` of the same turn."""
 
     turn_id: str
     text: str
@@ -202,7 +202,7 @@ class TombstoneRecord(Struct, frozen=True):
 
 
 class NoticeRecord(Struct, frozen=True):
-    """A line shown to the person, kept for the picture after a resume."""
+    """A line shown to the user, kept for the picture after a resume."""
 
     level: str
     text: str

@@ -78,7 +78,7 @@ class ResumedConversation(Struct, frozen=True):
     unfinished_turn: str | None = None
     """Turn whose end is not in the transcript: the program was killed during it."""
     notes: tuple[str, ...] = ()
-    """What was lost or mended, for people; empty after a clean exit."""
+    """What was lost or mended, for users; empty after a clean exit."""
 
 
 def load(path: Path) -> ResumedConversation:

@@ -41,7 +41,7 @@ class RewindPoint(Struct, frozen=True):
 
 
 def rewind_points(path: Path) -> tuple[RewindPoint, ...]:
-    """Return the person's prompts that are part of the conversation now, oldest first.
+    """Return the user's prompts that are part of the conversation now, oldest first.
 
     Raises:
         SessionError: the file cannot be read.

@@ -295,7 +295,7 @@ def has_prompt(path: Path) -> bool:
 
 
 def has_content(path: Path, *, start: int = 0) -> bool:
-    """Whether a session holds anything a person would miss; True where that cannot be read.
+    """Whether a session holds anything a user would miss; True where that cannot be read.
 
     What stands before `start`, a line's offset, does not count.
     """

@@ -44,7 +44,7 @@ class Transcript:
         """Use `create` or `open`."""
         self.path = path
         self.repairs: tuple[str, ...] = ()
-        """What opening had to mend, for people."""
+        """What opening had to mend, for users."""
         self._descriptor: int | None = descriptor
         self._lock_descriptor = lock
         self._next_seq = next_seq

@@ -104,7 +104,7 @@ class _Repair:
             self._mark_gap()
             return
         if not self._out:
-            # The person's words before it are missing; the API wants a user message first.
+            # The user's words before it are missing; the API wants a user message first.
             self._mark_gap()
             self._out.append(
                 Message("user", (text_block("[Earlier messages were lost.]"),), "reminder")

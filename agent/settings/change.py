@@ -58,7 +58,7 @@ def _meant(key: str) -> str:
 
 
 def parse_value(text: str) -> object:
-    """Return what a person typed as JSON, or as the text it is."""
+    """Return what a user typed as JSON, or as the text it is."""
     parsed = parse(text)
     return text if parsed.root is None or parsed.error is not None else parsed.root.value
 

@@ -139,7 +139,7 @@ class Described(Struct, frozen=True):
 
     key: str
     form: str
-    """What its value may be, for people."""
+    """What its value may be, for users."""
     text: str
     has_effect: bool
     is_for_projects: bool

@@ -24,7 +24,7 @@ class SettingsWarning(Struct, frozen=True):
     """Something in the settings that does not count, or counts differently than it may look."""
 
     message: str
-    """What is wrong and what is expected, for people."""
+    """What is wrong and what is expected, for users."""
     file: Path | None = None
     line: int | None = None
     key: str = ""
@@ -118,7 +118,7 @@ def check_owner(path: Path, *, uid: int) -> None:
     """Refuse a managed file that somebody else could have written.
 
     Raises:
-        ConfigError: not owned by root or the person, or writable by others.
+        ConfigError: not owned by root or the user, or writable by others.
     """
     try:
         status = path.stat()

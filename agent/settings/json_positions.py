@@ -57,7 +57,7 @@ class Node(Struct, frozen=True):
 
 
 class Mistake(Struct, frozen=True):
-    """Something wrong with the text, for people."""
+    """Something wrong with the text, for users."""
 
     line: int
     message: str

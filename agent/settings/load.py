@@ -42,7 +42,7 @@ from permissions.rule import RuleBehavior, RuleSource, RuleText
 from permissions.rules.rule_entry import COUNTS, IGNORED
 
 FILE_SOURCES: Final = frozenset({RuleSource.USER, RuleSource.PROJECT, RuleSource.LOCAL})
-"""Sources whose settings are files of the person or of the project."""
+"""Sources whose settings are files of the user or of the project."""
 
 
 class CliSettings(Struct, frozen=True):
@@ -330,7 +330,7 @@ def _servers(
             server_item(server.name, server.raw, file=None, line=None)
         )
         found.append(replace(server, in_force=not waits))
-    # A server that waits must not take the name of one that the person configured.
+    # A server that waits must not take the name of one that the user configured.
     found.sort(key=lambda server: not server.in_force)
     by_name: dict[str, McpServerText] = {}
     for server in found:

@@ -15,7 +15,7 @@ HOME_VARIABLE: Final = "AGENT_TUI_HOME"
 
 
 def find_home(env: Mapping[str, str], uid: int) -> Path:
-    """Return the person's home folder; where `HOME` is not set, what the system knows, else `/`."""
+    """Return the user's home folder; where `HOME` is not set, what the system knows, else `/`."""
     named = env.get("HOME", "")
     if named and Path(named).is_absolute():
         return Path(named)
@@ -71,7 +71,7 @@ def settings_files(
         os.path.realpath(agent_home / "settings.json"),
         os.path.realpath(home / ".claude" / "settings.json"),
     }
-    # Started in the home folder, the person's own file is not also a project's.
+    # Started in the home folder, the user's own file is not also a project's.
     return tuple(p for n in names if os.path.realpath(p := project_root / n) not in own)
 
 

@@ -34,7 +34,7 @@ _ADDED_UP: Final = frozenset(
     }
 )
 _ONLY_OFF: Final = frozenset({"autoMemoryEnabled"})
-"""What costs the person money: a project may turn it off, never on."""
+"""What costs the user money: a project may turn it off, never on."""
 _OF_PROJECTS: Final = frozenset({RuleSource.PROJECT, RuleSource.LOCAL})
 
 

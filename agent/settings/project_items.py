@@ -111,7 +111,7 @@ def setting_item(key: str, value: object, *, file: Path | None, line: int | None
 def items_of_folders(project_root: Path, own: Iterable[Path] = ()) -> Iterator[TrustItem]:
     """List command, skill and agent files with a digest of their content.
 
-    `own` are the person's own folders: in the home folder they are not also a project's.
+    `own` are the user's own folders: in the home folder they are not also a project's.
     """
     known = {os.path.realpath(path) for path in own}
     count = 0

@@ -1,4 +1,4 @@
-"""What a settings file may say: one validating model, spelled with the keys people know.
+"""What a settings file may say: one validating model, spelled with the keys users know.
 
 Validation is lenient: a bad key is reported and left out, the rest of the file counts; unknown keys
 are kept. Next: `agent.settings.file` (one file), `agent.settings.load` (all of them).

@@ -1,4 +1,4 @@
-"""What the person is told about a start: settings, rules, hooks, model, session, trust."""
+"""What the user is told about a start: settings, rules, hooks, model, session, trust."""
 
 from __future__ import annotations
 

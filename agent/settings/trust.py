@@ -1,4 +1,4 @@
-"""Which parts of a project's settings the person has accepted, and what is new since.
+"""Which parts of a project's settings the user has accepted, and what is new since.
 
 Bound to the repository root (links resolved) and to a digest of each item that was listed: changed
 items are new items. A nested repository has its own root, so it asks for itself.
@@ -68,7 +68,7 @@ class TrustState(Struct, frozen=True):
     root: Path
     """Canonical root of the repository (or the launch folder where there is none)."""
     trusted: bool
-    """The person accepted this folder, now or at an earlier start."""
+    """The user accepted this folder, now or at an earlier start."""
     items: tuple[TrustItem, ...] = ()
     accepted: frozenset[str] = frozenset()
     everything: bool = False
@@ -95,7 +95,7 @@ class TrustState(Struct, frozen=True):
 
 
 class TrustStore:
-    """The person's answers, one file in the agent's home (0600)."""
+    """The user's answers, one file in the agent's home (0600)."""
 
     def __init__(self, path: Path) -> None:
         """`path` need not exist."""
@@ -118,11 +118,11 @@ class TrustStore:
         return TrustState(root, trusted or everything, found, digests, everything)
 
     def accept(self, state: TrustState) -> None:
-        """Store that the person accepts the folder and everything now listed. Raises OSError."""
+        """Store that the user accepts the folder and everything now listed. Raises OSError."""
         self._write(state.root, trusted=True, digests={found.digest for found in state.items})
 
     def note_own_rules(self, root: Path, allow_rules: Iterable[str]) -> None:
-        """Accept allow rules that the person's own answers just wrote. Raises OSError.
+        """Accept allow rules that the user's own answers just wrote. Raises OSError.
 
         The folder itself does not become trusted by it.
         """

@@ -34,7 +34,7 @@ class KeptLastGood(Struct, frozen=True):
 
     current: Settings
     problem: str
-    """File, line and what is expected, for people."""
+    """File, line and what is expected, for users."""
     files: tuple[Path, ...]
 
 

@@ -31,7 +31,7 @@ class StatusText(Struct, frozen=True):
 
     lines: tuple[tuple[Piece, ...], ...] = ()
     problem: str = ""
-    """Why there is nothing to show; for people, once."""
+    """Why there is nothing to show; for users, once."""
 
 
 class StatusFacts(Struct, frozen=True, kw_only=True):
@@ -130,7 +130,7 @@ def _window(session: CommandSession, last: Usage | None) -> dict[str, Any]:
 
 
 def display_name(model: str) -> str:
-    """Return a model as people call it: `Opus 5.5` for `claude-opus-5-5`; others by their id."""
+    """Return a model as users call it: `Opus 5.5` for `claude-opus-5-5`; others by their id."""
     found = _FAMILY.fullmatch(model)
     if found is None:
         return model

@@ -2,7 +2,7 @@
 back.
 
 Rules, hooks and the mode are the parent's (pattern "Context Isolation"); a sub-agent has no
-person to talk to and starts no further agents.
+user to talk to and starts no further agents.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MAX_TURNS: Final = 50
 NOT_IN_SUBAGENTS: Final = frozenset(
     {"Agent", "AskUserQuestion", "EnterPlanMode", "ExitPlanMode", "TodoWrite"}
 )
-"""Tools that need the person, or that would nest."""
+"""Tools that need the user, or that would nest."""
 READ_ONLY_TYPES: Final = frozenset({"explore", "plan"})
 READ_TOOLS: Final = frozenset({"Read", "Glob", "Grep", "WebFetch"})
 

@@ -55,7 +55,7 @@ class ToolOutcome(Struct, frozen=True):
     """For the model: text, or text, image and document blocks."""
     is_error: bool = False
     display: Display | None = None
-    """For the person; None shows the text."""
+    """For the user; None shows the text."""
     structured: Mapping[str, Any] | None = None
     """`tool_response` of hooks, in the shape hooks know for this tool."""
 
@@ -68,9 +68,9 @@ class ToolContext(Struct, frozen=True):
     agent_id: str | None
     abort: AbortSignal
     progress: Callable[[str], None]
-    """Append live output for the person; cheap, never blocks, already sanitised or not."""
+    """Append live output for the user; cheap, never blocks, already sanitised or not."""
     services: ToolServices
-    """Shared state and ports of the conversation: cwd, file state, shells, the person,
+    """Shared state and ports of the conversation: cwd, file state, shells, the user,
     sub-agents."""
 
 

@@ -105,7 +105,7 @@ class CallPorts(Struct, frozen=True):
     side: SideEvents | None = None
     """Where sub-agents put their events while a call of theirs runs."""
     previews: dict[str, Display | None] | None = None
-    """Filled by tool_use_id before the person is asked; the dialog reads it."""
+    """Filled by tool_use_id before the user is asked; the dialog reads it."""
     agent_type: str | None = None
     """What kind of sub-agent these are for; None is the main agent."""
 
@@ -119,9 +119,9 @@ class CallOutcome(Struct, frozen=True):
     outcome: Outcome
     tool_name: str
     ends_turn: bool = False
-    """The person said no without a comment, or a hook stopped the turn."""
+    """The user said no without a comment, or a hook stopped the turn."""
     stop_reason: str = ""
-    """Why, when a hook stopped the turn; empty for the person's no."""
+    """Why, when a hook stopped the turn; empty for the user's no."""
     additional_context: tuple[str, ...] = ()
     """What hooks add for the model, after the results."""
     aborts_siblings: bool = False
@@ -153,7 +153,7 @@ class Ready(Struct, frozen=True):
     parsed: BaseModel
     raw: Mapping[str, Any]
     seen: Mapping[str, Any]
-    """What rules, hooks and people see."""
+    """What rules, hooks and users see."""
 
 
 class Call(Struct):
@@ -168,11 +168,11 @@ class Call(Struct):
     """The line of its card; the tool's name until the input was read."""
     additional_context: list[str] = field(default_factory=list)
     seen: Mapping[str, Any] | None = None
-    """The input as rules, hooks and people see it, once it was read."""
+    """The input as rules, hooks and users see it, once it was read."""
     comment: str = ""
-    """What the person said with their yes."""
+    """What the user said with their yes."""
     person_change: str = ""
-    """What the person changed of the input before they said yes, in words for the model."""
+    """What the user changed of the input before they said yes, in words for the model."""
     was_asked: bool = False
     has_started: bool = False
     aborts_siblings: bool = False

@@ -1,4 +1,4 @@
-"""May a call run? Rules, hooks and people are heard in turn until the answer stands.
+"""May a call run? Rules, hooks and users are heard in turn until the answer stands.
 
 Steps 1 to 3 are the gate's; PreToolUse hooks may rewrite the input, which starts over; what is left
 of an ask is resolved (pattern page "safety-and-permissions").
@@ -32,7 +32,7 @@ TOLD_CHARS: Final = 120
 """How much of a field's old text is told after a hook changed it."""
 RETRY: Final = "\n\nA hook says that you may try this call again."
 _PERSON: Final = frozenset({DecisionSource.USER, DecisionSource.BRIDGE, DecisionSource.CHANNEL})
-"""Whoever answered from there has seen the input and answers for the person."""
+"""Whoever answered from there has seen the input and answers for the user."""
 
 
 async def permit(call: Call, ready: Ready) -> Ready:
@@ -87,7 +87,7 @@ def _stands(answered: Decision, again: Decision) -> Decision:
     if again.behavior is Behavior.ASK and (
         again.reason is Reason.MODE_DEFAULT or answered.source in _PERSON
     ):
-        # The person saw the input they wrote; a hook's or classifier's yes covers the mode's
+        # The user saw the input they wrote; a hook's or classifier's yes covers the mode's
         # ask.
         return replace(answered, updated_input=None)
     return again
@@ -133,7 +133,7 @@ async def _apply_pre_hook(
 
 
 def _tell_rewrite(call: Call, who: str, proposed: Mapping[str, Any], ready: Ready) -> None:
-    """Tell the person that something else runs than what the model asked for."""
+    """Tell the user that something else runs than what the model asked for."""
     fields = [key for key in proposed if proposed[key] != ready.seen.get(key)]
     was = "; ".join(f"{key} was {_short(str(proposed[key]))}" for key in fields)
     call.emitter.emit(

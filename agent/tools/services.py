@@ -41,35 +41,35 @@ class Question(Struct, frozen=True):
 
 
 class PartialAnswers(dict[str, str]):
-    """What was answered until nobody did anything any more: the person may be away."""
+    """What was answered until nobody did anything any more: the user may be away."""
 
 
 class AskPerson(Protocol):
-    """Puts questions or a plan before the person."""
+    """Puts questions or a plan before the user."""
 
     async def ask(
         self, questions: Sequence[Question], abort: AbortSignal
     ) -> Mapping[str, str] | None:
-        """Return answers by question text, or None when the person declined.
+        """Return answers by question text, or None when the user declined.
 
         `PartialAnswers` where nobody finished the form.
         """
         ...
 
     async def approve_plan(self, plan: str, abort: AbortSignal) -> PlanAnswer:
-        """Show a plan and return what the person decided."""
+        """Show a plan and return what the user decided."""
         ...
 
 
 class PlanAnswer(Struct, frozen=True):
-    """The person's answer to a plan."""
+    """The user's answer to a plan."""
 
     approved: bool
     mode: str = "default"
     """The mode to continue in when approved."""
     feedback: str = ""
     plan: str | None = None
-    """The plan as the person changed it; None: as proposed."""
+    """The plan as the user changed it; None: as proposed."""
 
 
 class SubagentPort(Protocol):
@@ -171,7 +171,7 @@ class ModePort(Protocol):
         ...
 
     def leave_plan_mode(self, mode: str) -> None:
-        """Continue in the mode the person chose when approving the plan."""
+        """Continue in the mode the user chose when approving the plan."""
         ...
 
 

@@ -99,7 +99,7 @@ class Answer(Struct, frozen=True):
     reload_skills: bool = False
     suppress_original_prompt: bool = False
     notes: tuple[str, ...] = ()
-    """What was in the answer and is not obeyed, for people."""
+    """What was in the answer and is not obeyed, for users."""
     unknown_fields: tuple[str, ...] = ()
     """Names that no answer has, in order."""
 

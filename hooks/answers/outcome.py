@@ -42,11 +42,11 @@ class EventOutcome(Struct, frozen=True):
     outcome: OutcomeKind = OutcomeKind.SKIPPED
     decision: EventDecision = "none"
     proceeds: bool | None = True
-    """Whether what was announced goes ahead; None where a person decides."""
+    """Whether what was announced goes ahead; None where a user decides."""
     continue_: bool = True
     """False ends the turn, whatever the decision."""
     stop_reason: str | None = None
-    """For the person, when `continue_` is False."""
+    """For the user, when `continue_` is False."""
     reason: str | None = None
     """All reasons of the decision, a line each; never None when something was blocked."""
     reason_source: str | None = None
@@ -62,9 +62,9 @@ class EventOutcome(Struct, frozen=True):
     overflow_file: Path | None = None
     """Where the first text that was too long is in full."""
     system_messages: tuple[str, ...] = ()
-    """For the person."""
+    """For the user."""
     notices: tuple[str, ...] = ()
-    """Lines for the person about the hooks themselves: failures, ignored answers."""
+    """Lines for the user about the hooks themselves: failures, ignored answers."""
     config_warnings: tuple[str, ...] = ()
     status_message: str | None = None
     terminal_sequence: str | None = None
@@ -92,13 +92,13 @@ class EventOutcome(Struct, frozen=True):
 
     @property
     def decided_by(self) -> str:
-        """Name the first handler that gave the decision, for people; empty when none did."""
+        """Name the first handler that gave the decision, for users; empty when none did."""
         deciding = [r for r in self.results if r.answer.verdict == self.decision]
         return _named(deciding[0]) if deciding else ""
 
     @property
     def rewritten_by(self) -> str:
-        """Name the handler whose input counts, for people; empty when none rewrote it."""
+        """Name the handler whose input counts, for users; empty when none rewrote it."""
         rewriting = [r for r in self.results if r.answer.updated_input is not None]
         return _named(rewriting[-1]) if rewriting else ""
 
@@ -216,7 +216,7 @@ def aggregate(event: str, results: Sequence[HandlerResult]) -> EventOutcome:
 
 
 def notices_of(result: HandlerResult) -> list[str]:
-    """Return the lines people read about one handler's run: its failure, what was not obeyed."""
+    """Return the lines users read about one handler's run: its failure, what was not obeyed."""
     name = f"{result.spec.event} hook {first_line(result.spec.label)[:120]!r} ({result.spec.where})"
     lines = [f"{name}: {note}" for note in result.answer.notes]
     lines += [

@@ -29,7 +29,7 @@ def grant_of(updates: Sequence[Mapping[str, object]]) -> tuple[GrantChoice | Non
     """Return the rules that updates want remembered, and a line for each update that is not done.
 
     A decision remembers rules of one behaviour in one place: the first such update and those that
-    agree with it. Modes and directories are the person's to change, not a hook's.
+    agree with it. Modes and directories are the user's to change, not a hook's.
     """
     chosen: GrantChoice | None = None
     left: list[str] = []

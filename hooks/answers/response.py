@@ -24,7 +24,7 @@ NO_MESSAGE: Final = re.compile(r"Traceback \(most recent call last\)|(?:node:|fi
 """Where Python and Node.js begin to say what went wrong: with a place."""
 NAMED_ERROR: Final = re.compile(r"[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit)\b")
 SHOWN_LIMIT_CHARS: Final = 10_000
-"""How much of a stream a result keeps for people."""
+"""How much of a stream a result keeps for users."""
 
 
 class HandlerOutcome(StrEnum):
@@ -58,7 +58,7 @@ class HandlerResult(Struct, frozen=True):
     answer: Answer = field(default_factory=Answer)
     reason_source: ReasonSource | None = None
     error: str | None = None
-    """One line for people: what went wrong and the likely cause."""
+    """One line for users: what went wrong and the likely cause."""
     exit_code: int | None = None
     duration_ms: float = 0.0
     stdout: str = ""
@@ -348,7 +348,7 @@ def _likely_cause(code: int, stderr: str, path: str) -> str:
 
 
 def _without_reason(spec: HandlerSpec, shown: str | None) -> str:
-    """Return a reason for a veto that brought none; what it showed to the person is one as well."""
+    """Return a reason for a veto that brought none; what it showed to the user is one as well."""
     who = f"Blocked by hook {first_line(spec.label)[:80]!r} ({spec.source.value})"
     if shown and shown.strip():
         return f"{who}: {shown.strip()}"

@@ -55,7 +55,7 @@ def handler_json(spec: HandlerSpec, findings: Sequence[Finding] = ()) -> dict[st
 
 
 def describe(config: HookConfig, findings: Sequence[Finding] = ()) -> list[str]:
-    """Return the configuration as lines for people, event by event."""
+    """Return the configuration as lines for users, event by event."""
     lines: list[str] = []
     for event in EFFECTS:
         specs = config.handlers.get(event, ())

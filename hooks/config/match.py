@@ -23,7 +23,7 @@ TOOL_ALIASES: Final = {
     "TaskStop": ("KillShell", "KillBash"),
     "BashOutput": ("TaskOutput",),
 }
-"""Older names that people's matchers still use."""
+"""Older names that users' matchers still use."""
 
 
 class MatchEverything(Struct, frozen=True):

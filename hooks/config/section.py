@@ -25,7 +25,7 @@ class ConfigWarning(Struct, frozen=True):
     """Path inside the section, such as `PreToolUse[0].hooks[1]`."""
 
     def __str__(self) -> str:
-        """Return the line for people."""
+        """Return the line for users."""
         origin = self.file or self.source.value
         place = f": hooks.{self.where}" if self.where else ""
         return f"{origin}{place}: {self.message}"

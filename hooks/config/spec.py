@@ -138,7 +138,7 @@ class HandlerSpec(Struct, frozen=True):
 
     @property
     def label(self) -> str:
-        """What people are shown: the command, URL, tool or the first line of the prompt."""
+        """What users are shown: the command, URL, tool or the first line of the prompt."""
         return handler_label(self.handler)
 
     @property

@@ -87,7 +87,7 @@ EVENTS: Final[dict[str, type[HookEventPayload]]] = {
         PostModelSwitch,
     )
 }
-"""Every event by name, in the order people are shown them."""
+"""Every event by name, in the order users are shown them."""
 
 __all__ = [
     "EVENTS",

@@ -23,7 +23,7 @@ class ExitTwo(StrEnum):
     FEEDBACK = "feedback"
     """Too late to prevent anything: the text is told beside the result."""
     NOTICE = "notice"
-    """Nothing is held up; the person reads the text."""
+    """Nothing is held up; the user reads the text."""
     IGNORED = "ignored"
 
 

@@ -66,7 +66,7 @@ class WorktreeRemove(HookEventPayload, frozen=True, kw_only=True):
 
 
 class Elicitation(HookEventPayload, frozen=True, kw_only=True):
-    """An MCP server asks the person something."""
+    """An MCP server asks the user something."""
 
     event_name: ClassVar[str] = "Elicitation"
     mcp_server_name: str
@@ -78,7 +78,7 @@ class Elicitation(HookEventPayload, frozen=True, kw_only=True):
 
 
 class ElicitationResult(HookEventPayload, frozen=True, kw_only=True):
-    """The person answered; the answer has not gone back to the server yet."""
+    """The user answered; the answer has not gone back to the server yet."""
 
     event_name: ClassVar[str] = "ElicitationResult"
     mcp_server_name: str

@@ -58,7 +58,7 @@ class StopFailure(HookEventPayload, frozen=True, kw_only=True):
 
 
 class Notification(HookEventPayload, frozen=True, kw_only=True):
-    """The person's attention is wanted, such as `permission_prompt` or `idle_prompt`."""
+    """The user's attention is wanted, such as `permission_prompt` or `idle_prompt`."""
 
     event_name: ClassVar[str] = "Notification"
     message: str

@@ -1,4 +1,4 @@
-"""What a call would do, in a few words for people: deletes, writes, network, root.
+"""What a call would do, in a few words for users: deletes, writes, network, root.
 
 Said beside the question, never a ground for an answer: what is not recognised is not listed.
 """

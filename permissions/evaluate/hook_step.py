@@ -46,7 +46,7 @@ def after_hooks(decision: Decision, hook: str, reason: str, hook_name: str) -> D
                 by_hook, behavior=Behavior.ALLOW, message=f"{who}: {reason or 'allowed'}"
             )
         case "ask" | "defer" if reason:
-            # It asks anyway, but what the hook wants a person to look at is theirs to know.
+            # It asks anyway, but what the hook wants a user to look at is theirs to know.
             message = f"{decision.message.rstrip('.')}; {says}"
             return replace(decision, message=message, trace=(*decision.trace, entry))
         case _:

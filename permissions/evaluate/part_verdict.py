@@ -44,7 +44,7 @@ class Part(Struct, frozen=True):
     """May the local classifier allow it: only reads, and only what is known to be in scope?"""
     detail: str = ""
     needs: str = ""
-    """Says, for people, what would allow it; may be empty."""
+    """Says, for users, what would allow it; may be empty."""
 
 
 def judge(part: Part, find: Find, mode: Mode) -> tuple[PartVerdict, list[TraceEntry]]:

@@ -176,7 +176,7 @@ _HEARD_LATER: Final = frozenset(
 
 
 def answer_of_checks(decision: Decision) -> Behavior:
-    """Return what rules, scope and mode said, before hooks, classifier or a person were heard."""
+    """Return what rules, scope and mode said, before hooks, classifier or a user were heard."""
     if not decision.parts:
         return Behavior.ASK if decision.source in _HEARD_LATER else decision.behavior
     said = [

@@ -57,7 +57,7 @@ class RecentCall(Struct, frozen=True):
 
     @property
     def call(self) -> str:
-        """The call in one line, for people."""
+        """The call in one line, for users."""
         return described_call(self.request.tool, self.request.tool_input)
 
 
@@ -119,7 +119,7 @@ class History:
         return f"I allow this call now; make it again exactly as before: {denial.call}"
 
     def take_retry(self, request: PermissionRequest) -> bool:
-        """Return whether the person allowed this call in advance, and use that up."""
+        """Return whether the user allowed this call in advance, and use that up."""
         identity = _identity(request)
         if identity not in self._retries:
             return False

@@ -1,6 +1,6 @@
 """A decision told in words: every step in its order, what it answered, and which one decided.
 
-The dialog, `permissions explain` and the documentation use the same words. For people who never saw
+The dialog, `permissions explain` and the documentation use the same words. For users who never saw
 the cascade: a step that was not looked at says why, instead of not being there.
 """
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from permissions.rules.rule_set import RuleSet
 
 Shorten = Callable[[str], str]
-"""Returns a file as people write it, such as `~/.agent/settings.json`."""
+"""Returns a file as users write it, such as `~/.agent/settings.json`."""
 
 
 class ToldStep(Struct, frozen=True):
@@ -75,12 +75,12 @@ def place_relative(folder: str, home: str) -> Shorten:
 
 
 def source_name(source: str) -> str:
-    """Return one of the six sources of rules as people call it; anything else as it is."""
+    """Return one of the six sources of rules as users call it; anything else as it is."""
     return _SOURCES.get(source, source)
 
 
 def decider_name(source: str) -> str:
-    """Return who or what decided, as people call it."""
+    """Return who or what decided, as users call it."""
     return _DECIDERS.get(source) or source_name(source)
 
 
@@ -332,7 +332,7 @@ def _whole_steps(entries: Sequence[TraceEntry], decision: Decision) -> tuple[Tol
 
 
 def _is_in_vain(entry: TraceEntry, decision: Decision) -> bool:
-    """Did a hook allow what only a person may?"""
+    """Did a hook allow what only a user may?"""
     is_yes = entry.step is TraceStep.HOOK and entry.answer == "allow"
     return is_yes and decision.source is not DecisionSource.HOOK
 

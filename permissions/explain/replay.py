@@ -24,7 +24,7 @@ class Difference(Struct, frozen=True):
     at: str
     tool: str
     call: str
-    """The call in short, for people."""
+    """The call in short, for users."""
     before: str
     """What was decided then: `allow` or `deny`."""
     source: str

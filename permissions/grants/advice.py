@@ -1,7 +1,7 @@
-"""Fewer questions, safely: how often and why the person was asked, and rules that would spare them.
+"""Fewer questions, safely: how often and why the user was asked, and rules that would spare them.
 
 Every proposal is tried on the log before it is made: it says how many questions it would have
-spared, and none is made that would have let through a call to which the person said no. Reads only.
+spared, and none is made that would have let through a call to which the user said no. Reads only.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Advice(Struct, frozen=True):
     hours: float
     """Between the first and the last decision of each session, summed."""
     causes: tuple[tuple[str, int], ...]
-    """Why the person was asked, the most frequent first."""
+    """Why the user was asked, the most frequent first."""
     proposals: tuple[Proposal, ...]
     """The one that spares most first."""
     unused: tuple[Rule, ...] = ()
@@ -82,7 +82,7 @@ def advise(
 class _Found(Struct):
     decisions: int = 0
     asked: list[LoggedCall] = field(default_factory=list)
-    """Calls that a person was asked about and answered."""
+    """Calls that a user was asked about and answered."""
     spans: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     def take(self, call: LoggedCall) -> None:

@@ -147,7 +147,7 @@ def _target(file: Path, within: Path | None) -> Path:
     if target.is_symlink():
         raise StoreError(f"{file} is a link that leads in a circle")
     if within is not None and not target.is_relative_to(os.path.realpath(within)):
-        # A repository could point its file at the person's own settings, or anywhere else.
+        # A repository could point its file at the user's own settings, or anywhere else.
         raise StoreError(f"{file} is a link to {target}, which is outside of {within}")
     return target
 

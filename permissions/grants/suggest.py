@@ -94,7 +94,7 @@ def suggest(
     Args:
         cwd: The shell's current folder, as for `decide`.
         destinations: Where rules may be kept; None is what the dialog offers: this session, and
-            for everything but edits the person's own file of this project.
+            for everything but edits the user's own file of this project.
     """
     found: list[Grant] = []
     for destination in destinations or _destinations(request):
@@ -311,7 +311,7 @@ def _would_allow(
 
 
 def _named(offers: Sequence[RuleOffer]) -> str:
-    """Return what the rules are about, as people say it: commands as written, the rest in words."""
+    """Return what the rules are about, as users say it: commands as written, the rest in words."""
     shown = [
         offer.rule[5:-1] if offer.rule.startswith("Bash(") else offer.also_allows or offer.rule
         for offer in offers

@@ -1,4 +1,4 @@
-"""What a person is told about their rules as they are loaded: what cannot be read, what never
+"""What a user is told about their rules as they are loaded: what cannot be read, what never
 counts, what allows more than it looks like.
 
 One line for each rule that cannot be read, since something else is in force than was written; one

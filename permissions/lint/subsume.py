@@ -1,6 +1,6 @@
 """Does one rule match everything that another one matches?
 
-Answers yes only when that is certain, because lint tells people that a rule can never take effect.
+Answers yes only when that is certain, because lint tells users that a rule can never take effect.
 """
 
 from __future__ import annotations

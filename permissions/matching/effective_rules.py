@@ -106,7 +106,7 @@ def requested_mode(
 ) -> tuple[Mode, tuple[DecisionWarning, ...]]:
     """Return the mode that a requester may set; otherwise default, with a warning.
 
-    The person (launch flag, key), user and policy settings may ask for any mode. Project and
+    The user (launch flag, key), user and policy settings may ask for any mode. Project and
     local settings may not set it at all, nor may anybody not known; hooks and sub-agents may not
     raise it.
     """

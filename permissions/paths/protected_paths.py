@@ -1,4 +1,4 @@
-"""Paths that are never changed without a person's word: repository internals, own settings,
+"""Paths that are never changed without a user's word: repository internals, own settings,
 start-up files of shells and tools.
 
 Names compare case-folded and without invisible characters on every platform, because a

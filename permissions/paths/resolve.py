@@ -39,7 +39,7 @@ def resolve(written: str, *, base: str, home: str, files: FileView) -> Target | 
     if path == "~" or path.startswith("~/"):
         path = home + path[1:]
     elif path.startswith("~"):
-        # A tool takes the name literally, a shell would not: leave it to a person.
+        # A tool takes the name literally, a shell would not: leave it to a user.
         return None
     return resolve_literal(written, path, base=base, files=files)
 

@@ -1,4 +1,4 @@
-"""The channel: a configured command that is given each request and may print the person's answer.
+"""The channel: a configured command that is given each request and may print the user's answer.
 
 For phones and chats. The command gets the request as one JSON object on standard input; what it
 prints is the answer (`permissions.resolve.remote_request`), nothing is no opinion. It is started as
@@ -45,7 +45,7 @@ class Channel:
         tell: Callable[[str], None] = lambda _text: None,
     ) -> None:
         """`command` is a program with its arguments; `env` is all it gets to see. `tell` hears once
-        of each reason why it cannot be asked: the person may be waiting at the other end."""
+        of each reason why it cannot be asked: the user may be waiting at the other end."""
         self._command = tuple(command)
         self._env = dict(env)
         self._tell = tell

@@ -2,7 +2,7 @@
 
 Decided here, once, by the contender's name and not by what its answer says about itself: the
 classifiers answer only asks for which nothing matched, PermissionRequest hooks also asks from
-rules, everything else only a person (dialog, bridge, channel). Source: safety-and-permissions.
+rules, everything else only a user (dialog, bridge, channel). Source: safety-and-permissions.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _LIFTS: Final = {
     CLASSIFIER: frozenset({Reason.MODE_DEFAULT}),
     MODEL_CLASSIFIER: frozenset({Reason.MODE_DEFAULT}),
 }
-"""Per contender that is no person: the asks that its allow may lift."""
+"""Per contender that is no user: the asks that its allow may lift."""
 
 _CONTENDER_STEPS: Final = frozenset(step for *_, step in _ORIGINS.values())
 
@@ -76,7 +76,7 @@ def may_answer(name: str, pending: Decision, denials: DenialState) -> bool:
 
 
 def counts(name: str, decision: Decision, pending: Decision) -> bool:
-    """Return whether an answer may stand: nobody but a person lifts an ask that is a person's."""
+    """Return whether an answer may stand: nobody but a user lifts an ask that is a user's."""
     return (
         decision.behavior is not Behavior.ALLOW
         or name not in _LIFTS

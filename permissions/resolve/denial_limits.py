@@ -1,4 +1,4 @@
-"""Denial tracking: a classifier that keeps saying no hands over to the person (pattern "Denial
+"""Denial tracking: a classifier that keeps saying no hands over to the user (pattern "Denial
 Tracking")."""
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class DenialState(Struct, frozen=True):
     def after(self, decision: Decision) -> DenialState:
         """Return the state after one final decision.
 
-        An allow, and a classifier that was unsure, end the row; a person's own no changes nothing.
+        An allow, and a classifier that was unsure, end the row; a user's own no changes nothing.
         """
         if decision.behavior is Behavior.ALLOW or _was_unsure(decision):
             return replace(self, consecutive=0)

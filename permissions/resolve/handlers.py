@@ -103,7 +103,7 @@ def user_decision(
     interrupt: bool = False,
     message: str = "",
 ) -> Decision:
-    """Return a person's own answer, as the dialog gives it."""
+    """Return a user's own answer, as the dialog gives it."""
     default = "Allowed by the person." if behavior is Behavior.ALLOW else "Declined by the person."
     return Decision(
         behavior=behavior,

@@ -1,4 +1,4 @@
-"""A worker's line to its leader: what a worker may not decide is put before the leader's person.
+"""A worker's line to its leader: what a worker may not decide is put before the leader's user.
 
 Register before send: an answer that comes quicker than the bookkeeping would be lost, and the
 worker would wait for ever. Source: safety-and-permissions, multi-agent permission forwarding.
@@ -104,7 +104,7 @@ class _Leader:
 
 
 def _may_relay(answer: Decision, pending: Decision) -> bool:
-    """Whether what the leader relays may lift the ask: its classifier and hooks are no person."""
+    """Whether what the leader relays may lift the ask: its classifier and hooks are no user."""
     if answer.behavior is not Behavior.ALLOW:
         return True
     match answer.source:

@@ -1,6 +1,6 @@
-"""The model classifier: a small model judges a call by what the person asked for.
+"""The model classifier: a small model judges a call by what the user asked for.
 
-It sees the person's own messages and the call, and nothing that a tool, file or page said: text
+It sees the user's own messages and the call, and nothing that a tool, file or page said: text
 from there could argue for itself. Whatever is not a plain answer (an error, a timeout, other words)
 is unsure. Its denials are counted (`permissions.resolve.denial_limits`). Source:
 safety-and-permissions.
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 TIMEOUT_S: Final = 20.0
 MAX_MESSAGES: Final = 20
-"""The person's messages that are shown: the first, which says what it is about, and the newest."""
+"""The user's messages that are shown: the first, which says what it is about, and the newest."""
 MAX_MESSAGE_CHARS: Final = 2_000
 MAX_CALL_CHARS: Final = 20_000
 """A longer call is not shown in part: what is cut off could be what matters."""
@@ -42,7 +42,7 @@ class AskModel(Protocol):
 
 
 class Guidance(Struct, frozen=True):
-    """What the person or the managed settings say in plain words (`autoMode`)."""
+    """What the user or the managed settings say in plain words (`autoMode`)."""
 
     environment: tuple[str, ...] = ()
     allow: tuple[str, ...] = ()
@@ -67,7 +67,7 @@ class ModelClassifier:
         """Judge by what was `said`.
 
         Args:
-            said: The person's messages, oldest first; never text of tools, files or hooks.
+            said: The user's messages, oldest first; never text of tools, files or hooks.
             is_on: Asked at every call; interactively the classifier contends in `auto` alone.
         """
         self._ask = ask

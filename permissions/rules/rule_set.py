@@ -84,7 +84,7 @@ class Rule(Struct, frozen=True):
 
     @property
     def ref(self) -> RuleRef:
-        """Return the reference shown to people."""
+        """Return the reference shown to users."""
         return RuleRef(self.text, str(self.source), self.file, self.line)
 
     @property

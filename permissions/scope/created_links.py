@@ -1,7 +1,7 @@
 """Where a command itself may put links, so that what it writes there later is not known.
 
 `tar x`, `git checkout`, `cp -a` and their like decide only while they run whether `y` is a folder,
-a file or a link to somewhere else. Writes below such a place are left to a person; reads, unless a
+a file or a link to somewhere else. Writes below such a place are left to a user; reads, unless a
 link is certain, and commands that come before are not.
 """
 

@@ -15,7 +15,7 @@ from permissions.shell.programs.link_makers import MAKERS, Making, making_of
 from permissions.shell.syntax import Word
 
 MAX_MERGED = 1_000
-"""Files that are looked at; a person is asked about more."""
+"""Files that are looked at; a user is asked about more."""
 
 MERGERS = frozenset({"cp", "rsync"})
 """Programs that may do so."""

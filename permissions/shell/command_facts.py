@@ -24,7 +24,7 @@ class CommandFacts(Struct, frozen=True):
     """One simple command, seen through its wrappers."""
 
     text: str
-    """As written, for people."""
+    """As written, for users."""
     folders: Folders
     allow_forms: tuple[Form, ...]
     """Spellings that an allow rule may match."""
@@ -44,7 +44,7 @@ class CommandFacts(Struct, frozen=True):
     is_inert: bool
     """Does nothing that needs permission: `cd`, `true`."""
     looked_through: str
-    """Wrappers and assignments, for people; may be empty."""
+    """Wrappers and assignments, for users; may be empty."""
     when_plain: Plain | None
     """What changes if no file in its folders has a name that begins with a dash."""
     stage: int

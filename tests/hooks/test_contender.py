@@ -1,4 +1,4 @@
-"""PermissionRequest hooks in the race: what they may answer, and what only a person may."""
+"""PermissionRequest hooks in the race: what they may answer, and what only a user may."""
 
 from __future__ import annotations
 

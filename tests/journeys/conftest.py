@@ -1,4 +1,4 @@
-"""A whole conversation on the scripted server through the real SDK, with a person made of a
+"""A whole conversation on the scripted server through the real SDK, with a user made of a
 script."""
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ Answer = Callable[[PermissionRequest, Decision], Awaitable[Decision | None]]
 
 
 def yes(feedback: str | None = None) -> Decision:
-    """The person's yes."""
+    """The user's yes."""
     return user_decision(Behavior.ALLOW, feedback=feedback)
 
 
 def no(feedback: str | None = None) -> Decision:
-    """The person's no; without a comment it ends the turn."""
+    """The user's no; without a comment it ends the turn."""
     return user_decision(Behavior.DENY, feedback=feedback, interrupt=feedback is None)
 
 

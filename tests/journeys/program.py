@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def environment(home: Path, base_url: str | None = None, **more: str) -> dict[str, str]:
-    """A fresh person's environment, with the model at `base_url`."""
+    """A fresh user's environment, with the model at `base_url`."""
     env = {
         "HOME": str(home),
         "PATH": os.environ["PATH"],

@@ -1,4 +1,4 @@
-"""What one session finds is there in the next one; only where the person turned it on."""
+"""What one session finds is there in the next one; only where the user turned it on."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ DONE = Turn((Text("Done."),))
 
 
 def configure(home: Path, hooks: Mapping[str, str], **settings: Any) -> None:
-    """Put one command per event into the person's settings."""
+    """Put one command per event into the user's settings."""
     path = home / ".agent" / "settings.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     groups = {

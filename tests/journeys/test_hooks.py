@@ -16,7 +16,7 @@ DONE = Turn((Text("Done."),))
 
 
 def configure(home: Path, event: str, *handlers: str | Mapping[str, Any], **group: str) -> None:
-    """Put hooks into the person's settings; a text is a command."""
+    """Put hooks into the user's settings; a text is a command."""
     full = [
         {"type": "command", "command": handler} if isinstance(handler, str) else handler
         for handler in handlers

@@ -88,7 +88,7 @@ async def test_what_a_summary_replaced_can_still_be_copied_and_told(begin: Begin
 
 
 async def test_a_call_keeps_the_time_that_it_showed(begin: Begin) -> None:
-    """Without the time in which the person was asked."""
+    """Without the time in which the user was asked."""
     write = ToolCall("Write", {"file_path": "${cwd}/made.txt", "content": "x"})
     journey = await begin([Turn((write,)), HELLO])
     events = await journey.send("go")

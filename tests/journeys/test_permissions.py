@@ -1,4 +1,4 @@
-"""Permissions as a person meets them: explained, remembered, shadowed, counted, untrusted, many."""
+"""Permissions as a user meets them: explained, remembered, shadowed, counted, untrusted, many."""
 
 from __future__ import annotations
 

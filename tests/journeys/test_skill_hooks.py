@@ -1,4 +1,4 @@
-"""Hooks in the head of a skill: in force from its first use, by the person or by the model."""
+"""Hooks in the head of a skill: in force from its first use, by the user or by the model."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ class Door:
     log: Log
     store: Store
     told: list[str]
-    """What the person was told."""
+    """What the user was told."""
 
     async def call(self, command: str, abort: FakeAbort | None = None) -> Decision:
         """Take a command through steps 1 to 6."""
@@ -405,7 +405,7 @@ async def test_a_yes_does_not_outrun_a_deny_that_was_just_written(engine: Engine
     assert (decision.behavior, decision.reason) == (Behavior.DENY, Reason.DENY_RULE)
 
 
-# -- what a person is shown ----------------------------------------------------------------------
+# -- what a user is shown ----------------------------------------------------------------------
 
 
 async def test_parts_that_only_read_are_no_reason_to_ask(engine: Engine) -> None:

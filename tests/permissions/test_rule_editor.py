@@ -1,4 +1,4 @@
-"""Rules that a person changes: where they are kept, what counts then, and the way back."""
+"""Rules that a user changes: where they are kept, what counts then, and the way back."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def test_lock_satisfies_the_project_file(lock: str, groups: tuple[str, ...]) -> 
 
 
 def test_development_lock_contains_the_runtime_lock() -> None:
-    """Installing the second over the first changes no version that people run."""
+    """Installing the second over the first changes no version that users run."""
     runtime = {(str(pin), hashes) for pin, hashes in _entries(RUNTIME)}
     development = {(str(pin), hashes) for pin, hashes in _entries(DEVELOPMENT)}
     assert runtime - development == set()

@@ -1,4 +1,4 @@
-"""The person's editor has the terminal for a while, and gives it back whatever happens to it."""
+"""The user's editor has the terminal for a while, and gives it back whatever happens to it."""
 
 from __future__ import annotations
 

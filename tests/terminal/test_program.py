@@ -1,4 +1,4 @@
-"""The program as a person uses it: start, type, approve, resize, quit; the terminal as it was
+"""The program as a user uses it: start, type, approve, resize, quit; the terminal as it was
 found."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The tutorial, followed step by step as it is written: a person, a terminal, nothing prepared."""
+"""The tutorial, followed step by step as it is written: a user, a terminal, nothing prepared."""
 
 from __future__ import annotations
 

@@ -256,7 +256,7 @@ def center_for(conversation: RecordedConversation, home: Path | None = None) -> 
 
 
 def until_interrupted(conversation: RecordedConversation) -> Awaitable[object]:
-    """A step that ends when the person interrupts."""
+    """A step that ends when the user interrupts."""
     return conversation.interrupted.wait()
 
 

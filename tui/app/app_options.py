@@ -34,7 +34,7 @@ class AppOptions(Struct, frozen=True):
     agent_home: Path | None = None
     """Settings, keys and history; None keeps nothing."""
     themes_dir: tuple[Path, ...] = ()
-    """Folders with the person's own themes."""
+    """Folders with the user's own themes."""
     shell_env: Mapping[str, str] = field(default_factory=dict)
     """Environment of commands typed after `!`, secrets already removed."""
     notices: tuple[str, ...] = ()
@@ -47,4 +47,4 @@ class ExitReport(Struct, frozen=True):
     session_id: str | None
     last_answer: str
     error: str = ""
-    """Why the program could not go on; empty when the person left."""
+    """Why the program could not go on; empty when the user left."""

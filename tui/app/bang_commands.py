@@ -1,4 +1,4 @@
-"""`!`: runs the person's own commands, shows their output, and tells the model of them."""
+"""`!`: runs the user's own commands, shows their output, and tells the model of them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def own_shell(
     command: str, conversation: ConversationPort, env: Mapping[str, str]
 ) -> ShellCommand | None:
-    """Return a command of the person's, not started; None where nothing can run one."""
+    """Return a command of the user's, not started; None where nothing can run one."""
     from agent.messages import new_uid  # both rarely used: not for the first frame
     from tui.prompt.bang_command import ShellCommand
 
@@ -116,7 +116,7 @@ def hear_of(
 ) -> str | None:
     """Have the model know of a command that has ended; return a prompt, where it is to answer.
 
-    It is told with the next prompt of what the person ended or sent to the background, and of
+    It is told with the next prompt of what the user ended or sent to the background, and of
     everything where `respondToBashCommands` is false. The working directory goes along with `cd`;
     `notice` hears where it cannot.
     """

@@ -206,7 +206,7 @@ class Lines:
 
     @property
     def _is_still(self) -> bool:
-        """Whether the person wants nothing to move: the seconds are told, the sign stands."""
+        """Whether the user wants nothing to move: the seconds are told, the sign stands."""
         center = self._host.commands
         values = center.context.settings().values if center is not None else None
         return bool(values and (values.reducedMotion or values.prefersReducedMotion))

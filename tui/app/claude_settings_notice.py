@@ -1,4 +1,4 @@
-"""What was read from Claude Code's files, said once: a person who switches should not wonder."""
+"""What was read from Claude Code's files, said once: a user who switches should not wonder."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _unused_files(settings: Settings, home: Path) -> Iterator[str]:
 
 
 def _keys_in_force(settings: Settings, home: Path) -> list[Path]:
-    """Return Claude Code's file of keys where it counts: without one of the person's own."""
+    """Return Claude Code's file of keys where it counts: without one of the user's own."""
     from tui.app.keys.keybindings_watch import keys_path  # behind the first frame
 
     path = keys_path(settings.agent_home, home)

@@ -105,7 +105,7 @@ class CommandFacade(App[ExitReport]):
 
     @property
     def themes_dir(self) -> tuple[Path, ...]:
-        """Where the person's own themes are."""
+        """Where the user's own themes are."""
         return self.options.themes_dir
 
     @property
@@ -119,7 +119,7 @@ class CommandFacade(App[ExitReport]):
         return frozenset((*self.keyboard.actions, "app:interrupt", "app:exit"))
 
     def display_path(self, path: Path) -> str:
-        """Return a folder as people write it."""
+        """Return a folder as users write it."""
         return from_home(path, self.options.home)
 
     # What can be asked for
@@ -185,11 +185,11 @@ class CommandFacade(App[ExitReport]):
         return await show(self.dialogs, dialog)
 
     def edit_file(self, path: Path) -> None:
-        """Open a file in the person's editor; the screen is theirs until it ends."""
+        """Open a file in the user's editor; the screen is theirs until it ends."""
         self.editing.file(path)
 
     async def keep_setting(self, key: str, value: object) -> None:
-        """Write one of the person's own settings."""
+        """Write one of the user's own settings."""
         if self.options.agent_home is None:
             return
         from tui.app.save_setting import keep_setting  # with the first setting that is kept

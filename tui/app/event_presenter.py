@@ -97,7 +97,7 @@ class EventsShown:
         document.apply(event, at_s=self._clock())
 
     def _say_who_decided(self, decision: Decision) -> None:
-        """A dialog that closed by itself must not leave the person guessing."""
+        """A dialog that closed by itself must not leave the user guessing."""
         if decision.source != "user":
             # Behind the first frame, and only where a dialog was open.
             from permissions.explain.explain_decision import decider_name

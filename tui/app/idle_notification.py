@@ -1,4 +1,4 @@
-"""Tells Notification hooks once the person has been waited for a while."""
+"""Tells Notification hooks once the user has been waited for a while."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ class PromptRunner:
     ) -> None:
         """Take where events go, whom to tell of start and end, and who owns the task.
 
-        `on_end` hears whether the person ended it.
+        `on_end` hears whether the user ended it.
         """
         self._take = take
         self._on_start = on_start
@@ -40,7 +40,7 @@ class PromptRunner:
         self._is_left_out = False
         """Whether what was to come then was interrupted with the prompt it waited for."""
         self.is_interrupting = False
-        """Whether the person has ended what runs, and its end is still to come."""
+        """Whether the user has ended what runs, and its end is still to come."""
 
     @property
     def is_running(self) -> bool:
@@ -127,7 +127,7 @@ class PromptRunner:
             self._start_worker(self._work(self._conversation, None))
 
     def _is_woken(self, conversation: ConversationPort) -> bool:
-        # After an interruption the person has the word.
+        # After an interruption the user has the word.
         return conversation.is_woken and not self.is_interrupting
 
     async def _catch_up(self) -> None:

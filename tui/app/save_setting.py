@@ -1,4 +1,4 @@
-"""Writes one of the person's own settings."""
+"""Writes one of the user's own settings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from agent.settings.change import set_value
 
 
 async def keep_setting(agent_home: Path, key: str, value: object) -> str:
-    """Write a setting; return what went wrong for people to read, empty when nothing did."""
+    """Write a setting; return what went wrong for users to read, empty when nothing did."""
     try:
         await asyncio.to_thread(set_value, agent_home / "settings.json", key, value)
     except (AgentError, OSError) as error:

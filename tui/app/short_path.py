@@ -1,4 +1,4 @@
-"""Folders as people write them: from home, and short where there is little room."""
+"""Folders as users write them: from home, and short where there is little room."""
 
 from __future__ import annotations
 

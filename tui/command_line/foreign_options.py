@@ -1,4 +1,4 @@
-"""What people type who know another agent's command line: understood, or answered in one line."""
+"""What users type who know another agent's command line: understood, or answered in one line."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Makes the conversation of a front end, and the next one after `/clear` and `/resume`.
 
-Settings, trust, the model and the demo are settled here, with the person asked through the front
+Settings, trust, the model and the demo are settled here, with the user asked through the front
 end's own dialogs. Next: `agent.assembly.assemble` (the parts), `tui.startup.run` and
 `tui.screen_reader.session`.
 """
@@ -86,7 +86,7 @@ class ConversationMaker:
         self.options = options
         self._mode_of_start = options.permission_mode
         self._declined: frozenset[str] = frozenset()
-        """What the person was asked to trust in this run, and did not."""
+        """What the user was asked to trust in this run, and did not."""
         self.assembled: Assembled | None = None
         self._launch_dir = launch_dir
         self._env = env
@@ -211,7 +211,7 @@ class ConversationMaker:
         return grant_offers(request, decision, conversation.gate.context, conversation.cwd)
 
     def judge_call(self, request: PermissionRequest) -> Decision | None:
-        """Return what becomes of a call that the person changed; None for other agents' calls."""
+        """Return what becomes of a call that the user changed; None for other agents' calls."""
         if self.assembled is None or request.agent_id is not None:
             return None
         conversation = self.assembled.conversation
@@ -269,7 +269,7 @@ class ConversationMaker:
         """Ask which of the endpoint's models to use, and keep the answer.
 
         Raises:
-            ModelNotNamed: it lists none, or the person wants none of them.
+            ModelNotNamed: it lists none, or the user wants none of them.
             ConfigError: the settings cannot be written.
         """
         from agent.model.local_servers import LocalServer
@@ -302,7 +302,7 @@ class ConversationMaker:
     async def _keep_model(
         self, chosen: LocalModel, around: Surroundings, *, is_configured: bool = False
     ) -> Settings:
-        """Write the chosen server and model into the person's settings, and read them again.
+        """Write the chosen server and model into the user's settings, and read them again.
 
         `is_configured` says that the server is named already.
 

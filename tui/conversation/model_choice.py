@@ -84,7 +84,7 @@ async def demo_model(around: Surroundings) -> tuple[ModelSetup, Surroundings, Cl
         demo = await start_demo(folder, project)
     except OSError as error:
         raise ConfigError(f"The demo could not start: {error}") from error
-    # Its session and settings go with the copy: the person's own folder stays as it was.
+    # Its session and settings go with the copy: the user's own folder stays as it was.
     copy = replace(around, launch_dir=project, agent_home=folder.path / "agent-home")
     return demo.setup, copy, demo.aclose
 

@@ -1,4 +1,4 @@
-"""What of a call a person edits, as one text, and the call that such a text makes. Pure."""
+"""What of a call a user edits, as one text, and the call that such a text makes. Pure."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _FIELDS: Final = {
     "NotebookEdit": ("new_source", "cell", "cell.py"),
     "WebFetch": ("url", "address", "address.txt"),
 }
-"""By tool: the field that is edited, its name for people, and a file name for editors."""
+"""By tool: the field that is edited, its name for users, and a file name for editors."""
 
 
 class NotACall(ValueError):
-    """The text makes no call; says what is wrong with it, for people."""
+    """The text makes no call; says what is wrong with it, for users."""
 
 
 class CallText(Struct, frozen=True):
@@ -30,7 +30,7 @@ class CallText(Struct, frozen=True):
 
     text: str
     what: str
-    """What it is, for people: `command`, `content`, …"""
+    """What it is, for users: `command`, `content`, …"""
     name: str
     """A file name that tells an editor the language; may be empty."""
 

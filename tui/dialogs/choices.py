@@ -34,7 +34,7 @@ class Choice(Struct, frozen=True):
 
 
 class Chosen(Struct, frozen=True):
-    """The person chose."""
+    """The user chose."""
 
     index: int
     comment: str

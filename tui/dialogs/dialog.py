@@ -49,7 +49,7 @@ class DialogView(Struct, frozen=True):
     first_row: int = 0
     """The row of the body that matters: in sight when another body is shown."""
     follows_end: bool = False
-    """Whether its end is shown first, and followed while it grows, until the person scrolls up."""
+    """Whether its end is shown first, and followed while it grows, until the user scrolls up."""
     in_lines: str = ""
     """What can be typed where it is read out in lines; empty: a number, a comment, or esc."""
 
@@ -92,7 +92,7 @@ class Manners(Struct, frozen=True):
     contexts: tuple[Context, ...] = (Context.CONFIRMATION,)
     """Where its actions are bound, innermost first."""
     is_guarded: bool = True
-    """Whether keys of the first moment are left-overs of typing: not where the person opened it."""
+    """Whether keys of the first moment are left-overs of typing: not where the user opened it."""
     has_pages: bool = False
     """Whether the keys that go by pages, to the start and to the end, are its own."""
     scroll_keys: Mapping[str, int] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""What the person made of a proposed call before answering: parts of it, or their own version.
+"""What the user made of a proposed call before answering: parts of it, or their own version.
 
 Next: `hunks` (parts of a change), `text_area` (the editor in the dialog), `permission` (the dialog
 that owns this).
@@ -24,12 +24,12 @@ from tui.text.styled_rows import MUTED, Ink, Run, indented
 from tui.text.wrap import wrap
 
 EditText = Callable[[str, str], str | None]
-"""Lets the person edit a text in a file of that name; None when the editor failed, which they have
+"""Lets the user edit a text in a file of that name; None when the editor failed, which they have
 been told."""
 
 
 class Revision:
-    """The call as the person wants it; as proposed until they change something."""
+    """The call as the user wants it; as proposed until they change something."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class Revision:
         self.display = display
         """The change as it is now; hidden characters are not yet revealed."""
         self.problem = ""
-        """Why the last wish to change something came to nothing, for people."""
+        """Why the last wish to change something came to nothing, for users."""
 
     @property
     def is_changed(self) -> bool:
@@ -76,7 +76,7 @@ class Revision:
 
     @property
     def has_editor(self) -> bool:
-        """Whether the person has an editor of their own."""
+        """Whether the user has an editor of their own."""
         return self._edit_text is not None
 
     @property
@@ -122,7 +122,7 @@ class Revision:
     # Editing in the dialog
 
     def begin_editing(self) -> None:
-        """Show the call's text to be edited; in the person's editor where it is too long here."""
+        """Show the call's text to be edited; in the user's editor where it is too long here."""
         self.problem = ""
         if TextArea.takes(self._call_text.text):
             self._area = TextArea(self._call_text.text)
@@ -171,10 +171,10 @@ class Revision:
         body = indented(wrap(told, width_cells - 4), pad, pad)
         return DialogView(title, body, self._area.rows(width_cells), body_id="edit")
 
-    # The person's own editor
+    # The user's own editor
 
     def edit(self) -> None:
-        """Let the person edit, in their editor, the file as it would be, or the call's text."""
+        """Let the user edit, in their editor, the file as it would be, or the call's text."""
         display = self.display
         if isinstance(display, DiffDisplay) and self._tool in {"Edit", "Write"}:
             edited = self._edited(display.new, PurePath(display.path).name)
@@ -196,7 +196,7 @@ class Revision:
             self.problem = "The editor failed; everything is as it was."
             return None
         if not before.endswith("\n"):
-            # Editors end every file with a line break; that is no change of the person's.
+            # Editors end every file with a line break; that is no change of the user's.
             after = after.removesuffix("\n")
         return after if after != before else None
 

@@ -13,7 +13,7 @@ from permissions.rule import RuleSource
 from tui.dialogs.permission_ask import GrantOffer
 
 _WIDER: Final = (RuleSource.PROJECT, RuleSource.USER)
-"""Places that are a key away from the person's own file of the project."""
+"""Places that are a key away from the user's own file of the project."""
 
 
 def grant_offers(

@@ -1,4 +1,4 @@
-"""A proposed change in pieces: which of them the person takes. Without a toolkit.
+"""A proposed change in pieces: which of them the user takes. Without a toolkit.
 
 Next: `permission`, where it is opened.
 """

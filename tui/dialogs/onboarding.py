@@ -34,7 +34,7 @@ MAX_OFFERS: Final = 7
 
 
 class Onboarding(StrEnum):
-    """What the person chose, besides a server."""
+    """What the user chose, besides a server."""
 
     DEMO = "demo"
     QUIT = "quit"
@@ -95,7 +95,7 @@ class OnboardingDialog:
         return self._answered.is_done
 
     async def wait(self) -> Onboarding | LocalModel:
-        """Return what the person chose."""
+        """Return what the user chose."""
         return await self._answered.wait()
 
     def press(self, key: str, text: str, action_id: str | None) -> None:

@@ -62,7 +62,7 @@ class PermissionDialog:
     ) -> None:
         """Open with "Yes" selected and nothing typed.
 
-        `edit_text` is the person's editor; `others` returns the questions behind this one; `judge`
+        `edit_text` is the user's editor; `others` returns the questions behind this one; `judge`
         says what becomes of a changed call.
         """
         self.ignored_keys = 0
@@ -80,15 +80,15 @@ class PermissionDialog:
         self._answered: Answered[Decision] = Answered()
         self._choices = ChoiceList(answers_of(ask))
         self.question_number = 0
-        """Counts the calls that were asked about here: the model's own, then the person's."""
+        """Counts the calls that were asked about here: the model's own, then the user's."""
 
     @property
     def is_done(self) -> bool:
-        """Whether the person, or somebody faster, has decided."""
+        """Whether the user, or somebody faster, has decided."""
         return self._answered.is_done
 
     async def wait(self) -> Decision:
-        """Return the person's decision."""
+        """Return the user's decision."""
         return await self._answered.wait()
 
     def give(self, decision: Decision) -> None:
@@ -98,13 +98,13 @@ class PermissionDialog:
 
     @property
     def typed(self) -> str:
-        """What the person typed here and did not send: a comment, or a version of the call."""
+        """What the user typed here and did not send: a comment, or a version of the call."""
         comments = (self._choices.comment(i) for i in range(len(self._choices.choices)))
         return "\n".join(text for text in (*comments, self._revision.typed) if text)
 
     @property
     def edits(self) -> str:
-        """What of the call the person may write anew, in a word: `command`."""
+        """What of the call the user may write anew, in a word: `command`."""
         return self._revision.what
 
     def revise(self, text: str) -> bool:
@@ -226,7 +226,7 @@ class PermissionDialog:
         self._answered.give(decision)
 
     def _take_revision(self) -> None:
-        """Judge the call as the person changed it, and show the verdict; run what is allowed."""
+        """Judge the call as the user changed it, and show the verdict; run what is allowed."""
         revision, before = self._revision, self._ask
         if revision.tool_input == before.request.tool_input:
             return
@@ -316,7 +316,7 @@ class PermissionDialog:
         return Row((PAD[0], *wrap([(keys, MUTED)], room)[0].runs))
 
     def _keys_that_fit(self, room: int) -> str:
-        """Return the keys on one line; what people find without a hint goes first."""
+        """Return the keys on one line; what users find without a hint goes first."""
         trace, full = ("less", "less") if self._is_traced else ("why", "why, step by step")
         parts = " · h hunks" if self._revision.has_parts else ""
         forms = (

@@ -52,11 +52,11 @@ class PermissionAsk(Struct, frozen=True):
     session_edits: bool = False
     """Whether Shift+Tab may pick the offer that covers all edits of the session."""
     short: Shorten = str
-    """Returns a file as people write it."""
+    """Returns a file as users write it."""
 
 
 JudgeCall = Callable[[PermissionRequest], Decision | None]
-"""What rules, scope and mode say of a call that a person changed; None where it is not known."""
+"""What rules, scope and mode say of a call that a user changed; None where it is not known."""
 JudgeAgain = Callable[[PermissionRequest], PermissionAsk | None]
 """The same, as it would be asked about."""
 
@@ -127,7 +127,7 @@ def news(pending: Decision, told: set[DecisionWarning]) -> Decision:
 
 
 def is_barred(ask: PermissionAsk) -> bool:
-    """Would the call, as the person changed it, be denied whatever they answer?"""
+    """Would the call, as the user changed it, be denied whatever they answer?"""
     return ask.pending.behavior is Behavior.DENY
 
 
@@ -138,7 +138,7 @@ def unjudged(proposed: PermissionAsk) -> PermissionAsk:
 
 
 def still_asked(judged: PermissionAsk, proposed: PermissionAsk) -> PermissionAsk:
-    """Return what rules say of a changed call; a hook that wanted a person to look still does."""
+    """Return what rules say of a changed call; a hook that wanted a user to look still does."""
     before = proposed.pending
     asked = [
         entry for entry in before.trace if entry.step is TraceStep.HOOK and entry.answer in _ASKS

@@ -20,7 +20,7 @@ class PlanDialog:
     def __init__(
         self, plan: str, highlighter: Highlighter, edit_text: EditText | None = None
     ) -> None:
-        """Open with the plan from its start; `edit_text` is the person's editor."""
+        """Open with the plan from its start; `edit_text` is the user's editor."""
         self.ignored_keys = 0
         self._plan = sanitize(plan)
         self._own_plan: str | None = None
@@ -41,7 +41,7 @@ class PlanDialog:
         return self._answered.is_done
 
     async def wait(self) -> PlanAnswer:
-        """Return what the person decided."""
+        """Return what the user decided."""
         return await self._answered.wait()
 
     def press(self, key: str, text: str, action_id: str | None) -> None:

@@ -57,7 +57,7 @@ class DialogContender:
         judge: JudgeCall = lambda _request: None,
         short: Shorten = str,
     ) -> None:
-        """Take where dialogs appear, where their content comes from, and the person's editor."""
+        """Take where dialogs appear, where their content comes from, and the user's editor."""
         self._short = short
         self._host = host
         self._highlighter = highlighter
@@ -69,7 +69,7 @@ class DialogContender:
         self._told: set[DecisionWarning] = set()
 
     async def decide(self, request: PermissionRequest, pending: Decision) -> Decision | None:
-        """Ask the person. Cancelled when somebody else was faster: the dialog closes."""
+        """Ask the user. Cancelled when somebody else was faster: the dialog closes."""
         ask = self._ask(request, pending)
         dialog = PermissionDialog(
             ask, self._highlighter, self._edit_text, self._behind, self._judge_again
@@ -106,7 +106,7 @@ class DialogContender:
 
 
 class ScreenPerson:
-    """Puts questions and plans before the person."""
+    """Puts questions and plans before the user."""
 
     def __init__(
         self,
@@ -115,7 +115,7 @@ class ScreenPerson:
         edit_text: EditText | None = None,
         commands: Callable[[], CommandCenter | None] = lambda: None,
     ) -> None:
-        """Take where dialogs appear, the person's editor, and where their settings are."""
+        """Take where dialogs appear, the user's editor, and where their settings are."""
         self._commands = commands
         self._host = host
         self._highlighter = highlighter
@@ -124,7 +124,7 @@ class ScreenPerson:
     async def ask(
         self, questions: Sequence[Question], abort: AbortSignal
     ) -> Mapping[str, str] | None:
-        """Return answers by question text, or None when the person declined."""
+        """Return answers by question text, or None when the user declined."""
         try:
             dialog = QuestionDialog(questions, self._highlighter)
             asked = show(self._host, dialog)
@@ -133,7 +133,7 @@ class ScreenPerson:
             return None
 
     async def approve_plan(self, plan: str, abort: AbortSignal) -> PlanAnswer:
-        """Show a plan and return what the person decided."""
+        """Show a plan and return what the user decided."""
         try:
             dialog = PlanDialog(plan, self._highlighter, self._edit_text)
             return await abort.race(show(self._host, dialog))
@@ -141,7 +141,7 @@ class ScreenPerson:
             return PlanAnswer(False)
 
     async def trust(self, request: TrustRequest) -> bool:
-        """Return whether the person trusts a folder."""
+        """Return whether the user trusts a folder."""
         return await show(self._host, TrustDialog(request))
 
     async def onboard(self, named: LocalServer | None = None) -> Onboarding | LocalModel:

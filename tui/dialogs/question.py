@@ -51,12 +51,12 @@ class QuestionDialog:
         return self._answered.is_done
 
     async def wait(self) -> Mapping[str, str] | None:
-        """Return answers by question text; None when the person declined."""
+        """Return answers by question text; None when the user declined."""
         return await self._answered.wait()
 
     @property
     def touched_s(self) -> float:
-        """When the person last did something here, by the loop's clock: they came to see it at
+        """When the user last did something here, by the loop's clock: they came to see it at
         least; now, as long as it waits behind another dialog.
         """
         return _now_s() if self._touched_s is None else self._touched_s

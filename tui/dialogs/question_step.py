@@ -14,7 +14,7 @@ _ANSWERED: Final = " ✓"
 
 
 class QuestionStep:
-    """A question and where the person is with it."""
+    """A question and where the user is with it."""
 
     def __init__(self, question: Question) -> None:
         """Start unanswered, with the first answer selected."""
@@ -38,7 +38,7 @@ class QuestionStep:
 
     @property
     def own(self) -> str:
-        """What the person wrote themselves; empty for nothing."""
+        """What the user wrote themselves; empty for nothing."""
         return self.choices.comment(len(self.question.options))
 
     @property
@@ -50,7 +50,7 @@ class QuestionStep:
         return ", ".join([*marked, *([self.own] if self.own else [])])
 
     def is_other(self, index: int) -> bool:
-        """Whether an answer is the person's own."""
+        """Whether an answer is the user's own."""
         return index == len(self.question.options)
 
     def toggle(self, index: int) -> None:

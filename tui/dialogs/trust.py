@@ -19,7 +19,7 @@ class TrustItem(Struct, frozen=True):
     """One thing the project's files would do once trusted."""
 
     kind: str
-    """For people: "allow rule", "hook", "MCP server", "command", "environment"."""
+    """For users: "allow rule", "hook", "MCP server", "command", "environment"."""
     text: str
     file: str
     is_new: bool = False
@@ -57,7 +57,7 @@ class TrustDialog:
         return self._answered.is_done
 
     async def wait(self) -> bool:
-        """Return whether the person trusts the folder."""
+        """Return whether the user trusts the folder."""
         return await self._answered.wait()
 
     def press(self, key: str, text: str, action_id: str | None) -> None:

@@ -13,7 +13,7 @@ _UNUSED: Final = {"MCP server": " (not connected by this version)"}
 
 
 def trust_request(state: TrustState) -> TrustRequest:
-    """Return what the person is asked about a folder."""
+    """Return what the user is asked about a folder."""
     return TrustRequest(
         folder=str(state.root),
         items=[

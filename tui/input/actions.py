@@ -46,7 +46,7 @@ class Action(Struct, frozen=True):
     """For help and footer: an imperative phrase without a full stop."""
     context: Context
     keys: tuple[str, ...] = ()
-    """Default bindings as people spell them; empty means unbound."""
+    """Default bindings as users spell them; empty means unbound."""
     is_ours: bool = False
     """Whether Claude Code has no such action."""
 

@@ -1,4 +1,4 @@
-"""Spelling of keys: what people write ("Cmd+K", "ctrl+x ctrl+e") and what Textual reports.
+"""Spelling of keys: what users write ("Cmd+K", "ctrl+x ctrl+e") and what Textual reports.
 
 Grammar: modifiers joined by "+" before one key; a lone capital letter implies shift; the keys of
 a chord are separated by spaces.
@@ -142,7 +142,7 @@ def _split(text: str) -> list[str]:
 def _canonical(modifiers: set[str], key: str, spelling: str) -> str:
     if len(key) == 1:
         if key.isalpha() and key.isupper():
-            # With a modifier a capital is only the way people write it: "Ctrl+K".
+            # With a modifier a capital is only the way users write it: "Ctrl+K".
             modifiers = modifiers or {"shift"}
             key = key.lower()
         elif key == " ":

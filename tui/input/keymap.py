@@ -112,7 +112,7 @@ class Keymap:
         return self._keys.get(action_id, ())
 
     def display(self, action_id: str) -> str:
-        """Return the first key of an action as people read it; "" when it is unbound."""
+        """Return the first key of an action as users read it; "" when it is unbound."""
         chords = self.keys_of(action_id)
         return display_chord(chords[0]) if chords else ""
 

@@ -22,7 +22,7 @@ COLOURS: Final = {
 
 
 async def open_panel(screen: CommandScreen, argument: str) -> None:
-    """Use the named colour, or let the person choose with each already in it."""
+    """Use the named colour, or let the user choose with each already in it."""
     name = argument.strip().lower()
     if name:
         role = COLOURS.get(name)

@@ -31,7 +31,7 @@ _OWN_PANELS = frozenset({"theme", "model", "permissions", "hooks"})
 
 
 async def open_panel(screen: CommandScreen, argument: str) -> None:
-    """Change the named setting for the person, or show them all."""
+    """Change the named setting for the user, or show them all."""
     center = screen.commands
     if center is None:
         return
@@ -79,7 +79,7 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
 
 
 async def _choose(screen: CommandScreen, file: Path, key: str, choices: Sequence[object]) -> None:
-    """Let the person choose among the few values that a setting has."""
+    """Let the user choose among the few values that a setting has."""
     assert screen.commands is not None
     now = getattr(screen.commands.context.settings().values, key, None)
     items = [

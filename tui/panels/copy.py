@@ -28,7 +28,7 @@ _PLAIN: Final = re.compile(r"[A-Za-z0-9+-]{1,12}")
 
 
 async def open_panel(screen: CommandScreen, argument: str) -> None:
-    """Let the person choose what of the text to copy, or with `w` to write."""
+    """Let the user choose what of the text to copy, or with `w` to write."""
     pieces = [CodeBlock(_WHOLE, argument), *fenced_blocks(argument)]
     picked = await screen.show_dialog(
         ListPanel(

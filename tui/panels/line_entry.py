@@ -15,7 +15,7 @@ class LineEntry:
 
     def __init__(self, title: str, question: str, hint: str = "enter asks · esc goes back") -> None:
         """`question` says what to type, with an example; `hint` what Enter does."""
-        # The person opened it: nothing typed now is a left-over.
+        # The user opened it: nothing typed now is a left-over.
         self.manners = Manners(is_guarded=False)
         self._hint = hint
         self._title = title

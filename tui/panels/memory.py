@@ -11,7 +11,7 @@ from tui.ports.command_screen import CommandScreen
 
 
 async def open_panel(screen: CommandScreen, _argument: str) -> None:
-    """Let the person choose a file and edit it; a new one can be begun."""
+    """Let the user choose a file and edit it; a new one can be begun."""
     center = screen.commands
     if center is None:
         return

@@ -25,7 +25,7 @@ _LEVELS: Final[tuple[Effort | None, ...]] = (None, *get_args(Effort))
 
 
 async def open_panel(screen: CommandScreen, argument: str) -> None:
-    """Use the named model, or let the person choose."""
+    """Use the named model, or let the user choose."""
     conversation = screen.conversation
     if conversation is None:
         return

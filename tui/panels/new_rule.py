@@ -1,4 +1,4 @@
-"""A new rule, typed by the person: what it says, what it does, where it is kept. It is
+"""A new rule, typed by the user: what it says, what it does, where it is kept. It is
 linted before it is stored."""
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _HINT: Final = "↑↓ enter · esc goes back"
 
 
 async def add_rule(screen: CommandScreen, editor: RuleEditor) -> str | None:
-    """Ask for a rule and store it; return what happened, None where the person left.
+    """Ask for a rule and store it; return what happened, None where the user left.
 
     Raises:
         RuleChangeError: it is there already; nothing is stored.
@@ -52,7 +52,7 @@ async def add_rule(screen: CommandScreen, editor: RuleEditor) -> str | None:
 async def place_of(
     screen: CommandScreen, text: str, places: Sequence[RuleSource]
 ) -> RuleSource | None:
-    """Ask where a rule is kept; None where the person left."""
+    """Ask where a rule is kept; None where the user left."""
     items = [Item(str(source), PLACES[source]) for source in places]
     picked = await screen.show_dialog(ListPanel(f"Keep {text} in", items, hint=_HINT))
     return places[picked.index] if picked is not None else None
@@ -60,7 +60,7 @@ async def place_of(
 
 async def _rule(screen: CommandScreen) -> tuple[str, RuleBehavior] | None:
     """Ask until it is a rule; what was typed stays to be mended. The rule comes first: it is what
-    people have in mind, and in their fingers."""
+    users have in mind, and in their fingers."""
     question, typed = _EXAMPLES, ""
     while True:
         entry = LineEntry("Add a rule", question, "enter goes on · esc goes back")

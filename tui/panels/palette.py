@@ -13,7 +13,7 @@ Perform = Callable[[str], None]
 
 
 async def open_palette(screen: CommandScreen, perform: Perform, run: Perform) -> None:
-    """Let the person choose; `perform` does an action, `run` a command typed with its `/`.
+    """Let the user choose; `perform` does an action, `run` a command typed with its `/`.
 
     A command that takes arguments is put into the prompt, for them to be typed.
     """

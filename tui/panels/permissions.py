@@ -158,7 +158,7 @@ def _preview(rules: Sequence[Rule], known: RuleSet) -> Callable[[int, int], list
 async def _change(
     screen: CommandScreen, editor: RuleEditor, key: str, rule: Rule | None
 ) -> tuple[str, str] | None:
-    """Do what a key asks for; return what to tell, None when the person left it."""
+    """Do what a key asks for; return what to tell, None when the user left it."""
     try:
         if key == "u":
             return await editor.undo(), "info"

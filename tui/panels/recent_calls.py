@@ -43,7 +43,7 @@ def ago(moment: datetime) -> str:
 
 
 async def _denied(screen: CommandScreen, gate: PermissionGate, short: Shorten) -> bool:
-    """Let a denied call through once, where the person wants that and may."""
+    """Let a denied call through once, where the user wants that and may."""
     selected = 0
     while True:
         denials = gate.recent_denials

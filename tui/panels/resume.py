@@ -34,7 +34,7 @@ _PLAIN: Final = Highlighter()
 
 
 async def open_panel(screen: CommandScreen, argument: str) -> None:
-    """Open the named session, or let the person choose one."""
+    """Open the named session, or let the user choose one."""
     center = screen.commands
     if center is None:
         return

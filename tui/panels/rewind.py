@@ -26,7 +26,7 @@ What = Literal["both", "conversation", "files", "since", "before", ""]
 
 
 async def open_panel(screen: CommandScreen, _argument: str) -> None:
-    """Let the person choose a prompt, then what goes back."""
+    """Let the user choose a prompt, then what goes back."""
     conversation = screen.conversation
     try:
         points = await conversation.rewind_points() if conversation is not None else ()
@@ -109,7 +109,7 @@ async def _restore_to_undo(conversation: ConversationPort) -> Preview | None:
 async def _restored(
     screen: CommandScreen, conversation: ConversationPort, turn_id: str
 ) -> Restored | None:
-    """Put files back; None where that was not possible, which the person is told."""
+    """Put files back; None where that was not possible, which the user is told."""
     try:
         return await conversation.restore_files(turn_id) or Restored((), (), "")
     except AgentError as error:

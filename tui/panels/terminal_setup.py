@@ -18,7 +18,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
 
 
 def terminal_text(env: Mapping[str, str]) -> str:
-    """Return the advice as people read it."""
+    """Return the advice as users read it."""
     marks = {"ok": "✓", "note": "·", "problem": "✗"}
     lines: list[str] = []
     for advice in advise(env):

@@ -15,7 +15,7 @@ SYNTAX: Final = "theme:toggleSyntaxHighlighting"
 
 
 async def open_panel(screen: CommandScreen, argument: str) -> None:
-    """Use the named theme, or let the person choose with everything already in it."""
+    """Use the named theme, or let the user choose with everything already in it."""
     if argument:
         if argument == AUTO or _load(screen, argument) is not None:
             screen.choose_theme(argument)

@@ -25,7 +25,7 @@ async def open_tool_detail(
     levels: Mapping[str, ToolLevel],
     use: Callable[[Mapping[str, ToolLevel]], None],
 ) -> None:
-    """Let the person choose a level per tool; Esc puts the ones from before back."""
+    """Let the user choose a level per tool; Esc puts the ones from before back."""
     chosen = dict(levels)
 
     def items() -> list[Item]:

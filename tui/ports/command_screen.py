@@ -30,7 +30,7 @@ class AsksFor(Dialog, Protocol[AnswerT]):
 
 
 class PromptField(Protocol):
-    """Where the person types."""
+    """Where the user types."""
 
     def edit(self, change: Callable[[TextBuffer], None]) -> None: ...
 

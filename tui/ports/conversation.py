@@ -142,11 +142,11 @@ class ConversationPort(ConversationFacts, Protocol):
 
     @property
     def wants_notifications(self) -> bool:
-        """Whether a hook listens for the moments in which the person is waited for."""
+        """Whether a hook listens for the moments in which the user is waited for."""
         ...
 
     async def notify(self, kind: str, message: str) -> None:
-        """Tell Notification hooks that the person is waited for."""
+        """Tell Notification hooks that the user is waited for."""
         ...
 
     def keep_draft(self, text: str) -> None:
@@ -159,7 +159,7 @@ class ConversationPort(ConversationFacts, Protocol):
 
 
 class AskTrust(Protocol):
-    """Asks whether the person trusts a folder."""
+    """Asks whether the user trusts a folder."""
 
     async def __call__(self, request: TrustRequest) -> bool:
         """Return the answer; False when the dialog was closed."""
@@ -170,7 +170,7 @@ class AskOnboarding(Protocol):
     """Asks what to do without credentials, or without a model."""
 
     async def __call__(self, named: LocalServer | None = None) -> Onboarding | LocalModel:
-        """Return what the person chose; of the models of the server they named, if they did."""
+        """Return what the user chose; of the models of the server they named, if they did."""
         ...
 
 

@@ -1,6 +1,6 @@
-"""A command the person typed after `!`: it runs at once, shows its output, and the model is told.
+"""A command the user typed after `!`: it runs at once, shows its output, and the model is told.
 
-Nobody is asked: it is the person's own command, with the person's own rights. It runs as the
+Nobody is asked: it is the user's own command, with the user's own rights. It runs as the
 model's commands do, so that it can go on in the background and leaves nothing behind.
 """
 
@@ -52,7 +52,7 @@ class ShellCommand:
         self._pending = ""
         self._news = asyncio.Event()
         self.was_killed = False
-        """Whether the person ended it."""
+        """Whether the user ended it."""
         self.background_id = ""
         """Under which name it goes on in the background; empty when it does not."""
 

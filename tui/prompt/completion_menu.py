@@ -39,7 +39,7 @@ class CompletionMenu(RowsWidget):
         """Show other offers, the first one selected."""
         if completion != self.completion:
             self.completion = completion
-            # A command of the shell runs as typed, unless the person goes to another one.
+            # A command of the shell runs as typed, unless the user goes to another one.
             is_shell = completion is not None and completion.kind == "shell"
             self.selected = None if is_shell else 0
             self.rows_changed()

@@ -161,7 +161,7 @@ class Composer(Listens, RowsWidget):
 
     @property
     def marked_text(self) -> str:
-        """What the person has marked; empty when nothing is."""
+        """What the user has marked; empty when nothing is."""
         part = self._vim.selection if self._vim is not None else None
         return self.buffer.piece(*part).text if part is not None else self._mark.text
 

@@ -1,4 +1,4 @@
-"""Hands the terminal to the person's own editor and takes it back."""
+"""Hands the terminal to the user's own editor and takes it back."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class LendsTerminal(Protocol):
 
 
 class Editing:
-    """The person's editor, where they have one."""
+    """The user's editor, where they have one."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Edit a text in the person's own editor: a private file, argv, no shell."""
+"""Edit a text in the user's own editor: a private file, argv, no shell."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _USUAL: Final = ("editor", "nano", "vim", "vi")
 
 
 def edit_file(command: list[str], file: Path) -> None:
-    """Run the editor on a file of the person's; its folder is made where it is missing.
+    """Run the editor on a file of the user's; its folder is made where it is missing.
 
     Raises:
         EditorFailed: it could not run; says why.

@@ -57,7 +57,7 @@ class FilePicker:
     ) -> None:
         """`on_found` is told when there is more to offer than the last `look` returned.
 
-        Where the person has a command of their `own`, it is asked in the place of the index.
+        Where the user has a command of their `own`, it is asked in the place of the index.
         """
         self._own = own
         self._index = index

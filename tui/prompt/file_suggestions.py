@@ -1,4 +1,4 @@
-"""The person's own command that names the files which `@` offers (`fileSuggestion`)."""
+"""The user's own command that names the files which `@` offers (`fileSuggestion`)."""
 
 from __future__ import annotations
 

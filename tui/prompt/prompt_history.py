@@ -15,7 +15,7 @@ SCOPES: Final[tuple[HistoryScope, ...]] = ("session", "project", "everywhere")
 
 
 class PromptHistory:
-    """Earlier prompts, oldest first, and where the person is among them."""
+    """Earlier prompts, oldest first, and where the user is among them."""
 
     def __init__(self, entries: Iterable[str] = ()) -> None:
         """Start behind the newest entry."""

@@ -1,4 +1,4 @@
-"""Keeps what the person typed for the next start, and brings back what was typed before."""
+"""Keeps what the user typed for the next start, and brings back what was typed before."""
 
 from __future__ import annotations
 

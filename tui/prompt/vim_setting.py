@@ -29,7 +29,7 @@ class EditorMode:
         agent_home: Callable[[], Path | None],
         on_mode: Callable[[], object],
     ) -> None:
-        """Take where the settings are; before there is a conversation the person's own file.
+        """Take where the settings are; before there is a conversation the user's own file.
 
         `on_mode` hears that vim's keys went to another mode.
         """
@@ -41,7 +41,7 @@ class EditorMode:
         self._wish: Wish | None = None
 
     def press(self, event: RoutedEvent) -> KeyUse:
-        """Let vim's keys have a key, where the person wants them."""
+        """Let vim's keys have a key, where the user wants them."""
         center = self._commands()
         values = center.context.settings().values if center is not None else None
         if values is not None and values is not self._values:
@@ -62,7 +62,7 @@ class EditorMode:
 
 
 def _early_wish(agent_home: Path | None) -> Wish:
-    """Return what the person's own file says: whoever types at once has their keys at once.
+    """Return what the user's own file says: whoever types at once has their keys at once.
 
     The settings as a whole are read behind the first frame, and count from then on.
     """

@@ -1,7 +1,7 @@
 """What a failure of the program leaves on the terminal: where it happened, and no values.
 
 Textual prints every local variable of every frame. Here these hold the conversation, contents of
-files and the environment with its keys, on a screen that people copy into bug reports.
+files and the environment with its keys, on a screen that users copy into bug reports.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The pace of a line that is known to be slow, where a full buffer never tells.
 
 Over a network the local side takes every write at once and queues it out of sight; only a figure
-given by the person can keep frames from piling up there.
+given by the user can keep frames from piling up there.
 """
 
 from __future__ import annotations

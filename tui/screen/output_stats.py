@@ -87,7 +87,7 @@ class OutputMeter:
 
 
 def told(figures: OutputFigures) -> str:
-    """Return figures as a line for people."""
+    """Return figures as a line for users."""
     parts = [
         f"output {_size(figures.bytes_per_s)}/s in {figures.frames_per_s:.1f} frames/s "
         f"over the last {WINDOW_S:.0f} s",

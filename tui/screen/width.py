@@ -1,6 +1,6 @@
 """Grapheme clusters and their width in cells: the one measure for layout, caret and diff.
 
-A cluster is what a person takes for one character; its width is 1 or 2 cells (streaming-and-events,
+A cluster is what a user takes for one character; its width is 1 or 2 cells (streaming-and-events,
 "The Output Rendering Model").
 """
 

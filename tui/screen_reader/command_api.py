@@ -44,7 +44,7 @@ class Talk(Protocol):
 
 
 class Field:
-    """Where commands put text for the person to go on with."""
+    """Where commands put text for the user to go on with."""
 
     def __init__(self) -> None:
         """Start empty."""
@@ -162,7 +162,7 @@ class FlatScreen:
             sys.stdout.flush()
 
     def edit_file(self, path: Path) -> None:
-        """Say where the file is: what an editor draws is the person's choice."""
+        """Say where the file is: what an editor draws is the user's choice."""
         self._talk.notice(f"open this file in your editor: {path}")
 
     @property
@@ -192,7 +192,7 @@ class FlatScreen:
         """Nothing is coloured."""
 
     async def keep_setting(self, key: str, value: object) -> None:
-        """Write one of the person's own settings."""
+        """Write one of the user's own settings."""
         center = self.commands
         if center is None:
             return
@@ -206,7 +206,7 @@ class FlatScreen:
             self._talk.notice(f"not kept: {error}", "warning")
 
     def display_path(self, path: Path) -> str:
-        """Return a folder as people write it."""
+        """Return a folder as users write it."""
         return str(path)
 
     def show_history(self, messages: Sequence[Message]) -> None:

@@ -84,7 +84,7 @@ class Heard(Enum):
 def spoken(runs: Iterable[Run], *, has_columns: bool = False) -> str:
     """Return a row as it should be read: signs are words, what stands apart follows a comma.
 
-    Only decoration changes, told by its role; what people decide by is read as it is.
+    Only decoration changes, told by its role; what users decide by is read as it is.
     """
     said = ""
     for text, ink in runs:
@@ -230,7 +230,7 @@ def _unmarked(dialog: Dialog) -> list[str]:
 
 def _choices(dialog: Dialog) -> list[int]:
     if isinstance(dialog, ListPanel):
-        # Also those that were not read: people know their number from before.
+        # Also those that were not read: users know their number from before.
         return list(dialog.found)
     footer = dialog.view(WIDTH_CELLS).footer
     return list(dict.fromkeys(row.choice for row in footer if row.choice is not None))

@@ -1,4 +1,4 @@
-"""Dialogs and panels asked in lines: the person types a number, and the dialog is answered.
+"""Dialogs and panels asked in lines: the user types a number, and the dialog is answered.
 
 Next: `tui.screen_reader.dialog_lines` (dialogs as lines), `tui.dialogs.ports` (the same on the
 screen).
@@ -57,7 +57,7 @@ class _AsksFor(Dialog, Protocol[AnswerT]):
 
 
 class Asker:
-    """Puts one dialog after the other before the person."""
+    """Puts one dialog after the other before the user."""
 
     def __init__(
         self, voice: Voice, reader: LineReader, keep: Callable[[Sequence[str]], None]
@@ -158,7 +158,7 @@ class FlatContender:
         self._told: set[DecisionWarning] = set()
 
     async def decide(self, request: PermissionRequest, pending: Decision) -> Decision | None:
-        """Ask the person. Cancelled when somebody else was faster."""
+        """Ask the user. Cancelled when somebody else was faster."""
         # What others decide at once is not read out first.
         await asyncio.sleep(OTHERS_S)
         dialog = PermissionDialog(
@@ -177,19 +177,19 @@ class FlatContender:
 
 
 class FlatPerson:
-    """Puts questions, plans, trust and the first start before the person."""
+    """Puts questions, plans, trust and the first start before the user."""
 
     def __init__(
         self, asker: Asker, commands: Callable[[], CommandCenter | None] = lambda: None
     ) -> None:
-        """Take where questions are asked, and where the person's settings are."""
+        """Take where questions are asked, and where the user's settings are."""
         self._asker = asker
         self._commands = commands
 
     async def ask(
         self, questions: Sequence[Question], abort: AbortSignal
     ) -> Mapping[str, str] | None:
-        """Return answers by question text, or None when the person declined."""
+        """Return answers by question text, or None when the user declined."""
         try:
             dialog = QuestionDialog(questions, Highlighter())
             asked = self._asker.ask(dialog)
@@ -198,14 +198,14 @@ class FlatPerson:
             return None
 
     async def approve_plan(self, plan: str, abort: AbortSignal) -> PlanAnswer:
-        """Say a plan and return what the person decided."""
+        """Say a plan and return what the user decided."""
         try:
             return await abort.race(self._asker.ask(PlanDialog(plan, Highlighter())))
         except Aborted:
             return PlanAnswer(False)
 
     async def trust(self, request: TrustRequest) -> bool:
-        """Return whether the person trusts a folder."""
+        """Return whether the user trusts a folder."""
         return await self._asker.ask(TrustDialog(request))
 
     async def onboard(self, named: LocalServer | None = None) -> Onboarding | LocalModel:

@@ -51,7 +51,7 @@ class Narrator:
         self._asked: set[str] = set()
         self._heard: set[str] = set()
         self._inputs: dict[str, Mapping[str, Any]] = {}
-        """Calls whose change was read when the person was asked."""
+        """Calls whose change was read when the user was asked."""
 
     def lines(self, event: AgentEvent) -> list[str]:
         """Return what an event has to say; most say nothing."""

@@ -1,4 +1,4 @@
-"""Lines that the person types, read one at a time with the shell's own editing.
+"""Lines that the user types, read one at a time with the shell's own editing.
 
 A line is read only while somebody waits for one, so that what is said meanwhile is not mixed with
 what is being typed; lines typed ahead are kept by the terminal and can be taken at once.
@@ -35,7 +35,7 @@ class LineReader:
             self.remember(text)
 
     async def line(self, prompt: str) -> str | None:
-        """Return the next line; None when the person ended the input."""
+        """Return the next line; None when the user ended the input."""
         if self._is_ended:
             return None
         loop = asyncio.get_running_loop()
@@ -64,7 +64,7 @@ class LineReader:
             sys.stdout.flush()
 
     def give_up(self) -> None:
-        """End the wait for a line, as if the person had ended the input."""
+        """End the wait for a line, as if the user had ended the input."""
         waiting, self._waiting = self._waiting, None
         if waiting is not None and not waiting.done():
             waiting.set_result(None)

@@ -77,7 +77,7 @@ class _FlatRun:
         self._work: asyncio.Future[None] | None = None
 
     async def run(self) -> int:
-        """Talk until the person leaves; return the exit status."""
+        """Talk until the user leaves; return the exit status."""
         self._follow_signals()
         self.voice.say([f"agent-tui {version()}, in plain lines"])
         try:
@@ -183,7 +183,7 @@ class _FlatRun:
                 await self.handle(text.strip())
 
     async def _typed(self) -> str | None:
-        """Return what the person types, several lines where each ends with a backslash."""
+        """Return what the user types, several lines where each ends with a backslash."""
         self.voice.mark(PROMPT_STARTS)
         text = await self.reader.line("you: ")
         while text is not None and text.endswith("\\"):
@@ -236,7 +236,7 @@ class _FlatRun:
             self._work = None
 
     async def _run_shell(self, command: str) -> None:
-        """Run the person's own command, say its output, then tell the model of it."""
+        """Run the user's own command, say its output, then tell the model of it."""
         from tui.app.bang_commands import hear_of, own_shell  # rarely used
 
         assert self.conversation is not None

@@ -15,7 +15,7 @@ from tui.screen.output_stream import screen_fileno
 def open_early_prompt(env: Mapping[str, str]) -> EarlyPrompt | None:
     """Show the prompt if the screen will surely follow; None otherwise.
 
-    Not at the very first start, which begins with questions, nor where the person may want lines,
+    Not at the very first start, which begins with questions, nor where the user may want lines,
     nor where the terminal is another program's: to change its settings would stop us.
     """
     if env.get("TERM", "") in {"", "dumb"} or _may_want_lines(env) or _is_first_start(env):

@@ -23,14 +23,14 @@ MAX_RESULT_LINES: Final = 12
 
 
 class PlainPrinter:
-    """Writes events as people read them; never a control character."""
+    """Writes events as users read them; never a control character."""
 
     def __init__(self, out: TextIO) -> None:
         """Write to `out`."""
         self._out = out
 
     def prompt(self, text: str) -> None:
-        """Write what the person says."""
+        """Write what the user says."""
         self._write(f"> {text}\n")
 
     def event(self, event: AgentEvent) -> None:

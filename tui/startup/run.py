@@ -80,7 +80,7 @@ def _let_go_of_output() -> None:
 class _ScreenRun:
     def __init__(self, options: RunOptions, launch_dir: Path, env: Mapping[str, str]) -> None:
         if options.resume == "" and not options.prompt:
-            # `-r` alone: the person chooses on the screen, from a conversation that is still empty.
+            # `-r` alone: the user chooses on the screen, from a conversation that is still empty.
             from msgspec.structs import replace
 
             options = replace(options, resume=None, prompt="/resume")
@@ -234,7 +234,7 @@ class _ScreenRun:
         self.app.pass_on(sequence)
 
     async def show_past(self, path: Path) -> None:
-        """Show the end of the session that is resumed; more of it as the person scrolls up."""
+        """Show the end of the session that is resumed; more of it as the user scrolls up."""
         await self.app.past.open(path)
 
     async def show_event(self, event: AgentEvent) -> None:

@@ -62,7 +62,7 @@ def _start(options: RunOptions, early: EarlyPrompt | None) -> int:
     if not sys.stdout.isatty() or not sys.stdin.isatty():
         return _without_terminal(options, launch_dir)
     if wants_lines(options, os.environ):
-        # In lines where the person said so: the screen's library is never loaded.
+        # In lines where the user said so: the screen's library is never loaded.
         from tui.screen_reader.session import run_flat
 
         return run_flat(options, launch_dir, os.environ)

@@ -1,4 +1,4 @@
-"""Runs the person's status line command, where one is set, and keeps what it said."""
+"""Runs the user's status line command, where one is set, and keeps what it said."""
 
 from __future__ import annotations
 

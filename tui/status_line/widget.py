@@ -62,7 +62,7 @@ class Status(Struct, frozen=True):
     running: int = 0
     """Commands that run in the background."""
     own: tuple[tuple[Run, ...], ...] = ()
-    """What the person's status line command printed; our own figures go for it."""
+    """What the user's status line command printed; our own figures go for it."""
     is_unthinking: bool = False
     """Whether the model could think and was told not to."""
     hint: str = ""

@@ -1,4 +1,4 @@
-"""Calls for a person who looks elsewhere: bell or notification, and only when unfocused.
+"""Calls for a user who looks elsewhere: bell or notification, and only when unfocused.
 
 Text that goes to the terminal is cleaned: a folder's name cannot become a command of it.
 """

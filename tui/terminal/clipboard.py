@@ -41,7 +41,7 @@ def for_gnu_screen(text: str) -> str:
 
 
 async def copy_beside(text: str, env: Mapping[str, str], keep_in: Path | None) -> str:
-    """Give the text to tmux and to a clipboard program; return what the person must know, or "".
+    """Give the text to tmux and to a clipboard program; return what the user must know, or "".
 
     A text that no program took and that is too long for the terminal is kept in the file
     `keep_in`, readable for its owner alone. Nothing is raised.
@@ -68,7 +68,7 @@ def _commands(env: Mapping[str, str]) -> list[list[str]]:
     if env.get("TMUX") and (program := shutil.which(_TMUX[0], path=path)):
         found.append([program, *_TMUX[1:]])
     for variable, command in _PROGRAMS:
-        # Without a display variable it would be the clipboard of the machine, not of the person.
+        # Without a display variable it would be the clipboard of the machine, not of the user.
         can_work = bool(env.get(variable)) if variable else not env.get("SSH_CONNECTION")
         program = shutil.which(command[0], path=path) if can_work else None
         if program is not None:

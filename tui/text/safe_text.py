@@ -30,7 +30,7 @@ _PICTURE: Final = re.compile(
 
 
 def shown_prompt(text: str) -> str:
-    """Return what a person sent, with `[Image]` for each picture that was pasted into it."""
+    """Return what a user sent, with `[Image]` for each picture that was pasted into it."""
     return sanitize(_PICTURE.sub("[Image]", text) if PICTURE in text else text)
 
 

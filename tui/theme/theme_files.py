@@ -1,4 +1,4 @@
-"""The person's own themes, read again whenever one is saved; and the setting that names one."""
+"""The user's own themes, read again whenever one is saved; and the setting that names one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ QUIET_MS: Final = 200
 
 
 def named_theme(agent_home: Path) -> str | None:
-    """Return what the person's settings name; None where they name none.
+    """Return what the user's settings name; None where they name none.
 
     Only the one value is read: the settings as a whole come after the first frame.
     """
@@ -58,7 +58,7 @@ async def follow_themes(
 ) -> None:
     """Call `reload` when a theme file changed and `choose` when the settings name another theme.
 
-    Runs until it is cancelled; ends where there is no folder of the person's own, or none that can
+    Runs until it is cancelled; ends where there is no folder of the user's own, or none that can
     be watched: what is on the disk counts at the next start.
     """
     if os.path.isdir(agent_home):

@@ -195,7 +195,7 @@ _END_TEXTS: Final = {
 
 
 def short_count(number: int) -> str:
-    """Return a count as people read it: 950, 12.3k, 1.2M."""
+    """Return a count as users read it: 950, 12.3k, 1.2M."""
     if number < 1000:
         return str(number)
     if number < 999_500:

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 ToolState = Literal[
     "writing", "running", "asking", "ok", "failed", "denied", "interrupted", "invalid"
 ]
-"""`writing`: the model is still writing the call; `asking`: it waits for the person."""
+"""`writing`: the model is still writing the call; `asking`: it waits for the user."""
 
 PromptKind = Literal["prompt", "shell", "command"]
 
 
 class PersonMessage(Struct, frozen=True):
-    """What the person sent."""
+    """What the user sent."""
 
     key: str
     text: str
@@ -85,7 +85,7 @@ class ToolCard(Struct, frozen=True):
 
 
 class NoticeLine(Struct, frozen=True):
-    """A line for the person alone."""
+    """A line for the user alone."""
 
     key: str
     level: Literal["info", "warning", "error"]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def show_person(blocks: BlockList, message: Message) -> None:
-    """Add what the person sent, unless there is nothing to see in it; a command with its output."""
+    """Add what the user sent, unless there is nothing to see in it; a command with its output."""
     text = message.text
     if not text.strip():
         return

@@ -1,7 +1,7 @@
 """What lies before the conversation on the screen: read from the session's file, page by page.
 
 The end of a session is shown before its conversation is rebuilt, and the rest only as far as the
-person scrolls up. Next: `agent.session.archive.history_pages`.
+user scrolls up. Next: `agent.session.archive.history_pages`.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Past:
         return self._pages is not None and not self._pages.is_at_start and not self._is_broken
 
     def more(self) -> None:
-        """Show what came before, if there is anything; called while the person scrolls up."""
+        """Show what came before, if there is anything; called while the user scrolls up."""
         if self._pages is not None and self.has_more and not self._reading.locked():
             self._start_worker(self._read(self._pages))
 

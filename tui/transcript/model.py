@@ -90,7 +90,7 @@ class Document:
         return self._list.take_first_changed()
 
     def add_prompt(self, text: str, *, kind: PromptKind = "prompt", at_s: float) -> None:
-        """Show what the person sent before the conversation has confirmed it."""
+        """Show what the user sent before the conversation has confirmed it."""
         key = self._list.fresh_key("prompt")
         if kind == "prompt":
             self._pending_prompts.append(key)
@@ -109,7 +109,7 @@ class Document:
                 self._list.append(NoticeLine(self._list.fresh_key("notice"), "info", text))
 
     def is_asking(self, tool_use_id: str) -> bool:
-        """Whether a call waits for the person."""
+        """Whether a call waits for the user."""
         card = self._list.get(tool_use_id)
         return isinstance(card, ToolCard) and card.state == "asking"
 
@@ -389,13 +389,13 @@ class Document:
             self._list.replace(replace(card, decision=self._told(event.decision), state=state))
 
     def _told(self, decision: Decision) -> Decision:
-        """Return a decision whose ground names a rule's place as people do."""
+        """Return a decision whose ground names a rule's place as users do."""
         if decision.behavior != "deny" or decision.rule is None:
             return decision
         return replace(decision, message=self.ground_of(decision))
 
     def ground_of(self, decision: Decision) -> str:
-        """Return why it was decided so, places of rules named as people do."""
+        """Return why it was decided so, places of rules named as users do."""
         from permissions.explain.explain_decision import (  # with the first denial by a rule
             because,
             place_relative,

@@ -1,4 +1,4 @@
-"""How much a call found, for results that people rarely read: `60 lines`, `5 files`, `no match`."""
+"""How much a call found, for results that users rarely read: `60 lines`, `5 files`, `no match`."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ LIVE_LINES: Final = 5
 """Last lines of output shown while a call runs."""
 RESULT_LINES: Final = 4
 ANSWER_LINES: Final = 12
-"""Of what the person answered to questions; four have eight."""
+"""Of what the user answered to questions; four have eight."""
 FAILED_LINES: Final = 10
 DIFF_ROWS: Final = 24
 _INDENT: Final = 3
@@ -47,7 +47,7 @@ _QUIET_STATES: Final = frozenset({"writing", "running", "ok"})
 _SLOW_S: Final = 1.0
 """Calls faster than this do not say how long they took."""
 _OF_THE_PERSON: Final = ("AskUserQuestion", "ExitPlanMode")
-"""It is the person who takes the time."""
+"""It is the user who takes the time."""
 
 
 def tool_card_rows(
@@ -199,7 +199,7 @@ def _summary(name: str, text: str, width: int, limit: int | None) -> list[Row]:
 
 
 def _count(card: ToolCard) -> str:
-    """Return how much a call found, for results that people rarely read; empty for others."""
+    """Return how much a call found, for results that users rarely read; empty for others."""
     if card.state != "ok" or not isinstance(card.display, TextDisplay | None):
         return ""
     text = card.display.text if card.display is not None else card.result
@@ -214,7 +214,7 @@ def _denied(card: ToolCard, width: int, is_detailed: bool) -> list[Row]:
     feedback = decision.feedback if decision else None
     said = f"Denied: {reason}" if reason else "Denied"
     if decision is not None and decision.source is DecisionSource.USER:
-        # The reason is written for the model, and speaks of "the person".
+        # The reason is written for the model, and speaks of "the user".
         said = "Denied by you"
     runs: list[Run] = [(said, Ink(Role.WARNING))]
     if feedback:
@@ -230,7 +230,7 @@ def _is_write_outside(reason: Reason, message: str) -> bool:
 
 
 def _said(card: ToolCard, width: int) -> list[Row]:
-    """Return what the person told the model when they let the call through."""
+    """Return what the user told the model when they let the call through."""
     feedback = card.decision.feedback if card.decision else None
     if not feedback:
         return []
@@ -322,7 +322,7 @@ def _last_state(line: str) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return a duration as people read it: 4.2 s, 35 s, 2 m 05 s, 1 h 02 m."""
+    """Return a duration as users read it: 4.2 s, 35 s, 2 m 05 s, 1 h 02 m."""
     if seconds < 10:
         return f"{seconds:.1f} s"
     whole = int(seconds)
@@ -334,7 +334,7 @@ def duration(seconds: float) -> str:
 
 
 def _display_name(name: str) -> str:
-    """Return a tool's name for people: `server: tool` for the tools of an MCP server."""
+    """Return a tool's name for users: `server: tool` for the tools of an MCP server."""
     if name.startswith("mcp__"):
         server, _, tool = name.removeprefix("mcp__").partition("__")
         return f"{server}: {tool}" if tool else server
@@ -342,7 +342,7 @@ def _display_name(name: str) -> str:
 
 
 _WORDS: Final = {"AskUserQuestion": "Question", "ExitPlanMode": "Plan", "TodoWrite": "Tasks"}
-"""What a person calls the tools whose names only a model needs."""
+"""What a user calls the tools whose names only a model needs."""
 _SIGN_CHARS: Final[dict[ToolState, str]] = {
     "writing": "○",
     "running": "●",

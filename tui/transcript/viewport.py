@@ -56,7 +56,7 @@ class Viewport(Struct):
     """Whether new rows push old ones up; ends with scrolling up, comes back at the end."""
     top: Place = field(default_factory=lambda: Place(0, 0))
     unseen_blocks: int = 0
-    """Blocks added below since the person scrolled up."""
+    """Blocks added below since the user scrolled up."""
     _entries: list[Entry] = field(default_factory=list)
     _sums: list[int] = field(default_factory=lambda: [0])
     """Estimated rows before each block, as far as they were asked for since something changed."""
@@ -208,7 +208,7 @@ class Viewport(Struct):
         self._set_following(True)
 
     def to_prompt(self, direction: int) -> bool:
-        """Go to the person's message before (-1) or after (1) the top row; False without one."""
+        """Go to the user's message before (-1) or after (1) the top row; False without one."""
         index = self.top.block
         if direction < 0 and self.top.line > 1:
             index += 1

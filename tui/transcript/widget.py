@@ -1,7 +1,7 @@
 """The transcript: one widget that paints the visible rows of all blocks and nothing else.
 
 It scrolls by itself (no virtual size, so that growing text never causes a layout of the screen),
-follows the end until the person scrolls up, and copies logical lines, without gutters and wraps.
+follows the end until the user scrolls up, and copies logical lines, without gutters and wraps.
 Next: `viewport` (what is visible), `selection` (what is marked).
 """
 
@@ -48,7 +48,7 @@ class Transcript(Listens, DrawsRows):
     """
 
     class Copied(Message):
-        """The person marked text; it is on the clipboard."""
+        """The user marked text; it is on the clipboard."""
 
         def __init__(self, text: str) -> None:
             """Carry the text."""
@@ -64,7 +64,7 @@ class Transcript(Listens, DrawsRows):
         self.added_before = 0
         """How many blocks ever came before those that were there: places move by as many."""
         self.near_start: Callable[[], None] = lambda: None
-        """Called while the person looks at what is nearly the first block: there may be more."""
+        """Called while the user looks at what is nearly the first block: there may be more."""
         self._strips = StripCache()
         self._mark: Mark | None = None
         self._needle = ""
@@ -172,7 +172,7 @@ class Transcript(Listens, DrawsRows):
         self.update_rows()
 
     def to_prompt(self, direction: int) -> bool:
-        """Go to the previous or next message of the person; False where there is none."""
+        """Go to the previous or next message of the user; False where there is none."""
         has_moved = self.viewport.to_prompt(direction)
         self.update_rows()
         return has_moved
@@ -196,7 +196,7 @@ class Transcript(Listens, DrawsRows):
 
     @property
     def marked_text(self) -> str:
-        """What the person has marked, as logical lines; empty when nothing is."""
+        """What the user has marked, as logical lines; empty when nothing is."""
         return marked_text(self.viewport, self._mark) if self._mark is not None else ""
 
     def whole_text(self) -> str:
@@ -356,7 +356,7 @@ class Transcript(Listens, DrawsRows):
     def _with_position(
         self, rows: list[tuple[Place | None, Row]]
     ) -> list[tuple[Place | None, Row]]:
-        """Add scrollbar and hint, both only while the person reads further up."""
+        """Add scrollbar and hint, both only while the user reads further up."""
         start, length = self.viewport.thumb(len(rows))
         width = self.size.width
         for y in range(start, min(start + length, len(rows))):

@@ -1,4 +1,4 @@
-"""`/keybindings`: the person's key file, made with a commented start where there is none."""
+"""`/keybindings`: the user's key file, made with a commented start where there is none."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ async def call(_arguments: str, context: CommandContext) -> CommandResult:
 
 
 def describe(custom: CustomCommands) -> str:
-    """Return the list as people read it."""
+    """Return the list as users read it."""
     lines: list[str] = []
     seen: set[str] = set()
     for command in custom.commands():

@@ -29,7 +29,7 @@ KNOWN_KEYS: Final = (
 """Of heads, spelt with dashes; some are for other programs and do nothing here."""
 EFFORTS: Final = ("low", "medium", "high", "xhigh", "max")
 RESERVED: Final = frozenset({"exit", "quit", "help", "permissions", "hooks", "trust", "doctor"})
-"""Names that a project may not take: they are how a person looks at what it does, and leaves."""
+"""Names that a project may not take: they are how a user looks at what it does, and leaves."""
 _AGENT: Final = re.compile(r"[A-Za-z0-9_:.-]{1,100}")
 _NAME_PART: Final = re.compile(r"\s+")
 _PLAIN_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_:.-]*")
@@ -55,7 +55,7 @@ class Heading(Struct, frozen=True):
     is_listed: bool = True
     for_model: bool = False
     problems: tuple[str, ...] = ()
-    """What is wrong with the file, for people."""
+    """What is wrong with the file, for users."""
 
     def metadata(self, name: str, source: CommandSource, path: str) -> Metadata:
         """Return it as the metadata of the command in a file."""
@@ -78,7 +78,7 @@ class CommandFile(Struct, frozen=True):
 
 
 def command_name(parts: tuple[str, ...]) -> str | None:
-    """Return the name people type for a file below a commands folder; None where none is possible.
+    """Return the name users type for a file below a commands folder; None where none is possible.
 
     White space becomes `-`; names with control characters or bytes that are no UTF-8 have none.
     """

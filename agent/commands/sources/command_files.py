@@ -50,7 +50,7 @@ class CustomCommands:
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """What is wrong with files, for people."""
+        """What is wrong with files, for users."""
         return self._found.problems
 
     async def refresh(self, *, in_thread: bool = True) -> None:

@@ -1,6 +1,6 @@
-"""Command and skill files of the person and the project, found and read.
+"""Command and skill files of the user and the project, found and read.
 
-What a project brings waits until the person trusted exactly that content. Where files are looked
+What a project brings waits until the user trusted exactly that content. Where files are looked
 for: `agent.commands.sources.folders`; what is kept of them:
 `agent.commands.sources.frontmatter_cache`.
 """
@@ -115,7 +115,7 @@ class CommandFinder:
         return Found(tuple(commands), tuple(dict.fromkeys(waiting)), tuple(problems))
 
     def keep(self) -> None:
-        """Keep what is known of the person's own files for the next start. Raises nothing."""
+        """Keep what is known of the user's own files for the next start. Raises nothing."""
         if self._cache is None:
             return
         seen, at_ns = self._to_keep

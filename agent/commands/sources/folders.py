@@ -1,6 +1,6 @@
 """The folders that commands and skills come from, and the files in them.
 
-Folders are `.agent` and `.claude`, in the home and in the project; ours first, the person's before
+Folders are `.agent` and `.claude`, in the home and in the project; ours first, the user's before
 the project's. Source: the pattern "safety-and-permissions".
 """
 
@@ -27,7 +27,7 @@ class CommandPlaces(Struct, frozen=True):
     agent_home: Path
     project_root: Path
     with_own: bool = True
-    """Whether those of the person count."""
+    """Whether those of the user count."""
     with_project: bool = True
     """Whether those of the project count."""
 
@@ -53,7 +53,7 @@ def command_folders(places: CommandPlaces) -> Iterator[CommandFolder]:
     own = [places.agent_home, places.home / ".claude"]
     project = [places.project_root / ".agent", places.project_root / ".claude"]
     known = {os.path.realpath(path) for path in own}
-    # Started in the home folder, the person's own files are not also a project's.
+    # Started in the home folder, the user's own files are not also a project's.
     project = [path for path in project if os.path.realpath(path) not in known]
     for source, bases, is_project in (
         (CommandSource.USER_SKILL, own, False),
@@ -75,7 +75,7 @@ def watched_folders(places: CommandPlaces) -> tuple[Path, ...]:
 
 
 def linked_folders(places: CommandPlaces) -> Iterator[Path]:
-    """Yield where links right inside the person's own folders lead: a watch stops at a link.
+    """Yield where links right inside the user's own folders lead: a watch stops at a link.
 
     Left out are folders that hold the home: all that happens in there is too much to watch.
     """
@@ -100,7 +100,7 @@ def files_of(folder: CommandFolder) -> Iterator[FoundFile]:
     if folder.is_skills:
         yield from _skills_in(root)
     else:
-        # People link folders of commands into their home; a project's links are not followed.
+        # Users link folders of commands into their home; a project's links are not followed.
         yield from _markdown_below(root, (), frozenset(), follow=not folder.is_project)
 
 

@@ -1,4 +1,4 @@
-"""What lists say of the person's own command files, kept from one start to the next.
+"""What lists say of the user's own command files, kept from one start to the next.
 
 A file that is the same by path, inode, size and times is not read before it is used, so a start
 costs about the same with a thousand of them. The cache lies in the agent's home, 0600, and says

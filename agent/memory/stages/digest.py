@@ -1,4 +1,4 @@
-"""A summary that costs nothing: what the person said, what was touched, how it ended."""
+"""A summary that costs nothing: what the user said, what was touched, how it ended."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CHANGING: Final = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit"})
 
 
 def own_words(messages: Iterable[Message]) -> str:
-    """Return the person's prompts word for word, oldest first; over the limit the middle is cut.
+    """Return the user's prompts word for word, oldest first; over the limit the middle is cut.
 
     The first prompt and the latest ones stay: they hold the task and where it stands. Words that
     an earlier summary carried are carried on.

@@ -25,7 +25,7 @@ write now, and nothing else of it will be remembered. Call no tools. {CONTENTS}
 
 
 def instruction(focus: str = "") -> Message:
-    """Return the message that asks for a summary; `focus` is what the person wants kept."""
+    """Return the message that asks for a summary; `focus` is what the user wants kept."""
     line = f"The person asks to keep in particular: {focus.strip()}\n" if focus.strip() else ""
     return user_message(INSTRUCTION.format(focus=line), origin="reminder")
 
@@ -33,7 +33,7 @@ def instruction(focus: str = "") -> Message:
 def replace_past(messages: Sequence[Message], start: int, summary: str) -> tuple[Message, ...]:
     """Return a history of one summary message and the messages from `start` on.
 
-    The person's own words of the replaced part follow the summary word for word; thinking of the
+    The user's own words of the replaced part follow the summary word for word; thinking of the
     kept part is dropped, since what it was bound to is gone.
     """
     said = own_words(messages[:start])

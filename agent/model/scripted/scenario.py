@@ -52,7 +52,7 @@ class When(Struct, frozen=True):
     regular expressions, searched without regard to case."""
 
     prompt: str | None = None
-    """Matches the newest text a person (or a reminder) sent."""
+    """Matches the newest text a user (or a reminder) sent."""
     result: ResultKind | None = None
     """How the tool results in the last message ended; `denied` is an error that speaks of
     permission."""

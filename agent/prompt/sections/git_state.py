@@ -31,5 +31,5 @@ def compute(context: PromptContext) -> str | None:
 
 
 def _clean(text: str) -> str:
-    # Branch names, file names and subjects are other people's text.
+    # Branch names, file names and subjects are other users' text.
     return sanitize(text).replace("\n", " ")[:200]

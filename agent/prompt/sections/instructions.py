@@ -1,4 +1,4 @@
-"""What the person and the project wrote down for agents."""
+"""What the user and the project wrote down for agents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sessions by what people call them: an id, the start of one, or the name a session was given."""
+"""Sessions by what users call them: an id, the start of one, or the name a session was given."""
 
 from __future__ import annotations
 

@@ -251,7 +251,7 @@ def scan(sessions: Iterable[SessionInfo], words: str, *, limit: int = 50) -> Ite
 
 
 def _query(words: str) -> str:
-    """Return an FTS5 query of quoted words: nothing a person types is an operator."""
+    """Return an FTS5 query of quoted words: nothing a user types is an operator."""
     parts = ['"' + word.replace('"', '""') + '"' for word in words.replace("\0", " ").split()]
     return " ".join(parts) + "*" if parts else ""
 

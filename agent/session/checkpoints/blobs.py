@@ -43,7 +43,7 @@ class PathState(Struct, frozen=True):
     mode: int = 0
     size: int = 0
     detail: str = ""
-    """A link's target; for `not_kept` the reason, for people."""
+    """A link's target; for `not_kept` the reason, for users."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the state as JSON."""

@@ -37,7 +37,7 @@ class FileChange(Struct, frozen=True):
     current: PathState
     target: PathState
     detail: str = ""
-    """For `cannot`: why, for people."""
+    """For `cannot`: why, for users."""
 
 
 class Preview(Struct, frozen=True):
@@ -47,7 +47,7 @@ class Preview(Struct, frozen=True):
     changes: tuple[FileChange, ...]
     """By path; files that are already as they were are left out."""
     not_covered: tuple[str, ...]
-    """Effects of commands that no snapshot covers, for people."""
+    """Effects of commands that no snapshot covers, for users."""
 
 
 class Restored(Struct, frozen=True):

@@ -30,7 +30,7 @@ class TurnChange(Struct, frozen=True):
     after: str | None
     """None: there is no file."""
     note: str = ""
-    """Why the texts are not there, for people; both are empty then."""
+    """Why the texts are not there, for users; both are empty then."""
 
 
 def turn_changes(

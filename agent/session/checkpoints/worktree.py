@@ -41,7 +41,7 @@ class Listing(Struct, frozen=True):
 
     paths: tuple[Path, ...]
     not_covered: tuple[str, ...] = ()
-    """What is left out, for people."""
+    """What is left out, for users."""
     head: str | None = None
     """The commit whose files need no copy; None without git."""
     seen: frozenset[Path] = frozenset()

@@ -1,4 +1,4 @@
-"""AskUserQuestion: put up to four questions with ready answers before the person."""
+"""AskUserQuestion: put up to four questions with ready answers before the user."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ async def _run(tool_input: BashInput, context: ToolContext) -> ToolOutcome:
         services.shells.release(shell)
         if not context.abort.aborted:
             raise
-        # Interrupted by the person: what was printed until then is worth more than silence.
+        # Interrupted by the user: what was printed until then is worth more than silence.
         why = "interrupted"
     if why == "background":
         services.shells.to_background(shell)

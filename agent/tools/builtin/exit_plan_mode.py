@@ -1,4 +1,4 @@
-"""ExitPlanMode: show a plan to the person and go on in the mode they choose."""
+"""ExitPlanMode: show a plan to the user and go on in the mode they choose."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def exit_plan_mode_tool() -> Tool[ExitPlanModeInput]:
         concurrency=lambda _: Concurrency.UNSAFE,
         is_read_only=lambda _: True,
         is_destructive=lambda _: False,
-        # It asks the person itself.
+        # It asks the user itself.
         requires_permission=False,
         requires_user_interaction=True,
         interrupt_behavior=InterruptBehavior.CANCEL,

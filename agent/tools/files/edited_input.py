@@ -1,4 +1,4 @@
-"""The input of a file tool when a person wants another result than the model proposed. Pure."""
+"""The input of a file tool when a user wants another result than the model proposed. Pure."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def _edited(tool_input: Mapping[str, Any], old: str, wanted: str) -> dict[str, A
         is_inside = wanted.startswith(head) and wanted.endswith(tail)
         if is_inside and len(wanted) >= len(head) + len(tail):
             return {**tool_input, "new_string": wanted[len(head) : len(wanted) - len(tail)]}
-    # The person went beyond the model's piece: the whole file is the piece.
+    # The user went beyond the model's piece: the whole file is the piece.
     return {**tool_input, "old_string": old, "new_string": wanted, "replace_all": False}
 
 
 def change_note(proposed: Mapping[str, Any], applied: Mapping[str, Any]) -> str:
-    """Return what the model is told when a person changed its input; empty when nothing changed.
+    """Return what the model is told when a user changed its input; empty when nothing changed.
 
     Texts are shown as a difference, other values as they are now.
     """

@@ -1,4 +1,4 @@
-"""What a change of a file looks like to people, as long as it can be looked at."""
+"""What a change of a file looks like to users, as long as it can be looked at."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def path_objection(path: str) -> str | None:
 
 
 def shown(path: str | Path, root: Path) -> str:
-    """Return the path for people and the model: relative inside `root`, always printable."""
+    """Return the path for users and the model: relative inside `root`, always printable."""
     candidate = Path(path)
     if candidate.is_absolute() and candidate.is_relative_to(root):
         candidate = candidate.relative_to(root)

@@ -1,4 +1,4 @@
-"""What ripgrep printed, as entries: parsed, named for people, and cut to what may be shown."""
+"""What ripgrep printed, as entries: parsed, named for users, and cut to what may be shown."""
 
 from __future__ import annotations
 

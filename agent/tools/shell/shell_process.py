@@ -93,7 +93,7 @@ class ShellProcess:
         self.leftovers = False
         """The shell ended, but processes it started still run."""
         self.to_background = asyncio.Event()
-        """Set when the person sends the command to the background."""
+        """Set when the user sends the command to the background."""
         self._live: Callable[[str], None] | None = None
         self._folder: Path | None = None
         self._pipe: int | None = None

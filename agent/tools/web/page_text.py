@@ -78,7 +78,7 @@ def _markdown(html: bytes, charset: str | None) -> str:
     try:
         text: str = MarkdownConverter(heading_style="ATX", strip=["img"]).convert_soup(soup)
     except RecursionError:
-        # Nested beyond any page made by people; the words are still there.
+        # Nested beyond any page made by users; the words are still there.
         text = soup.get_text("\n", strip=True)
     lines = [line.rstrip() for line in text.strip().splitlines()]
     body = "\n".join(

@@ -129,7 +129,7 @@ async def post(
 ) -> Response:
     """Send the payload to one of `addresses`, under the URL's own name, or through a proxy.
 
-    Raises OSError with a text for people.
+    Raises OSError with a text for users.
     """
     import httpx2  # a tenth of a second that only sessions with HTTP hooks pay
 

@@ -13,7 +13,7 @@ import stat
 from typing import Final
 
 MAX_BYTES: Final = 5_000_000
-"""A file that a person writes by hand is smaller than this."""
+"""A file that a user writes by hand is smaller than this."""
 
 # NOCTTY: a terminal in its place must not become ours. NONBLOCK: a pipe is not waited for.
 _FLAGS: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY

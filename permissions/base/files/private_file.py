@@ -1,4 +1,4 @@
-"""Writes of files that only this person may read: whole or not at all, and never two at once."""
+"""Writes of files that only this user may read: whole or not at all, and never two at once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 
 
 def make_private_dir(path: Path) -> None:
-    """Create a folder for this person alone (0700), parents included. Raises OSError."""
+    """Create a folder for this user alone (0700), parents included. Raises OSError."""
     missing = [path, *path.parents]
     for folder in reversed(missing):
         if not folder.is_dir():

@@ -1,4 +1,4 @@
-"""The text of a file that a person wrote: read whole, never waited for, never endless.
+"""The text of a file that a user wrote: read whole, never waited for, never endless.
 
 Imports next to nothing: some of these files are read before the first frame.
 """
@@ -29,7 +29,7 @@ def read_text(path: Path | str) -> str | None:
 
 
 def own_values(agent_home: Path | str) -> Mapping[str, Any]:
-    """Return what the person's own settings say, as written; {} where nothing can be read.
+    """Return what the user's own settings say, as written; {} where nothing can be read.
 
     For the few values that the first frame needs; the settings as a whole are read behind it.
     """

@@ -38,7 +38,7 @@ class Verdict(Struct, frozen=True):
 
     allowed: bool
     reason: str
-    """For people; says the address that decided."""
+    """For users; says the address that decided."""
     addresses: tuple[str, ...] = ()
     """When allowed: connect to these and to nothing else, in this order."""
 

@@ -1,4 +1,4 @@
-"""A command of the person's settings that is asked something: JSON in, text out, for a moment."""
+"""A command of the user's settings that is asked something: JSON in, text out, for a moment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The environment of programs the agent starts: the person's own, without what opens their
+"""The environment of programs the agent starts: the user's own, without what opens their
 doors."""
 
 from __future__ import annotations

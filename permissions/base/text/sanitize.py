@@ -2,7 +2,7 @@
 
 A parser with state kept across chunks, not a pattern: an escape sequence cut in two is still one
 (safety rules, "terminal escape injection"). `sanitize` is for text that is shown or sent to the
-model; `reveal` is for prompts and paths, where a person must see what was there.
+model; `reveal` is for prompts and paths, where a user must see what was there.
 """
 
 from __future__ import annotations

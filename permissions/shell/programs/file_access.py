@@ -1,7 +1,7 @@
 """Which files a known program reads, writes or removes, from its arguments alone.
 
-Covers the programs people and models use on files every day; an unknown program has no entry
-and touches whatever it likes, which is why only a rule or a person can allow it.
+Covers the programs users and models use on files every day; an unknown program has no entry
+and touches whatever it likes, which is why only a rule or a user can allow it.
 """
 
 from __future__ import annotations

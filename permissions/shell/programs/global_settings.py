@@ -1,4 +1,4 @@
-"""Settings of the person or the machine that programs change without naming the file.
+"""Settings of the user or the machine that programs change without naming the file.
 
 `git config --global` writes `~/.gitconfig` as surely as a redirection to it does.
 """

@@ -1,7 +1,7 @@
 """Options that run programs or write files: outside every wildcard rule.
 
 An exact rule or a rule for all of Bash covers them (readings on options that execute or write). The
-answer is a reason for people, "" when nothing risky was found. Unknown words count when they could
+answer is a reason for users, "" when nothing risky was found. Unknown words count when they could
 turn out to be such an option.
 """
 

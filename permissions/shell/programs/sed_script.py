@@ -103,7 +103,7 @@ def _substitution_end(script: str, start: int) -> int | None:
         if character == delimiter:
             seen += 1
         elif character == "[" and seen == 0:
-            # A delimiter inside a bracket differs between seds: leave it to a person.
+            # A delimiter inside a bracket differs between seds: leave it to a user.
             closing = script.find("]", position + 2)
             if closing < 0 or delimiter in script[position:closing]:
                 return None

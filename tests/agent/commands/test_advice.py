@@ -1,4 +1,4 @@
-"""What a person is told who types the name of a command that is not here."""
+"""What a user is told who types the name of a command that is not here."""
 
 from __future__ import annotations
 

@@ -326,7 +326,7 @@ async def test_one_change_that_several_notice_is_asked_about_and_told_once(
     path = place.write({"permissions": {"deny": ["Bash(a)"]}})
     first = asyncio.ensure_future(place.live.catch_up())
     await hook.was_asked.wait()
-    # Two more yes of the person, and the watcher: none of them goes on before it is decided.
+    # Two more yes of the user, and the watcher: none of them goes on before it is decided.
     others = [asyncio.ensure_future(place.live.catch_up()) for _ in range(2)]
     others.append(asyncio.ensure_future(place.live.changed([path])))
     await asyncio.sleep(0)

@@ -192,7 +192,7 @@ async def test_fields_that_no_answer_has_are_told_once_a_session(tmp_path: Path)
 
 
 def _told_after_tools(dispatch: HookDispatch) -> Callable[[], Awaitable[tuple[str, ...]]]:
-    """Return a function that fires PostToolUse and returns what people are told."""
+    """Return a function that fires PostToolUse and returns what users are told."""
     use = ToolUse("t", "Bash", {"command": "true"})
 
     async def told() -> tuple[str, ...]:

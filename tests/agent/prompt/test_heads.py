@@ -1,4 +1,4 @@
-"""Heads that people write: what is read of them, and when something is wrong."""
+"""Heads that users write: what is read of them, and when something is wrong."""
 
 from __future__ import annotations
 

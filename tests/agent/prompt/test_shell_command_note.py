@@ -1,4 +1,4 @@
-"""A command of the person: told to the model as a note, and to people as it was typed."""
+"""A command of the user: told to the model as a note, and to users as it was typed."""
 
 from __future__ import annotations
 

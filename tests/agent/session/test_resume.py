@@ -262,7 +262,7 @@ def test_any_records_with_any_damage_make_a_valid_history(
         path.write_bytes(raw[: cut if data.draw(st.booleans()) else len(raw)])
         got = resume.load(path)
     assert is_valid(got.messages)
-    # What the person types next makes it a request that may be sent.
+    # What the user types next makes it a request that may be sent.
     assert problems((*got.messages, user_message("go on"))) == ()
 
 

@@ -1,4 +1,4 @@
-"""The tools that go through a port: the person, the task list, modes, sub-agents."""
+"""The tools that go through a port: the user, the task list, modes, sub-agents."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def findings(texts: Sequence[RuleText]) -> tuple[LintWarning, ...]:
 
 
 def applied(texts: Sequence[RuleText], warning: LintWarning) -> list[RuleText] | None:
-    """Return the rules with the fix in them; None where it is left to the person."""
+    """Return the rules with the fix in them; None where it is left to the user."""
     removes, writes = REMOVES.fullmatch(warning.fix), WRITES.fullmatch(warning.fix)
     if removes is not None:
         assert removes[1].startswith(str(warning.shadowed))

@@ -1,4 +1,4 @@
-"""The screen driven as a person does: keys in, messages and rows out."""
+"""The screen driven as a user does: keys in, messages and rows out."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ def script(dice: random.Random, gate: Gate) -> list[Step]:
 
 
 async def act(app: TwinAgentApp, pilot: Pilot[ExitReport], dice: random.Random, gate: Gate) -> None:
-    """Do one random thing that the agent, the person or the window could do."""
+    """Do one random thing that the agent, the user or the window could do."""
     match dice.randrange(10):
         case 0 | 1 | 2 | 3:
             for _ in range(dice.randrange(1, 8)):

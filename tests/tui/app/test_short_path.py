@@ -1,4 +1,4 @@
-"""Folders as people write them: nothing unseen makes one look like another."""
+"""Folders as users write them: nothing unseen makes one look like another."""
 
 from __future__ import annotations
 

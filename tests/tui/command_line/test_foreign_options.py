@@ -1,4 +1,4 @@
-"""Command lines that people bring from other agents."""
+"""Command lines that users bring from other agents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions go on with what was chosen when the person is away, and wait while they are not."""
+"""Questions go on with what was chosen when the user is away, and wait while they are not."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def type_ahead(master: int, typed: bytes) -> None:
         (b"hello\r", b"hello\r"),
         (b"hello\rand on", b"hello\rand on"),
         (b"no line yet", b"no line yet"),
-        # As much a paste as a person: nothing is sent that nobody meant to send.
+        # As much a paste as a user: nothing is sent that nobody meant to send.
         (b"one\rtwo\r", b"one\ntwo\n"),
         (b"", b""),
     ],

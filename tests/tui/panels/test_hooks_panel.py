@@ -28,7 +28,7 @@ SECTION = {
 
 
 def with_hooks(app: AgentApp) -> None:
-    """Configure the section as the person's."""
+    """Configure the section as the user's."""
     assert app.commands is not None
     runner = app.commands.context.hooks
     layer = HookLayer(HookSource.USER, {"hooks": SECTION}, file="/home/ada/.agent/settings.json")

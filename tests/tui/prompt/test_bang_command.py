@@ -1,4 +1,4 @@
-"""A command of the person's: it ends when they say so, however early."""
+"""A command of the user's: it ends when they say so, however early."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The person's editor: whatever it does to its file, the text here survives."""
+"""The user's editor: whatever it does to its file, the text here survives."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ async def test_a_long_search_goes_on_frame_by_frame(tmp_path: Path) -> None:
 
 
 def with_command(tmp_path: Path, command: str) -> CommandCenter:
-    """What a person has who set this command."""
+    """What a user has who set this command."""
     center = center_for(RecordedConversation([]))
     agent_home = tmp_path / "home" / ".agent"
     agent_home.mkdir(parents=True)

@@ -22,7 +22,7 @@ _NO_SHOW = frozenset({1, 2, 3})
 
 @dataclass(frozen=True)
 class Shown:
-    """One column as a person sees it."""
+    """One column as a user sees it."""
 
     grapheme: str
     pen: Pen
@@ -175,7 +175,7 @@ class CellEmulator:
         self._x = 0
 
     def picture(self) -> list[list[Shown]]:
-        """What a person sees; differences that nobody can see are gone."""
+        """What a user sees; differences that nobody can see are gone."""
         return [[_visible(cell) for cell in row] for row in self.rows]
 
 

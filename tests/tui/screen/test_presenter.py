@@ -37,7 +37,7 @@ def _frames_of(app: TwinApp) -> list[str]:
 
 
 async def _act(app: TwinApp, pilot: Pilot[None], dice: random.Random, step: int) -> None:
-    """Do one random thing that a person or the agent could do."""
+    """Do one random thing that a user or the agent could do."""
     match dice.randrange(10):
         case 0 | 1 | 2:
             await pilot.press(dice.choice("abc好é世"))

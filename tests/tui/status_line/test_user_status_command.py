@@ -46,7 +46,7 @@ def test_times_and_lines_are_counted() -> None:
 
 
 def with_status_line(tmp_path: Path, command: str) -> RecordedConversation:
-    """A conversation of a person who has set this command."""
+    """A conversation of a user who has set this command."""
     home = tmp_path / "home"
     (home / ".agent").mkdir(parents=True)
     line = {"type": "command", "command": command, "padding": 1}

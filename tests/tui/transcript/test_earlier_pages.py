@@ -1,4 +1,4 @@
-"""A resumed session: its end at once, the rest as far as the person scrolls up."""
+"""A resumed session: its end at once, the rest as far as the user scrolls up."""
 
 from __future__ import annotations
 

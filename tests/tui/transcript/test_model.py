@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from msgspec.structs import astuple
-
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec.structs import replace
+from msgspec.structs import astuple, replace
 
 from agent.display import DiffDisplay, TodoDisplay, TodoItem
 from agent.events import (

@@ -1,4 +1,4 @@
-"""The transcript's window: follows the end, stays put when the person reads, costs what is seen."""
+"""The transcript's window: follows the end, stays put when the user reads, costs what is seen."""
 
 from __future__ import annotations
 

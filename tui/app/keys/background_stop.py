@@ -17,7 +17,7 @@ AGAIN_S: Final = 3.0
 
 
 class BackgroundStop:
-    """What one person's two presses end."""
+    """What one user's two presses end."""
 
     def __init__(
         self,
@@ -27,7 +27,7 @@ class BackgroundStop:
         key: Callable[[], str],
         clock: Callable[[], float],
     ) -> None:
-        """`key` names the key that presses this, for people."""
+        """`key` names the key that presses this, for users."""
         self._center = center
         self._hint = hint
         self._start_worker = start_worker

@@ -102,7 +102,7 @@ class KeyActions:
     def _what_may_follow(self, chord: Chord) -> str:
         """Return the keys that go on with a chord, each with what it does; commands first.
 
-        Those are bound by the person only, and a narrow line would not come to them.
+        Those are bound by the user only, and a narrow line would not come to them.
         """
         keys = [
             f"{display_chord(rest)} {_SHORT.get(action_id) or described(action_id)}"

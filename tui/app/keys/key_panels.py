@@ -41,7 +41,7 @@ class OwnPanels:
         self._host.start_worker(open_keys(self._host))
 
     def choose_detail(self) -> None:
-        """Let the person say how much is shown of each tool's calls."""
+        """Let the user say how much is shown of each tool's calls."""
         from tui.panels.tool_detail import open_tool_detail
 
         host = self._host

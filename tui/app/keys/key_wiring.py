@@ -177,7 +177,7 @@ class Keyboard:
     def kept_text(self) -> str:
         """What is typed and not sent, drafts put aside included: what a crash must not take.
 
-        Without any, a command of the person's that still runs.
+        Without any, a command of the user's that still runs.
         """
         drafts = (*self.prompt.stashed, self._host.composer.buffer.draft.expanded)
         kept = "\n\n".join(draft for draft in drafts if draft)

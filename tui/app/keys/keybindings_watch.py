@@ -1,4 +1,4 @@
-"""The person's keybindings file: read after the first frame, and again whenever it changes."""
+"""The user's keybindings file: read after the first frame, and again whenever it changes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ QUIET_MS: Final = 200
 
 
 def keys_path(agent_home: Path, home: Path) -> Path:
-    """Return the file that counts: the person's own, or Claude Code's where there is none."""
+    """Return the file that counts: the user's own, or Claude Code's where there is none."""
     own, theirs = agent_home / FILE_NAME, home / ".claude" / FILE_NAME
     return theirs if not os.path.exists(own) and os.path.isfile(theirs) else own
 

@@ -26,7 +26,7 @@ class PromptKeys:
         stash_key: Callable[[], str],
         show_keys: Callable[[], None],
     ) -> None:
-        """`submit` sends a text; `on_sent` hears before it of what the person typed."""
+        """`submit` sends a text; `on_sent` hears before it of what the user typed."""
         self._composer = composer
         self._history = history
         self._runner = runner

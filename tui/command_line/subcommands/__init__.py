@@ -1,4 +1,4 @@
-"""The subcommands for people and for CI, each in a module of its own, loaded when it is called."""
+"""The subcommands for users and for CI, each in a module of its own, loaded when it is called."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Advice about rules, for people and for programs."""
+"""Advice about rules, for users and for programs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from permissions.grants.advice import Advice
 
 
 def advice_lines(advice: Advice, short: Shorten) -> Iterator[str]:
-    """Yield what people read."""
+    """Yield what users read."""
     if not advice.asked:
         yield f"{advice.decisions} decisions, and you were asked about none of them"
     else:

@@ -1,6 +1,6 @@
 """`agent-tui completion`: scripts that complete our options and subcommands in a shell.
 
-Made from the command line's own tables, so they know every option; they run nothing while a person
+Made from the command line's own tables, so they know every option; they run nothing while a user
 types. Next: `tui.command_line.command_line` (the options), `tui.command_line.shell_completion`
 (what each shell is told).
 """
@@ -32,7 +32,7 @@ def command(shell: str) -> None:
 
 def command_tree() -> Node:
     """Return the whole command line as the shells need it."""
-    # Every subcommand is imported for this, and for nothing else that a person starts.
+    # Every subcommand is imported for this, and for nothing else that a user starts.
     from tui.command_line.command_line import run
     from tui.command_line.subcommands import commands
 

@@ -75,7 +75,7 @@ def command(as_json: bool) -> int:
 
 
 def report(settings: Settings | None = None) -> str:
-    """Return what the checks found, as people read it; of these settings, or of those here."""
+    """Return what the checks found, as users read it; of these settings, or of those here."""
     place = here()
     return _as_text(list(_all(place, settings or settings_here(place))))
 

@@ -335,7 +335,7 @@ def _project_rules() -> _Rules:
 
 
 def _file_rules(path: Path) -> _Rules:
-    """Read the rules of one settings file, taken as the person's own."""
+    """Read the rules of one settings file, taken as the user's own."""
     from agent.settings.file import parse_settings, read_settings  # as above
     from agent.settings.rules import rules_of
     from permissions.base.files.named_pipe import PipeError, text_of_pipe

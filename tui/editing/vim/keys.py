@@ -28,7 +28,7 @@ REMAP_S: Final = 1.0
 
 
 class VimMode(StrEnum):
-    """What keys mean; the value is what the person and a status line command are told."""
+    """What keys mean; the value is what the user and a status line command are told."""
 
     INSERT = "INSERT"
     NORMAL = "NORMAL"

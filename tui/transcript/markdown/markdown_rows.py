@@ -200,7 +200,7 @@ class _Painter:
                 rows.append(BLANK)
             first: tuple[Run, ...] = ((mark + " ", Ink(Role.MUTED)),)
             lines = indented(inner or [BLANK], first, ((" " * mark_width, TEXT),))
-            # The mark is text that a person copies along, unlike other decoration.
+            # The mark is text that a user copies along, unlike other decoration.
             lines[0] = replace(lines[0], gutter_chars=lines[0].gutter_chars - mark_width)
             rows.extend(lines)
         return rows

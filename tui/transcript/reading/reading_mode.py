@@ -43,7 +43,7 @@ class TranscriptView:
     ) -> None:
         """`on_change` hears of opening and closing: the prompt comes and goes.
 
-        `choose_detail` lets the person choose how much is shown of each tool's calls.
+        `choose_detail` lets the user choose how much is shown of each tool's calls.
         """
         self._transcript = transcript
         self._bar = bar

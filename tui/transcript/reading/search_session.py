@@ -85,7 +85,7 @@ class TranscriptFinder:
             self._wish_for(lambda: self._try_to_go(step), needs_all=False)
 
     def to_prompt(self, direction: int) -> None:
-        """Go to the person's message before (-1) or after (1) what is shown."""
+        """Go to the user's message before (-1) or after (1) what is shown."""
         if direction > 0:
             self._transcript.to_prompt(direction)
             return

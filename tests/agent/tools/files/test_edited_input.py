@@ -1,4 +1,4 @@
-"""What a person's own version of a change becomes, and what the model hears of it."""
+"""What a user's own version of a change becomes, and what the model hears of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`agent-tui config set`: one key of the person's own settings."""
+"""`agent-tui config set`: one key of the user's own settings."""
 
 from __future__ import annotations
 
