@@ -1,4 +1,4 @@
-"""What the parts of one Bash call share, and what each of them asks of the disk."""
+"""What the parts of one Bash call share."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ from collections.abc import Mapping
 from functools import cached_property
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from permissions.context import PermissionContext
-from permissions.evaluate.watch import SCOPE, Answers, Asked, Watch, WatchedAnchors, is_same
 from permissions.matching.match_bash import has_scoped_restriction
 from permissions.matching.match_tool import Anchors
 from permissions.mode import Mode
@@ -28,26 +26,6 @@ class Bash(Struct, dict=True):
     """The shell's current folder, absolute."""
     tool_input: Mapping[str, object]
     budget: Floor | None
-    is_watched: bool = False
-    """Is what is asked through `scope` and `anchors` kept? It makes them a little slower."""
-
-    @property
-    def scope(self) -> Scope:
-        """The working directories."""
-        if not self.is_watched:
-            return self._scope
-        self.watch.note(SCOPE, None, self._directories)
-        return self._watched_scope
-
-    @property
-    def anchors(self) -> Anchors:
-        """Where path patterns start."""
-        return self._watched_anchors if self.is_watched else self._anchors
-
-    @cached_property
-    def watch(self) -> Watch:
-        """Keeps what is asked of the disk while `is_watched`."""
-        return Watch(self._files)
 
     @cached_property
     def is_restricted(self) -> bool:
@@ -63,42 +41,16 @@ class Bash(Struct, dict=True):
             for tool in ("Read", "Edit")
         )
 
-    def still_sees(self, asked: Asked) -> bool:
-        """Would the disk answer as it did? Each name is looked at once per decision."""
-        return not asked or is_same(asked, self._answers)
+    @cached_property
+    def scope(self) -> Scope:
+        """The working directories."""
+        return Scope.of(self.context, self.mode, self._files)
+
+    @cached_property
+    def anchors(self) -> Anchors:
+        """Where path patterns start."""
+        return Anchors(self.context, self.base, self._files)
 
     @cached_property
     def _files(self) -> FileView:
         return for_one_decision(self.context.files)
-
-    @cached_property
-    def _scope(self) -> Scope:
-        return Scope.of(self.context, self.mode, self._files)
-
-    @cached_property
-    def _watched_scope(self) -> Scope:
-        return replace(self._scope, files=self.watch)
-
-    @cached_property
-    def _anchors(self) -> Anchors:
-        return Anchors(self.context, self.base, self._files)
-
-    @cached_property
-    def _watched_anchors(self) -> WatchedAnchors:
-        return WatchedAnchors(self.context, self.base, self._files, self.watch)
-
-    @cached_property
-    def _directories(self) -> tuple[tuple[str, ...], ...]:
-        return self._scope.roots, self._scope.readable, self._scope.own
-
-    @cached_property
-    def _answers(self) -> Answers:
-        files = self._files
-        return (
-            files.realpath,
-            files.is_dir,
-            files.is_link,
-            files.entries,
-            lambda key: self._anchors.places(*key),
-            lambda _: self._directories,
-        )

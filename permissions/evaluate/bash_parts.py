@@ -40,10 +40,6 @@ class Prepared(Struct, frozen=True):
 
     part: Part
     find: Find
-    touches: Sequence[tuple[CommandFacts, Touch]] = ()
-    """What it reads and writes, each with the command that does it."""
-    is_through_link: bool = False
-    """Is it asked about for a link that another command may have made?"""
 
 
 def not_understood(bash: Bash, command: str, why: str) -> Prepared:
@@ -126,7 +122,7 @@ def command_part(bash: Bash, facts: CommandFacts, made: Places) -> Prepared:
         detail=_detail(facts, touches),
         needs=facts.risk,
     )
-    return Prepared(part, find, placed, link is not None)
+    return Prepared(part, find)
 
 
 def _floors(
@@ -229,8 +225,7 @@ def redirect_part(
         rules = [rule for rule in found if rule is not None]
         return min(rules, key=lambda rule: SOURCE_ORDER[rule.source]) if rules else None
 
-    placed = [(facts, touch)]
-    link = through_made_link(placed, facts, made)
+    link = through_made_link([(facts, touch)], facts, made)
     part = Part(
         text=redirect.raw,
         kind="read" if is_read else "write",
@@ -241,7 +236,7 @@ def redirect_part(
         detail=f"{kind.value}s {word.raw}",
         needs="" if is_read else f"an Edit rule for {word.raw} or accept edits mode allows it",
     )
-    return Prepared(part, find, placed, link is not None)
+    return Prepared(part, find)
 
 
 def _network_part(bash: Bash, redirect: Redirect) -> Prepared:

@@ -10,8 +10,7 @@ from msgspec import Struct
 from permissions.context import PermissionContext
 from permissions.decision import Behavior, Decision, DecisionWarning, PartVerdict, TraceEntry
 from permissions.evaluate.bash_call import Bash
-from permissions.evaluate.bash_verdicts import bash_answers
-from permissions.evaluate.kept_answers import Answer
+from permissions.evaluate.bash_verdicts import Answer, bash_answers
 from permissions.evaluate.part_verdict import Part, judge, strictest_first
 from permissions.evaluate.tool_part import tool_part
 from permissions.matching.effective_rules import effective

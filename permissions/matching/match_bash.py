@@ -68,19 +68,6 @@ def has_scoped_restriction(rules: RuleSet) -> bool:
     )
 
 
-def heeds_whole_commands(rules: RuleSet) -> bool:
-    """Is there a deny or ask rule that spells out more than one command, as in `curl * | sh`?"""
-    return any(
-        isinstance(rule.specifier, BashPattern) and _OPERATORS & set(rule.specifier.text)
-        for behavior in (RuleBehavior.DENY, RuleBehavior.ASK)
-        for placed in (
-            rules.index(behavior).bash_open,
-            *rules.index(behavior).bash_by_head.values(),
-        )
-        for _, rule in placed
-    )
-
-
 def first_allow(rules: RuleSet, facts: CommandFacts) -> Rule | None:
     """Return the first allow rule that covers the command."""
     index = rules.index(RuleBehavior.ALLOW)

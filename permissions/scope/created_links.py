@@ -74,18 +74,15 @@ class Places:
         )
 
 
-def places_made(scoped: Scoped, outer: CommandFacts, before: Places) -> bool:
-    """Add the places of a command and those inside it; says whether there were any."""
-    has_made = False
+def add_places(scoped: Scoped, outer: CommandFacts, before: Places) -> None:
+    """Add the places of a command and those inside it."""
     for one in outer.with_inner():
         for form in one.deny_forms:
             making = making_of(form.head, form.joined) if form.head in MAKERS else None
             if making is not None:
                 for place in list(_places(scoped.scope, one, outer.stage, making, before)):
                     before.add(place)
-                    has_made = True
                 break
-    return has_made
 
 
 def through_made_link(

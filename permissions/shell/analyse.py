@@ -108,9 +108,9 @@ def _facts(placed: Placed, around: Surroundings, home: str, depth: int) -> Comma
         or (given is not None and (not simple.is_plain or re.search(_READS_CODE, simple.raw)))
     )
     if simple.raw and not heeds_input and not script.hides:
-        own = facts_anywhere(simple, words)
-        if own is not None:
-            return _placed(own, placed, script, home, own)
+        known = facts_anywhere(simple, words)
+        if known is not None:
+            return _placed(known, placed, script, home)
     unwrapped = unwrap(words)
     hidden = script.hides or unwrapped.hidden
     inner: list[CommandFacts] = []
@@ -187,13 +187,7 @@ def _only(folders: Folders) -> str | None:
     return next(iter(folders))
 
 
-def _placed(
-    facts: CommandFacts,
-    placed: Placed,
-    script: Script,
-    home: str,
-    own: CommandFacts | None = None,
-) -> CommandFacts:
+def _placed(facts: CommandFacts, placed: Placed, script: Script, home: str) -> CommandFacts:
     # Written out, as `replace` would cost as much as all the rest.
     return CommandFacts(
         text=facts.text,
@@ -214,7 +208,6 @@ def _placed(
         stage=placed.stage,
         is_late=placed.is_late,
         repeats=placed.repeats,
-        own=own,
     )
 
 

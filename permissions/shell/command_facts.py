@@ -52,8 +52,6 @@ class CommandFacts(Struct, frozen=True):
     """When it runs, as `Placed` says it; inside a text that a shell runs, counted from there."""
     repeats: bool = False
     """Stands in a loop."""
-    own: CommandFacts | None = None
-    """What is true of it wherever it stands: the same object for the same text, for a while."""
 
     def with_inner(self) -> Sequence[CommandFacts]:
         """Return the command and those inside it, each before its own."""

@@ -1,11 +1,9 @@
-"""What was answered about a command is answered again only as long as nothing behind it changes."""
+"""A decision follows from the call, the context and the disk as it is, never from another one."""
 
 from __future__ import annotations
 
 import shutil
-import sys
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -13,11 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from permissions.base.recent import Recent
 from permissions.context import PermissionContext
 from permissions.decision import Behavior, Decision
 from permissions.evaluate.cascade import decide
-from permissions.mode import Mode
 from permissions.request import PermissionRequest
 from permissions.rule import RuleBehavior, RuleSet, RuleSource, RuleText
 from tests.examples import examples
@@ -30,7 +26,7 @@ def own(tmp_path: Path) -> Engine:
 
 
 def _decide(context: PermissionContext, command: str) -> Decision:
-    """Decide until it is answered from what is kept; every answer is the same."""
+    """Decide three times; every answer is the same."""
     request = PermissionRequest("Bash", {"command": command})
     first, *others = [decide(request, context) for _ in range(3)]
     assert others == [first, first]
@@ -124,73 +120,6 @@ def test_a_rule_about_another_parameter_is_heard_each_time(own: Engine) -> None:
         assert decide(PermissionRequest("Bash", tool_input), context).behavior is expected
 
 
-def test_modes_budgets_and_hosts_are_not_mixed_up(own: Engine) -> None:
-    context = own.context()
-    command = "curl https://x.example && touch a"
-    for one in (
-        context,
-        replace(context, mode=Mode.PLAN),
-        replace(context, mode=Mode.BYPASS),
-        replace(context, budget_exceeded="the budget is used up"),
-        replace(context, blocked_hosts=frozenset({"x.example"})),
-        replace(context, additional_dirs=(own.root.parent,)),
-        replace(context, home=own.root),
-    ):
-        assert _decide(one, command) == _decide(_unseen(one), command)
-        assert _decide(one, command) == _decide(_unseen(one), command)
-    assert _decide(context, command).behavior is Behavior.ASK
-
-
-_CHANGED: dict[str, Callable[[PermissionContext, Path], PermissionContext]] = {
-    "additional": lambda context, root: replace(context, additional_dirs=(root.parent,)),
-    "readable": lambda context, root: replace(context, readable_dirs=(root.parent,)),
-    "own": lambda context, root: replace(context, own_dirs=(root / "src",)),
-    "scratch": lambda context, root: replace(context, scratch_dir=root.parent / "scratch"),
-    "settings": lambda context, root: replace(context, settings_dir=root / "src"),
-    "project": lambda context, root: replace(context, project_root=root / "src"),
-    "launch": lambda context, root: replace(context, launch_dir=root / "src"),
-    "home": lambda context, root: replace(context, home=root / "src"),
-    "trust": lambda context, _: replace(context, trusted=False),
-    "policy": lambda context, _: replace(context, policy={"allowManagedPermissionRulesOnly": True}),
-}
-
-
-@pytest.mark.parametrize("change", _CHANGED)
-def test_a_session_that_changes_is_not_answered_as_before(own: Engine, change: str) -> None:
-    texts = [
-        RuleText("Bash", RuleBehavior.ALLOW, RuleSource.PROJECT),
-        RuleText("Edit(/x)", RuleBehavior.DENY, RuleSource.PROJECT),
-        RuleText("Edit(/y)", RuleBehavior.DENY, RuleSource.USER),
-        RuleText("Read(~/z)", RuleBehavior.DENY, RuleSource.USER),
-    ]
-    context = own.context(texts=texts)
-    changed = _CHANGED[change](context, own.root)
-    commands = [
-        "ls; touch src/x src/y; cat src/z",
-        f"ls; touch {own.root.parent}/scratch/a",
-        f"ls; cat {own.root.parent}/b; touch x",
-        "touch src/a && ls",
-    ]
-    before = [_decide(context, command) for command in commands]
-    after = [_decide(changed, command) for command in commands]
-    assert after == [_decide(_unseen(changed), command) for command in commands]
-    assert after != before
-    assert before == [_decide(context, command) for command in commands]
-
-
-def test_threads_that_decide_at_once_do_not_meet(own: Engine) -> None:
-    contexts = [own.context(allow=["Bash"], deny=[f"Bash(x{n} *)"]) for n in range(12)]
-    request = PermissionRequest("Bash", {"command": "ls && touch a"})
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    try:
-        with ThreadPoolExecutor(4) as pool:
-            found = list(pool.map(lambda context: decide(request, context), contexts * 150))
-    finally:
-        sys.setswitchinterval(interval)
-    assert {decision.behavior for decision in found} == {Behavior.ALLOW}
-
-
 _PARTS = (
     "ls",
     "cd a",
@@ -267,14 +196,3 @@ def test_an_answer_does_not_depend_on_what_was_decided_before(
 
 def _sourced(rules: list[str]) -> Iterable[tuple[str, RuleSource]]:
     return zip(rules, RuleSource, strict=False)
-
-
-def test_recent_values_are_found_and_old_ones_go() -> None:
-    kept: Recent[int] = Recent(3)
-    for number in range(1, 20):
-        kept.keep(number, number)
-        assert [kept.get(one) for one in range(max(1, number - 2), number + 1)] == list(
-            range(max(1, number - 2), number + 1)
-        )
-    assert sum(kept.get(number) is not None for number in range(1, 20)) <= 6
-    assert kept.get(1) is None
