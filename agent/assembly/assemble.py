@@ -12,11 +12,11 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
-from agent.assembly.assembled import Assembled
-from agent.assembly.closing import cancelling, closing
+from msgspec import Struct
+
 from agent.assembly.command_setup import CommandParts, CommandPorts
 from agent.assembly.cost_setup import CostParts
-from agent.assembly.environment import Surroundings, settings_for, surroundings_from
+from agent.assembly.environment import Environment, environment_from, settings_for
 from agent.assembly.gate_setup import GateParts, GatePorts
 from agent.assembly.loop_setup import KeeperSetup, queue_taker, request_builder
 from agent.assembly.memory_setup import fact_extractor, fact_store
@@ -24,10 +24,10 @@ from agent.assembly.prompt_setup import prompt_parts
 from agent.assembly.retry_setup import key_refresh, retry_policies
 from agent.assembly.session_opening import open_session
 from agent.assembly.session_start_hooks import StartHooks, listen
-from agent.assembly.start_context import Start
+from agent.assembly.start_context import StartContext, UserPorts
 from agent.assembly.subagent_setup import SubagentSetup
 from agent.assembly.tool_setup import ended_shells, tool_services
-from agent.assembly.user_ports import PersonPorts
+from agent.commands.service import CommandService
 from agent.conversation.conversation import Conversation
 from agent.conversation.conversation_ports import (
     ConversationParts,
@@ -41,6 +41,7 @@ from agent.hook_events.dispatch import HookDispatch
 from agent.hook_events.file_events import HookSources
 from agent.loop.loop_ports import LoopPorts
 from agent.loop.model_turn import Recovery
+from agent.memory.extractor import FactExtractor
 from agent.model.anthropic import AnthropicClient
 from agent.model.endpoint import ModelSetup
 from agent.model.small_model import SmallModel
@@ -51,7 +52,9 @@ from agent.prompt.builtin import builtin_registry
 from agent.prompt.reminders import PromptReminders
 from agent.prompt.system import PromptConfig, build_system
 from agent.recovery.retry import RequestSource
+from agent.session.checkpoints.checkpoint import Checkpoints
 from agent.session.recorder import SessionRecorder
+from agent.session.resume import ResumedConversation
 from agent.settings.load import Settings
 from agent.settings.start_notices import start_notices
 from agent.subagents.hook_agent import HookAgent
@@ -69,21 +72,39 @@ from permissions.mode import Mode
 
 __all__ = [
     "Assembled",
-    "PersonPorts",
-    "Surroundings",
+    "Environment",
+    "UserPorts",
     "assemble",
+    "environment_from",
     "open_session",
     "settings_for",
-    "surroundings_from",
 ]
+
+
+class Assembled(Struct, kw_only=True):
+    """A conversation, and what the entry point shows about how it came to be."""
+
+    conversation: Conversation
+    settings: Settings
+    notices: tuple[str, ...] = ()
+    resumed: ResumedConversation | None = None
+    temporary_home: Path | None = None
+    """Where the session is, if the agent's own home takes no files."""
+    hook_runner: HookRunner
+    grants: Grants
+    checkpoints: Checkpoints
+    commands: CommandService
+    ports: LoopPorts
+    """What the conversation's agent works with."""
+    facts: FactExtractor
 
 
 async def assemble(
     options: RunOptions,
-    around: Surroundings,
+    environment: Environment,
     settings: Settings,
     setup: ModelSetup,
-    person: PersonPorts,
+    user: UserPorts,
     *,
     is_demo: bool = False,
     on_close: Sequence[Callable[[], Awaitable[None]]] = (),
@@ -95,19 +116,19 @@ async def assemble(
         ConfigError: no model can be chosen.
     """
     session, resumed, session_notes = await asyncio.to_thread(
-        open_session, options, around, settings
+        open_session, options, environment, settings
     )
     try:
-        start = Start(
+        start = StartContext(
             options=options,
-            around=around,
+            environment=environment,
             settings=settings,
             setup=setup,
-            person=person,
+            user=user,
             session=session,
             resumed=resumed,
             is_demo=is_demo,
-            env=child_environment(around.env, settings.env),
+            env=child_environment(environment.env, settings.env),
         )
         return await _build(start, session_notes, on_close)
     except BaseException:
@@ -116,12 +137,12 @@ async def assemble(
 
 
 async def _build(
-    start: Start,
+    start: StartContext,
     session_notes: Sequence[str],
     on_close: Sequence[Callable[[], Awaitable[None]]],
 ) -> Assembled:
     """Wire one start. What parts only reach later (gate, conversation) they get as callables."""
-    around, resumed = start.around, start.resumed
+    environment, resumed = start.environment, start.resumed
     start.make_folders()
     options = start.options
     client = AnthropicClient(start.setup.endpoint)
@@ -137,7 +158,7 @@ async def _build(
     previews: dict[str, Display | None] = {}
 
     permissions = start.permissions()
-    redactor = Redactor(secrets_of({**around.env, **start.settings.env}))
+    redactor = Redactor(secrets_of({**environment.env, **start.settings.env}))
     recorder = SessionRecorder(start.session, redact=redactor.json)
     recorder.seed(resumed.states if resumed is not None else ())
     hook_session = start.hook_session(permissions, used)
@@ -157,8 +178,8 @@ async def _build(
     )
     plugged, plugin_warnings = plugin_hooks(
         options.plugin_dirs,
-        launch_dir=around.launch_dir,
-        data_home=around.agent_home / "plugins" / "data",
+        launch_dir=environment.launch_dir,
+        data_home=environment.agent_home / "plugins" / "data",
     )
     runner.register(plugged)
     start.notes.extend(plugin_warnings)
@@ -173,7 +194,7 @@ async def _build(
         lambda: start.settings,
         folder=start.folder,
         env=start.env,
-        tell=lambda text: start.person.tell(text, "warning"),
+        tell=lambda text: start.user.tell(text, "warning"),
     )
     gates = GateParts(
         start,
@@ -197,11 +218,11 @@ async def _build(
     gate = gates.gate
     live = LiveSettings(
         start.settings,
-        load=lambda: settings_for(options, around),
+        load=lambda: settings_for(options, environment),
         gate=gate,
         runner=runner,
         in_force=start.use_settings,
-        tell=start.person.tell,
+        tell=start.user.tell,
         approve=dispatch.may_change_settings,
     )
     gate.before_yes(live.catch_up)
@@ -261,12 +282,12 @@ async def _build(
     )
     system, messages = await start.prefix(built, registry, recorder)
     await recorder.mode(str(permissions.context.mode))
-    policy = retry_policies(lambda: start.settings, around.env)
+    policy = retry_policies(lambda: start.settings, environment.env)
     recovery = Recovery(
         policy(RequestSource.MAIN),
         start.setup.endpoint.base_url,
         fallback_models=start.setup.fallback_models,
-        refresh=key_refresh(client, start.setup, start.settings, around.env),
+        refresh=key_refresh(client, start.setup, start.settings, environment.env),
     )
     keepers = KeeperSetup(
         client=client,
@@ -346,14 +367,14 @@ async def _build(
             tool_names=tuple(tool.name for tool in registry.all()),
             queue=queue,
             on_close=(
-                cancelling(learning),
+                _cancelling(learning),
                 extractor.aclose,
                 background.aclose,
                 commands.aclose,
                 live.aclose,
                 ways.aclose,
                 sources.aclose,
-                closing(checkpoints.close),
+                _closing(checkpoints.close),
                 services.shells.kill_all,
                 lambda: runner.aclose(wait_s=5.0 if options.headless else 0.0),
                 client.aclose,
@@ -365,7 +386,7 @@ async def _build(
             is_resumed=resumed is not None,
             observe=observer.record,
             on_start=starting.run,
-            display=MessageDisplay(dispatch, replaces=start.person.dialog is not None),
+            display=MessageDisplay(dispatch, replaces=start.user.dialog is not None),
             checkpoints=checkpoints,
             costs=costs.costs,
             after_prompt=extractor.after_prompt,
@@ -373,7 +394,7 @@ async def _build(
             expander=commands.expander,
         )
     )
-    if start.person.dialog is not None:
+    if start.user.dialog is not None:
         opened = await ways.start()
         if opened is not None:
             start.notes.append(opened)
@@ -385,7 +406,7 @@ async def _build(
             dispatch.directory_added(str(path), "slash_command")
         ),
         env=start.env,
-        version=around.version,
+        version=environment.version,
         endpoint=start.setup.endpoint.base_url,
         list_models=client.list_models,
         reload_settings=live.reload,
@@ -416,3 +437,22 @@ async def _build(
         ports=ports,
         facts=extractor,
     )
+
+
+def _cancelling(task: asyncio.Future[None]) -> Callable[[], Awaitable[None]]:
+    """Return what cancels a task and awaits its end."""
+
+    async def run() -> None:
+        task.cancel()
+        await asyncio.wait({task})
+
+    return run
+
+
+def _closing(close: Callable[[], None]) -> Callable[[], Awaitable[None]]:
+    """Return what calls a plain function."""
+
+    async def run() -> None:
+        close()
+
+    return run

@@ -12,7 +12,7 @@ from msgspec import Struct
 from agent.commands.context import CommandContext, CommandSession
 from agent.commands.expand import Expander, Surround, TemplateRunner
 from agent.commands.registry import CommandRegistry
-from agent.commands.service import CommandCenter
+from agent.commands.service import CommandService
 from agent.commands.skill_hooks import SkillHooks
 from agent.commands.skills import Skills
 from agent.commands.sources.command_files import CustomCommands
@@ -121,10 +121,10 @@ class CommandParts:
         list_models: Callable[[], Awaitable[Sequence[str]]],
         reload_settings: Callable[[], Awaitable[None]],
         ask_aside: Callable[[str], Awaitable[str]],
-    ) -> CommandCenter:
+    ) -> CommandService:
         """Return what the screen uses, once there is a conversation."""
         ports, settings = self._ports, self._ports.settings()
-        return CommandCenter(
+        return CommandService(
             self.registry,
             self.custom,
             CommandContext(

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from datetime import date
 
-from agent.assembly.start_context import Start
+from agent.assembly.start_context import StartContext
 from agent.conversation.accounting import Accounting
 from agent.conversation.model_selection import ModelInUse
 from agent.events import Usage
@@ -21,12 +21,12 @@ class CostParts:
     """The parts; `accounting` takes each response."""
 
     def __init__(
-        self, start: Start, used: ModelInUse, *, on_exceeded: Callable[[str], None]
+        self, start: StartContext, used: ModelInUse, *, on_exceeded: Callable[[str], None]
     ) -> None:
         """The totals of `used` go on where a resumed session ended."""
         settings, resumed, totals = start.settings, start.resumed, used.totals
         self.warnings: list[str] = []
-        self._path = ledger_path(start.around.agent_home)
+        self._path = ledger_path(start.environment.agent_home)
         self._session_id = start.session.id
         ledger = Ledger(self._path)
         self._entries = Background(ledger.add, name="costs")

@@ -1,4 +1,4 @@
-"""The world as the entry point found it, and the settings that count there."""
+"""The environment that the entry point read, and the settings in force there."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from agent.settings.load import FILE_SOURCES, CliSettings, Settings, load_settin
 from permissions.rule import RuleSource
 
 
-class Surroundings(Struct, frozen=True, kw_only=True):
-    """The world as the entry point found it; nothing below reads it again."""
+class Environment(Struct, frozen=True, kw_only=True):
+    """What the entry point read of the process; nothing below reads it again."""
 
     launch_dir: Path
     home: Path
@@ -25,8 +25,8 @@ class Surroundings(Struct, frozen=True, kw_only=True):
     version: str
 
 
-def surroundings_from(env: Mapping[str, str], launch_dir: Path, *, version: str) -> Surroundings:
-    """Return the surroundings of this process.
+def environment_from(env: Mapping[str, str], launch_dir: Path, *, version: str) -> Environment:
+    """Return the environment of this process.
 
     Raises:
         UsageError: there is no home folder and none was named.
@@ -43,7 +43,7 @@ def surroundings_from(env: Mapping[str, str], launch_dir: Path, *, version: str)
             ) from error
     else:
         home = Path(home_text) if home_text else Path(named)
-    return Surroundings(
+    return Environment(
         launch_dir=launch_dir,
         home=home,
         agent_home=Path(named) if named else home / ".agent",
@@ -53,12 +53,12 @@ def surroundings_from(env: Mapping[str, str], launch_dir: Path, *, version: str)
     )
 
 
-def settings_for(options: RunOptions, around: Surroundings) -> Settings:
+def settings_for(options: RunOptions, environment: Environment) -> Settings:
     """Load the settings of a start. Raises ConfigError."""
     return load_settings(
-        launch_dir=around.launch_dir,
-        home=around.home,
-        agent_home=around.agent_home,
+        launch_dir=environment.launch_dir,
+        home=environment.home,
+        agent_home=environment.agent_home,
         cli=CliSettings(
             allow=options.allow,
             ask=options.ask,

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from agent.assembly.start_context import Start
+from agent.assembly.start_context import StartContext
 from agent.hook_events.dispatch import HookDispatch
 from agent.permission_config.contenders import is_auto_available
 from agent.permission_config.context import Grants, PermissionSetup, stripped_note
@@ -46,11 +46,11 @@ class GatePorts(Struct, frozen=True, kw_only=True):
 class GateParts:
     """The gate, and what changes its rules while the conversation goes on."""
 
-    def __init__(self, start: Start, ports: GatePorts) -> None:
+    def __init__(self, start: StartContext, ports: GatePorts) -> None:
         """Build the gate; `cwd` of the ports is asked from the first call on."""
-        self._tell = start.person.tell
+        self._tell = start.user.tell
         self._ports = ports
-        dialog = start.person.dialog
+        dialog = start.user.dialog
         hooks: Contender = HookContender(
             ports.runner,
             on_outcome=ports.dispatch.show_outcome,
@@ -73,12 +73,12 @@ class GateParts:
             ports.permissions.context,
             handler,
             audit=AuditLog(
-                start.around.agent_home / "audit" / f"{date.today():%Y-%m}.jsonl",
+                start.environment.agent_home / "audit" / f"{date.today():%Y-%m}.jsonl",
                 session_id=start.session.id,
                 redact=ports.redactor.text,
                 mode=lambda: str(self.gate.mode),
                 cwd=ports.cwd,
-                folder=start.around.launch_dir,
+                folder=start.environment.launch_dir,
                 tell=lambda text: self._tell(text, "warning"),
             ),
             grants=ports.grants,

@@ -9,7 +9,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from agent.assembly.loop_setup import BuildRequest
-from agent.assembly.start_context import Start
+from agent.assembly.start_context import StartContext
 from agent.conversation.accounting import Accounting
 from agent.loop.model_turn import Recovery
 from agent.memory.extractor import ExtractorPorts, FactExtractor
@@ -34,9 +34,9 @@ def everywhere(agent_home: Path) -> Path:
     return agent_home / "memory" / "everywhere"
 
 
-def fact_store(start: Start, redactor: Redactor) -> FactStore:
+def fact_store(start: StartContext, redactor: Redactor) -> FactStore:
     """Return the facts of the start's project."""
-    home = start.around.agent_home
+    home = start.environment.agent_home
     return FactStore(
         facts_folder(home, start.settings.project_root),
         everywhere(home),
@@ -45,7 +45,7 @@ def fact_store(start: Start, redactor: Redactor) -> FactStore:
 
 
 def fact_extractor(
-    start: Start,
+    start: StartContext,
     store: FactStore,
     client: ModelClient,
     request: BuildRequest,

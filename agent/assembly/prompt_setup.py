@@ -12,8 +12,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from agent.assembly.environment import Surroundings
-from agent.assembly.start_context import Start
+from agent.assembly.environment import Environment
+from agent.assembly.start_context import StartContext
 from agent.memory.facts import FactStore
 from agent.prompt.context import PromptContext
 from agent.prompt.git import read_git_state
@@ -35,21 +35,21 @@ class PromptParts(Struct, frozen=True):
     instructions: Instructions
 
 
-def instruction_places(settings: Settings, around: Surroundings) -> Places:
+def instruction_places(settings: Settings, environment: Environment) -> Places:
     """Return where instruction files are looked for."""
     return Places(
-        launch_dir=around.launch_dir,
+        launch_dir=environment.launch_dir,
         project_root=settings.project_root,
-        home=around.home,
-        agent_home=around.agent_home,
-        uid=around.uid,
+        home=environment.home,
+        agent_home=environment.agent_home,
+        uid=environment.uid,
         excludes=tuple(settings.values.claudeMdExcludes or ()),
         types=frozenset(_TYPES[source] for source in settings.sources),
     )
 
 
 async def prompt_parts(
-    start: Start,
+    start: StartContext,
     *,
     cwd: Callable[[], Path],
     model: Callable[[], str],
@@ -57,8 +57,8 @@ async def prompt_parts(
     facts: FactStore,
 ) -> PromptParts:
     """Read instruction files and, in a trusted folder, the state of git."""
-    settings, around = start.settings, start.around
-    instructions = Instructions(instruction_places(settings, around))
+    settings, environment = start.settings, start.environment
+    instructions = Instructions(instruction_places(settings, environment))
     files = await asyncio.to_thread(instructions.at_start)
     kept = await asyncio.to_thread(facts.index)
     is_repository = os.path.exists(settings.project_root / ".git")
@@ -68,7 +68,7 @@ async def prompt_parts(
 
     def context() -> PromptContext:
         return PromptContext(
-            launch_dir=around.launch_dir,
+            launch_dir=environment.launch_dir,
             cwd=cwd(),
             platform=f"{platform.system()} {platform.release()} ({platform.machine()})",
             shell="bash",

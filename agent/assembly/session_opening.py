@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent.assembly.environment import Surroundings
+from agent.assembly.environment import Environment
 from agent.errors import SessionError, SessionLocked
 from agent.options import RunOptions
 from agent.session.archive.find_by_name import find_session
@@ -13,7 +13,7 @@ from agent.tools.shell.shell_process import sweep_private
 
 
 def open_session(
-    options: RunOptions, around: Surroundings, settings: Settings
+    options: RunOptions, environment: Environment, settings: Settings
 ) -> tuple[Session, ResumedConversation | None, tuple[str, ...]]:
     """Open the session that the options name, or a new one; the last part is for the user.
 
@@ -21,12 +21,12 @@ def open_session(
         SessionError: there is none of that id, the id of a new one is taken, or no folder takes
             session files.
     """
-    store = SessionStore(around.agent_home, version=around.version)
+    store = SessionStore(environment.agent_home, version=environment.version)
     found = None
     if not options.keeps_session:
         session = store.create_unsaved(
             settings.project_root,
-            launch_dir=around.launch_dir,
+            launch_dir=environment.launch_dir,
             session_id=options.session_id,
             is_kept=False,
         )
@@ -40,7 +40,7 @@ def open_session(
     if options.session_id is not None:
         _refuse_taken(store, options.session_id)
     if found is None:
-        root, folder, new_id = settings.project_root, around.launch_dir, options.session_id
+        root, folder, new_id = settings.project_root, environment.launch_dir, options.session_id
         try:
             session = store.create(root, launch_dir=folder, session_id=new_id)
         except SessionError as error:

@@ -8,7 +8,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from agent.assembly.start_context import Start
+from agent.assembly.start_context import StartContext
 from agent.commands.sources.command_files import CustomCommands
 from agent.hook_events.dispatch import HookDispatch
 from agent.hook_events.file_events import HookSources
@@ -27,7 +27,7 @@ StartSource = Literal["startup", "resume", "clear", "fork"]
 class StartHooks(Struct, frozen=True, kw_only=True):
     """Fires the hooks of a start, once."""
 
-    start: Start
+    start: StartContext
     dispatch: HookDispatch
     sources: HookSources
     model: Callable[[], str]
@@ -51,7 +51,7 @@ class StartHooks(Struct, frozen=True, kw_only=True):
 
     async def tell_health(self) -> None:
         """Say which of the configured hooks could not work, before they are needed."""
-        env, cwd = self.start.env, self.start.around.launch_dir
+        env, cwd = self.start.env, self.start.environment.launch_dir
         specs = self.dispatch.runner.config.all()
         for finding in await asyncio.to_thread(check_health, specs, env=env, cwd=cwd):
             spec = finding.spec
@@ -63,7 +63,7 @@ class StartHooks(Struct, frozen=True, kw_only=True):
                 self.dispatch.say(f"Hooks would fail: {problem}")
 
 
-def start_source(start: Start) -> StartSource:
+def start_source(start: StartContext) -> StartSource:
     """Return why the session starts, in the words of SessionStart."""
     if start.resumed is not None:
         return "fork" if start.options.fork_session else "resume"
@@ -72,7 +72,7 @@ def start_source(start: Start) -> StartSource:
 
 def listen(
     dispatch: HookDispatch,
-    start: Start,
+    start: StartContext,
     *,
     recorder: SessionRecorder,
     custom: CustomCommands,
@@ -89,10 +89,10 @@ def listen(
     listeners.session_title = lambda title: soon(lambda: recorder.title(title.strip()))
     listeners.reload_skills = lambda: soon(custom.refresh)
     listeners.background_tasks = lambda: running(services.shells)
-    listeners.tell = start.person.notice
-    listeners.live = start.person.live
-    if start.person.terminal is not None:
-        listeners.terminal = start.person.terminal
+    listeners.tell = start.user.notice
+    listeners.live = start.user.live
+    if start.user.terminal is not None:
+        listeners.terminal = start.user.terminal
 
 
 def running(shells: ShellRegistry) -> list[dict[str, object]]:

@@ -9,14 +9,14 @@ from pathlib import Path
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from agent.assembly.environment import Surroundings
-from agent.assembly.user_ports import PersonPorts
+from agent.assembly.environment import Environment
 from agent.conversation.conversation_ports import (
     DEFAULT_MAX_TURNS,
     DEFAULT_MAX_TURNS_HEADLESS,
     Identity,
 )
 from agent.conversation.model_selection import ModelInUse, choose_model
+from agent.events import HookFinished, HookStarted
 from agent.messages import Block, Message
 from agent.model.anthropic import AnthropicClient
 from agent.model.endpoint import ModelSetup
@@ -35,21 +35,40 @@ from agent.session.resume import ResumedConversation
 from agent.session.store import Session
 from agent.settings.load import Settings
 from agent.tools.registry import ToolRegistry
-from agent.tools.services import ToolServices
+from agent.tools.services import AskPerson, ToolServices
 from hooks.ports import HookSession
 from permissions.base.text.redactor import Redactor
+from permissions.resolve.contender import Contender
 from permissions.rule import RuleBehavior, RuleSource, RuleText
 
 
-class Start(Struct, kw_only=True):
+class UserPorts(Struct, frozen=True, kw_only=True):
+    """How the user is reached; all None in a headless run."""
+
+    dialog: Contender | None = None
+    ask: AskPerson | None = None
+    notice: Callable[[str, str], None] | None = None
+    """Shows a line outside of a turn; takes the text and its level, `info` or `warning`."""
+    live: Callable[[HookStarted | HookFinished], None] | None = None
+    """Shows at once that a hook is being waited for, and that it no longer is."""
+    terminal: Callable[[str], None] | None = None
+    """Writes a sequence that a hook asks for, of the few it may, to the terminal."""
+
+    def tell(self, text: str, level: str) -> None:
+        """Show a line, where there is somebody to see it."""
+        if self.notice is not None:
+            self.notice(text, level)
+
+
+class StartContext(Struct, kw_only=True):
     """What a conversation is put together from."""
 
     options: RunOptions
-    around: Surroundings
+    environment: Environment
     settings: Settings
     """Those in force: replaced when files change. Trust is settled."""
     setup: ModelSetup
-    person: PersonPorts
+    user: UserPorts
     session: Session
     resumed: ResumedConversation | None
     is_demo: bool
@@ -81,12 +100,12 @@ class Start(Struct, kw_only=True):
     def identity(self) -> Identity:
         """Return what does not change while the program runs."""
         return Identity(
-            launch_dir=self.around.launch_dir,
+            launch_dir=self.environment.launch_dir,
             project_root=self.settings.project_root,
             is_demo=self.is_demo,
             endpoint=self.setup.endpoint.base_url,
             branch=read_branch(self.settings.project_root),
-            version=self.around.version,
+            version=self.environment.version,
         )
 
     def use_settings(self, settings: Settings) -> None:
@@ -134,17 +153,17 @@ class Start(Struct, kw_only=True):
     def _bypass_available(self) -> bool:
         if not self.options.allow_bypass:
             return False
-        return self.around.uid != 0 or self.around.env.get("AGENT_TUI_SANDBOXED") == "1"
+        return self.environment.uid != 0 or self.environment.env.get("AGENT_TUI_SANDBOXED") == "1"
 
     def hook_session(self, permissions: PermissionSetup, used: ModelInUse) -> HookSession:
         """Return what hooks are told of the session."""
         return HookSession(
             session_id=self.session.id,
             transcript_path=self.session.path,
-            project_dir=self.around.launch_dir,
-            home=self.around.home,
+            project_dir=self.environment.launch_dir,
+            home=self.environment.home,
             state_dir=self.folder,
-            cwd=self.around.launch_dir,
+            cwd=self.environment.launch_dir,
             permission_mode=str(permissions.context.mode),
             effort=used.effort,
             scratch_dir=self.scratch,
@@ -164,7 +183,7 @@ class Start(Struct, kw_only=True):
     def registry(self) -> ToolRegistry:
         """Return the tools: those that need a user only where there is one."""
         registry = ToolRegistry()
-        if self.person.ask is None:
+        if self.user.ask is None:
             registry = registry.without({"AskUserQuestion", "EnterPlanMode", "ExitPlanMode"})
         if (names := self.options.tools) is not None:
             wanted = {name: registry.get(name) for name in names}
@@ -191,18 +210,18 @@ class Start(Struct, kw_only=True):
         """Return what writes spans and, where asked for, the debug log."""
         debug: DebugLog | None = None
         if self.options.debug:
-            path = debug_path(self.around.agent_home, self.session.id)
+            path = debug_path(self.environment.agent_home, self.session.id)
             try:
                 debug = DebugLog(path, redact=redactor.text)
             except OSError as error:
                 self.notes.append(f"There is no debug log: {path}: {error.strerror}.")
             else:
                 self.notes.append(f"Debug log: {path}")
-        missing = missing_packages(self.around.env)
+        missing = missing_packages(self.environment.env)
         if missing:
             self.notes.append(missing)
-        if wants_content(self.around.env):
+        if wants_content(self.environment.env):
             self.notes.append(
                 f"Spans hold prompts, answers and what tools say: {CONTENT_VARIABLE} is set."
             )
-        return Observer(self.folder, env=self.around.env, redact=redactor.text, debug=debug)
+        return Observer(self.folder, env=self.environment.env, redact=redactor.text, debug=debug)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from agent.assembly.start_context import Start
+from agent.assembly.start_context import StartContext
 from agent.model.small_model import SmallModel
 from agent.permission_config.tool_scope import WorkingDirectories
 from agent.tools.file_state import FileState
@@ -18,14 +18,14 @@ from permissions.request import PermissionRequest
 
 
 def tool_services(
-    start: Start, gate: PermissionGate, *, small: SmallModel, env_files: list[Path]
+    start: StartContext, gate: PermissionGate, *, small: SmallModel, env_files: list[Path]
 ) -> ToolServices:
     """Return the services of one conversation's tools, at the start of it."""
-    around, resumed = start.around, start.resumed
+    environment, resumed = start.environment, start.resumed
     services = ToolServices(
-        launch_dir=around.launch_dir,
-        cwd=around.launch_dir,
-        home=around.home,
+        launch_dir=environment.launch_dir,
+        cwd=environment.launch_dir,
+        home=environment.home,
         scratch_dir=start.scratch,
         results_dir=start.results,
         env=start.env,
@@ -34,7 +34,7 @@ def tool_services(
         scope=WorkingDirectories(lambda: gate.context),
         mode=_Modes(gate),
         session_id=start.session.id,
-        person=start.person.ask,
+        person=start.user.ask,
         small_model=small,
         todos=resumed.todos if resumed is not None else (),
         blocked_hosts=tuple(sorted(gate.context.blocked_hosts)),

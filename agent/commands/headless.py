@@ -7,7 +7,7 @@ from msgspec import Struct
 from agent.commands import results
 from agent.commands.advice import advice_on
 from agent.commands.registry import split_command
-from agent.commands.service import CommandCenter
+from agent.commands.service import CommandService
 from agent.commands.spec import LocalCommand
 from agent.errors import AgentError
 
@@ -19,7 +19,7 @@ class Said(Struct, frozen=True):
     is_error: bool = False
 
 
-async def say_command(text: str, center: CommandCenter) -> Said | None:
+async def say_command(text: str, center: CommandService) -> Said | None:
     """Run a local command and return what it says; None for what goes to the model."""
     parts = split_command(text)
     if parts is None:

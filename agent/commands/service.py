@@ -28,7 +28,7 @@ async def _at_once() -> None:
     return
 
 
-class CommandCenter(Struct, frozen=True):
+class CommandService(Struct, frozen=True):
     """Registry, command files, the file list, and the way to run a local command."""
 
     registry: CommandRegistry

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.abort import AbortController, AbortSignal
-from agent.commands.service import CommandCenter
+from agent.commands.service import CommandService
 from agent.conversation.conversation_ports import ConversationParts
 from agent.conversation.conversation_view import ConversationState, ConversationView
 from agent.conversation.prompt_opening import Opened, open_prompt, open_wake
@@ -54,7 +54,7 @@ class Conversation(ConversationView):
         self._events: AsyncGenerator[AgentEvent, None] | None = None
         self._starting: asyncio.Future[None] | None = None
         self._start_abort = AbortController()
-        self.commands: CommandCenter | None = None
+        self.commands: CommandService | None = None
         """What the user can type after `/`; set once everything is put together."""
         self._session_started = False
         self._background = BackgroundTasks()

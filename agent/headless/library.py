@@ -24,11 +24,11 @@ from msgspec.structs import replace
 
 from agent.assembly.assemble import (
     Assembled,
-    PersonPorts,
-    Surroundings,
+    Environment,
+    UserPorts,
     assemble,
+    environment_from,
     settings_for,
-    surroundings_from,
 )
 from agent.errors import AgentError, UsageError
 from agent.events import AgentEvent, ErrorEvent, MessageCommitted, Terminal, Usage
@@ -199,12 +199,12 @@ class Runner:
 async def _conversation(config: RunConfig) -> AsyncIterator[Assembled]:
     env = os.environ if config.env is None else config.env
     folder = (config.folder or Path.cwd()).absolute()
-    around = surroundings_from(env, folder, version="")
+    environment = environment_from(env, folder, version="")
     options = _options(config)
-    settings = settings_for(options, around)
-    setup = config.setup or _setup(config, around)
+    settings = settings_for(options, environment)
+    setup = config.setup or _setup(config, environment)
     dialog: Contender | None = _Approver(config.approve) if config.approve is not None else None
-    assembled = await assemble(options, around, settings, setup, PersonPorts(dialog=dialog))
+    assembled = await assemble(options, environment, settings, setup, UserPorts(dialog=dialog))
     try:
         assembled.hook_runner.register(_hooks(config.hooks))
         yield assembled
@@ -231,8 +231,8 @@ def _options(config: RunConfig) -> RunOptions:
     )
 
 
-def _setup(config: RunConfig, around: Surroundings) -> ModelSetup:
-    found = resolve_model(env=around.env, flag_model=config.model)
+def _setup(config: RunConfig, environment: Environment) -> ModelSetup:
+    found = resolve_model(env=environment.env, flag_model=config.model)
     if isinstance(found, Unconfigured):
         raise UsageError(found.reason)
     return found

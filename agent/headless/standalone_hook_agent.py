@@ -8,8 +8,8 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from agent.assembly.assemble import PersonPorts, assemble
-from agent.assembly.environment import Surroundings
+from agent.assembly.assemble import UserPorts, assemble
+from agent.assembly.environment import Environment
 from agent.model.endpoint import ModelSetup
 from agent.options import RunOptions
 from agent.settings.load import Settings
@@ -18,7 +18,7 @@ from permissions.base.files.temporary_folders import make_owned_folder
 
 
 async def ask_agent(
-    around: Surroundings,
+    environment: Environment,
     settings: Settings,
     setup: ModelSetup,
     prompt: str,
@@ -33,8 +33,8 @@ async def ask_agent(
     """
     folder = await asyncio.to_thread(make_owned_folder, "agent-tui-hook-")
     try:
-        alone = replace(around, agent_home=folder.path)
-        assembled = await assemble(RunOptions(headless=True), alone, settings, setup, PersonPorts())
+        alone = replace(environment, agent_home=folder.path)
+        assembled = await assemble(RunOptions(headless=True), alone, settings, setup, UserPorts())
         try:
             agent = HookAgent(lambda: assembled.ports, lambda _: None)
             return await agent(prompt, system=system, model=model, max_turns=max_turns)

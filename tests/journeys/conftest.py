@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from agent.assembly.assemble import Assembled, PersonPorts, Surroundings, assemble, settings_for
+from agent.assembly.assemble import Assembled, Environment, UserPorts, assemble, settings_for
 from agent.conversation.conversation import Conversation
 from agent.events import AgentEvent, Terminal, ToolResult
 from agent.model.endpoint import ModelSetup
@@ -69,7 +69,7 @@ class Journey:
     assembled: Assembled
     project: Path
     person: ScriptedPerson
-    around: Surroundings
+    around: Environment
 
     @property
     def conversation(self) -> Conversation:
@@ -138,7 +138,7 @@ async def journeys(tmp_path: Path, fresh_home: Path) -> AsyncIterator[Begin]:
                 server = await stack.enter_async_context(
                     ScriptedServer(script, variables={"cwd": str(project)}, respond=respond)
                 )
-            around = Surroundings(
+            around = Environment(
                 launch_dir=project,
                 home=fresh_home,
                 agent_home=fresh_home / ".agent",
@@ -163,7 +163,7 @@ async def journeys(tmp_path: Path, fresh_home: Path) -> AsyncIterator[Begin]:
                 around,
                 settings_for(chosen, around),
                 setup,
-                PersonPorts(dialog=person if has_person else None),
+                UserPorts(dialog=person if has_person else None),
             )
             stack.push_async_callback(assembled.conversation.aclose)
             return Journey(server, assembled, project, person, around)

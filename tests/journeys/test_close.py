@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.assembly.assemble import PersonPorts, Surroundings, assemble, settings_for
+from agent.assembly.assemble import Environment, UserPorts, assemble, settings_for
 from agent.model.endpoint import ModelSetup
 from agent.model.endpoint_config import Endpoint
 from agent.options import RunOptions
@@ -25,7 +25,7 @@ async def test_an_end_that_fails_keeps_no_other_from_ending(
     async def ends() -> None:
         ended.append("ends")
 
-    around = Surroundings(
+    around = Environment(
         launch_dir=tmp_path,
         home=fresh_home,
         agent_home=fresh_home / ".agent",
@@ -45,7 +45,7 @@ async def test_an_end_that_fails_keeps_no_other_from_ending(
         around,
         settings_for(options, around),
         setup,
-        PersonPorts(),
+        UserPorts(),
         on_close=(fails, ends),
     )
     session_id = assembled.conversation.session_id

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agent.assembly.assemble import PersonPorts, Surroundings, assemble, settings_for
+from agent.assembly.assemble import Environment, UserPorts, assemble, settings_for
 from agent.conversation.conversation import Conversation
 from agent.events import MessageCommitted, Terminal
 from agent.history import problems
@@ -125,7 +125,7 @@ async def _run(
 async def _conversation(
     folder: Path, project: Path, server: ScriptedServer, seed: int
 ) -> Conversation:
-    around = Surroundings(
+    around = Environment(
         launch_dir=project,
         home=folder,
         agent_home=folder / ".agent",
@@ -143,7 +143,7 @@ async def _conversation(
         origin="test",
     )
     assembled = await assemble(
-        options, around, settings_for(options, around), setup, PersonPorts(dialog=person)
+        options, around, settings_for(options, around), setup, UserPorts(dialog=person)
     )
     recovery = assembled.conversation.recovery
     recovery.policy = type(recovery.policy)(max_retries=2)

@@ -14,7 +14,7 @@ from typing import get_args
 
 import pytest
 
-from agent.assembly.assemble import PersonPorts, Surroundings, assemble, settings_for
+from agent.assembly.assemble import Environment, UserPorts, assemble, settings_for
 from agent.conversation.conversation import Conversation
 from agent.events import Terminal
 from agent.history import problems
@@ -207,7 +207,7 @@ async def _run(loop: VirtualLoop, folder: Path, seed: int) -> None:
 async def _conversation(
     loop: VirtualLoop, folder: Path, project: Path, server: ScriptedServer, rng: random.Random
 ) -> Conversation:
-    around = Surroundings(
+    around = Environment(
         launch_dir=project,
         home=folder,
         agent_home=folder / ".agent",
@@ -224,9 +224,7 @@ async def _conversation(
         origin="test",
     )
     settings = settings_for(options, around)
-    assembled = await assemble(
-        options, around, settings, setup, PersonPorts(dialog=ScriptedPerson())
-    )
+    assembled = await assemble(options, around, settings, setup, UserPorts(dialog=ScriptedPerson()))
     recovery = assembled.conversation.recovery
     recovery.monotonic = loop.time
     recovery.rng = random.Random(rng.random())

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from agent.commands.context import CommandContext
 from agent.commands.registry import CommandRegistry
-from agent.commands.service import CommandCenter
+from agent.commands.service import CommandService
 from agent.commands.sources.command_files import CustomCommands
 from agent.commands.sources.discover import CommandFinder
 from agent.commands.sources.folders import CommandPlaces
@@ -83,7 +83,7 @@ class RecordedConversation:
     usage: Usage = field(default_factory=Usage)
     transcript_path: Path = Path("/home/ada/.agent/sessions/x.jsonl")
     title: str = ""
-    commands: CommandCenter | None = None
+    commands: CommandService | None = None
     costs: Costs | None = None
     checkpoints: Checkpoints | None = None
     wants_notifications: bool = False
@@ -210,7 +210,7 @@ class RecordedConversation:
         self.is_closed = True
 
 
-def center_for(conversation: RecordedConversation, home: Path | None = None) -> CommandCenter:
+def center_for(conversation: RecordedConversation, home: Path | None = None) -> CommandService:
     """The commands of a recorded conversation, over settings that are not there."""
     root, home = conversation.launch_dir, home or Path("/home/ada")
     settings = load_settings(launch_dir=root, home=home, agent_home=home / ".agent")
@@ -252,7 +252,7 @@ def center_for(conversation: RecordedConversation, home: Path | None = None) -> 
         reload_settings=reload_settings,
         ask_aside=ask_aside,
     )
-    return CommandCenter(registry, custom, context, FileIndex(root, os.environ))
+    return CommandService(registry, custom, context, FileIndex(root, os.environ))
 
 
 def until_interrupted(conversation: RecordedConversation) -> Awaitable[object]:

@@ -31,7 +31,7 @@ from tui.transcript.model import Document
 from tui.transcript.reading.reading_bar import TranscriptBar
 
 if TYPE_CHECKING:
-    from agent.commands.service import CommandCenter
+    from agent.commands.service import CommandService
 
 LOW_SCREEN_ROWS: Final = 10
 STILL_S: Final = 1.0
@@ -60,7 +60,7 @@ class LinesHost(Protocol):
     @property
     def conversation(self) -> ConversationPort | None: ...
     @property
-    def commands(self) -> CommandCenter | None: ...
+    def commands(self) -> CommandService | None: ...
     @property
     def is_live(self) -> bool: ...
     @property

@@ -14,7 +14,7 @@ from permissions.base.files.plain_file import read_plain
 
 if TYPE_CHECKING:
     # This is part of the screen, and all of that is read behind the first frame.
-    from agent.commands.service import CommandCenter
+    from agent.commands.service import CommandService
     from agent.commands.spec import Command
     from agent.settings.load import Settings
 
@@ -26,7 +26,7 @@ MAX_PROBLEMS: Final = 3
 _COUNTED: Final = frozenset({"permissions", "hooks"})
 
 
-async def notes_of_start(center: CommandCenter) -> tuple[list[str], list[str]]:
+async def notes_of_start(center: CommandService) -> tuple[list[str], list[str]]:
     """Return what there is to say of files for a conversation's folder: warnings, then notices.
 
     What was found of another program is said once for each project, and again when it changes.

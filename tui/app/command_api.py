@@ -40,7 +40,7 @@ from tui.transcript.widget import Transcript
 
 if TYPE_CHECKING:
     from agent.commands.registry import CommandRegistry
-    from agent.commands.service import CommandCenter
+    from agent.commands.service import CommandService
     from agent.history_part import HistoryPart
     from agent.messages import Message
 
@@ -76,7 +76,7 @@ class CommandFacade(App[ExitReport]):
         return self.conversations.current
 
     @property
-    def commands(self) -> CommandCenter | None:
+    def commands(self) -> CommandService | None:
         """What the conversation's commands need; None before there is one."""
         return self.conversation.commands if self.conversation is not None else None
 

@@ -27,7 +27,7 @@ from tui.version import version
 
 if TYPE_CHECKING:
     # All of it costs more than a frame, and is loaded behind the first one.
-    from agent.assembly.assemble import Assembled, Surroundings
+    from agent.assembly.assemble import Assembled, Environment
     from agent.conversation.conversation import Conversation
     from agent.conversation.model_selection import ModelNotNamed
     from agent.events import AgentEvent
@@ -106,9 +106,9 @@ class ConversationMaker:
         sdk = importlib.import_module("agent.model.sdk")
         if sdk.loaded_sdk() is None:
             sdk.when_loaded(resume_collection)
-        around = assembly.surroundings_from(self._env, self._launch_dir, version=version())
+        around = assembly.environment_from(self._env, self._launch_dir, version=version())
         settings, setup, around = await self._settle(ports, around)
-        person = assembly.PersonPorts(
+        person = assembly.UserPorts(
             dialog=ports.contender,
             ask=ports.person,
             notice=self._front.notice,
@@ -242,8 +242,8 @@ class ConversationMaker:
             await self._front.show_event(event)
 
     async def _settle(
-        self, ports: ScreenPorts, around: Surroundings
-    ) -> tuple[Settings, ModelSetup, Surroundings]:
+        self, ports: ScreenPorts, around: Environment
+    ) -> tuple[Settings, ModelSetup, Environment]:
         from agent.assembly.assemble import settings_for  # after the first frame, see above
         from tui.conversation.model_choice import NotConfigured, real_model
         from tui.dialogs.onboarding import LocalModel, Onboarding
@@ -264,8 +264,8 @@ class ConversationMaker:
         return await self._begin_demo(around)
 
     async def _choose_model(
-        self, error: ModelNotNamed, ports: ScreenPorts, around: Surroundings
-    ) -> tuple[Settings, ModelSetup, Surroundings]:
+        self, error: ModelNotNamed, ports: ScreenPorts, around: Environment
+    ) -> tuple[Settings, ModelSetup, Environment]:
         """Ask which of the endpoint's models to use, and keep the answer.
 
         Raises:
@@ -286,7 +286,7 @@ class ConversationMaker:
         settings = await self._keep_model(chosen, around, is_configured=True)
         return settings, await real_model(settings, around, self.options), around
 
-    async def _begin_demo(self, around: Surroundings) -> tuple[Settings, ModelSetup, Surroundings]:
+    async def _begin_demo(self, around: Environment) -> tuple[Settings, ModelSetup, Environment]:
         from agent.assembly.assemble import settings_for  # after the first frame, see above
         from tui.conversation.model_choice import demo_model
 
@@ -300,7 +300,7 @@ class ConversationMaker:
         return settings, setup, around
 
     async def _keep_model(
-        self, chosen: LocalModel, around: Surroundings, *, is_configured: bool = False
+        self, chosen: LocalModel, around: Environment, *, is_configured: bool = False
     ) -> Settings:
         """Write the chosen server and model into the user's settings, and read them again.
 
@@ -323,7 +323,7 @@ class ConversationMaker:
         return await asyncio.to_thread(settings_for, self.options, around)
 
     async def _ask_trust(
-        self, ports: ScreenPorts, around: Surroundings, settings: Settings
+        self, ports: ScreenPorts, around: Environment, settings: Settings
     ) -> Settings:
         from agent.assembly.assemble import settings_for  # after the first frame, see above
         from agent.settings.trust import TrustStore

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from msgspec.structs import replace
 
-from agent.assembly.assemble import Surroundings
+from agent.assembly.assemble import Environment
 from agent.errors import ConfigError
 from agent.model.client import ModelError
 from agent.model.endpoint import ModelSettings, ModelSetup, Unconfigured, resolve_model
@@ -23,7 +23,7 @@ class NotConfigured(ConfigError):
     """No model can be reached; the text says how to connect one, and that there is a demo."""
 
 
-async def real_model(settings: Settings, around: Surroundings, options: RunOptions) -> ModelSetup:
+async def real_model(settings: Settings, around: Environment, options: RunOptions) -> ModelSetup:
     """Return the model that was configured.
 
     Raises:
@@ -66,7 +66,7 @@ def _flag_model(settings: Settings, options: RunOptions) -> str | None:
     return options.model
 
 
-async def demo_model(around: Surroundings) -> tuple[ModelSetup, Surroundings, Closer]:
+async def demo_model(around: Environment) -> tuple[ModelSetup, Environment, Closer]:
     """Start the demo in a scratch copy of its sample project.
 
     Returns the setup, the surroundings with the copy as launch folder, and what ends the demo.

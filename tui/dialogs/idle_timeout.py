@@ -7,13 +7,13 @@ from collections.abc import Awaitable, Mapping
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from agent.commands.service import CommandCenter
+    from agent.commands.service import CommandService
     from tui.dialogs.question import QuestionDialog
 
 LIMITS_S: Final[Mapping[str, float]] = {"60s": 60.0, "5m": 300.0, "10m": 600.0}
 
 
-def limit_of(center: CommandCenter | None) -> float | None:
+def limit_of(center: CommandService | None) -> float | None:
     """Return after how many seconds without a key a form is sent as it is; None for never."""
     if center is None:
         return None

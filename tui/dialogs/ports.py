@@ -28,7 +28,7 @@ from tui.dialogs.trust import TrustDialog, TrustRequest
 from tui.text.highlight import Highlighter
 
 if TYPE_CHECKING:
-    from agent.commands.service import CommandCenter
+    from agent.commands.service import CommandService
 
 AnswerT = TypeVar("AnswerT", covariant=True)
 
@@ -113,7 +113,7 @@ class ScreenPerson:
         host: DialogHost,
         highlighter: Highlighter,
         edit_text: EditText | None = None,
-        commands: Callable[[], CommandCenter | None] = lambda: None,
+        commands: Callable[[], CommandService | None] = lambda: None,
     ) -> None:
         """Take where dialogs appear, the user's editor, and where their settings are."""
         self._commands = commands

@@ -15,7 +15,7 @@ from tui.ports.command_screen import CommandScreen
 from tui.text.styled_rows import MUTED, Row, row
 
 if TYPE_CHECKING:
-    from agent.commands.service import CommandCenter
+    from agent.commands.service import CommandService
 
 SESSION_ONLY: Final = "modelPicker:thisSessionOnly"
 _LIST_S: Final = 5.0
@@ -104,7 +104,7 @@ async def _say_unlisted(screen: CommandScreen) -> None:
         screen.notice(f"The endpoint does not list {name}. It has: {has}.", "warning")
 
 
-async def _listed(center: CommandCenter) -> Sequence[str]:
+async def _listed(center: CommandService) -> Sequence[str]:
     """Return what the endpoint offers; empty where it says nothing."""
     try:
         async with asyncio.timeout(_LIST_S):

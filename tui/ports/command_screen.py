@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from agent.commands.registry import CommandRegistry
-    from agent.commands.service import CommandCenter
+    from agent.commands.service import CommandService
     from agent.history_part import HistoryPart
     from agent.messages import Message
     from themes.theme import Role, Theme
@@ -43,7 +43,7 @@ class CommandScreen(Protocol):
     @property
     def conversation(self) -> ConversationPort | None: ...
     @property
-    def commands(self) -> CommandCenter | None: ...
+    def commands(self) -> CommandService | None: ...
     @property
     def registry(self) -> CommandRegistry: ...
     @property

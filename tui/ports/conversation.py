@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     # For annotations alone: this module is part of the way to the first frame.
-    from agent.commands.service import CommandCenter
+    from agent.commands.service import CommandService
     from agent.display import Display
     from agent.events import AgentEvent
     from agent.history_part import HistoryPart
@@ -80,7 +80,7 @@ class ConversationPort(ConversationFacts, Protocol):
         ...
 
     @property
-    def commands(self) -> CommandCenter | None:
+    def commands(self) -> CommandService | None:
         """What can be typed after `/`; None where there is nothing behind it."""
         ...
 

@@ -10,7 +10,7 @@ from tui.prompt.file_suggestions import OwnSuggestions
 
 if TYPE_CHECKING:
     # Costs a search program and a file watcher: not before the first `@`.
-    from agent.commands.service import CommandCenter
+    from agent.commands.service import CommandService
     from agent.files.index import FileIndex
     from agent.files.matcher import Search
 
@@ -22,7 +22,7 @@ class FilesBelow:
 
     def __init__(
         self,
-        center: Callable[[], CommandCenter | None],
+        center: Callable[[], CommandService | None],
         folder: Callable[[], Path],
         env: Mapping[str, str],
     ) -> None:

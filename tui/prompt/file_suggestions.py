@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from agent.commands.service import CommandCenter
+    from agent.commands.service import CommandService
     from permissions.base.process.ask_command import CommandFailed
 
 
@@ -15,7 +15,7 @@ class OwnSuggestions:
 
     def __init__(
         self,
-        center: Callable[[], CommandCenter | None],
+        center: Callable[[], CommandService | None],
         start: Callable[[Awaitable[None]], None],
         warn: Callable[[str], None],
     ) -> None:

@@ -11,7 +11,7 @@ from tui.input.event import RoutedEvent
 from tui.prompt.composer import Composer
 
 if TYPE_CHECKING:
-    from agent.commands.service import CommandCenter
+    from agent.commands.service import CommandService
     from agent.settings.schema import SettingsFile
     from tui.editing.vim.keys import KeyUse
 
@@ -25,7 +25,7 @@ class EditorMode:
     def __init__(
         self,
         composer: Composer,
-        commands: Callable[[], CommandCenter | None],
+        commands: Callable[[], CommandService | None],
         agent_home: Callable[[], Path | None],
         on_mode: Callable[[], object],
     ) -> None:

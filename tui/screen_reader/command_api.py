@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from agent.commands.registry import CommandRegistry
-    from agent.commands.service import CommandCenter
+    from agent.commands.service import CommandService
     from agent.events import AgentEvent
     from agent.history_part import HistoryPart
     from agent.messages import Message
@@ -92,7 +92,7 @@ class FlatScreen:
         return self._talk.conversation
 
     @property
-    def commands(self) -> CommandCenter | None:
+    def commands(self) -> CommandService | None:
         """What the conversation's commands need."""
         return self.conversation.commands if self.conversation is not None else None
 

@@ -42,7 +42,7 @@ from tui.screen_reader.line_output import BELL, Voice
 from tui.text.highlight import Highlighter
 
 if TYPE_CHECKING:
-    from agent.commands.service import CommandCenter
+    from agent.commands.service import CommandService
     from tui.dialogs.permission_ask import GrantOffer
 
 AnswerT = TypeVar("AnswerT", covariant=True)
@@ -180,7 +180,7 @@ class FlatPerson:
     """Puts questions, plans, trust and the first start before the user."""
 
     def __init__(
-        self, asker: Asker, commands: Callable[[], CommandCenter | None] = lambda: None
+        self, asker: Asker, commands: Callable[[], CommandService | None] = lambda: None
     ) -> None:
         """Take where questions are asked, and where the user's settings are."""
         self._asker = asker

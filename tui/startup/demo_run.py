@@ -8,7 +8,7 @@ from typing import TextIO
 
 from msgspec.structs import replace
 
-from agent.assembly.assemble import PersonPorts, assemble, settings_for, surroundings_from
+from agent.assembly.assemble import UserPorts, assemble, environment_from, settings_for
 from agent.exit_status import EXIT_COMPLETED, EXIT_ERROR
 from agent.model.scripted.demo import SUGGESTED_PROMPT
 from agent.options import RunOptions
@@ -26,7 +26,7 @@ async def print_demo(options: RunOptions, out: TextIO) -> int:
     Nobody is there to answer, so edits in the copy and its test command are allowed beforehand;
     what the demo must not do is still refused.
     """
-    around = surroundings_from(os.environ, Path.cwd(), version=version())
+    around = environment_from(os.environ, Path.cwd(), version=version())
     setup, around, close = await demo_model(around)
     allowed = replace(
         options,
@@ -37,7 +37,7 @@ async def print_demo(options: RunOptions, out: TextIO) -> int:
     printer = PlainPrinter(out)
     try:
         assembled = await assemble(
-            allowed, around, settings_for(allowed, around), setup, PersonPorts(), is_demo=True
+            allowed, around, settings_for(allowed, around), setup, UserPorts(), is_demo=True
         )
         conversation = assembled.conversation
         out.write(

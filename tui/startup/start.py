@@ -140,17 +140,17 @@ async def _run_headless(options: RunOptions, launch_dir: Path, texts: list[str] 
     from agent.model.sdk import when_loaded
 
     when_loaded(resume_collection)
-    from agent.assembly.assemble import PersonPorts, assemble, settings_for, surroundings_from
+    from agent.assembly.assemble import UserPorts, assemble, environment_from, settings_for
     from agent.headless.control_protocol import Control
     from agent.headless.input_lines import StreamInput
     from agent.headless.run import run_headless, run_start, say_hooks, write_line
     from agent.user_prompt import Prompt
     from tui.conversation.model_choice import Closer, close_all, demo_model, real_model
 
-    around = surroundings_from(os.environ, launch_dir, version=version())
+    around = environment_from(os.environ, launch_dir, version=version())
     closers: list[Closer] = []
     control = Control(partial(write_line, sys.stdout)) if texts is None else None
-    person = PersonPorts(dialog=control if options.asks_over_stdout else None)
+    person = UserPorts(dialog=control if options.asks_over_stdout else None)
     try:
         if options.demo:
             setup, around, closer = await demo_model(around)

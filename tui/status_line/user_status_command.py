@@ -16,7 +16,7 @@ from tui.status_line.status_counts import StatusCounts
 from tui.text.styled_rows import MUTED, Ink, Run
 
 if TYPE_CHECKING:
-    from agent.commands.service import CommandCenter
+    from agent.commands.service import CommandService
     from agent.events import AgentEvent
     from agent.status_line.ansi_text import Colour, Piece
 
@@ -29,7 +29,7 @@ class OwnStatus:
 
     def __init__(
         self,
-        center: Callable[[], CommandCenter | None],
+        center: Callable[[], CommandService | None],
         size: Callable[[], Size],
         set_timer: SetTimer,
         run_worker: Callable[[Coroutine[Any, Any, None]], Worker[None]],

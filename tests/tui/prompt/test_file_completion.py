@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from agent.commands.service import CommandCenter
+from agent.commands.service import CommandService
 from agent.files.index import FileIndex
 from agent.files.matcher import NameList
 from agent.settings.load import load_settings
@@ -84,7 +84,7 @@ async def test_a_long_search_goes_on_frame_by_frame(tmp_path: Path) -> None:
     await desk.picker.aclose()
 
 
-def with_command(tmp_path: Path, command: str) -> CommandCenter:
+def with_command(tmp_path: Path, command: str) -> CommandService:
     """What a user has who set this command."""
     center = center_for(RecordedConversation([]))
     agent_home = tmp_path / "home" / ".agent"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from tui.status_line.hint import Hint
 
 if TYPE_CHECKING:
-    from agent.commands.service import CommandCenter
+    from agent.commands.service import CommandService
     from agent.tools.shell.shell_process import ShellProcess
 
 AGAIN_S: Final = 3.0
@@ -21,7 +21,7 @@ class BackgroundStop:
 
     def __init__(
         self,
-        center: Callable[[], CommandCenter | None],
+        center: Callable[[], CommandService | None],
         hint: Hint,
         start_worker: Callable[[Awaitable[None]], None],
         key: Callable[[], str],

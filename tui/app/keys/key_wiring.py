@@ -41,7 +41,7 @@ from tui.transcript.widget import Transcript
 
 if TYPE_CHECKING:
     from agent.commands.registry import CommandRegistry
-    from agent.commands.service import CommandCenter
+    from agent.commands.service import CommandService
 
 
 class KeyboardHost(Protocol):
@@ -68,7 +68,7 @@ class KeyboardHost(Protocol):
     own_panels: OwnPanels
 
     @property
-    def commands(self) -> CommandCenter | None: ...
+    def commands(self) -> CommandService | None: ...
     @property
     def registry(self) -> CommandRegistry: ...
     @property

@@ -17,7 +17,7 @@ import click
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from agent.assembly.assemble import surroundings_from
+from agent.assembly.assemble import environment_from
 from agent.commands.sources.discover import CommandFinder
 from agent.commands.sources.folders import CommandPlaces
 from agent.errors import AgentError
@@ -131,7 +131,7 @@ def _home(place: Here) -> Iterator[Check]:
 
 def _model(place: Here, settings: Settings) -> Check:
     try:
-        around = surroundings_from(os.environ, place.cwd, version=version())
+        around = environment_from(os.environ, place.cwd, version=version())
         setup = asyncio.run(real_model(settings, around, RunOptions()))
     except AgentError as error:
         return Check("model", "problem", str(error), _found_servers())

@@ -21,7 +21,7 @@ from permissions.base.text.sanitize import reveal
 from tui.command_line.subcommands.whole_texts import WholeTexts
 
 if TYPE_CHECKING:
-    from agent.assembly.environment import Surroundings
+    from agent.assembly.environment import Environment
     from agent.model.endpoint import ModelSetup
     from agent.settings.load import Settings
 
@@ -152,13 +152,13 @@ class _Endpoint:
     def __init__(self, agent_home: Path) -> None:
         self._agent_home = agent_home
 
-    async def _configured(self) -> tuple[Surroundings, Settings, ModelSetup]:
-        from agent.assembly.environment import surroundings_from
+    async def _configured(self) -> tuple[Environment, Settings, ModelSetup]:
+        from agent.assembly.environment import environment_from
         from agent.options import RunOptions  # see above
         from agent.settings.load import load_settings
         from tui.conversation.model_choice import real_model
 
-        around = surroundings_from(os.environ, Path.cwd(), version="")
+        around = environment_from(os.environ, Path.cwd(), version="")
         settings = load_settings(
             launch_dir=around.launch_dir,
             home=around.home,
