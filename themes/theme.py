@@ -176,18 +176,3 @@ def build_theme(
     label = data.get("label", name)
     dark = data.get("dark", base.dark if base else True)
     return Theme(name=name, label=str(label), dark=bool(dark), roles=roles), tuple(warnings)
-
-
-def contrast(first: str, second: str) -> float:
-    """Return the WCAG contrast ratio (1 to 21) of two `#rrggbb` colours."""
-    lighter, darker = sorted((_luminance(first), _luminance(second)), reverse=True)
-    return (lighter + 0.05) / (darker + 0.05)
-
-
-def _luminance(color: str) -> float:
-    channels = [int(color[index : index + 2], 16) / 255 for index in (1, 3, 5)]
-    red, green, blue = (
-        channel / 12.92 if channel <= 0.03928 else ((channel + 0.055) / 1.055) ** 2.4
-        for channel in channels
-    )
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue

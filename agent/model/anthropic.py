@@ -105,12 +105,6 @@ class AnthropicClient:
             async for event in events:
                 yield event
 
-    async def warm_up(self) -> None:
-        """Load and build what requests need; sends nothing, raises nothing."""
-        with contextlib.suppress(ModelError):
-            async with self._pool.lease() as connection:
-                connection.sdk_client(await asyncio.to_thread(load_sdk))
-
     async def capabilities(self, model: str) -> ModelCapabilities:
         """Ask the endpoint, once per model that it knows; see `ModelClient.capabilities`."""
         if model not in self._capabilities:

@@ -257,13 +257,13 @@ async def test_its_hooks_are_asked(project: Path, fresh_home: Path) -> None:
 
 
 async def test_it_interrupts_and_goes_on(project: Path, fresh_home: Path) -> None:
-    stall = FaultPlan(Stall(), request=1)
+    stall = FaultPlan(Stall(hold="first"), request=1)
     async with (
         ScriptedServer(Scenario(turns=(HELLO,), faults=(stall,))) as server,
         program(server, project, fresh_home) as caller,
     ):
         caller.prompt("one")
-        await server.wait_for_request()
+        await server.reached("first")
         caller.request("1", subtype="interrupt")
         assert (await caller.until("result"))["subtype"] == "error_during_execution"
         caller.request("2", subtype="set_permission_mode", mode="plan")

@@ -34,7 +34,6 @@ from agent.model.scripted.faults import (
     Stall,
     Status,
     WholeJson,
-    unknown_event,
 )
 from agent.model.scripted.record import RecordedRequest
 from agent.model.scripted.scenario import (
@@ -89,7 +88,7 @@ STATUSES: tuple[Status, ...] = (
     Status(429, error_code="enforced_spend_limit_reached", message="spent"),
 )  # fmt: skip
 NOISE = (
-    unknown_event(),
+    b'event: future_event\ndata: {"type": "future_event", "value": 1}\n\n',
     b"event: content_block_delta\ndata: {not json\n\n",
     b"event: content_block_delta\ndata: []\n\n",
     b"\xff\xfe\n\n",

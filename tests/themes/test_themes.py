@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from themes.registry import available_themes, load_theme
-from themes.theme import Role, ThemeError, contrast, parse_color
+from themes.theme import Role, ThemeError, parse_color
 
 SYNTAX = tuple(role for role in Role if role.value.startswith("syntax_"))
 READ_ROLES = (
@@ -64,7 +64,7 @@ def test_what_is_read_has_contrast(
         (role, ground): round(ratio, 2)
         for role in roles
         for ground in grounds
-        if (ratio := contrast(theme.roles[role], theme.roles[ground])) < least
+        if (ratio := _contrast(theme.roles[role], theme.roles[ground])) < least
     }
     assert low == {}
 
@@ -185,3 +185,18 @@ def test_what_is_no_theme_is_said_with_its_file(tmp_path: Path, content: bytes) 
     (tmp_path / "mine.toml").write_bytes(content)
     with pytest.raises(ThemeError, match="mine"):
         load_theme("mine", user_dir=tmp_path)
+
+
+def _contrast(first: str, second: str) -> float:
+    """Return the WCAG contrast ratio (1 to 21) of two `#rrggbb` colours."""
+    lighter, darker = sorted((_luminance(first), _luminance(second)), reverse=True)
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def _luminance(color: str) -> float:
+    channels = [int(color[index : index + 2], 16) / 255 for index in (1, 3, 5)]
+    red, green, blue = (
+        channel / 12.92 if channel <= 0.03928 else ((channel + 0.055) / 1.055) ** 2.4
+        for channel in channels
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue

@@ -242,14 +242,6 @@ class TextBuffer:
         old = self.text
         self._change(Draft(old[:start] + text + old[end:], start + len(text), chips), kind)
 
-    def transpose(self) -> None:
-        """Swap the two characters around the cursor."""
-        middle = self.cursor if self.cursor < len(self.text) else self._left_of(self.cursor)
-        first, last = self._left_of(middle), self._right_of(middle)
-        if first < middle < last:
-            swapped = self.text[middle:last] + self.text[first:middle]
-            self._splice(first, last, swapped, "transpose")
-
     def change_word(self, change: Callable[[str], str]) -> None:
         """Put another form of the rest of this word, or of the next one, in its place."""
         end = self._word_end(self.cursor)

@@ -51,11 +51,6 @@ class TerminalOutput:
         """Whether an earlier write has not been taken yet."""
         return self._is_writing or bool(self._queue)
 
-    @property
-    def is_lost(self) -> bool:
-        """Whether the terminal is gone; writes are dropped then."""
-        return self._is_lost
-
     def write(self, text: str) -> None:
         """Write, or queue, the text; never blocks and never raises."""
         data = text.encode("utf-8", "replace")

@@ -90,8 +90,6 @@ class CellOutput(CrashReport[ReturnType], Generic[ReturnType]):
         self._pace = LinePace(line_speed(os.environ), time.monotonic)
         self._frame_is_owed = False
         self._caret_shown: bool | None = None
-        self.renderer_error: Exception | None = None
-        """Why the output was left to Textual in mid-session; None while all is well."""
         self.shows_caret = False
         """Whether the terminal's own cursor is shown where `cursor_position` is."""
 
@@ -164,7 +162,6 @@ class CellOutput(CrashReport[ReturnType], Generic[ReturnType]):
     def leave_to_textual(self, error: Exception) -> None:
         """Write no more cells in this session: something failed that must not end it."""
         log.error(f"cell output failed, leaving it to Textual: {error!r}")
-        self.renderer_error = error
         self._uses_cells = False
 
     def _takes(self, renderable: object) -> bool:

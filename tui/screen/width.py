@@ -67,42 +67,6 @@ def text_width(text: str) -> int:
     return sum(width for _grapheme, width in clusters(text))
 
 
-def clip_text(text: str, width_cells: int) -> str:
-    """Return the longest beginning of the text that fits; a cluster is never cut."""
-    if is_plain(text):
-        return text[: max(0, width_cells)]
-    kept: list[str] = []
-    left = width_cells
-    for grapheme, width in clusters(text):
-        left -= width
-        if left < 0:
-            break
-        kept.append(grapheme)
-    return "".join(kept)
-
-
-def chop_text(text: str, width_cells: int) -> list[str]:
-    """Cut the text into pieces of at most this width, never through a cluster; [""] for "".
-
-    A cluster wider than the width gets a piece of its own.
-    """
-    if is_plain(text):
-        step = max(1, width_cells)
-        return [text[start : start + step] for start in range(0, len(text), step)] or [""]
-    pieces: list[str] = []
-    piece: list[str] = []
-    used = 0
-    for grapheme, width in clusters(text):
-        if piece and used + width > width_cells:
-            pieces.append("".join(piece))
-            piece, used = [], 0
-        piece.append(grapheme)
-        used += width
-    if piece or not pieces:
-        pieces.append("".join(piece))
-    return pieces
-
-
 @lru_cache(maxsize=8192)
 def _cached_clusters(text: str) -> Sequence[Cluster]:
     return tuple(_split(text))

@@ -89,11 +89,6 @@ def clip(runs: Sequence[Run], width_cells: int) -> tuple[Run, ...]:
     return tuple(kept)
 
 
-def clip_text(text: str, width_cells: int) -> str:
-    """Return one line cut to a width, with an ellipsis where something is missing."""
-    return "".join(part for part, _ in clip([(text, Ink())], width_cells))
-
-
 def runs_width(runs: Iterable[Run]) -> int:
     """Return how many cells the runs take."""
     return sum(text_width(text) for text, _ in runs)

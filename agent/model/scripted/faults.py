@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from msgspec import Struct, field
 
@@ -121,9 +120,3 @@ PlacedFault = Cut | Stall | ErrorEvent | Insert
 """Those that strike at a point of the answer."""
 
 Fault = Status | Cut | Stall | ErrorEvent | Insert | Drop | Duplicate | NoUsage | WholeJson
-
-
-def unknown_event(name: str = "future_event", data: Mapping[str, Any] | None = None) -> bytes:
-    """Return the bytes of an event that no client of today knows."""
-    body = {"type": name, **(data or {"value": 1})}
-    return f"event: {name}\ndata: {json.dumps(body)}\n\n".encode()

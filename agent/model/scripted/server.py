@@ -58,7 +58,6 @@ class ScriptedServer:
         self._clock = clock
         self._numbers: dict[str, int] = {}
         self._holds: dict[str, tuple[asyncio.Event, asyncio.Event]] = {}
-        self._arrived = asyncio.Condition()
         self._connections = 0
         self._tasks: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
@@ -101,12 +100,6 @@ class ScriptedServer:
             await self._server.wait_closed()
             self._server = None
 
-    async def wait_for_request(self, number: int = 1) -> RecordedRequest:
-        """Return the `number`-th request to `/v1/messages` (from 1) once it has arrived."""
-        async with self._arrived:
-            await self._arrived.wait_for(lambda: len(self.requests) >= number)
-        return self.requests[number - 1]
-
     async def reached(self, hold: str) -> None:
         """Return once an answer waits at the stall with this name."""
         await self._hold(hold)[0].wait()
@@ -145,7 +138,7 @@ class ScriptedServer:
 
     async def _serve(self, connection: Connection, request: HttpRequest) -> bool:
         """Answer one request; return whether the connection can be used again."""
-        record = await self._record(request, connection.number)
+        record = self._record(request, connection.number)
         response = self._script.answer(record, request.body)
         try:
             await connection.until_hang_up(self._perform(connection, record, response))
@@ -159,7 +152,7 @@ class ScriptedServer:
                 self._on_done(record)
         return isinstance(response.steps[-1], End) and response.steps[-1].how in ("finish", "end")
 
-    async def _record(self, request: HttpRequest, connection: int) -> RecordedRequest:
+    def _record(self, request: HttpRequest, connection: int) -> RecordedRequest:
         try:
             body = json.loads(request.body) if request.body else {}
         except ValueError:
@@ -175,9 +168,7 @@ class ScriptedServer:
             started_at=self._clock(),
         )
         log = self.requests if request.path == "/v1/messages" else self.others
-        async with self._arrived:
-            log.append(record)
-            self._arrived.notify_all()
+        log.append(record)
         return record
 
     async def _perform(

@@ -18,7 +18,7 @@ import asyncio, json, sys
 from agent.messages import user_message
 from agent.model.anthropic import make_client
 from agent.model.client import BlockDelta, ModelError, ModelRequest
-from agent.model.sdk import loaded_sdk
+from agent.model.sdk import load_sdk, loaded_sdk
 
 case = sys.argv[1]
 seen = []
@@ -111,7 +111,7 @@ async def main():
     answers = [await ask(client)]
     before = loaded_sdk() is not None
     if case == "refused":
-        await client.warm_up()
+        load_sdk()
     answers.append(await ask(client))
     await client.aclose()
     server.close()

@@ -26,7 +26,6 @@ from agent.model.scripted.faults import (
     Status,
     WholeJson,
     parse_position,
-    unknown_event,
 )
 from agent.model.scripted.scenario import (
     ModelInfo,
@@ -38,6 +37,7 @@ from agent.model.scripted.scenario import (
     ToolCall,
     Turn,
 )
+from agent.model.sdk import load_sdk
 from agent.recovery.classify import classify
 from tests.agent.model.conftest import Serve
 
@@ -118,7 +118,8 @@ async def test_a_tool_call_without_any_delta_has_no_input(serve: Serve) -> None:
 
 async def test_unknown_events_blocks_and_deltas_do_no_harm(serve: Serve) -> None:
     future = RawBlock({"type": "hologram", "depth": 3}, ({"type": "depth_delta", "depth": 4},))
-    turn = Turn((future, Text("ok")), fault=Insert(Position("event", 2), unknown_event()))
+    event = b'event: future_event\ndata: {"type": "future_event", "value": 1}\n\n'
+    turn = Turn((future, Text("ok")), fault=Insert(Position("event", 2), event))
     stage = await serve(Scenario(turns=(turn,)))
     fold = await stage.ask()
     assert fold.message().content == (
@@ -259,7 +260,7 @@ async def test_signs_of_life_alone_do_not_count_for_ever(serve: Serve) -> None:
 
 async def test_two_requests_at_once_share_a_client(serve: Serve) -> None:
     stage = await serve(one(Text("ok")))
-    await stage.client.warm_up()
+    load_sdk()
     folds = await asyncio.gather(*(stage.ask() for _ in range(4)))
     assert [fold.message().text for fold in folds] == ["ok"] * 4
 
@@ -303,7 +304,7 @@ async def test_the_key_follows_no_redirect(serve: Serve, again: bool) -> None:
     fault = Status(307, headers={"location": f"{elsewhere.server.base_url}/v1/messages"}, body="")
     stage = await serve(failing(fault))
     if again:
-        await stage.client.warm_up()
+        load_sdk()
     with pytest.raises(ModelError, match="redirects to") as caught:
         await stage.ask()
     assert (caught.value.kind, caught.value.status) == ("redirected", 307)

@@ -149,4 +149,4 @@ async def test_every_frame_of_the_app_equals_textuals_own(seed: int) -> None:
             app.compare_now()
             assert app.differences == []
     assert app.frames > 30
-    assert app.renderer_error is None
+    assert app._uses_cells

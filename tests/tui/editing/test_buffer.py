@@ -39,7 +39,6 @@ B = TextBuffer
         ("one\ntwo", [B.line_start, B.kill_to_line_start], "one|two"),
         ("one two", [B.kill_word_left, B.kill_word_left, B.yank], "one two|"),
         ("one two", [B.kill_word_left, B.start, B.kill_word_right, B.yank, B.yank_older], "two| "),
-        ("ab", [B.transpose], "ba|"),
         ("a👩‍💻", [B.left], "a|👩‍💻"),
         ("a👩‍💻", [B.backspace], "a|"),
         ("é", [B.start, B.delete], "|"),
@@ -84,7 +83,7 @@ steps = st.sampled_from(
     [
         B.left, B.right, B.word_left, B.word_right, B.line_start, B.line_end, B.backspace, B.delete,
         B.kill_to_line_end, B.kill_to_line_start, B.kill_word_left, B.kill_word_right, B.yank,
-        B.yank_older, B.undo, B.redo, B.transpose, B.start, B.end,
+        B.yank_older, B.undo, B.redo, B.start, B.end,
         lambda b: b.insert("x 漢"), lambda b: b.insert("\n"), lambda b: b.insert("é🎉"),
         lambda b: b.paste("p\n" * 30),
     ]

@@ -60,7 +60,7 @@ async def test_below_a_toast_textual_composes(compositions: list[int]) -> None:
         compositions.clear()
         await _type(pilot, "typed")
         assert compositions != []
-        assert app.renderer_error is None
+        assert app._uses_cells
 
 
 async def test_stock_output_knows_no_short_way(

@@ -8,12 +8,8 @@ from pathlib import Path
 
 import pytest
 import wcwidth
-from hypothesis import given
-from hypothesis import strategies as st
 
-from tui.screen.width import CLUSTER_LIMIT, chop_text, clip_text, clusters, is_plain, text_width
-
-TEXT = st.text(st.sampled_from("ab 好🙂é\u0301\u200d👩💻🇫🇷\ufe0f\u200bก\u0e33\t\x1b"), max_size=20)
+from tui.screen.width import CLUSTER_LIMIT, clusters, is_plain
 
 
 @pytest.mark.parametrize(
@@ -39,21 +35,6 @@ def test_clusters(text: str, expected: list[tuple[str, int]]) -> None:
 def test_a_pile_of_marks_is_cut() -> None:
     ((grapheme, width),) = clusters("a" + "\u0301" * 1000)
     assert (len(grapheme), width) == (CLUSTER_LIMIT, 1)
-
-
-@given(TEXT, st.integers(1, 9))
-def test_chopped_text_fits_and_loses_nothing(text: str, width: int) -> None:
-    pieces = chop_text(text, width)
-    visible = "".join(grapheme for grapheme, _ in clusters(text))
-    assert "".join(pieces) == visible
-    assert all(text_width(piece) <= max(width, 2) for piece in pieces)
-
-
-@given(TEXT, st.integers(0, 9))
-def test_clipped_text_is_a_beginning_that_fits(text: str, width: int) -> None:
-    clipped = clip_text(text, width)
-    assert text_width(clipped) <= width
-    assert "".join(grapheme for grapheme, _ in clusters(text)).startswith(clipped)
 
 
 def test_plain_characters_are_clusters_of_one_cell() -> None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.screen.width import text_width
 from tui.text.styled_rows import TEXT, Row
-from tui.text.wrap import chop, clip_text, runs_width, spread, wrap
+from tui.text.wrap import chop, clip, runs_width, spread, wrap
 
 pieces = st.sampled_from([*"ab cd  e\n", "漢", "字", "🎉", "é", "👩‍💻", "🇫🇷", "ก"])
 texts = st.lists(pieces, max_size=60).map("".join)
@@ -51,7 +50,7 @@ def test_a_word_longer_than_the_width_is_cut() -> None:
 
 @given(texts.filter(lambda t: "\n" not in t), st.integers(1, 20))
 def test_clipped_text_fits(text: str, width: int) -> None:
-    assert text_width(clip_text(text, width)) <= width
+    assert runs_width(clip([(text, TEXT)], width)) <= width
 
 
 @given(st.integers(0, 40))
