@@ -56,10 +56,10 @@ def test_of_other_tools(engine: Engine) -> None:
     assert effects(engine, "Read", file_path="src/a.py") == ()
 
 
-def test_where_there_is_no_git(engine: Engine) -> None:
-    (engine.root / ".git" / "hooks").rmdir()
-    (engine.root / ".git").rmdir()
-    assert effects(engine, "Bash", command="rm src/a.py") == (
+def test_where_there_is_no_git(own_engine: Engine) -> None:
+    (own_engine.root / ".git" / "hooks").rmdir()
+    (own_engine.root / ".git").rmdir()
+    assert effects(own_engine, "Bash", command="rm src/a.py") == (
         "deletes or moves away: src/a.py",
         "outside git: src/a.py",
     )

@@ -179,8 +179,9 @@ def test_a_path_leads_where_it_leads_without_what_was_seen_before(
 
 
 def test_a_decision_looks_at_each_name_once(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch
+    own_engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    engine = own_engine
     (engine.root / "src" / "deep").mkdir(parents=True, exist_ok=True)
     seen: Counter[str] = Counter()
     look = os.lstat
