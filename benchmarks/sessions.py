@@ -17,7 +17,7 @@ from typing import Final
 
 from agent.abort import AbortController, AbortSignal
 from agent.memory.budget import ContextBudget
-from agent.memory.context_manager import ContextKeeper, KeeperPorts
+from agent.memory.context_manager import ContextManager, ContextManagerPorts
 from agent.memory.estimate import total_tokens
 from agent.messages import Message, tool_result_block, tool_results_message, user_message
 from agent.session.records import MessageRecord, to_json
@@ -128,8 +128,8 @@ async def _compacting(tokens: int) -> list[Figure]:
     history: list[Message] = []
     while total_tokens(history[-40:]) * max(1, len(history) // 40) < tokens:
         history += _exchange(len(history), 8_000)
-    keeper = ContextKeeper(
-        KeeperPorts(
+    keeper = ContextManager(
+        ContextManagerPorts(
             budget=lambda: ContextBudget(tokens, 32_000),
             prefix_tokens=lambda: 10_000,
             turn_id=lambda: "bench",

@@ -13,7 +13,7 @@ from agent.events import Usage
 from agent.model.prices import PriceTable, canonical_name, shipped_prices
 from agent.observe.background import Background
 from agent.observe.cost import CostTracker, read_cost_state
-from agent.observe.ledger import Costs, Entry, Ledger, Sums, ledger_path
+from agent.observe.ledger import Costs, Ledger, LedgerEntry, Sums, ledger_path
 from agent.settings.load import Settings
 
 
@@ -61,7 +61,7 @@ class CostParts:
 
     def _add(self, model: str, usd: float, usage: Usage) -> None:
         name = canonical_name(model)
-        self._entries(Entry(self._session_id, date.today(), name, usd, usage))
+        self._entries(LedgerEntry(self._session_id, date.today(), name, usd, usage))
 
     async def _sums(self) -> Sums:
         ledger = Ledger(self._path)

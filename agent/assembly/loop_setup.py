@@ -14,8 +14,8 @@ from agent.events import Notice, Usage
 from agent.hook_events.dispatch import HookDispatch
 from agent.loop.model_turn import Recovery
 from agent.memory.budget import ContextBudget
-from agent.memory.context_manager import ContextKeeper, KeeperPorts
-from agent.memory.endpoint_summary import SignedSummaries
+from agent.memory.context_manager import ContextManager, ContextManagerPorts
+from agent.memory.endpoint_summary import EndpointSummaries
 from agent.memory.estimate import prefix_tokens
 from agent.memory.summariser import ModelSummariser
 from agent.messages import Block, Message
@@ -104,7 +104,7 @@ class KeeperSetup(Struct, frozen=True, kw_only=True):
         model: str | None = None,
         agent_id: str | None = None,
         notes_on: Callable[[Sequence[Message], int], str | None] = lambda _messages, _end: None,
-    ) -> ContextKeeper:
+    ) -> ContextManager:
         """Return what keeps one agent's history inside the model's window.
 
         `model` and `agent_id` are for a sub-agent; its model may be another one. `notes_on` is for
@@ -121,8 +121,8 @@ class KeeperSetup(Struct, frozen=True, kw_only=True):
             can = own or self.used.capabilities
             return ContextBudget(can.context_window, can.max_output_tokens, self.window())
 
-        return ContextKeeper(
-            KeeperPorts(
+        return ContextManager(
+            ContextManagerPorts(
                 budget=budget,
                 prefix_tokens=lambda: prefix,
                 turn_id=dispatch.turn_id,
@@ -134,7 +134,7 @@ class KeeperSetup(Struct, frozen=True, kw_only=True):
                     account=account,
                     on_event=self.side.emit,
                 ),
-                signed=SignedSummaries(
+                signed=EndpointSummaries(
                     self.client,
                     request,
                     lambda: replace(recovery, policy=self.policy(RequestSource.COMPACTION)),

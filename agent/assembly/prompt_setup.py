@@ -17,7 +17,7 @@ from agent.assembly.start_context import StartContext
 from agent.memory.facts import FactStore
 from agent.prompt.context import PromptContext
 from agent.prompt.git import read_git_state
-from agent.prompt.instruction_files import Instructions, MemoryType, Places
+from agent.prompt.instruction_files import InstructionLocations, Instructions, MemoryType
 from agent.settings.load import Settings
 from permissions.rule import RuleSource
 
@@ -35,9 +35,9 @@ class PromptParts(Struct, frozen=True):
     instructions: Instructions
 
 
-def instruction_places(settings: Settings, environment: Environment) -> Places:
+def instruction_places(settings: Settings, environment: Environment) -> InstructionLocations:
     """Return where instruction files are looked for."""
-    return Places(
+    return InstructionLocations(
         launch_dir=environment.launch_dir,
         project_root=settings.project_root,
         home=environment.home,

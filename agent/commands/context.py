@@ -12,7 +12,7 @@ from agent.commands.registry import CommandRegistry
 from agent.commands.sources.command_files import CustomCommands
 from agent.conversation_facts import ConversationFacts
 from agent.events import Usage
-from agent.memory.context_breakdown import ContextPicture
+from agent.memory.context_breakdown import ContextBreakdown
 from agent.model.client import Effort
 from agent.observe.ledger import Costs
 from agent.prompt.instruction_files import InstructionFile
@@ -45,7 +45,7 @@ class CommandSession(ConversationFacts, Protocol):
         """Whether a prompt is being worked on."""
         ...
 
-    def context_picture(self) -> ContextPicture:
+    def context_picture(self) -> ContextBreakdown:
         """Return what fills the model's window, part by part."""
         ...
 

@@ -25,7 +25,7 @@ from agent.events import AgentEvent, Notice
 from agent.files.mentions import MentionReader
 from agent.hook_events.dispatch import HookDispatch
 from agent.messages import Message, user_message
-from agent.prompt.expansion import Expanded, Expansion, PromptExpander
+from agent.prompt.expansion import ExpandedPrompt, Expansion, PromptExpander
 from agent.tools.call import CallPorts
 from agent.user_prompt import Prompt
 
@@ -133,18 +133,18 @@ class Expander:
             attached = await self._mentions.attach([prompt.text], turn_id, abort)
             for note in attached.notes:
                 yield Notice(turn_id, note.level, note.text)
-            yield Expanded(attached.messages)
+            yield ExpandedPrompt(attached.messages)
             return
         added, reason = await self._ask_hooks(command, arguments, prompt.text, abort)
         for event in self._hooks.notices():
             yield event
         if reason is not None:
-            yield Expanded(blocked=reason)
+            yield ExpandedPrompt(blocked=reason)
             return
         try:
             template = command.load()
         except CommandError as error:
-            yield Expanded(blocked=str(error))
+            yield ExpandedPrompt(blocked=str(error))
             return
         self._skill_hooks.use(command, template)
         for event in self._hooks.notices():
@@ -157,14 +157,14 @@ class Expander:
             else:
                 yield step
         if done.refusal:
-            yield Expanded(blocked=f"/{command.meta.name}: {done.refusal}")
+            yield ExpandedPrompt(blocked=f"/{command.meta.name}: {done.refusal}")
             return
         attached = await self._mentions.attach(done.own_words, turn_id, abort)
         for note in attached.notes:
             yield Notice(turn_id, note.level, note.text)
         context = (user_message(added, origin="hook"),) if added else ()
         told = command_message(command, done.text, agent=template.agent)
-        yield Expanded((*attached.messages, *context, told))
+        yield ExpandedPrompt((*attached.messages, *context, told))
 
     async def expand_queued(self, prompt: Prompt) -> tuple[Message | Notice, ...] | None:
         """Return what goes before a prompt that joins a running turn; None for commands."""

@@ -26,7 +26,7 @@ from agent.events import AgentEvent, ErrorEvent, MessageCommitted, Notice, Termi
 from agent.history_part import HistoryPart
 from agent.loop.background_step import SideWork
 from agent.loop.loop import AgentLoop
-from agent.memory.context_breakdown import ContextPicture, picture
+from agent.memory.context_breakdown import ContextBreakdown, picture
 from agent.messages import Message
 from agent.model.client import Effort
 from agent.model.endpoint import expand_alias
@@ -334,7 +334,7 @@ class Conversation(ConversationView):
 
     # -- the model's window -----------------------------------------------------------------
 
-    def context_picture(self) -> ContextPicture:
+    def context_picture(self) -> ContextBreakdown:
         """Return what fills the model's window, part by part."""
         request = self._parts.ports.request(self.messages)
         return picture(

@@ -14,7 +14,7 @@ from agent.conversation.conversation_ports import ConversationParts
 from agent.conversation.conversation_view import ConversationState
 from agent.events import AgentEvent, Notice, Terminal
 from agent.messages import Message, user_message
-from agent.prompt.expansion import Expanded
+from agent.prompt.expansion import ExpandedPrompt
 from agent.prompt.system import note
 from agent.user_prompt import Prompt
 from hooks.answers.response import first_line
@@ -42,10 +42,10 @@ async def open_prompt(
         yield Notice(turn_id, "warning", f"Prompt not sent: {reason}")
         yield Terminal(turn_id, "stop_hook_prevented", reason)
         return
-    expanded = Expanded()
+    expanded = ExpandedPrompt()
     if parts.expander is not None:
         async for step in parts.expander.expand(prompt, turn_id, abort):
-            if isinstance(step, Expanded):
+            if isinstance(step, ExpandedPrompt):
                 expanded = step
             else:
                 yield step

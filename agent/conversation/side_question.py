@@ -14,7 +14,7 @@ from agent.events import Usage
 from agent.history import open_tool_uses
 from agent.messages import Message, user_message
 from agent.model.client import ModelClient, ModelError, ModelRequest
-from agent.model.message_builder import MessageFold
+from agent.model.message_builder import MessageBuilder
 from agent.prompt.system import note
 
 MAX_TOKENS: Final = 2_000
@@ -49,7 +49,7 @@ class Aside:
         history = _settled(self._messages())
         asked = user_message(f"{note(_ASK)}\n\n{question}")
         request = self._request((*history, asked))
-        fold = MessageFold()
+        fold = MessageBuilder()
         async for event in self._client.stream(
             replace(
                 request,

@@ -55,7 +55,7 @@ class Note(Struct, frozen=True):
     text: str
 
 
-class Attached(Struct, frozen=True):
+class MentionContents(Struct, frozen=True):
     """What mentions brought."""
 
     messages: tuple[Message, ...] = ()
@@ -94,7 +94,9 @@ class MentionReader(Struct):
     services: ToolServices
     gate: PermissionGate
 
-    async def attach(self, texts: Sequence[str], turn_id: str, abort: AbortSignal) -> Attached:
+    async def attach(
+        self, texts: Sequence[str], turn_id: str, abort: AbortSignal
+    ) -> MentionContents:
         """Read the files and folders that the texts mention. Raises nothing.
 
         Names of nothing that exists are words, and left alone; those in a folder that exists are
@@ -142,7 +144,7 @@ class MentionReader(Struct):
         notes = [Note("warning", text) for text in dict.fromkeys(refusals)]
         if names:
             notes.insert(0, Note("info", f"attached: {', '.join(names)}"))
-        return Attached((message,) if blocks else (), tuple(notes))
+        return MentionContents((message,) if blocks else (), tuple(notes))
 
     def _is_missing(self, path: str) -> bool:
         """Whether it is no word, since it begins with a folder that exists."""

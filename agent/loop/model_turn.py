@@ -39,10 +39,10 @@ from agent.model.client import (
     ModelEvent,
     ModelRequest,
 )
-from agent.model.message_builder import MessageFold
+from agent.model.message_builder import MessageBuilder
 from agent.recovery.breaker import Breakers
 from agent.recovery.classify import Failure, classify
-from agent.recovery.escalation import Climb, Degrade, Fail, FallBack, Retry, climb
+from agent.recovery.escalation import Degrade, Fail, RetryAfter, RetryState, SwitchModel, climb
 from agent.recovery.retry import RetryPolicy, heartbeat_chunks
 
 
@@ -131,7 +131,7 @@ class ModelTurn:
 
     async def run(self, abort: AbortSignal) -> AsyncIterator[AgentEvent]:
         """Yield the events of this response, retries included."""
-        state = Climb()
+        state = RetryState()
         started = self._recovery.monotonic()
         if self._recovery.fallen_back_to is not None:
             self._request = replace(self._request, model=self._recovery.fallen_back_to)
@@ -149,7 +149,7 @@ class ModelTurn:
                 state.attempts + 1,
                 agent_id=self._agent_id,
             )
-            fold = MessageFold(self._uid)
+            fold = MessageBuilder(self._uid)
             self._calls.clear()
             error: ModelError | None = None
             shown = False
@@ -200,12 +200,12 @@ class ModelTurn:
                 yield event
 
     async def _act(
-        self, rung: Retry | FallBack | Degrade, abort: AbortSignal
+        self, rung: RetryAfter | SwitchModel | Degrade, abort: AbortSignal
     ) -> AsyncIterator[AgentEvent]:
         """Do what the ladder says before the next attempt; every wait is visible and ends at
         Esc."""
         match rung:
-            case Retry():
+            case RetryAfter():
                 if rung.max_tokens is not None:
                     self._request = replace(self._request, max_tokens=rung.max_tokens)
                 if rung.refresh_credentials and self._recovery.refresh is not None:
@@ -213,7 +213,7 @@ class ModelTurn:
                         await abort.race(self._recovery.refresh())
                 async for event in self._sleep(rung.delay_s, rung.attempt, rung.reason, abort):
                     yield event
-            case FallBack():
+            case SwitchModel():
                 yield ModelFallback(
                     self._turn_id,
                     self._request.model,
@@ -314,14 +314,14 @@ class ModelTurn:
             agent_id=self._agent_id,
         )
 
-    def _answered(self, fold: MessageFold) -> Answered:
+    def _answered(self, fold: MessageBuilder) -> Answered:
         details = fold.stop_details or {}
         detail = ": ".join(
             str(details[key]) for key in ("category", "explanation") if details.get(key)
         )
         return Answered(fold.message(), fold.tool_uses(), fold.stop_reason, detail, fold.usage)
 
-    def _partial(self, fold: MessageFold) -> tuple[Message | None, tuple[ToolUse, ...]]:
+    def _partial(self, fold: MessageBuilder) -> tuple[Message | None, tuple[ToolUse, ...]]:
         """Return what of an unfinished answer may stay: whole blocks, and the text so far."""
         message = fold.message()
         if fold.partial_text.strip():

@@ -18,7 +18,7 @@ class Slice(Struct, frozen=True):
     tokens: int
 
 
-class ContextPicture(Struct, frozen=True):
+class ContextBreakdown(Struct, frozen=True):
     """The window and its parts, largest first; the parts add up to `used`."""
 
     window: int
@@ -35,7 +35,7 @@ def picture(
     *,
     window: int,
     measured: int = 0,
-) -> ContextPicture:
+) -> ContextBreakdown:
     """Return what the next request would hold, by part."""
     parts: dict[str, int] = {
         "System prompt": sum(block_tokens(block) for block in system),
@@ -49,7 +49,7 @@ def picture(
     scale = measured / estimated if measured and estimated else 1.0
     slices = [Slice(name, round(tokens * scale)) for name, tokens in parts.items() if tokens]
     slices.sort(key=lambda part: part.tokens, reverse=True)
-    return ContextPicture(window, sum(s.tokens for s in slices), tuple(slices), bool(measured))
+    return ContextBreakdown(window, sum(s.tokens for s in slices), tuple(slices), bool(measured))
 
 
 def _part(message: Message, block: Block) -> str:

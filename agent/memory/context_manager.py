@@ -17,7 +17,7 @@ from agent.events import Compacted
 from agent.history_part import HistoryPart
 from agent.loop.loop_ports import ContextPort, ContextStep
 from agent.memory.budget import CompactionState, ContextBudget, Pressure
-from agent.memory.endpoint_summary import SignedSummaryPort
+from agent.memory.endpoint_summary import EndpointSummaryPort
 from agent.memory.estimate import next_request_tokens, total_tokens
 from agent.memory.partial_summary import asked_about, focus_on, is_preface, part_start, replace_part
 from agent.memory.pipeline import protected_from, shrink
@@ -54,7 +54,7 @@ class CompactionHooks(Protocol):
         ...
 
 
-class KeeperPorts(Struct, frozen=True):
+class ContextManagerPorts(Struct, frozen=True):
     """What compaction needs to know and to ask."""
 
     budget: Callable[[], ContextBudget]
@@ -63,7 +63,7 @@ class KeeperPorts(Struct, frozen=True):
     """Estimate of system prompt and tools."""
     turn_id: Callable[[], str]
     summary: SummaryPort
-    signed: SignedSummaryPort | None = None
+    signed: EndpointSummaryPort | None = None
     hooks: CompactionHooks | None = None
     notes_on: Callable[[Sequence[Message], int], str | None] = lambda _messages, _end: None
     """Returns notes kept on the session that cover the messages before an index."""
@@ -71,10 +71,10 @@ class KeeperPorts(Struct, frozen=True):
     """`autoCompactEnabled`."""
 
 
-class ContextKeeper:
+class ContextManager:
     """Compaction of one conversation."""
 
-    def __init__(self, ports: KeeperPorts, *, agent_id: str | None = None) -> None:
+    def __init__(self, ports: ContextManagerPorts, *, agent_id: str | None = None) -> None:
         """Nothing was tried yet in this session."""
         self._ports = ports
         self._agent_id = agent_id
@@ -299,8 +299,8 @@ class ContextKeeper:
 
 if TYPE_CHECKING:
 
-    def _check(ports: KeeperPorts) -> ContextPort:
-        return ContextKeeper(ports)
+    def _check(ports: ContextManagerPorts) -> ContextPort:
+        return ContextManager(ports)
 
 
 def _digested(messages: Sequence[Message]) -> str:

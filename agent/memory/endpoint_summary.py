@@ -29,7 +29,7 @@ messages so far":
 {words}"""
 
 
-class SignedSummaryPort(Protocol):
+class EndpointSummaryPort(Protocol):
     """Has the endpoint replace messages."""
 
     def is_available(self) -> bool:
@@ -48,7 +48,7 @@ class SignedSummaryPort(Protocol):
         ...
 
 
-class SignedSummaries:
+class EndpointSummaries:
     """Asks through the conversation's own client and request builder."""
 
     def __init__(
@@ -81,7 +81,7 @@ class SignedSummaries:
     async def compact(
         self, messages: tuple[Message, ...], focus: str, abort: AbortSignal
     ) -> Message:
-        """See `SignedSummaryPort`."""
+        """See `EndpointSummaryPort`."""
         words = "Compacting the conversation to make room…"
         self._on_event(Notice(self._turn_id(), "info", words))
         ask = _ASK.format(

@@ -20,7 +20,7 @@ Stage = Callable[[Sequence[Message], int], tuple[Message, ...]]
 """Change messages before an index and return all of them."""
 
 
-class Shrunk(Struct, frozen=True):
+class ShrinkResult(Struct, frozen=True):
     """What the cheap steps came to."""
 
     messages: tuple[Message, ...]
@@ -49,7 +49,7 @@ def protected_from(messages: Sequence[Message], target: int) -> int:
     return tail_start(messages, int(target * KEEP_TAIL))
 
 
-def shrink(messages: Sequence[Message], *, target: int) -> Shrunk:
+def shrink(messages: Sequence[Message], *, target: int) -> ShrinkResult:
     """Apply steps until the messages are at most `target` tokens, or none is left."""
     current = tuple(messages)
     tokens = total_tokens(current)
@@ -62,4 +62,4 @@ def shrink(messages: Sequence[Message], *, target: int) -> Shrunk:
         if size < tokens:
             current, tokens = changed, size
             steps.append(name)
-    return Shrunk(current, tokens, tuple(steps))
+    return ShrinkResult(current, tokens, tuple(steps))

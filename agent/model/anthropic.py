@@ -29,7 +29,7 @@ from agent.model.connection import Connection
 from agent.model.connection_pool import ConnectionPool
 from agent.model.endpoint_config import OFFICIAL_URL, Endpoint, Timeouts
 from agent.model.failures import describe_html, from_connection, from_status, from_stream
-from agent.model.repair_calls import UsableCalls
+from agent.model.repair_calls import CallRepair
 from agent.model.response_limits import BoundedEvents
 from agent.model.sdk import load_sdk, loaded_sdk
 from agent.model.wire import betas_of, read_event, read_message, request_body
@@ -154,7 +154,7 @@ class AnthropicClient:
                 response = await _open(opening, connection, body, headers)
             except httpx2.HTTPError as error:
                 raise from_connection(error, self.endpoint.base_url) from error
-            calls = UsableCalls(request.messages)
+            calls = CallRepair(request.messages)
             try:
                 async with contextlib.aclosing(_events(response, self.endpoint.timeouts)) as events:
                     async for event in events:

@@ -23,7 +23,7 @@ from agent.model.usage import read_usage
 from permissions.base.text.strict_json import load_json
 
 
-class MessageFold:
+class MessageBuilder:
     """State of one response while it streams.
 
     Events that contradict each other raise `ModelError` of kind `malformed`; a missing block end is

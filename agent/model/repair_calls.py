@@ -26,7 +26,7 @@ _IDENTIFIER: Final = re.compile(rf"[A-Za-z0-9_-]{{1,{ID_LIMIT}}}")
 _FOREIGN: Final = re.compile(r"[^A-Za-z0-9_-]")
 
 
-class UsableCalls:
+class CallRepair:
     """Mends the tool calls of one answer as they begin; everything else passes as it is."""
 
     def __init__(self, earlier: Sequence[Message]) -> None:

@@ -9,7 +9,7 @@ from agent.events import Usage
 from agent.messages import text_block, user_message
 from agent.model.client import ModelClient, ModelError, ModelRequest
 from agent.model.endpoint import expand_alias
-from agent.model.message_builder import MessageFold
+from agent.model.message_builder import MessageBuilder
 
 
 class SmallModel:
@@ -42,7 +42,7 @@ class SmallModel:
         return await AbortController().signal.race(self._answer(system, prompt, 2_000, model))
 
     async def _answer(self, system: str, prompt: str, max_tokens: int, model: str | None) -> str:
-        fold = MessageFold()
+        fold = MessageBuilder()
         request = ModelRequest(
             model=expand_alias(model) if model else self._model(),
             system=(text_block(system),) if system else (),

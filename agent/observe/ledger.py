@@ -31,7 +31,7 @@ CREATE TABLE IF NOT EXISTS cost(
 """
 
 
-class Entry(Struct, frozen=True):
+class LedgerEntry(Struct, frozen=True):
     """One response that was paid for."""
 
     session: str
@@ -72,7 +72,7 @@ class Ledger:
         self._path = path
         self.failed: Exception | None = None
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: LedgerEntry) -> None:
         """Add a response. A ledger that cannot be written ends the record, never the program."""
         if self.failed is not None:
             return

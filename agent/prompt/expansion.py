@@ -13,7 +13,7 @@ from agent.messages import Message
 from agent.user_prompt import Prompt
 
 
-class Expanded(Struct, frozen=True):
+class ExpandedPrompt(Struct, frozen=True):
     """The end of an expansion."""
 
     before: tuple[Message, ...] = ()
@@ -22,8 +22,8 @@ class Expanded(Struct, frozen=True):
     """Why the prompt is not sent; None when it is."""
 
 
-Expansion: TypeAlias = AsyncIterator[AgentEvent | Expanded]
-"""Events while it goes on, and `Expanded` as the last."""
+Expansion: TypeAlias = AsyncIterator[AgentEvent | ExpandedPrompt]
+"""Events while it goes on, and `ExpandedPrompt` as the last."""
 
 
 class PromptExpander(Protocol):

@@ -35,7 +35,7 @@ MAX_PARTS: Final = 10_000
 _LINE: Final = re.compile(r"^([A-Za-z][A-Za-z0-9_-]*):[ \t]*(.*)$")
 
 
-class Head(Struct, frozen=True):
+class FrontMatter(Struct, frozen=True):
     """The head of a file, what follows it, and what was wrong with it."""
 
     values: Mapping[str, Any]
@@ -44,7 +44,7 @@ class Head(Struct, frozen=True):
     """Why the head could not be read as YAML; what its single lines say still counts."""
 
 
-def read_head(text: str) -> Head:
+def read_head(text: str) -> FrontMatter:
     """Return the head with what is wrong about it. Raises nothing.
 
     Users write `description: Fix: the bug` and `argument-hint: [from] [to]`, which is no YAML:
@@ -53,15 +53,15 @@ def read_head(text: str) -> Head:
     match = _HEAD.match(text)
     if match is None:
         unclosed = text.startswith(("---\n", "---\r\n"))
-        return Head({}, text, "the head has no closing ---" if unclosed else "")
+        return FrontMatter({}, text, "the head has no closing ---" if unclosed else "")
     body = text[match.end() :]
     if len(match[1]) > MAX_CHARACTERS:
-        return Head({}, body, f"the head is longer than {MAX_CHARACTERS:,} characters")
+        return FrontMatter({}, body, f"the head is longer than {MAX_CHARACTERS:,} characters")
     short = read_short(match[1])
-    return Head(short, body) if short is not None else read_long(match[1], body)
+    return FrontMatter(short, body) if short is not None else read_long(match[1], body)
 
 
-def read_long(head: str, body: str) -> Head:
+def read_long(head: str, body: str) -> FrontMatter:
     """Read the lines between the dashes as YAML; what `read_short` gives is the same, sooner."""
     import yaml  # as in `split`
 
@@ -70,13 +70,13 @@ def read_long(head: str, body: str) -> Head:
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         values = _line_by_line(head)
         if all(_is_whole(line) for line in head.splitlines()):
-            return Head(values, body)
-        return Head(values, body, f"the head is no valid YAML: {_told(error)}")
+            return FrontMatter(values, body)
+        return FrontMatter(values, body, f"the head is no valid YAML: {_told(error)}")
     if values is None:
-        return Head({}, body)
+        return FrontMatter({}, body)
     if not isinstance(values, dict):
-        return Head({}, body, "the head is no list of `key: value` lines")
-    return Head({str(key): value for key, value in values.items()}, body)
+        return FrontMatter({}, body, "the head is no list of `key: value` lines")
+    return FrontMatter({str(key): value for key, value in values.items()}, body)
 
 
 def _told(error: Exception) -> str:

@@ -56,7 +56,7 @@ class InstructionFile(Struct, frozen=True):
     """Paths a rule is for; empty for one that always counts."""
 
 
-class Places(Struct, frozen=True):
+class InstructionLocations(Struct, frozen=True):
     """Where instruction files are looked for."""
 
     launch_dir: Path
@@ -73,7 +73,7 @@ class Places(Struct, frozen=True):
 class Instructions:
     """The instruction files of one conversation; each is loaded once."""
 
-    def __init__(self, places: Places) -> None:
+    def __init__(self, places: InstructionLocations) -> None:
         """Nothing is read yet."""
         self._places = places
         self._root = Path(os.path.realpath(places.project_root))

@@ -10,7 +10,7 @@ from typing import Final
 from msgspec import Struct
 
 from agent.model.client import ModelError
-from agent.recovery.overflow import Overflow, parse_output_limit, parse_overflow
+from agent.recovery.overflow import ContextOverflow, parse_output_limit, parse_overflow
 from agent.recovery.retry_after import retry_after_s
 
 
@@ -73,7 +73,7 @@ class Failure(Struct, frozen=True):
     """What to do about it; empty when there is nothing but to wait."""
     retry_after_s: float | None = None
     """What the endpoint asks for, in seconds, without an upper bound."""
-    overflow: Overflow | None = None
+    overflow: ContextOverflow | None = None
     output_limit: int | None = None
     """The model's largest `max_tokens`, when asking for more was the failure."""
     unsupported: str | None = None
@@ -197,7 +197,9 @@ _BY_STATUS: Final[Mapping[int, FailureKind]] = {
 }
 
 
-def _kind(error: ModelError, overflow: Overflow | None, unsupported: str | None) -> FailureKind:
+def _kind(
+    error: ModelError, overflow: ContextOverflow | None, unsupported: str | None
+) -> FailureKind:
     if overflow is not None:
         return FailureKind.CONTEXT_OVERFLOW
     if error.kind in _BY_CODE:

@@ -20,7 +20,7 @@ OVERLOADS_BEFORE_FALLBACK: Final = 3
 """Overload errors in a row after which another model takes over."""
 
 
-class Retry(Struct, frozen=True):
+class RetryAfter(Struct, frozen=True):
     """Send the request again, after a wait and with the changes given here."""
 
     delay_s: float
@@ -34,7 +34,7 @@ class Retry(Struct, frozen=True):
     type: Literal["retry"] = "retry"
 
 
-class FallBack(Struct, frozen=True):
+class SwitchModel(Struct, frozen=True):
     """Send the request to another model, for the rest of the turn."""
 
     model: str
@@ -67,10 +67,10 @@ class Fail(Struct, frozen=True):
         return f"{self.failure.text}{tried}"
 
 
-Rung = Retry | FallBack | Degrade | Fail
+RecoveryAction = RetryAfter | SwitchModel | Degrade | Fail
 
 
-class Climb(Struct, frozen=True):
+class RetryState(Struct, frozen=True):
     """What one request has been through so far."""
 
     attempts: int = 0
@@ -86,7 +86,7 @@ class Climb(Struct, frozen=True):
 
 
 def climb(
-    state: Climb,
+    state: RetryState,
     failure: Failure,
     *,
     policy: RetryPolicy,
@@ -94,11 +94,11 @@ def climb(
     elapsed_s: float = 0.0,
     fallback_model: str | None = None,
     may_refresh: bool = False,
-) -> tuple[Climb, Rung]:
+) -> tuple[RetryState, RecoveryAction]:
     """Return the response to a failed attempt, and the state that goes with it.
 
     Args:
-        state: of this request; a new `Climb` for its first failure.
+        state: of this request; a new `RetryState` for its first failure.
         failure: why the attempt failed.
         policy: of the request's source.
         rng: for the jitter.
@@ -117,7 +117,7 @@ def climb(
         return _fallen_back(state, fallback_model, failure)
     planned = policy.plan(state.attempts, failure, rng, elapsed_s=elapsed_s)
     if not isinstance(planned, GiveUp):
-        return state, Retry(planned.delay_s, state.attempts + 1, planned.reason)
+        return state, RetryAfter(planned.delay_s, state.attempts + 1, planned.reason)
     gone = failure.retryable or failure.kind is FailureKind.MODEL_NOT_FOUND
     if fallback_model is not None and can_fall_back and gone and policy.retry_capacity:
         return _fallen_back(state, fallback_model, failure)
@@ -131,15 +131,17 @@ _FEATURES: Final[Mapping[str, str]] = {
 }
 
 
-def _fixed(state: Climb, failure: Failure, may_refresh: bool) -> tuple[Climb, Rung] | None:
+def _fixed(
+    state: RetryState, failure: Failure, may_refresh: bool
+) -> tuple[RetryState, RecoveryAction] | None:
     """Return the response to a failure that a changed request cures; each cure is tried once."""
     next_attempt = state.attempts + 1
     if failure.kind is FailureKind.AUTHENTICATION and may_refresh and not state.refreshed:
-        again = Retry(0.0, next_attempt, failure.message, refresh_credentials=True)
+        again = RetryAfter(0.0, next_attempt, failure.message, refresh_credentials=True)
         return replace(state, refreshed=True), again
     fitting = failure.output_limit or (failure.overflow and failure.overflow.fitting_max_tokens())
     if fitting and not state.resized:
-        again = Retry(0.0, next_attempt, failure.message, max_tokens=fitting)
+        again = RetryAfter(0.0, next_attempt, failure.message, max_tokens=fitting)
         return replace(state, resized=True), again
     feature = failure.unsupported
     if feature is not None and feature not in state.degraded:
@@ -149,7 +151,9 @@ def _fixed(state: Climb, failure: Failure, may_refresh: bool) -> tuple[Climb, Ru
     return None
 
 
-def _fallen_back(state: Climb, model: str, failure: Failure) -> tuple[Climb, Rung]:
+def _fallen_back(
+    state: RetryState, model: str, failure: Failure
+) -> tuple[RetryState, RecoveryAction]:
     tried = state.fell_back_to | {model}
     state = replace(state, attempts=0, overloads=0, fell_back_to=tried)
-    return state, FallBack(model, failure.message)
+    return state, SwitchModel(model, failure.message)

@@ -14,7 +14,7 @@ MARGIN_TOKENS: Final = 1_000
 """Left free, because the endpoint's count of the next request differs a little."""
 
 
-class Overflow(Struct, frozen=True):
+class ContextOverflow(Struct, frozen=True):
     """The prompt, or the prompt with its answer, does not fit."""
 
     input_tokens: int | None = None
@@ -30,16 +30,16 @@ class Overflow(Struct, frozen=True):
         return room if room >= MIN_OUTPUT_TOKENS else None
 
 
-def parse_overflow(message: str) -> Overflow | None:
+def parse_overflow(message: str) -> ContextOverflow | None:
     """Return what an error text says about an overflow; None when it speaks of something else."""
     text = re.sub(r"(?<=\d)[,_](?=\d{3})", "", message[:4000])
     for pattern in _NUMBERED:
         if found := re.search(pattern, text, re.IGNORECASE):
             numbers = found.groupdict()
-            return Overflow(int(numbers["input"]), int(numbers["limit"]))
+            return ContextOverflow(int(numbers["input"]), int(numbers["limit"]))
     for pattern in _WITHOUT_NUMBERS:
         if re.search(pattern, text, re.IGNORECASE):
-            return Overflow()
+            return ContextOverflow()
     return None
 
 

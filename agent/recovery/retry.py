@@ -52,7 +52,7 @@ FOREGROUND: Final = frozenset(
 capacity: retrying them would make it worse, and nobody would notice the gain."""
 
 
-class Retry(Struct, frozen=True):
+class PlannedRetry(Struct, frozen=True):
     """Try again after the delay."""
 
     delay_s: float
@@ -76,7 +76,7 @@ class RetryPolicy(Struct, frozen=True):
 
     def plan(
         self, attempt: int, failure: Failure, rng: Random, *, elapsed_s: float = 0.0
-    ) -> Retry | GiveUp:
+    ) -> PlannedRetry | GiveUp:
         """Return what to do after a failed attempt.
 
         Args:
@@ -93,11 +93,11 @@ class RetryPolicy(Struct, frozen=True):
             left_s = PERSISTENT_LIMIT_S - elapsed_s
             if left_s <= 0:
                 return GiveUp("six hours of trying have passed")
-            return Retry(min(self._delay_s(attempt, failure, rng), left_s), failure.message)
+            return PlannedRetry(min(self._delay_s(attempt, failure, rng), left_s), failure.message)
         few = failure.kind in _FEW
         if attempt > (min(FEW_RETRIES, self.max_retries) if few else self.max_retries):
             return GiveUp(f"failed {attempt} times")
-        return Retry(self._delay_s(attempt, failure, rng), failure.message)
+        return PlannedRetry(self._delay_s(attempt, failure, rng), failure.message)
 
     def _delay_s(self, attempt: int, failure: Failure, rng: Random) -> float:
         if failure.retry_after_s is not None:

@@ -22,7 +22,7 @@ from agent.history import problems
 from agent.messages import Message
 from agent.model.endpoint import ModelSetup
 from agent.model.endpoint_config import Endpoint
-from agent.model.scripted.faults import Cut, ErrorEvent, Fault, Position, Stall, Status
+from agent.model.scripted.faults import Cut, ErrorFault, Fault, Position, Stall, Status
 from agent.model.scripted.scenario import (
     FaultPlan,
     Part,
@@ -69,7 +69,7 @@ FAULTS: st.SearchStrategy[Fault] = st.one_of(
         PLACES,
         st.sampled_from(["reset", "close", "end"]),
     ),
-    st.builds(lambda place: ErrorEvent(Position(place)), PLACES),
+    st.builds(lambda place: ErrorFault(Position(place)), PLACES),
     st.builds(lambda place: Stall(Position(place), seconds=0.04), PLACES),
     st.sampled_from([Status(429, headers={"retry-after": "0"}), Status(529), Status(500)]),
     st.just(Status(400, message="bad request")),

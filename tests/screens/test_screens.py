@@ -30,7 +30,7 @@ from tui.dialogs.dialog import Dialog
 from tui.dialogs.onboarding import OnboardingDialog
 from tui.dialogs.plan import PlanDialog
 from tui.dialogs.question import QuestionDialog
-from tui.dialogs.trust import TrustDialog, TrustItem, TrustRequest
+from tui.dialogs.trust import TrustDialog, TrustLine, TrustRequest
 from tui.panels.list_panel import Item, ListPanel
 from tui.text.highlight import Highlighter
 
@@ -74,8 +74,8 @@ OTHERS = ["high-contrast", "dark-daltonized", "light-daltonized", "ansi16", "ans
 TRUST = TrustRequest(
     "/home/ada/slugs",
     [
-        TrustItem("allow rules", "Bash(make *)", ".agent/settings.json:3"),
-        TrustItem("hooks", "PostToolUse: fmt", ".agent/settings.json:9", is_new=True),
+        TrustLine("allow rules", "Bash(make *)", ".agent/settings.json:3"),
+        TrustLine("hooks", "PostToolUse: fmt", ".agent/settings.json:9", is_new=True),
     ],
     was_trusted=True,
 )

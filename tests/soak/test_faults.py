@@ -25,7 +25,7 @@ from agent.model.scripted.faults import (
     Cut,
     Drop,
     Duplicate,
-    ErrorEvent,
+    ErrorFault,
     Fault,
     Insert,
     NoUsage,
@@ -114,7 +114,7 @@ def _fault(rng: random.Random) -> Fault:
             return Stall(_place(rng), seconds=rng.choice([None, 0.5, 60.0, 400.0]))
         case 5:
             kinds = ["overloaded_error", "api_error", "rate_limit_error", "invalid_request_error"]
-            return ErrorEvent(_place(rng), rng.choice(kinds))
+            return ErrorFault(_place(rng), rng.choice(kinds))
         case 6:
             return Insert(_place(rng), rng.choice(NOISE))
         case 7:

@@ -20,7 +20,7 @@ from agent.display import Display, TodoItem
 from agent.events import AgentEvent, Compacted, MessageCommitted, Terminal, Usage
 from agent.files.index import FileIndex
 from agent.history_part import HistoryPart
-from agent.memory.context_breakdown import ContextPicture, Slice
+from agent.memory.context_breakdown import ContextBreakdown, Slice
 from agent.messages import Message
 from agent.model.client import Effort
 from agent.observe.ledger import Costs
@@ -102,8 +102,8 @@ class RecordedConversation:
     async def rename(self, title: str) -> None:
         self.title = title
 
-    def context_picture(self) -> ContextPicture:
-        return ContextPicture(self.context_window, 30_000, (Slice("Tools", 30_000),), True)
+    def context_picture(self) -> ContextBreakdown:
+        return ContextBreakdown(self.context_window, 30_000, (Slice("Tools", 30_000),), True)
 
     async def rewind_points(self) -> tuple[RewindPoint, ...]:
         return tuple(RewindPoint(m.uid, "t1", m.text, "") for m in self.prompts)

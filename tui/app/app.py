@@ -40,24 +40,24 @@ from tui.input.terminal_reply import TerminalReply
 from tui.ports.conversation import MakeConversation, Release, ScreenPorts
 from tui.prompt.completion_menu import CompletionMenu
 from tui.prompt.composer import Composer
-from tui.prompt.draft_autosave import DraftKeeper
+from tui.prompt.draft_autosave import DraftAutosave
 from tui.prompt.edit_externally import Editing
 from tui.prompt.prompt_history import PromptHistory
-from tui.prompt.prompt_log import TypedPrompts
-from tui.screen.direct_rows import DirectOutput
+from tui.prompt.prompt_log import TypedPromptLog
+from tui.screen.direct_rows import DirectRows
 from tui.status_line.hint import Hint
-from tui.status_line.user_status_command import OwnStatus
+from tui.status_line.user_status_command import UserStatusCommand
 from tui.status_line.widget import StatusLine
 from tui.terminal.background import ASK, FOLLOW, UNFOLLOW, dark_from_reply, says_changed
-from tui.terminal.bell import Attention
-from tui.terminal.title import Window
+from tui.terminal.bell import TerminalBell
+from tui.terminal.title import TerminalTitle
 from tui.text.highlight import Highlighter
 from tui.theme.palette import Palette, textual_theme
 from tui.theme.theme_choice import ThemeChoice
-from tui.transcript.earlier_pages import Past
-from tui.transcript.model import Document
-from tui.transcript.reading.reading_bar import TranscriptBar
-from tui.transcript.widget import Transcript
+from tui.transcript.earlier_pages import EarlierPages
+from tui.transcript.model import TranscriptModel
+from tui.transcript.reading.reading_bar import ReadingBar
+from tui.transcript.widget import TranscriptWidget
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -70,7 +70,7 @@ AT_ANY_TIME: Final = frozenset({"help", "theme", "exit", "quit"})
 """Commands that need no conversation."""
 
 
-class AgentApp(DirectOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
+class AgentApp(DirectRows[ExitReport], RoutedApp[ExitReport], CommandFacade):
     """The interactive program."""
 
     CSS = """
@@ -109,11 +109,11 @@ class AgentApp(DirectOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
             use=self.use_theme,
             tell=self.warn,
         )
-        self.window = Window(self._write_raw, options.env)
+        self.window = TerminalTitle(self._write_raw, options.env)
         self._suggest_grants = suggest_grants
         self._judge_call = judge_call
         self._clock = clock
-        self.document = Document(str(options.folder), str(options.home))
+        self.document = TranscriptModel(str(options.folder), str(options.home))
         self.history = PromptHistory(options.history)
         self.chords = ChordReader(options.keymap)
         self.events_shown = EventsShown(self, clock)
@@ -123,7 +123,7 @@ class AgentApp(DirectOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
         self.runner = PromptRunner(
             self.bridge.put, self._on_prompt_start, self._on_prompt_end, self.start_worker
         )
-        self.past = Past(self.document, self.start_worker, self.events_shown.show)
+        self.past = EarlierPages(self.document, self.start_worker, self.events_shown.show)
         self.conversations = ConversationHolder(
             make_conversation,
             release,
@@ -133,18 +133,18 @@ class AgentApp(DirectOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
             self._on_conversation,
             self.leave,
         )
-        self.transcript = Transcript(self.highlighter, id="transcript")
+        self.transcript = TranscriptWidget(self.highlighter, id="transcript")
         self.transcript.near_start = self.past.more
         self.dialogs = DialogHost(self.chords, self._give_back, self._on_dialogs, id="dialogs")
         self.activity = ActivityLine(id="activity")
         self.todo_panel = TodoPanel(id="todos")
         self.composer = Composer(self._on_text, self._take_paste, id="composer")
-        self.transcript_bar = TranscriptBar(id="reading")
+        self.transcript_bar = ReadingBar(id="reading")
         self.menu = CompletionMenu(id="menu")
         self.status_line = StatusLine(id="status")
         self.lines = Lines(self, clock, self.set_interval)
         self.hint_text = Hint(self.set_timer, self.lines.show)
-        self.own_status = OwnStatus(
+        self.own_status = UserStatusCommand(
             lambda: self.commands,
             lambda: self.size,
             self.set_timer,
@@ -154,18 +154,18 @@ class AgentApp(DirectOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
             clock,
             lambda: self.composer.vim_mode,
         )
-        self.attention = Attention(
+        self.attention = TerminalBell(
             self._write_raw, self._attention_channel, is_in_tmux=bool(options.env.get("TMUX"))
         )
         self.waiting_notice = WaitingNotice(
             lambda: self.conversation, self.set_timer, self.start_worker, clock
         )
-        self.drafts = DraftKeeper(
+        self.drafts = DraftAutosave(
             lambda: self.conversation,
             lambda: self.keyboard.kept_text,
             self.set_timer,
         )
-        self.typed_prompts = TypedPrompts(self.history, self.start_worker, self.warn)
+        self.typed_prompts = TypedPromptLog(self.history, self.start_worker, self.warn)
         self.typed_commands = TypedCommands(self, clock)
         self.editing = Editing(self, edit_text, edit_path)
         self.own_panels = OwnPanels(self)
@@ -232,7 +232,7 @@ class AgentApp(DirectOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
         """Make the conversation after the first frame."""
         # Dialogs take some 30 ms to import; the first frame does not wait for them.
         from permissions.explain.explain_decision import home_relative
-        from tui.dialogs.ports import DialogContender, ScreenPerson
+        from tui.dialogs.ports import DialogContender, DialogUser
 
         edit_text = self.editing.text if self.editing.has_editor else None
         contender = DialogContender(
@@ -244,7 +244,7 @@ class AgentApp(DirectOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
             self._judge_call,
             home_relative(str(self.options.home)),
         )
-        person = ScreenPerson(self.dialogs, self.highlighter, edit_text, lambda: self.commands)
+        person = DialogUser(self.dialogs, self.highlighter, edit_text, lambda: self.commands)
         await self.conversations.begin(ScreenPorts(contender, person, person.trust, person.onboard))
         if self.options.initial_prompt and self.conversation is not None:
             self.submit(self.options.initial_prompt)
@@ -394,7 +394,7 @@ class AgentApp(DirectOutput[ExitReport], RoutedApp[ExitReport], CommandFacade):
     def _on_window_event(self, event: RoutedEvent) -> None:
         self.attention.focused(event.kind is EventKind.FOCUS)
 
-    def on_transcript_copied(self, message: Transcript.Copied) -> None:
+    def on_transcript_copied(self, message: TranscriptWidget.Copied) -> None:
         """Say that marked text is on the clipboard."""
         self.hint(f"copied {len(message.text)} characters")
 

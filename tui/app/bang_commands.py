@@ -12,9 +12,9 @@ from tui.app.conversation_holder import ConversationHolder
 from tui.app.frame_clock import EventBridge
 from tui.app.prompt_runner import PromptRunner
 from tui.ports.conversation import ConversationPort
-from tui.prompt.draft_autosave import DraftKeeper
-from tui.transcript.model import Document
-from tui.transcript.widget import Transcript
+from tui.prompt.draft_autosave import DraftAutosave
+from tui.transcript.model import TranscriptModel
+from tui.transcript.widget import TranscriptWidget
 
 if TYPE_CHECKING:
     from tui.app.bottom_lines import Lines
@@ -41,13 +41,13 @@ class TypedHost(Protocol):
     """The screen, as typed commands see it."""
 
     options: AppOptions
-    document: Document
-    transcript: Transcript
+    document: TranscriptModel
+    transcript: TranscriptWidget
     bridge: EventBridge
     runner: PromptRunner
     lines: Lines
     conversations: ConversationHolder
-    drafts: DraftKeeper
+    drafts: DraftAutosave
 
     def notice(self, text: str, level: str = "info") -> None: ...
 

@@ -24,11 +24,11 @@ from tui.ports.conversation import ConversationPort
 from tui.prompt.completion_menu import CompletionMenu
 from tui.prompt.composer import Composer
 from tui.status_line.hint import Hint
-from tui.status_line.user_status_command import OwnStatus
-from tui.status_line.widget import MODE_ROLES, Status, StatusLine
-from tui.terminal.title import Window
-from tui.transcript.model import Document
-from tui.transcript.reading.reading_bar import TranscriptBar
+from tui.status_line.user_status_command import UserStatusCommand
+from tui.status_line.widget import MODE_ROLES, StatusLine, StatusLineState
+from tui.terminal.title import TerminalTitle
+from tui.transcript.model import TranscriptModel
+from tui.transcript.reading.reading_bar import ReadingBar
 
 if TYPE_CHECKING:
     from agent.commands.service import CommandService
@@ -42,7 +42,7 @@ class LinesHost(Protocol):
     """The screen as its lines see it."""
 
     options: AppOptions
-    document: Document
+    document: TranscriptModel
     dialogs: DialogHost
     runner: PromptRunner
     bridge: EventBridge
@@ -51,11 +51,11 @@ class LinesHost(Protocol):
     composer: Composer
     menu: CompletionMenu
     status_line: StatusLine
-    transcript_bar: TranscriptBar
+    transcript_bar: ReadingBar
     hint_text: Hint
-    own_status: OwnStatus
+    own_status: UserStatusCommand
     chords: ChordReader
-    window: Window
+    window: TerminalTitle
 
     @property
     def conversation(self) -> ConversationPort | None: ...
@@ -169,18 +169,18 @@ class Lines:
         free = [chord for chord in chords if chord[0] != taken]
         return display_chord((free or chords)[0]) if chords else ""
 
-    def _status(self) -> Status:
+    def _status(self) -> StatusLineState:
         host = self._host
         conversation = host.conversation
         home = host.options.home
         if conversation is None:
             awaits_demo = host.options.awaits_demo
             folder = "" if awaits_demo else from_home(host.options.folder, home)
-            return Status(folder=folder, hint=host.hint_text.text)
+            return StatusLineState(folder=folder, hint=host.hint_text.text)
         figures = host.document.figures
         center = host.commands
         denials = center.context.gate.denials if center is not None else None
-        return Status(
+        return StatusLineState(
             denied=denials.short if denials is not None else "",
             mode=conversation.mode,
             model=conversation.model,

@@ -25,18 +25,18 @@ from tui.dialogs.host import DialogHost
 from tui.input.keymap import ChordReader, Keymap
 from tui.ports.command_screen import AnswerT, AsksFor
 from tui.ports.conversation import ConversationPort
-from tui.prompt.draft_autosave import DraftKeeper
+from tui.prompt.draft_autosave import DraftAutosave
 from tui.prompt.edit_externally import Editing
 from tui.status_line.hint import Hint
-from tui.status_line.user_status_command import OwnStatus
-from tui.terminal.title import Window
+from tui.status_line.user_status_command import UserStatusCommand
+from tui.terminal.title import TerminalTitle
 from tui.text.highlight import Highlighter
 from tui.theme.palette import Palette, textual_theme
 from tui.theme.theme_choice import ThemeChoice
-from tui.transcript.earlier_pages import Past
-from tui.transcript.model import Document
+from tui.transcript.earlier_pages import EarlierPages
+from tui.transcript.model import TranscriptModel
 from tui.transcript.welcome import welcome_rows
-from tui.transcript.widget import Transcript
+from tui.transcript.widget import TranscriptWidget
 
 if TYPE_CHECKING:
     from agent.commands.registry import CommandRegistry
@@ -50,23 +50,23 @@ class CommandFacade(App[ExitReport]):
 
     options: AppOptions
     palette: Palette
-    document: Document
+    document: TranscriptModel
     chords: ChordReader
     runner: PromptRunner
     conversations: ConversationHolder
     events_shown: EventsShown
-    transcript: Transcript
+    transcript: TranscriptWidget
     highlighter: Highlighter
     dialogs: DialogHost
-    drafts: DraftKeeper
+    drafts: DraftAutosave
     lines: Lines
-    own_status: OwnStatus
+    own_status: UserStatusCommand
     themes: ThemeChoice
-    window: Window
+    window: TerminalTitle
     hint_text: Hint
     editing: Editing
     keyboard: Keyboard
-    past: Past
+    past: EarlierPages
 
     # What is in force
 

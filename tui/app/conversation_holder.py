@@ -9,8 +9,8 @@ from typing import Final
 from permissions.mode import Mode
 from tui.app.prompt_runner import PromptRunner
 from tui.ports.conversation import ConversationPort, MakeConversation, Release, ScreenPorts
-from tui.transcript.earlier_pages import Past
-from tui.transcript.model import Document
+from tui.transcript.earlier_pages import EarlierPages
+from tui.transcript.model import TranscriptModel
 
 BUSY: Final = "A prompt is still being worked on: press esc to interrupt it, then try again."
 
@@ -23,8 +23,8 @@ class ConversationHolder:
         make: MakeConversation,
         release: Release | None,
         runner: PromptRunner,
-        document: Document,
-        past: Past,
+        document: TranscriptModel,
+        past: EarlierPages,
         on_taken: Callable[[], None],
         on_failed: Callable[[str], None],
     ) -> None:

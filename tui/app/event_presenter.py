@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from tui.app.bottom_lines import Lines
 from tui.app.frame_clock import EventBridge, FrameClock
-from tui.status_line.user_status_command import OwnStatus
+from tui.status_line.user_status_command import UserStatusCommand
 from tui.text.safe_text import shown_line
-from tui.transcript.model import Document
-from tui.transcript.widget import Transcript
+from tui.transcript.model import TranscriptModel
+from tui.transcript.widget import TranscriptWidget
 
 if TYPE_CHECKING:
     from agent.events import AgentEvent
@@ -26,10 +26,10 @@ _SEEN_S: Final = 0.3
 class EventsHost(Protocol):
     """The screen as events see it."""
 
-    document: Document
-    transcript: Transcript
+    document: TranscriptModel
+    transcript: TranscriptWidget
     lines: Lines
-    own_status: OwnStatus
+    own_status: UserStatusCommand
 
     @property
     def is_live(self) -> bool: ...

@@ -23,7 +23,7 @@ _ALONE: Final = frozenset(
 """Grounds that deserve a look of their own."""
 
 
-class Waiting(Struct, frozen=True):
+class WaitingQuestion(Struct, frozen=True):
     """One more question, and how to answer it."""
 
     request: PermissionRequest
@@ -32,8 +32,11 @@ class Waiting(Struct, frozen=True):
 
 
 def fitting(
-    request: PermissionRequest, pending: Decision, others: Sequence[Waiting], width_cells: int
-) -> list[Waiting]:
+    request: PermissionRequest,
+    pending: Decision,
+    others: Sequence[WaitingQuestion],
+    width_cells: int,
+) -> list[WaitingQuestion]:
     """Return those of the others that the answer to this question answers too.
 
     The same tool asks on the same ground, and all of the call can be shown at that width.
@@ -49,7 +52,7 @@ def fitting(
     ]
 
 
-def waiting_rows(others: Sequence[Waiting], width_cells: int, indent: int) -> list[Row]:
+def waiting_rows(others: Sequence[WaitingQuestion], width_cells: int, indent: int) -> list[Row]:
     """Return the calls that one key would answer too; () for none."""
     if not others:
         return []
@@ -61,6 +64,6 @@ def waiting_rows(others: Sequence[Waiting], width_cells: int, indent: int) -> li
     return rows
 
 
-def _lines(other: Waiting, width_cells: int) -> list[Row]:
+def _lines(other: WaitingQuestion, width_cells: int) -> list[Row]:
     call = described_call(other.request.tool, other.request.tool_input)
     return wrap([(reveal(call), TEXT)], max(1, width_cells - 2))

@@ -136,7 +136,7 @@ def give_height(dialog: Dialog, height_rows: int) -> None:
         take(height_rows)
 
 
-class Answered(Generic[AnswerT]):
+class DialogAnswer(Generic[AnswerT]):
     """The answer of a dialog: set once, awaited by whoever opened it."""
 
     def __init__(self) -> None:

@@ -28,7 +28,7 @@ EditText = Callable[[str, str], str | None]
 been told."""
 
 
-class Revision:
+class EditedCall:
     """The call as the user wants it; as proposed until they change something."""
 
     def __init__(

@@ -28,7 +28,7 @@ from tui.input.event_kind import EventKind
 from tui.input.keymap import ChordReader, Pending
 from tui.input.listener import Listens
 from tui.input.typing_guard import PAUSE_S, DialogGuard
-from tui.text.sequence_view import Joined
+from tui.text.sequence_view import SequenceView
 from tui.text.styled_rows import BLANK, MUTED, Ink, Row
 from tui.text.wrap import clip, runs_width
 from tui.widgets.rows_widget import RowsWidget
@@ -252,7 +252,7 @@ class DialogHost(Listens, RowsWidget):
         if view.follows_end and self._is_at_end:
             self._scroll = len(view.body)
         limit = self._limit
-        body: Sequence[Row] = Joined((view.body, view.pinned))
+        body: Sequence[Row] = SequenceView((view.body, view.pinned))
         footer = list(view.footer)
         air = 1
         if len(body) + len(footer) + 1 + air > limit:

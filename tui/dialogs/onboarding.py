@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from themes.theme import Role
 from tui.dialogs.choices import Choice, ChoiceList
-from tui.dialogs.dialog import Answered, DialogView, FooterRow
+from tui.dialogs.dialog import DialogAnswer, DialogView, FooterRow
 from tui.text.highlight import Highlighter
 from tui.text.styled_rows import BLANK, MUTED, TEXT, Ink, Row, indented
 from tui.text.wrap import wrap
@@ -67,7 +67,7 @@ class OnboardingDialog:
         self._named = servers[0] if is_configured else None
         self._keys = KEYS if tells_keys else ()
         self._highlighter = highlighter
-        self._answered: Answered[Onboarding | LocalModel] = Answered()
+        self._answered: DialogAnswer[Onboarding | LocalModel] = DialogAnswer()
         self.ignored_keys = 0
         self._offers = _offers(servers)
         self._answers: list[Onboarding | LocalModel] = [

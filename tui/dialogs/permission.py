@@ -16,10 +16,10 @@ from permissions.decision import (
     Decision,
 )
 from themes.theme import Role
-from tui.dialogs.batch_answer import Waiting, fitting, waiting_rows
+from tui.dialogs.batch_answer import WaitingQuestion, fitting, waiting_rows
 from tui.dialogs.choices import ChoiceList, Chosen
-from tui.dialogs.dialog import Answered, DialogView, FooterRow
-from tui.dialogs.edited_call import EditText, Revision
+from tui.dialogs.dialog import DialogAnswer, DialogView, FooterRow
+from tui.dialogs.edited_call import EditedCall, EditText
 from tui.dialogs.permission_ask import (
     JudgeAgain,
     PermissionAsk,
@@ -44,7 +44,7 @@ from tui.dialogs.permission_rows import (
 from tui.screen.width import text_width
 from tui.text.highlight import Highlighter
 from tui.text.safe_text import shown_display
-from tui.text.sequence_view import Joined
+from tui.text.sequence_view import SequenceView
 from tui.text.styled_rows import BLANK, MUTED, TEXT, Ink, Row, indented, row
 from tui.text.wrap import wrap
 
@@ -57,7 +57,7 @@ class PermissionDialog:
         ask: PermissionAsk,
         highlighter: Highlighter,
         edit_text: EditText | None = None,
-        others: Callable[[], Sequence[Waiting]] = tuple,
+        others: Callable[[], Sequence[WaitingQuestion]] = tuple,
         judge: JudgeAgain | None = None,
     ) -> None:
         """Open with "Yes" selected and nothing typed.
@@ -68,16 +68,16 @@ class PermissionDialog:
         self.ignored_keys = 0
         self._others = others
         self._judge = judge
-        self._shown_together: list[Waiting] = []
+        self._shown_together: list[WaitingQuestion] = []
         request = ask.request
-        self._revision = Revision(
+        self._revision = EditedCall(
             request.tool, request.tool_input, ask.display, highlighter, edit_text
         )
         ask = replace(ask, display=shown_display(ask.display))
         self._proposed = self._ask = ask
         self._highlighter = highlighter
         self._is_traced = False
-        self._answered: Answered[Decision] = Answered()
+        self._answered: DialogAnswer[Decision] = DialogAnswer()
         self._choices = ChoiceList(answers_of(ask))
         self.question_number = 0
         """Counts the calls that were asked about here: the model's own, then the user's."""
@@ -286,7 +286,7 @@ class PermissionDialog:
             FooterRow(self._hint(width_cells), is_optional=True),
         ]
         title = title_runs(ask.request, ask.display)
-        body = Joined((subject, more))
+        body = SequenceView((subject, more))
         if not self._is_traced:
             return DialogView(title, body, footer, pinned=pinned)
         return DialogView(title, body, footer, body_id="trace", first_row=trace_at)

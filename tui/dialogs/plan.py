@@ -7,7 +7,7 @@ from permissions.base.text.sanitize import sanitize
 from permissions.mode import Mode
 from themes.theme import Role
 from tui.dialogs.choices import Choice, ChoiceList, Chosen
-from tui.dialogs.dialog import Answered, DialogView, FooterRow
+from tui.dialogs.dialog import DialogAnswer, DialogView, FooterRow
 from tui.dialogs.edited_call import EditText
 from tui.text.highlight import Highlighter
 from tui.text.styled_rows import BLANK, MUTED, TEXT, Ink, indented, row
@@ -26,7 +26,7 @@ class PlanDialog:
         self._own_plan: str | None = None
         self._edit_text = edit_text
         self._highlighter = highlighter
-        self._answered: Answered[PlanAnswer] = Answered()
+        self._answered: DialogAnswer[PlanAnswer] = DialogAnswer()
         self._choices = ChoiceList(
             [
                 Choice("Yes, and accept edits without asking"),

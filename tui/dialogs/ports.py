@@ -14,7 +14,7 @@ from permissions.decision import Decision, DecisionWarning
 from permissions.explain.explain_decision import Shorten
 from permissions.request import PermissionRequest
 from permissions.resolve.contender import Contender
-from tui.dialogs.batch_answer import Waiting
+from tui.dialogs.batch_answer import WaitingQuestion
 from tui.dialogs.dialog import Dialog
 from tui.dialogs.edited_call import EditText
 from tui.dialogs.host import DialogHost
@@ -65,7 +65,7 @@ class DialogContender:
         self._judge = judge
         self._preview = preview
         self._edit_text = edit_text
-        self._waiting: list[Waiting] = []
+        self._waiting: list[WaitingQuestion] = []
         self._told: set[DecisionWarning] = set()
 
     async def decide(self, request: PermissionRequest, pending: Decision) -> Decision | None:
@@ -74,7 +74,7 @@ class DialogContender:
         dialog = PermissionDialog(
             ask, self._highlighter, self._edit_text, self._behind, self._judge_again
         )
-        waiting = Waiting(request, pending, dialog.give)
+        waiting = WaitingQuestion(request, pending, dialog.give)
         self._waiting.append(waiting)
         try:
             return await show(self._host, dialog)
@@ -100,12 +100,12 @@ class DialogContender:
         decision = self._judge(request)
         return None if decision is None else self._ask(request, decision)
 
-    def _behind(self) -> Sequence[Waiting]:
+    def _behind(self) -> Sequence[WaitingQuestion]:
         """Return the questions that wait behind the one on the screen, in their order."""
         return self._waiting[1:]
 
 
-class ScreenPerson:
+class DialogUser:
     """Puts questions and plans before the user."""
 
     def __init__(
@@ -164,5 +164,5 @@ async def show(host: DialogHost, dialog: _AsksFor[AnswerT]) -> AnswerT:
 
 if TYPE_CHECKING:
 
-    def _proof(contender: DialogContender, person: ScreenPerson) -> tuple[Contender, AskPerson]:
+    def _proof(contender: DialogContender, person: DialogUser) -> tuple[Contender, AskPerson]:
         return contender, person

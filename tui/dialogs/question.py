@@ -14,7 +14,7 @@ from agent.tools.services import PartialAnswers, Question
 from permissions.base.text.sanitize import reveal, sanitize
 from themes.theme import Role
 from tui.dialogs.choices import Choice, ChoiceList
-from tui.dialogs.dialog import Answered, DialogView, FooterRow, Manners
+from tui.dialogs.dialog import DialogAnswer, DialogView, FooterRow, Manners
 from tui.dialogs.question_step import QuestionStep
 from tui.input.actions import Context
 from tui.text.highlight import Highlighter
@@ -40,7 +40,7 @@ class QuestionDialog:
         self._highlighter = highlighter
         self._at = 0
         self._review = ChoiceList([Choice("Send the answers"), Choice("Decline to answer")])
-        self._answered: Answered[Mapping[str, str] | None] = Answered()
+        self._answered: DialogAnswer[Mapping[str, str] | None] = DialogAnswer()
         self._touched_s: float | None = None
         if not self._steps:
             self._answered.give({})

@@ -13,7 +13,7 @@ from permissions.base.text.sanitize import reveal
 from themes.theme import Role
 from tui.dialogs.dialog import FooterRow
 from tui.editing.buffer import TextBuffer
-from tui.editing.draft import LONG_CHARS, Chip, Draft, Piece, free_chip_char, is_chip
+from tui.editing.draft import LONG_CHARS, Chip, Draft, DraftPiece, free_chip_char, is_chip
 from tui.editing.edit_keys import EDIT_KEYS
 from tui.editing.edit_layout import EditRow, cursor_at, edit_rows, place_of
 from tui.text.styled_rows import FAINT, TEXT, Ink, Row, Run
@@ -67,7 +67,7 @@ class TextArea:
             return False
         held, chips = _held(text.replace("\r\n", "\n"), self._buffer.draft.chips)
         cursor = self._buffer.cursor
-        self._buffer.put(cursor, cursor, Piece(held, chips))
+        self._buffer.put(cursor, cursor, DraftPiece(held, chips))
         return True
 
     def replace(self, text: str) -> None:

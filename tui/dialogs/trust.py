@@ -9,13 +9,13 @@ from msgspec import Struct
 from permissions.base.text.sanitize import reveal
 from themes.theme import Role
 from tui.dialogs.choices import Choice, ChoiceList
-from tui.dialogs.dialog import Answered, DialogView, FooterRow
+from tui.dialogs.dialog import DialogAnswer, DialogView, FooterRow
 from tui.text.safe_text import shown_path
 from tui.text.styled_rows import BLANK, MUTED, TEXT, Ink, Row, indented, row
 from tui.text.wrap import wrap
 
 
-class TrustItem(Struct, frozen=True):
+class TrustLine(Struct, frozen=True):
     """One thing the project's files would do once trusted."""
 
     kind: str
@@ -30,7 +30,7 @@ class TrustRequest(Struct, frozen=True):
     """A folder and what it brings."""
 
     folder: str
-    items: Sequence[TrustItem]
+    items: Sequence[TrustLine]
     was_trusted: bool = False
     """Whether an earlier state of this folder is trusted."""
 
@@ -42,7 +42,7 @@ class TrustDialog:
         """Open with the careful answer selected."""
         self.ignored_keys = 0
         self._request = request
-        self._answered: Answered[bool] = Answered()
+        self._answered: DialogAnswer[bool] = DialogAnswer()
         self._choices = ChoiceList(
             [
                 Choice("Yes, I trust this folder", "what is listed takes effect"),
@@ -116,7 +116,7 @@ class TrustDialog:
         return DialogView((("Trust", Ink(Role.ACCENT, bold=True)),), body, footer)
 
 
-def _item_rows(item: TrustItem, width: int) -> list[Row]:
+def _item_rows(item: TrustLine, width: int) -> list[Row]:
     runs = [(reveal(item.text), TEXT)]
     if item.file != item.text:
         runs.append((f"  {reveal(item.file)}", MUTED))

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from agent.settings.trust import TrustState
-from tui.dialogs.trust import TrustItem, TrustRequest
+from tui.dialogs.trust import TrustLine, TrustRequest
 
 _UNUSED: Final = {"MCP server": " (not connected by this version)"}
 """What is said of kinds that do nothing yet, though trust covers them."""
@@ -17,7 +17,7 @@ def trust_request(state: TrustState) -> TrustRequest:
     return TrustRequest(
         folder=str(state.root),
         items=[
-            TrustItem(
+            TrustLine(
                 item.kind,
                 item.label + _UNUSED.get(item.kind, ""),
                 _place(item.file, item.line, state.root),

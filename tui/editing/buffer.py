@@ -16,7 +16,7 @@ from tui.editing.draft import (
     LONG_CHARS,
     Chip,
     Draft,
-    Piece,
+    DraftPiece,
     free_chip_char,
     is_chip,
 )
@@ -34,7 +34,7 @@ class TextBuffer:
         self._draft = draft or Draft()
         self._undo: list[Draft] = []
         self._redo: list[Draft] = []
-        self._kills: list[Piece] = []
+        self._kills: list[DraftPiece] = []
         self._last: str = ""
         self._yank_start = 0
         self._yank_index = 0
@@ -221,12 +221,12 @@ class TextBuffer:
         self._yank_index = (self._yank_index - 1) % len(self._kills)
         self.put(self._yank_start, self.cursor, self._kills[self._yank_index], "yank")
 
-    def piece(self, start: int, end: int) -> Piece:
+    def piece(self, start: int, end: int) -> DraftPiece:
         """Return a part of the text, for `put`."""
         text = self.text[start:end]
-        return Piece(text, {c: self._draft.chips[c] for c in text if c in self._draft.chips})
+        return DraftPiece(text, {c: self._draft.chips[c] for c in text if c in self._draft.chips})
 
-    def put(self, start: int, end: int, piece: Piece, kind: str = "put") -> None:
+    def put(self, start: int, end: int, piece: DraftPiece, kind: str = "put") -> None:
         """Put a piece in place of a part of the text, the cursor behind it."""
         text = piece.text
         chips = dict(self._draft.chips)
@@ -314,7 +314,7 @@ class TextBuffer:
         if self._last == "kill" and self._kills:
             old = self._kills[-1]
             text = cut.text + old.text if before else old.text + cut.text
-            self._kills[-1] = Piece(text, {**old.chips, **cut.chips})
+            self._kills[-1] = DraftPiece(text, {**old.chips, **cut.chips})
         else:
             self._kills.append(cut)
             del self._kills[:-_KILLS]

@@ -71,7 +71,7 @@ class Draft(Struct, frozen=True):
         return cls(char, 1, {char: Chip(1, text)})
 
 
-class Piece(Struct, frozen=True):
+class DraftPiece(Struct, frozen=True):
     """Text that was cut or copied, with the chips in it."""
 
     text: str

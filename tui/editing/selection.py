@@ -13,7 +13,7 @@ _CUTTING: Final = frozenset({"ctrl+w", "ctrl+k", "ctrl+u"})
 _EDGES: Final[Mapping[str, int]] = {"left": -1, "right": 1}
 
 
-class TextMark:
+class DraftSelection:
     """Grows by moves made through it; any other move or change of the buffer ends it."""
 
     def __init__(self, buffer: TextBuffer) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from agent.memory.context_breakdown import ContextPicture
+from agent.memory.context_breakdown import ContextBreakdown
 from themes.theme import Role
 from tui.panels.text_panel import TextPanel
 from tui.ports.command_screen import CommandScreen
@@ -26,7 +26,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
     await screen.show_dialog(TextPanel("Context", lambda width: context_rows(picture, width)))
 
 
-def context_rows(picture: ContextPicture, width: int) -> Sequence[Row]:
+def context_rows(picture: ContextBreakdown, width: int) -> Sequence[Row]:
     """Return a bar over the whole window, then one row per part."""
     window = max(1, picture.window)
     cells = max(10, min(width - 8, 100))

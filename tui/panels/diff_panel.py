@@ -8,7 +8,7 @@ from typing import Final
 from msgspec import Struct
 
 from themes.theme import Role
-from tui.dialogs.dialog import Answered, DialogView, FooterRow, Manners
+from tui.dialogs.dialog import DialogAnswer, DialogView, FooterRow, Manners
 from tui.input.actions import Context
 from tui.screen.width import text_width
 from tui.text.safe_text import shown_line
@@ -63,7 +63,7 @@ class DiffPanel:
         self._made: tuple[tuple[int, int, int], Sequence[Row]] | None = None
         """The rows of the open file, by source, file and width: each key draws it again."""
         self._redraw: Callable[[], None] = lambda: None
-        self._answered: Answered[None] = Answered()
+        self._answered: DialogAnswer[None] = DialogAnswer()
 
     def replace(self, sources: Sequence[Source]) -> None:
         """Show other sources, from the first one on."""

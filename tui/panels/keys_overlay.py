@@ -7,7 +7,7 @@ from itertools import zip_longest
 from typing import Final
 
 from themes.theme import Role
-from tui.dialogs.dialog import Answered, DialogView, FooterRow, Manners
+from tui.dialogs.dialog import DialogAnswer, DialogView, FooterRow, Manners
 from tui.input.keymap import Keymap
 from tui.ports.command_screen import CommandScreen
 from tui.screen.width import text_width
@@ -46,7 +46,7 @@ class KeysOverlay:
     def __init__(self, pairs: Sequence[tuple[str, str]]) -> None:
         """Take keys with what they do."""
         self._pairs = pairs
-        self._answered: Answered[str] = Answered()
+        self._answered: DialogAnswer[str] = DialogAnswer()
 
     @property
     def is_done(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from themes.theme import Role
-from tui.dialogs.dialog import Answered, DialogView, FooterRow, Manners
+from tui.dialogs.dialog import DialogAnswer, DialogView, FooterRow, Manners
 from tui.screen.width import text_width
 from tui.text.safe_text import shown_line
 from tui.text.styled_rows import MUTED, TEXT, Ink, row
@@ -21,7 +21,7 @@ class LineEntry:
         self._title = title
         self._question = question
         self._text = ""
-        self._answered: Answered[str | None] = Answered()
+        self._answered: DialogAnswer[str | None] = DialogAnswer()
 
     @property
     def is_done(self) -> bool:

@@ -9,7 +9,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from themes.theme import Role
-from tui.dialogs.dialog import Answered, DialogView, FooterRow, Manners
+from tui.dialogs.dialog import DialogAnswer, DialogView, FooterRow, Manners
 from tui.input.actions import Context
 from tui.screen.width import text_width
 from tui.text.safe_text import shown_line
@@ -94,7 +94,7 @@ class ListPanel:
         self._found = list(range(len(items)))
         self._at = max(0, min(selected, len(items) - 1))
         self._shown_items = SHOWN_ITEMS
-        self._answered: Answered[Picked | None] = Answered()
+        self._answered: DialogAnswer[Picked | None] = DialogAnswer()
 
     @property
     def is_done(self) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from themes.theme import Role
-from tui.dialogs.dialog import Answered, DialogView, FooterRow, Manners
+from tui.dialogs.dialog import DialogAnswer, DialogView, FooterRow, Manners
 from tui.input.actions import Context
 from tui.text.safe_text import shown_line
 from tui.text.styled_rows import MUTED, TEXT, Ink, Row, row
@@ -44,7 +44,7 @@ class TextPanel:
         self._follows_end = follows_end
         self.redraw: Callable[[], None] = lambda: None
         """Draws it again after its rows have changed; works while it is open."""
-        self._answered: Answered[None] = Answered()
+        self._answered: DialogAnswer[None] = DialogAnswer()
 
     @property
     def is_done(self) -> bool:

@@ -14,21 +14,21 @@ from tui.prompt.command_offers import candidates
 from tui.prompt.completion import Completion, complete, complete_shell, mentioned
 from tui.prompt.completion_menu import CompletionMenu
 from tui.prompt.composer import Composer
-from tui.prompt.file_completion import FilePicker
+from tui.prompt.file_completion import FileCompletion
 from tui.prompt.prompt_history import PromptHistory
 
 if TYPE_CHECKING:
     from agent.commands.registry import CommandRegistry
 
 
-class PromptOffers:
+class PromptCompletions:
     """Fills the menu below the prompt and takes its keys while it is open."""
 
     def __init__(
         self,
         composer: Composer,
         menu: CompletionMenu,
-        files: FilePicker,
+        files: FileCompletion,
         history: PromptHistory,
         chords: ChordReader,
         registry: Callable[[], CommandRegistry],

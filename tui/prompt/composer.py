@@ -18,7 +18,7 @@ from tui.editing.buffer import TextBuffer
 from tui.editing.draft import Draft
 from tui.editing.edit_keys import EDIT_KEYS
 from tui.editing.edit_layout import EditLayout, EditRow, cursor_at, place_of
-from tui.editing.selection import TextMark
+from tui.editing.selection import DraftSelection
 from tui.input.dispatch import Handler
 from tui.input.event import Phase, RoutedEvent
 from tui.input.event_kind import EventKind
@@ -59,7 +59,7 @@ class Composer(Listens, RowsWidget):
         self._on_change = on_change
         self._on_paste = on_paste
         self.buffer = TextBuffer()
-        self._mark = TextMark(self.buffer)
+        self._mark = DraftSelection(self.buffer)
         self._is_dragging = False
         self.placeholder = PLACEHOLDER
         self.shell_hint: Callable[[], str] = str

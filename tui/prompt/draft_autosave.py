@@ -17,7 +17,7 @@ LONG_DRAFT: Final = 4_000
 """Characters from which on a draft is recorded less often: every record holds all of it."""
 
 
-class DraftKeeper:
+class DraftAutosave:
     """No timer runs while nothing is typed."""
 
     def __init__(

@@ -44,7 +44,7 @@ class FilesBelow:
         return self._own
 
 
-class FilePicker:
+class FileCompletion:
     """One query at a time; a new one drops the search for the old one."""
 
     def __init__(

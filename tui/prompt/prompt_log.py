@@ -18,7 +18,7 @@ RECENT: Final = 500
 EVERYWHERE: Final = 2_000
 
 
-class TypedPrompts:
+class TypedPromptLog:
     """The log of typed prompts behind a `PromptHistory`; what comes before it is open is kept."""
 
     def __init__(

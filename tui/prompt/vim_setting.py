@@ -19,7 +19,7 @@ Wish = tuple[bool, Mapping[str, str] | None]
 """Whether vim's keys are wanted, and what leaves insert mode."""
 
 
-class EditorMode:
+class VimSetting:
     """Follows `editorMode` and `vimInsertModeRemaps` while the settings change."""
 
     def __init__(

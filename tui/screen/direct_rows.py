@@ -70,7 +70,7 @@ class DrawsRows(LaidOutOnce):
     def place_caret(self, position: Offset) -> None:
         """Put the caret at a place within this widget; it stays there when the widget moves."""
         app: Any = self.app
-        if isinstance(app, DirectOutput):
+        if isinstance(app, DirectRows):
             app.place_caret(self, position)
         else:
             app.cursor_position = self.content_region.offset + position
@@ -80,7 +80,7 @@ class DrawsRows(LaidOutOnce):
         if not rows:
             return
         app: Any = self.app
-        if isinstance(app, DirectOutput) and app.paint_rows(self, rows):
+        if isinstance(app, DirectRows) and app.paint_rows(self, rows):
             return
         width = self.size.width
         if len(rows) > _MANY_ROWS:
@@ -90,7 +90,7 @@ class DrawsRows(LaidOutOnce):
             self.refresh(*(Region(0, y, width, 1) for y in rows))
 
 
-class DirectOutput(CellOutput[ReturnType], Generic[ReturnType]):
+class DirectRows(CellOutput[ReturnType], Generic[ReturnType]):
     """An app that writes cells, and paints single rows past Textual."""
 
     discrete_input_pending: bool

@@ -12,7 +12,7 @@ from typing import Final
 LINE_VARIABLE: Final = "AGENT_TUI_LINE_BYTES_PER_S"
 
 
-class LinePace:
+class LinePacing:
     """Says when the line has passed on what was sent; without a figure it always has."""
 
     def __init__(self, bytes_per_s: float | None, clock: Callable[[], float]) -> None:

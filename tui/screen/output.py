@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final
 
-from tui.screen.output_stats import OutputMeter
+from tui.screen.output_stats import OutputMeasure
 
 _DIRECT_BYTES: Final = 2048
 """Largest write that is done in place where writing may block. A terminal that is ready takes at
@@ -33,7 +33,7 @@ class TerminalOutput:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Take the descriptor, and what to call once, from any thread, if the terminal goes."""
-        self.meter: Final = OutputMeter(clock)
+        self.meter: Final = OutputMeasure(clock)
         self._fileno = fileno
         self._direct_fileno = _open_again(fileno)
         self._on_lost = on_lost

@@ -19,7 +19,7 @@ SLOW_MEMORY_S: Final = 5.0
 """How long after such a write the line counts as slow."""
 
 
-class OutputFigures(Struct, frozen=True):
+class OutputStats(Struct, frozen=True):
     """Output so far; for the status view."""
 
     total_bytes: int
@@ -34,7 +34,7 @@ class OutputFigures(Struct, frozen=True):
     is_slow: bool
 
 
-class OutputMeter:
+class OutputMeasure:
     """Counts writes and frames, and notices when the terminal drains slowly."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
@@ -70,12 +70,12 @@ class OutputMeter:
         """Whether the terminal drained slowly lately; animation should stop then."""
         return self._clock() - self._slow_at_s < SLOW_MEMORY_S
 
-    def figures(self) -> OutputFigures:
+    def figures(self) -> OutputStats:
         """Return the figures of this moment."""
         since_s = self._clock() - WINDOW_S
         recent_bytes = sum(size for at_s, size in tuple(self._writes) if at_s >= since_s)
         recent_frames = sum(at_s >= since_s for at_s in tuple(self._frames))
-        return OutputFigures(
+        return OutputStats(
             total_bytes=self._total_bytes,
             total_frames=self._total_frames,
             coalesced_frames=self._coalesced_frames,
@@ -86,7 +86,7 @@ class OutputMeter:
         )
 
 
-def told(figures: OutputFigures) -> str:
+def told(figures: OutputStats) -> str:
     """Return figures as a line for users."""
     parts = [
         f"output {_size(figures.bytes_per_s)}/s in {figures.frames_per_s:.1f} frames/s "

@@ -33,9 +33,9 @@ from tui.screen.encode import (
     move_cursor,
 )
 from tui.screen.immediate_screen import ImmediateScreen
-from tui.screen.line_pacing import LinePace, line_speed
+from tui.screen.line_pacing import LinePacing, line_speed
 from tui.screen.output import TerminalOutput
-from tui.screen.output_stats import OutputFigures, told
+from tui.screen.output_stats import OutputStats, told
 from tui.screen.paint import paint_update
 from tui.screen.style import StyleTable
 
@@ -87,7 +87,7 @@ class CellOutput(CrashReport[ReturnType], Generic[ReturnType]):
         self._maker = CellMaker()
         self._styles = StyleTable(ColorSystem.TRUECOLOR)
         self._terminal = TerminalState(0)
-        self._pace = LinePace(line_speed(os.environ), time.monotonic)
+        self._pace = LinePacing(line_speed(os.environ), time.monotonic)
         self._frame_is_owed = False
         self._caret_shown: bool | None = None
         self.shows_caret = False
@@ -113,7 +113,7 @@ class CellOutput(CrashReport[ReturnType], Generic[ReturnType]):
         else:
             self.refresh()
 
-    def output_figures(self) -> OutputFigures | None:
+    def output_figures(self) -> OutputStats | None:
         """Return the figures of the terminal's output; None where there is no terminal."""
         output = self._output
         return output.meter.figures() if output is not None else None

@@ -24,7 +24,7 @@ QUIET_S: Final = 0.3
 """How long the session must be quiet before the status line command runs again."""
 
 
-class OwnStatus:
+class UserStatusCommand:
     """The lines of the latest run; a new run ends one that is still going."""
 
     def __init__(

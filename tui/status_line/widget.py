@@ -44,7 +44,7 @@ _CONTEXT_WARNING: Final = 0.8
 """Share of the context window from which its figure is coloured."""
 
 
-class Status(Struct, frozen=True):
+class StatusLineState(Struct, frozen=True):
     """What the line says."""
 
     mode: Mode = Mode.DEFAULT
@@ -69,7 +69,7 @@ class Status(Struct, frozen=True):
     """Takes the place of everything but the mode: "press ctrl+c again to leave"."""
 
 
-def status_row(status: Status, width_cells: int) -> Row:
+def status_row(status: StatusLineState, width_cells: int) -> Row:
     """Return the line; what matters least goes first when there is no room."""
     labels = _SHORT_LABELS if width_cells < _NARROW_CELLS else MODE_LABELS
     mode: list[Run] = [(" " + labels[status.mode], Ink(MODE_ROLES[status.mode]))]
@@ -99,7 +99,7 @@ def status_row(status: Status, width_cells: int) -> Row:
     return Row((*mode, (" " * max(1, gap), MUTED), *right), is_copied=False)
 
 
-def _parts(status: Status, *, is_narrow: bool) -> list[list[Run]]:
+def _parts(status: StatusLineState, *, is_narrow: bool) -> list[list[Run]]:
     """Return the parts in reading order; the demo label comes first."""
     parts: list[list[Run]] = []
     if status.is_demo:
@@ -129,14 +129,14 @@ def _money(usd: float) -> str:
 
 
 class StatusLine(RowsWidget):
-    """Shows a `Status`."""
+    """Shows a `StatusLineState`."""
 
     def __init__(self, *, id: str | None = None) -> None:
         """Start with nothing known."""
         super().__init__(id=id)
-        self.status = Status()
+        self.status = StatusLineState()
 
-    def show(self, status: Status) -> None:
+    def show(self, status: StatusLineState) -> None:
         """Show another status."""
         if status != self.status:
             self.status = status

@@ -14,7 +14,7 @@ from msgspec import Struct
 from tui.terminal.title import knows_progress
 
 
-class Advice(Struct, frozen=True):
+class TerminalAdvice(Struct, frozen=True):
     """One ability."""
 
     name: str
@@ -24,7 +24,7 @@ class Advice(Struct, frozen=True):
     """What to set, as lines to copy; empty where nothing needs doing."""
 
 
-class Terminal(Struct, frozen=True):
+class TerminalProgram(Struct, frozen=True):
     """A terminal program."""
 
     name: str
@@ -40,51 +40,53 @@ _VSCODE: Final = (
     '{"key": "shift+enter", "command": "workbench.action.terminal.sendSequence", '
     '"args": {"text": "\\u001b[13;2u"}, "when": "terminalFocus"}'
 )
-_BY_PROGRAM: Final[Mapping[str, Terminal]] = {
-    "ghostty": Terminal("Ghostty", True),
-    "WezTerm": Terminal("WezTerm", False, "In ~/.wezterm.lua: config.enable_kitty_keyboard = true"),
-    "iTerm.app": Terminal(
+_BY_PROGRAM: Final[Mapping[str, TerminalProgram]] = {
+    "ghostty": TerminalProgram("Ghostty", True),
+    "WezTerm": TerminalProgram(
+        "WezTerm", False, "In ~/.wezterm.lua: config.enable_kitty_keyboard = true"
+    ),
+    "iTerm.app": TerminalProgram(
         "iTerm2", False, 'Settings, Profiles, Keys: switch on "Report keys using CSI u"'
     ),
-    "Apple_Terminal": Terminal(
-        "Terminal.app",
+    "Apple_Terminal": TerminalProgram(
+        "TerminalProgram.app",
         False,
         'It sends no shift+enter. Settings, Profiles, Keyboard: "Use Option as Meta key", then '
         "option+enter is a new line",
         has_true_colour=False,
     ),
-    "vscode": Terminal("the terminal of VS Code", False, _VSCODE),
-    "rio": Terminal("Rio", True),
-    "WarpTerminal": Terminal("Warp", False, "Warp sends no shift+enter; use ctrl+j"),
-    "Hyper": Terminal("Hyper", False, "Hyper sends no shift+enter; use ctrl+j"),
+    "vscode": TerminalProgram("the terminal of VS Code", False, _VSCODE),
+    "rio": TerminalProgram("Rio", True),
+    "WarpTerminal": TerminalProgram("Warp", False, "Warp sends no shift+enter; use ctrl+j"),
+    "Hyper": TerminalProgram("Hyper", False, "Hyper sends no shift+enter; use ctrl+j"),
 }
 
 
-def terminal_of(env: Mapping[str, str]) -> Terminal | None:
+def terminal_of(env: Mapping[str, str]) -> TerminalProgram | None:
     """Return the terminal that the environment names; None where it names none that is known."""
     found = _BY_PROGRAM.get(env.get("TERM_PROGRAM", ""))
     if found is not None:
         return found
     term = env.get("TERM", "")
     if env.get("KITTY_WINDOW_ID") or term == "xterm-kitty":
-        return Terminal("kitty", True)
+        return TerminalProgram("kitty", True)
     if env.get("ALACRITTY_WINDOW_ID") or term == "alacritty":
-        return Terminal("Alacritty", True)
+        return TerminalProgram("Alacritty", True)
     if term.startswith("foot"):
-        return Terminal("foot", True)
+        return TerminalProgram("foot", True)
     if env.get("WT_SESSION"):
-        return Terminal(
-            "Windows Terminal",
+        return TerminalProgram(
+            "Windows TerminalProgram",
             False,
             'In its settings.json, actions: {"keys": "shift+enter", "command": '
             '{"action": "sendInput", "input": "\\u001b[13;2u"}}',
         )
     if env.get("VTE_VERSION"):
-        return Terminal(
+        return TerminalProgram(
             "a VTE terminal (GNOME and the like)", False, "It sends no shift+enter; use ctrl+j"
         )
     if env.get("KONSOLE_VERSION"):
-        return Terminal(
+        return TerminalProgram(
             "Konsole",
             False,
             r"Settings, Edit Profile, Keyboard: give Return+Shift the output \E[13;2u",
@@ -92,11 +94,11 @@ def terminal_of(env: Mapping[str, str]) -> Terminal | None:
     return None
 
 
-def advise(env: Mapping[str, str]) -> Iterator[Advice]:
+def advise(env: Mapping[str, str]) -> Iterator[TerminalAdvice]:
     """Yield what there is to say about the terminal, the most needed first."""
     term = env.get("TERM", "")
     if term in {"", "dumb"}:
-        yield Advice(
+        yield TerminalAdvice(
             "terminal",
             "problem",
             f"TERM is {term or 'not set'}: the screen cannot be drawn",
@@ -105,37 +107,37 @@ def advise(env: Mapping[str, str]) -> Iterator[Advice]:
         return
     terminal = terminal_of(env)
     name = terminal.name if terminal is not None else f"TERM={term}"
-    yield Advice("terminal", "ok", name)
+    yield TerminalAdvice("terminal", "ok", name)
     yield _colour(env, terminal)
     yield _new_line(terminal)
     yield from _multiplexer(env)
     if "utf" not in _locale(env).lower():
-        yield Advice(
+        yield TerminalAdvice(
             "characters",
             "note",
             f"the locale is {_locale(env) or 'not set'}, which is no UTF-8",
             "export LANG=C.UTF-8",
         )
     if knows_progress(env):
-        yield Advice("progress", "ok", "shown by the terminal while the model works")
+        yield TerminalAdvice("progress", "ok", "shown by the terminal while the model works")
     if env.get("SSH_CONNECTION") or env.get("SSH_TTY"):
-        yield Advice(
+        yield TerminalAdvice(
             "ssh",
             "note",
             "the clipboard is reached through the terminal (OSC 52); pictures cannot be pasted",
         )
 
 
-def _colour(env: Mapping[str, str], terminal: Terminal | None) -> Advice:
+def _colour(env: Mapping[str, str], terminal: TerminalProgram | None) -> TerminalAdvice:
     if env.get("NO_COLOR"):
-        return Advice("colour", "note", "switched off by NO_COLOR")
+        return TerminalAdvice("colour", "note", "switched off by NO_COLOR")
     if env.get("COLORTERM", "") in {"truecolor", "24bit"}:
-        return Advice("colour", "ok", "24-bit")
+        return TerminalAdvice("colour", "ok", "24-bit")
     if terminal is not None and not terminal.has_true_colour:
-        return Advice(
+        return TerminalAdvice(
             "colour", "note", "256 colours, which is what this terminal has", "/theme ansi16"
         )
-    return Advice(
+    return TerminalAdvice(
         "colour",
         "note",
         "no 24-bit colour announced",
@@ -143,18 +145,20 @@ def _colour(env: Mapping[str, str], terminal: Terminal | None) -> Advice:
     )
 
 
-def _new_line(terminal: Terminal | None) -> Advice:
+def _new_line(terminal: TerminalProgram | None) -> TerminalAdvice:
     always = r"ctrl+j, or \ before enter, makes a new line everywhere"
     if terminal is None:
-        return Advice("new line", "note", f"it is not known whether shift+enter arrives; {always}")
+        return TerminalAdvice(
+            "new line", "note", f"it is not known whether shift+enter arrives; {always}"
+        )
     if terminal.sends_shift_enter:
-        return Advice("new line", "ok", "shift+enter")
-    return Advice("new line", "note", always, terminal.fix)
+        return TerminalAdvice("new line", "ok", "shift+enter")
+    return TerminalAdvice("new line", "note", always, terminal.fix)
 
 
-def _multiplexer(env: Mapping[str, str]) -> Iterator[Advice]:
+def _multiplexer(env: Mapping[str, str]) -> Iterator[TerminalAdvice]:
     if env.get("TMUX"):
-        yield Advice(
+        yield TerminalAdvice(
             "tmux",
             "note",
             "it passes keys, focus, colours, clipboard and notifications on when told to",
@@ -166,14 +170,14 @@ def _multiplexer(env: Mapping[str, str]) -> Iterator[Advice]:
             "set -g allow-passthrough on",
         )
     elif env.get("STY"):
-        yield Advice(
+        yield TerminalAdvice(
             "screen",
             "note",
             "GNU screen passes neither shift+enter nor 24-bit colour on, and takes ctrl+a",
             "For ctrl+a inside: press ctrl+a then a. /theme ansi16 suits its colours.",
         )
     elif env.get("ZELLIJ"):
-        yield Advice(
+        yield TerminalAdvice(
             "zellij",
             "note",
             "it takes ctrl+g, ctrl+o, ctrl+p, ctrl+s and ctrl+t for itself",

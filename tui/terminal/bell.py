@@ -27,7 +27,7 @@ _CHANNELS: Final[Mapping[str, tuple[str, str]]] = {
 """By the value of the setting: the notification, and what is heard with it."""
 
 
-class Attention:
+class TerminalBell:
     """Knows whether the window has the focus, and speaks up where it has not."""
 
     def __init__(

@@ -28,7 +28,7 @@ _KNOW_PROGRESS: Final = frozenset({"ghostty", "WezTerm", "iTerm.app"})
 """Values of `TERM_PROGRAM`. Others may show OSC 9 as a notification."""
 
 
-class Window:
+class TerminalTitle:
     """Says what goes on where it is seen while another window is looked at."""
 
     def __init__(self, write: Callable[[str], None], env: Mapping[str, str]) -> None:

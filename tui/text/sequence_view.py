@@ -10,7 +10,7 @@ from typing import TypeVar, overload
 Item = TypeVar("Item", covariant=True)
 
 
-class Joined(Sequence[Item]):
+class SequenceView(Sequence[Item]):
     """Reads like the sum of its parts; a slice takes only what is in it."""
 
     def __init__(self, parts: Sequence[Sequence[Item]]) -> None:

@@ -21,9 +21,9 @@ from tui.transcript.blocks import (
     ErrorBlock,
     HookLine,
     NoticeLine,
-    PersonMessage,
     ThinkingText,
     ToolCard,
+    UserMessage,
 )
 from tui.transcript.tool_card import ToolLevel, tool_card_rows
 
@@ -43,7 +43,7 @@ def block_rows(
     """Return the rows of a block; `is_detailed` unfolds what is folded, `level` is for calls."""
     width = max(1, width_cells - GUTTER_CELLS - 1)
     match block:
-        case PersonMessage():
+        case UserMessage():
             return _person(block, width, is_detailed)
         case AssistantText():
             # Drawn by `MarkdownStream`; this is its plain form, for what cannot hold one.
@@ -98,7 +98,7 @@ def _signed(sign: str, ink: Ink, rows: list[Row]) -> list[Row]:
     return indented(rows, ((f" {sign} ", ink),), _NO_SIGN)
 
 
-def _person(block: PersonMessage, width: int, is_detailed: bool) -> list[Row]:
+def _person(block: UserMessage, width: int, is_detailed: bool) -> list[Row]:
     sign, ink = {
         "prompt": ("❯", Ink(Role.PERSON, bold=True)),
         "shell": ("!", Ink(Role.SHELL, bold=True)),

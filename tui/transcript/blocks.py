@@ -26,7 +26,7 @@ ToolState = Literal[
 PromptKind = Literal["prompt", "shell", "command"]
 
 
-class PersonMessage(Struct, frozen=True):
+class UserMessage(Struct, frozen=True):
     """What the user sent."""
 
     key: str
@@ -136,7 +136,7 @@ class EndLine(Struct, frozen=True):
 
 
 Block = (
-    PersonMessage
+    UserMessage
     | AssistantText
     | ThinkingText
     | ToolCard

@@ -14,7 +14,7 @@ from agent.prompt.shell_command_note import NOTE
 from permissions.base.text.sanitize import sanitize
 from tui.text.safe_text import shown_display, shown_line, shown_prompt
 from tui.transcript.block_list import BlockList
-from tui.transcript.blocks import PersonMessage, ThinkingText, ToolCard
+from tui.transcript.blocks import ThinkingText, ToolCard, UserMessage
 from tui.transcript.streaming_answer import append_answer
 
 if TYPE_CHECKING:
@@ -29,10 +29,10 @@ def show_person(blocks: BlockList, message: Message) -> None:
     key = blocks.unseen(message.uid)
     note = NOTE.fullmatch(text.strip())
     if note is None:
-        blocks.append(PersonMessage(key, shown_prompt(text), "prompt"))
+        blocks.append(UserMessage(key, shown_prompt(text), "prompt"))
         return
     command, output = note["command"], sanitize(note["output"])
-    blocks.append(PersonMessage(key, sanitize(f"!{command}"), "shell"))
+    blocks.append(UserMessage(key, sanitize(f"!{command}"), "shell"))
     blocks.append(
         ToolCard(
             blocks.unseen(f"{message.uid}:output"),

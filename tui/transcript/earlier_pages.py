@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from agent.messages import Message
     from agent.session.archive.history_pages import Page, SessionPages
     from permissions.decision import Decision
-    from tui.transcript.model import Document
+    from tui.transcript.model import TranscriptModel
 
 _STATES: Final[Mapping[str, ToolState]] = {
     "ok": "ok",
@@ -36,12 +36,12 @@ _STATES: Final[Mapping[str, ToolState]] = {
 }
 
 
-class Past:
+class EarlierPages:
     """The pages of one session at a time."""
 
     def __init__(
         self,
-        document: Document,
+        document: TranscriptModel,
         start_worker: Callable[[Awaitable[None]], None],
         on_added: Callable[[], None],
     ) -> None:

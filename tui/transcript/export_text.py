@@ -17,11 +17,11 @@ from tui.transcript.blocks import (
     ErrorBlock,
     HookLine,
     NoticeLine,
-    PersonMessage,
     ThinkingText,
     ToolCard,
+    UserMessage,
 )
-from tui.transcript.diff.diff_view import FileDiff, diff_texts
+from tui.transcript.diff.diff_view import DiffHunks, diff_texts
 
 _SIGNS: Final = {"added": "+", "removed": "-", "same": " "}
 _PROMPTS: Final = {"prompt": "❯ ", "shell": "! ", "command": "/"}
@@ -47,7 +47,7 @@ def transcript_text(blocks: Iterable[Block]) -> str:
 def block_source(block: Block) -> str:
     """Return what a block says in full, with the sign of who says it in front."""
     match block:
-        case PersonMessage():
+        case UserMessage():
             sign = _PROMPTS[block.kind]
             bare = block.text.strip("\n").removeprefix(
                 sign.strip() if block.kind != "prompt" else ""
@@ -115,7 +115,7 @@ def patch(display: DiffDisplay) -> str:
     return "\n".join((f"--- {old}", f"+++ b/{display.path}", *_hunks(diff, display.first_line - 1)))
 
 
-def _hunks(diff: FileDiff, before: int) -> Iterator[str]:
+def _hunks(diff: DiffHunks, before: int) -> Iterator[str]:
     for hunk in diff.hunks:
         olds = [line.old_number for line in hunk if line.old_number is not None]
         news = [line.new_number for line in hunk if line.new_number is not None]

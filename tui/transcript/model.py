@@ -1,8 +1,8 @@
 """Fold agent events into frozen view data: pure, without a clock, a terminal or a toolkit.
 
-`Document.apply` is total (any event in any order) and deterministic: the same events at the same
-times give the same blocks. Time comes in as a number. Source: streaming-and-events, "The Output
-Rendering Model".
+`TranscriptModel.apply` is total (any event in any order) and deterministic: the same events at the
+same times give the same blocks. Time comes in as a number. Source: streaming-and-events, "The
+Output Rendering Model".
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from tui.transcript.blocks import (
     Figures,
     HookLine,
     NoticeLine,
-    PersonMessage,
     Phase,
     PromptKind,
     RetryCountdown,
     ThinkingText,
     ToolCard,
+    UserMessage,
 )
-from tui.transcript.subagent_cards import AgentCards
+from tui.transcript.subagent_cards import SubagentCards
 
 if TYPE_CHECKING:
     # To make the events' classes takes longer than a frame, and the first frame shows none.
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
         ToolResult,
     )
     from permissions.decision import Decision
-    from tui.transcript.streaming_answer import GrowingAnswer
+    from tui.transcript.streaming_answer import StreamingAnswer
 
 LIVE_OUTPUT_CHARS: Final = 16_000
 """How much of a running call's output is kept for the screen; the result has the rest."""
@@ -59,7 +59,7 @@ _QUIET_ENDS: Final = frozenset({"completed", "error", "prompt_too_long"})
 """Ends that need no line: done, or told by the `ErrorEvent` before them."""
 
 
-class Document:
+class TranscriptModel:
     """The transcript as data. Blocks are frozen; a changed block is another object in its place."""
 
     def __init__(self, folder: str = "", home: str = "") -> None:
@@ -73,9 +73,9 @@ class Document:
         self.folder = folder
         """The conversation's, as calls name it; what waits is shown as seen from it."""
         self._list = BlockList()
-        self._agents = AgentCards(self._list)
+        self._agents = SubagentCards(self._list)
         self._pending_prompts: list[str] = []
-        self._answers: dict[str, GrowingAnswer] = {}
+        self._answers: dict[str, StreamingAnswer] = {}
         self._cleaners: dict[str, Sanitizer] = {}
         self._before_hook: Activity | None = None
         self._finished_tokens = 0
@@ -95,7 +95,7 @@ class Document:
         if kind == "prompt":
             self._pending_prompts.append(key)
         if as_typed(text) == text:
-            self._list.append(PersonMessage(key, shown_prompt(text), kind))
+            self._list.append(UserMessage(key, shown_prompt(text), kind))
         if kind == "prompt":
             self._finished_tokens = 0
             self.activity = Activity("requesting", at_s)
@@ -275,10 +275,10 @@ class Document:
         text = self._cleaned(key, event.text)
         if block is None:
             from tui.transcript.streaming_answer import (
-                GrowingAnswer,  # with the first answer, not the first frame
+                StreamingAnswer,  # with the first answer, not the first frame
             )
 
-            self._answers[key] = GrowingAnswer(self._list, event.message_uid, key)
+            self._answers[key] = StreamingAnswer(self._list, event.message_uid, key)
         if (answer := self._answers.get(key)) is not None:
             answer.grow(text)
         elif isinstance(block, AssistantText):

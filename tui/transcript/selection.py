@@ -11,17 +11,17 @@ from msgspec.structs import replace
 from themes.theme import Role
 from tui.screen.width import clusters, text_width
 from tui.text.styled_rows import Row, Run
-from tui.transcript.viewport import Place, Viewport
+from tui.transcript.viewport import RowPosition, Viewport
 
 Step = Literal["left", "right", "up", "down", "line_start", "line_end"]
 
 
-class Mark(Struct, frozen=True):
+class TranscriptSelection(Struct, frozen=True):
     """From where the button went down to where the pointer is; columns in cells."""
 
-    anchor: Place
+    anchor: RowPosition
     anchor_x: int
-    head: Place
+    head: RowPosition
     head_x: int
     is_open: bool = False
     """Whether the button is still down."""
@@ -38,11 +38,13 @@ class Mark(Struct, frozen=True):
         second = (self.head.block, self.head.line, self.head_x)
         return (first, second) if first <= second else (second, first)
 
-    def to(self, place: Place, x: int) -> Mark:
+    def to(self, place: RowPosition, x: int) -> TranscriptSelection:
         """Return the mark with its head elsewhere."""
         return replace(self, head=place, head_x=x)
 
-    def stepped(self, step: Step, rows: Sequence[tuple[Place, Row]]) -> Mark | None:
+    def stepped(
+        self, step: Step, rows: Sequence[tuple[RowPosition, Row]]
+    ) -> TranscriptSelection | None:
         """Return the mark with its head a cell or a row on; None where that row is not shown."""
         shown = {place: number for number, (place, _) in enumerate(rows)}
         number = shown.get(self.head)
@@ -62,7 +64,7 @@ class Mark(Struct, frozen=True):
                 x = text_width(rows[number][1].text)
         return self.to(rows[number][0], x) if 0 <= number < len(rows) else None
 
-    def closed(self) -> Mark:
+    def closed(self) -> TranscriptSelection:
         """Return the mark after the button went up."""
         return replace(self, is_open=False)
 
@@ -70,7 +72,7 @@ class Mark(Struct, frozen=True):
         """Whether both ends lie in the first `count` blocks."""
         return max(self.anchor.block, self.head.block) < count
 
-    def columns(self, place: Place) -> tuple[int, int | None] | None:
+    def columns(self, place: RowPosition) -> tuple[int, int | None] | None:
         """Return the marked columns of a row: start, and end or None for all the rest."""
         (first_block, first_line, first_x), (last_block, last_line, last_x) = self.edges
         here = (place.block, place.line)
@@ -81,7 +83,7 @@ class Mark(Struct, frozen=True):
         return start, end
 
 
-def marked_row(line: Row, place: Place, mark: Mark) -> Row:
+def marked_row(line: Row, place: RowPosition, mark: TranscriptSelection) -> Row:
     """Return the row with its marked part on the selection's ground; the same row if none is."""
     columns = mark.columns(place)
     if columns is None or mark.is_empty or not line.is_copied:
@@ -104,7 +106,7 @@ def marked_row(line: Row, place: Place, mark: Mark) -> Row:
     return replace(line, runs=tuple(runs))
 
 
-def marked_text(viewport: Viewport, mark: Mark) -> str:
+def marked_text(viewport: Viewport, mark: TranscriptSelection) -> str:
     """Return the marked text: logical lines, without gutters, padding, soft wraps and hints.
 
     Lines of a change keep their signs where added, removed and unchanged ones are among them: a
@@ -120,7 +122,7 @@ def marked_text(viewport: Viewport, mark: Mark) -> str:
         height = viewport.height_of(block)
         end = min(last_line + 1, height) if block == last_block else height
         for number in range(start, end):
-            place = Place(block, number)
+            place = RowPosition(block, number)
             line = viewport.row(place)
             columns = mark.columns(place)
             if columns is None or not line.is_copied:

@@ -6,10 +6,10 @@ from msgspec.structs import replace
 
 from tui.transcript.block_list import BlockList
 from tui.transcript.blocks import AssistantText
-from tui.transcript.markdown.markdown_parts import TextPart, TextParts, split_text
+from tui.transcript.markdown.markdown_parts import MarkdownPart, MarkdownParts, split_text
 
 
-class GrowingAnswer:
+class StreamingAnswer:
     """Text that streams in; its blocks stand one after the other in the list."""
 
     def __init__(self, blocks: BlockList, uid: str, key: str) -> None:
@@ -18,7 +18,7 @@ class GrowingAnswer:
         self._uid = uid
         self._key = key
         self._count = 1
-        self._parts = TextParts()
+        self._parts = MarkdownParts()
         blocks.remember(uid, key)
         blocks.append(AssistantText(key, "", is_streaming=True))
 
@@ -38,7 +38,7 @@ class GrowingAnswer:
         """The text is complete."""
         self._put(self._parts.current, is_streaming=False)
 
-    def _put(self, part: TextPart, *, is_streaming: bool) -> None:
+    def _put(self, part: MarkdownPart, *, is_streaming: bool) -> None:
         block = self._blocks.get(part_key(self._key, self._count - 1))
         if isinstance(block, AssistantText):
             self._blocks.replace(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _AGENT_TOOLS: Final = frozenset({"Agent", "Task"})
 
 
-class AgentCards:
+class SubagentCards:
     """Which card is which agent's: an agent heard of first takes the oldest card without one."""
 
     def __init__(self, blocks: BlockList) -> None:

@@ -15,14 +15,14 @@ from tui.text.highlight import Highlighter
 from tui.text.styled_rows import BLANK, Row
 from tui.transcript.block_layout import Layout, make_layout
 from tui.transcript.block_rows import needs_gap
-from tui.transcript.blocks import AssistantText, Block, PersonMessage, ThinkingText, ToolCard
+from tui.transcript.blocks import AssistantText, Block, ThinkingText, ToolCard, UserMessage
 from tui.transcript.tool_card import ToolLevel
 
 _KEPT_LAYOUTS: Final = 400
 """Layouts further from the screen than this many blocks are dropped."""
 
 
-class Entry(Struct):
+class ViewportEntry(Struct):
     """One block and what was made of it."""
 
     block: Block
@@ -34,7 +34,7 @@ class Entry(Struct):
     generation: int = 0
 
 
-class Place(Struct, frozen=True):
+class RowPosition(Struct, frozen=True):
     """A row of the transcript, whatever lies around it."""
 
     block: int
@@ -54,15 +54,15 @@ class Viewport(Struct):
     """Of calls of tools that `levels` does not name."""
     is_following: bool = True
     """Whether new rows push old ones up; ends with scrolling up, comes back at the end."""
-    top: Place = field(default_factory=lambda: Place(0, 0))
+    top: RowPosition = field(default_factory=lambda: RowPosition(0, 0))
     unseen_blocks: int = 0
     """Blocks added below since the user scrolled up."""
-    _entries: list[Entry] = field(default_factory=list)
+    _entries: list[ViewportEntry] = field(default_factory=list)
     _sums: list[int] = field(default_factory=lambda: [0])
     """Estimated rows before each block, as far as they were asked for since something changed."""
 
     @property
-    def entries(self) -> Sequence[Entry]:
+    def entries(self) -> Sequence[ViewportEntry]:
         """The blocks, read only."""
         return self._entries
 
@@ -78,7 +78,7 @@ class Viewport(Struct):
             before = blocks[index - 1] if index else None
             gap = needs_gap(before, block, is_detailed=self.is_detailed)
             if index == len(entries):
-                entries.append(Entry(block, gap, None, self._estimate(block) + gap))
+                entries.append(ViewportEntry(block, gap, None, self._estimate(block) + gap))
                 continue
             entry = entries[index]
             entry.has_gap = gap
@@ -94,21 +94,21 @@ class Viewport(Struct):
 
     def add_before(self, blocks: Sequence[Block]) -> None:
         """Take blocks that come before all others; what is looked at stays where it is."""
-        new: list[Entry] = []
+        new: list[ViewportEntry] = []
         previous: Block | None = None
         for block in blocks:
             gap = needs_gap(previous, block, is_detailed=self.is_detailed)
-            new.append(Entry(block, gap, None, self._estimate(block) + gap))
+            new.append(ViewportEntry(block, gap, None, self._estimate(block) + gap))
             previous = block
         if self._entries and previous is not None:
             first = self._entries[0]
             had_gap = first.has_gap
             first.has_gap = needs_gap(previous, first.block, is_detailed=self.is_detailed)
             if self.top.block == 0 and not had_gap and first.has_gap:
-                self.top = Place(0, self.top.line + 1)
+                self.top = RowPosition(0, self.top.line + 1)
         self._entries[0:0] = new
         self._sums = [0]
-        self.top = Place(self.top.block + len(new), self.top.line)
+        self.top = RowPosition(self.top.block + len(new), self.top.line)
 
     def resize(self, width_cells: int, height_rows: int) -> None:
         """Take a new size; layouts of another width are dropped."""
@@ -161,19 +161,19 @@ class Viewport(Struct):
             else:
                 entry.layout = None
 
-    def visible(self) -> list[tuple[Place, Row]]:
+    def visible(self) -> list[tuple[RowPosition, Row]]:
         """Return what is on the screen, top first; fewer rows than fit when there is less."""
         if self.is_following:
             self.top = self._last_top()
-        rows: list[tuple[Place, Row]] = []
-        place: Place | None = self.top if self._entries else None
+        rows: list[tuple[RowPosition, Row]] = []
+        place: RowPosition | None = self.top if self._entries else None
         while place is not None and len(rows) < self.height_rows:
             rows.append((place, self.row(place)))
             place = self._next(place)
         self._drop_far_layouts()
         return rows
 
-    def row(self, place: Place) -> Row:
+    def row(self, place: RowPosition) -> Row:
         """Return one row."""
         entry = self._entries[place.block]
         line = place.line - entry.has_gap
@@ -199,7 +199,7 @@ class Viewport(Struct):
 
     def to_start(self) -> None:
         """Go to the first row."""
-        self.top = Place(0, 0)
+        self.top = RowPosition(0, 0)
         end = self._last_top()
         self._set_following(end == self.top)
 
@@ -214,8 +214,8 @@ class Viewport(Struct):
             index += 1
         index += direction
         while 0 <= index < len(self._entries):
-            if isinstance(self._entries[index].block, PersonMessage):
-                self.top = Place(index, int(self._entries[index].has_gap))
+            if isinstance(self._entries[index].block, UserMessage):
+                self.top = RowPosition(index, int(self._entries[index].has_gap))
                 end = self._last_top()
                 is_at_end = (self.top.block, self.top.line) >= (end.block, end.line)
                 self._set_following(is_at_end)
@@ -223,13 +223,13 @@ class Viewport(Struct):
             index += direction
         return False
 
-    def to_place(self, place: Place) -> None:
+    def to_place(self, place: RowPosition) -> None:
         """Put a row on the screen, where possible with a third of the height above it."""
         block = max(0, min(place.block, len(self._entries) - 1))
         if not self._entries:
             return
         self._set_following(False)
-        self.top = Place(block, max(0, min(place.line, self.height_of(block) - 1)))
+        self.top = RowPosition(block, max(0, min(place.line, self.height_of(block) - 1)))
         self.scroll(-(self.height_rows // 3))
         end = self._last_top()
         if (end.block, end.line) <= (self.top.block, self.top.line):
@@ -257,7 +257,7 @@ class Viewport(Struct):
         """Return the rows of a block, the gap before it included."""
         return self._layout(index).height + self._entries[index].has_gap
 
-    def _known_height(self, entry: Entry) -> int:
+    def _known_height(self, entry: ViewportEntry) -> int:
         if entry.layout is None:
             return entry.rows_before_layout
         return entry.layout.height + entry.has_gap
@@ -280,47 +280,47 @@ class Viewport(Struct):
             entry.generation = self.highlighter.generation
         return entry.layout
 
-    def _last_top(self) -> Place:
+    def _last_top(self) -> RowPosition:
         """Return the top row that puts the last row at the bottom."""
         left = self.height_rows
         for index in range(len(self._entries) - 1, -1, -1):
             height = self.height_of(index)
             if height >= left:
-                return Place(index, height - left)
+                return RowPosition(index, height - left)
             left -= height
-        return Place(0, 0)
+        return RowPosition(0, 0)
 
-    def _next(self, place: Place) -> Place | None:
+    def _next(self, place: RowPosition) -> RowPosition | None:
         if place.line + 1 < self.height_of(place.block):
-            return Place(place.block, place.line + 1)
+            return RowPosition(place.block, place.line + 1)
         block = place.block + 1
         while block < len(self._entries):
             if self.height_of(block):
-                return Place(block, 0)
+                return RowPosition(block, 0)
             block += 1
         return None
 
-    def _previous(self, place: Place) -> Place | None:
+    def _previous(self, place: RowPosition) -> RowPosition | None:
         if place.line > 0:
-            return Place(place.block, place.line - 1)
+            return RowPosition(place.block, place.line - 1)
         block = place.block - 1
         while block >= 0:
             height = self.height_of(block)
             if height:
-                return Place(block, height - 1)
+                return RowPosition(block, height - 1)
             block -= 1
         return None
 
     def _clamp(self) -> None:
         if not self._entries:
-            self.top = Place(0, 0)
+            self.top = RowPosition(0, 0)
             self._set_following(True)
             return
         if self.is_following:
             return
         block = min(self.top.block, len(self._entries) - 1)
         line = min(self.top.line, max(0, self.height_of(block) - 1))
-        self.top = Place(block, line)
+        self.top = RowPosition(block, line)
         end = self._last_top()
         if (end.block, end.line) < (block, line):
             self.top = end
@@ -351,7 +351,7 @@ class Viewport(Struct):
     def _estimate(self, block: Block) -> int:
         width = max(10, self.width_cells - 4)
         match block:
-            case PersonMessage() | AssistantText():
+            case UserMessage() | AssistantText():
                 return 1 + block.text.count("\n") + len(block.text) // width
             case ThinkingText() if self.is_detailed:
                 return 2 + block.text.count("\n") + len(block.text) // width

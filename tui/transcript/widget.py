@@ -28,9 +28,9 @@ from tui.text.wrap import runs_width
 from tui.theme.palette import Palette
 from tui.transcript.blocks import Block
 from tui.transcript.search_marks import row_with_hits
-from tui.transcript.selection import Mark, Step, marked_row, marked_text
+from tui.transcript.selection import Step, TranscriptSelection, marked_row, marked_text
 from tui.transcript.tool_card import ToolLevel
-from tui.transcript.viewport import Place, Viewport
+from tui.transcript.viewport import RowPosition, Viewport
 from tui.widgets.rows_widget import PaletteHost
 from tui.widgets.strip_cache import StripCache
 
@@ -38,7 +38,7 @@ WHEEL_ROWS: Final = 3
 NEAR_START_BLOCKS: Final = 20
 
 
-class Transcript(Listens, DrawsRows):
+class TranscriptWidget(Listens, DrawsRows):
     """All blocks of the conversation."""
 
     ALLOW_SELECT = False
@@ -59,16 +59,16 @@ class Transcript(Listens, DrawsRows):
         """Start empty."""
         super().__init__(id=id)
         self.viewport = Viewport(highlighter)
-        self._painted: list[tuple[Place | None, Row]] = []
+        self._painted: list[tuple[RowPosition | None, Row]] = []
         self._painted_size = (0, 0)
         self.added_before = 0
         """How many blocks ever came before those that were there: places move by as many."""
         self.near_start: Callable[[], None] = lambda: None
         """Called while the user looks at what is nearly the first block: there may be more."""
         self._strips = StripCache()
-        self._mark: Mark | None = None
+        self._mark: TranscriptSelection | None = None
         self._needle = ""
-        self._hit: Place | None = None
+        self._hit: RowPosition | None = None
         self._header: Sequence[Row] = ()
 
     @property
@@ -94,7 +94,7 @@ class Transcript(Listens, DrawsRows):
         """Take blocks that come before all others; the rows in view stay where they are."""
         self._mark = None
         if self._hit is not None:
-            self._hit = Place(self._hit.block + len(blocks), self._hit.line)
+            self._hit = RowPosition(self._hit.block + len(blocks), self._hit.line)
         self.added_before += len(blocks)
         self.viewport.add_before(blocks)
 
@@ -177,7 +177,7 @@ class Transcript(Listens, DrawsRows):
         self.update_rows()
         return has_moved
 
-    def to_hit(self, place: Place) -> None:
+    def to_hit(self, place: RowPosition) -> None:
         """Show a row where something was found, and set it apart from the others.
 
         A third of the height below the top, where there is that much above it.
@@ -265,7 +265,9 @@ class Transcript(Listens, DrawsRows):
             self.to_end()
             return
         place = self._place_at(y)
-        self._mark = Mark(place, x, place, x, is_open=True) if place is not None else None
+        self._mark = (
+            TranscriptSelection(place, x, place, x, is_open=True) if place is not None else None
+        )
         if self._mark is not None:
             self.capture_mouse()
         self.update_rows()
@@ -298,7 +300,7 @@ class Transcript(Listens, DrawsRows):
         region = self.content_region
         return int(event.screen_x) - region.x, int(event.screen_y) - region.y
 
-    def _place_at(self, y: int) -> Place | None:
+    def _place_at(self, y: int) -> RowPosition | None:
         if 0 <= y < len(self._painted):
             place = self._painted[y][0]
             if place is not None:
@@ -337,11 +339,11 @@ class Transcript(Listens, DrawsRows):
         lines = [self._painted[y][1] if y < len(self._painted) else BLANK for y in rows]
         return [self._strips.strip(line, width, palette, limit=limit) for line in lines]
 
-    def _screen_rows(self) -> list[tuple[Place | None, Row]]:
+    def _screen_rows(self) -> list[tuple[RowPosition | None, Row]]:
         height = self.size.height
         if not self.viewport.entries:
             return [(None, line) for line in self._header[:height]]
-        rows: list[tuple[Place | None, Row]] = []
+        rows: list[tuple[RowPosition | None, Row]] = []
         for place, line in self.viewport.visible():
             shown = line
             if self._needle:
@@ -354,8 +356,8 @@ class Transcript(Listens, DrawsRows):
         return self._with_position(rows)
 
     def _with_position(
-        self, rows: list[tuple[Place | None, Row]]
-    ) -> list[tuple[Place | None, Row]]:
+        self, rows: list[tuple[RowPosition | None, Row]]
+    ) -> list[tuple[RowPosition | None, Row]]:
         """Add scrollbar and hint, both only while the user reads further up."""
         start, length = self.viewport.thumb(len(rows))
         width = self.size.width

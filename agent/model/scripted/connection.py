@@ -39,7 +39,7 @@ class HungUp(Exception):
     """The client closed the connection while an answer was being sent."""
 
 
-class Connection:
+class ServerConnection:
     """Reads requests and writes answers on one socket."""
 
     def __init__(

@@ -78,7 +78,7 @@ class Stall(Struct, frozen=True):
     hold: str | None = None
 
 
-class ErrorEvent(Struct, frozen=True):
+class ErrorFault(Struct, frozen=True):
     """Send an `error` event inside the stream, and end it."""
 
     at: Position = Position()
@@ -116,7 +116,7 @@ class WholeJson(Struct, frozen=True):
     """Answer a stream request with one JSON message, as simple servers do."""
 
 
-PlacedFault = Cut | Stall | ErrorEvent | Insert
+PlacedFault = Cut | Stall | ErrorFault | Insert
 """Those that strike at a point of the answer."""
 
-Fault = Status | Cut | Stall | ErrorEvent | Insert | Drop | Duplicate | NoUsage | WholeJson
+Fault = Status | Cut | Stall | ErrorFault | Insert | Drop | Duplicate | NoUsage | WholeJson

@@ -26,7 +26,7 @@ class Frame(Struct, frozen=True):
         return f"event: {self.event}\ndata: {json.dumps(self.data)}\n\n".encode()
 
 
-class Answer(Struct, frozen=True):
+class ScriptedAnswer(Struct, frozen=True):
     """A turn made concrete for one request: final blocks, stop reason and usage."""
 
     message_id: str
@@ -52,7 +52,7 @@ class Answer(Struct, frozen=True):
 
 def make_answer(
     turn: Turn, *, prefix: PrefixChain, message_id: str, model: str, input_usage: Mapping[str, Any]
-) -> Answer:
+) -> ScriptedAnswer:
     """Give the turn's parts their ids and signatures, and count its tokens.
 
     `prefix` holds the request and is extended by the answer's blocks.
@@ -69,7 +69,7 @@ def make_answer(
         "output_tokens": output_tokens,
         "output_tokens_details": {"thinking_tokens": thinking_tokens},
     }
-    return Answer(
+    return ScriptedAnswer(
         message_id=message_id,
         model=model,
         blocks=tuple(blocks),
@@ -81,7 +81,7 @@ def make_answer(
     )
 
 
-def frames_of(answer: Answer, *, words_per_delta: int) -> Iterator[Frame]:
+def frames_of(answer: ScriptedAnswer, *, words_per_delta: int) -> Iterator[Frame]:
     """Yield the events of the answer, `message_start` to `message_stop`."""
     head = {
         **_message_head(answer),
@@ -116,7 +116,7 @@ def frames_of(answer: Answer, *, words_per_delta: int) -> Iterator[Frame]:
     yield Frame("message_stop", {"type": "message_stop"})
 
 
-def _message_head(answer: Answer) -> dict[str, Any]:
+def _message_head(answer: ScriptedAnswer) -> dict[str, Any]:
     return {
         "id": answer.message_id,
         "type": "message",

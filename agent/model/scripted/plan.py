@@ -13,7 +13,7 @@ from agent.model.scripted.faults import (
     Cut,
     Drop,
     Duplicate,
-    ErrorEvent,
+    ErrorFault,
     Fault,
     Insert,
     NoUsage,
@@ -26,7 +26,7 @@ from agent.model.scripted.faults import (
 from agent.model.scripted.frames import Frame
 
 
-class Head(Struct, frozen=True):
+class SendHead(Struct, frozen=True):
     """Send the status line and headers."""
 
 
@@ -50,7 +50,7 @@ class End(Struct, frozen=True):
     how: Literal["finish", "reset", "close", "end"] = "finish"
 
 
-Step = Head | Send | Wait | End
+Step = SendHead | Send | Wait | End
 
 
 def plan_stream(
@@ -60,8 +60,8 @@ def plan_stream(
     kept = list(frames)
     for fault in faults:
         kept = _edited(kept, fault)
-    steps: list[Step] = [Head(), *(Send(f.encode(), f.tokens) for f in kept), End()]
-    placed = [f for f in faults if isinstance(f, Cut | Stall | ErrorEvent | Insert)]
+    steps: list[Step] = [SendHead(), *(Send(f.encode(), f.tokens) for f in kept), End()]
+    placed = [f for f in faults if isinstance(f, Cut | Stall | ErrorFault | Insert)]
     at_events = [(fault, _index(kept, fault.at)) for fault in placed if fault.at.place != "byte"]
     # Later places first, so that an insertion does not move the places still to come.
     for fault, index in sorted(at_events, key=lambda item: item[1], reverse=True):
@@ -76,7 +76,7 @@ def plan_stream(
 
 def plan_body(body: bytes, faults: Sequence[Fault]) -> list[Step]:
     """Return the steps that send a body that is no event stream."""
-    steps: list[Step] = [Head(), Send(body), End()]
+    steps: list[Step] = [SendHead(), Send(body), End()]
     for fault in faults:
         if isinstance(fault, Cut | Stall):
             match fault.at.place:
@@ -109,7 +109,7 @@ def _edited(frames: list[Frame], fault: Fault) -> list[Frame]:
             return [f for at, frame in enumerate(frames) for f in [frame] * (1 + (at == doubled))]
         case NoUsage():
             return [replace(frame, data=_without_usage(frame.data)) for frame in frames]
-        case Cut() | Stall() | ErrorEvent() | Insert() | Status() | WholeJson():
+        case Cut() | Stall() | ErrorFault() | Insert() | Status() | WholeJson():
             return frames
     assert_never(fault)
 
@@ -175,7 +175,7 @@ def _struck(steps: list[Step], fault: PlacedFault, index: int) -> list[Step]:
             return [*before, Wait(fault.seconds, fault.hold), *after]
         case Insert():
             return [*before, Send(fault.data), *after]
-        case ErrorEvent():
+        case ErrorFault():
             body = error_body(fault.error_type, fault.message, fault.error_code, "req_in_stream")
             return [*before, Send(f"event: error\ndata: {body}\n\n".encode()), End()]
     assert_never(fault)

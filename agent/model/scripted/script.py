@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from agent.model.scripted.cache import CacheSimulation
 from agent.model.scripted.choose import holds, last_result, prompt_of
 from agent.model.scripted.faults import Fault, Status, WholeJson
-from agent.model.scripted.frames import Answer, frames_of, make_answer
+from agent.model.scripted.frames import ScriptedAnswer, frames_of, make_answer
 from agent.model.scripted.plan import Step, error_body, plan_body, plan_stream
 from agent.model.scripted.prefix import PrefixChain, chain_of, sign_summary
 from agent.model.scripted.record import RecordedRequest
@@ -26,7 +26,7 @@ from agent.model.scripted.scenario import (
     Turn,
 )
 from agent.model.scripted.substitute import substitute
-from agent.model.scripted.validate import Problem, find_problem
+from agent.model.scripted.validate import RequestProblem, find_problem
 
 MAX_BODY_BYTES: Final = 32 * 1024 * 1024
 
@@ -45,7 +45,7 @@ ERROR_TYPES: Final[Mapping[int, str]] = {
 }
 
 
-class Response(Struct, frozen=True):
+class ScriptedResponse(Struct, frozen=True):
     """An answer, ready to be performed on a connection."""
 
     status: int
@@ -56,7 +56,7 @@ class Response(Struct, frozen=True):
     pace: Pace
 
 
-class Script:
+class ScriptPlayer:
     """A scenario being played: what was used up, what struck, what is cached."""
 
     def __init__(
@@ -77,7 +77,7 @@ class Script:
         self._written: dict[str, tuple[str, str]] = {}
         """Digest at an answer's last block, to the turn's name and its stop reason."""
 
-    def answer(self, record: RecordedRequest, raw_body: bytes) -> Response:
+    def answer(self, record: RecordedRequest, raw_body: bytes) -> ScriptedResponse:
         """Return the answer and note in `record` how it came about."""
         faults = [plan.fault for plan in self._due(record, turn=None)]
         for fault in faults:
@@ -85,9 +85,9 @@ class Script:
                 return self._status(record, fault, faults)
         problem = self._unauthorised(record)
         if problem is None and raw_body and not record.body:
-            problem = Problem("The request body is not valid JSON")
+            problem = RequestProblem("The request body is not valid JSON")
         if problem is None and len(raw_body) > MAX_BODY_BYTES:
-            problem = Problem("Request exceeds the maximum size", 413, "request_too_large")
+            problem = RequestProblem("Request exceeds the maximum size", 413, "request_too_large")
         if problem is not None:
             return self._rejected(record, problem)
         if record.method == "POST" and record.path == "/v1/messages":
@@ -100,14 +100,14 @@ class Script:
                 return self._models(record, faults)
         elif record.method in ("GET", "HEAD") and record.path == "/":
             return _json(200, {"name": f"scripted: {self.scenario.name}"}, faults)
-        return self._rejected(record, Problem("Not Found", 404, "not_found_error"))
+        return self._rejected(record, RequestProblem("Not Found", 404, "not_found_error"))
 
-    def _messages(self, record: RecordedRequest, faults: list[Fault]) -> Response:
+    def _messages(self, record: RecordedRequest, faults: list[Fault]) -> ScriptedResponse:
         body = record.body
         model = self._model(str(body.get("model", "")))
         if model is None:
             return self._rejected(
-                record, Problem(f"model: {body.get('model')}", 404, "not_found_error")
+                record, RequestProblem(f"model: {body.get('model')}", 404, "not_found_error")
             )
         chain = chain_of(body)
         after, stop_reason = self._written.get(_last_assistant_digest(chain), ("", ""))
@@ -126,7 +126,7 @@ class Script:
         turn = self._turn(record, after)
         if turn is None:
             return self._rejected(
-                record, Problem(f"the script has no answer for request {record.number}")
+                record, RequestProblem(f"the script has no answer for request {record.number}")
             )
         record.turn = turn.name
         if turn.fault is not None:
@@ -151,8 +151,8 @@ class Script:
         return self._stream(record, answer, turn.pace or self.scenario.pace, faults)
 
     def _stream(
-        self, record: RecordedRequest, answer: Answer, pace: Pace, faults: Sequence[Fault]
-    ) -> Response:
+        self, record: RecordedRequest, answer: ScriptedAnswer, pace: Pace, faults: Sequence[Fault]
+    ) -> ScriptedResponse:
         if not record.body.get("stream") or any(isinstance(f, WholeJson) for f in faults):
             return _json(200, answer.message(), faults)
         words = pace.delta_tokens or (1 if pace.tokens_per_s else 8)
@@ -160,7 +160,7 @@ class Script:
             frames_of(answer, words_per_delta=words), faults, chunk_bytes=pace.chunk_bytes
         )
         headers = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache"}
-        return Response(200, headers, tuple(steps), None, pace)
+        return ScriptedResponse(200, headers, tuple(steps), None, pace)
 
     def _turn(self, record: RecordedRequest, after: str) -> Turn | None:
         if self._respond is not None and (turn := self._respond(record)) is not None:
@@ -194,17 +194,17 @@ class Script:
                 return model
         return ModelInfo(name) if self.scenario.any_model and name else None
 
-    def _models(self, record: RecordedRequest, faults: Sequence[Fault]) -> Response:
+    def _models(self, record: RecordedRequest, faults: Sequence[Fault]) -> ScriptedResponse:
         name = record.path.removeprefix("/v1/models").strip("/")
         if not name:
             listed = [_model_json(model) for model in self.scenario.models]
             return _json(200, {"data": listed, "has_more": False}, faults)
         model = self._model(name)
         if model is None:
-            return self._rejected(record, Problem(f"model: {name}", 404, "not_found_error"))
+            return self._rejected(record, RequestProblem(f"model: {name}", 404, "not_found_error"))
         return _json(200, _model_json(model), faults)
 
-    def _unauthorised(self, record: RecordedRequest) -> Problem | None:
+    def _unauthorised(self, record: RecordedRequest) -> RequestProblem | None:
         wanted = self.scenario.api_key
         if wanted is None:
             return None
@@ -217,13 +217,15 @@ class Script:
                 known = api_key
             case "any":
                 known = bearer or api_key
-        return None if known else Problem("invalid x-api-key", 401, "authentication_error")
+        return None if known else RequestProblem("invalid x-api-key", 401, "authentication_error")
 
-    def _rejected(self, record: RecordedRequest, problem: Problem) -> Response:
+    def _rejected(self, record: RecordedRequest, problem: RequestProblem) -> ScriptedResponse:
         record.problem = problem.message
         return self._status(record, Status(problem.status, problem.error_type, problem.message), ())
 
-    def _status(self, record: RecordedRequest, fault: Status, faults: Sequence[Fault]) -> Response:
+    def _status(
+        self, record: RecordedRequest, fault: Status, faults: Sequence[Fault]
+    ) -> ScriptedResponse:
         request_id = f"req_{record.number:06d}"
         error_type = fault.error_type or ERROR_TYPES.get(fault.status, "api_error")
         text = fault.body
@@ -231,7 +233,9 @@ class Script:
             text = error_body(error_type, fault.message, fault.error_code, request_id)
         body = text.encode()
         headers = {"content-type": fault.content_type, **fault.headers}
-        return Response(fault.status, headers, tuple(plan_body(body, faults)), len(body), Pace())
+        return ScriptedResponse(
+            fault.status, headers, tuple(plan_body(body, faults)), len(body), Pace()
+        )
 
     def _substituted(self, turn: Turn, body: Mapping[str, Any]) -> Turn:
         values = {
@@ -243,10 +247,10 @@ class Script:
         return substitute(turn, values)
 
 
-def _json(status: int, value: Mapping[str, Any], faults: Sequence[Fault]) -> Response:
+def _json(status: int, value: Mapping[str, Any], faults: Sequence[Fault]) -> ScriptedResponse:
     body = json.dumps(value).encode()
     headers = {"content-type": "application/json"}
-    return Response(status, headers, tuple(plan_body(body, faults)), len(body), Pace())
+    return ScriptedResponse(status, headers, tuple(plan_body(body, faults)), len(body), Pace())
 
 
 def _as_summary(turn: Turn, chain: PrefixChain) -> Turn:

@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import assert_never
 
-from agent.model.scripted.connection import BadRequest, Connection, HttpRequest, HungUp
-from agent.model.scripted.plan import End, Head, Send, Wait
+from agent.model.scripted.connection import BadRequest, HttpRequest, HungUp, ServerConnection
+from agent.model.scripted.plan import End, Send, SendHead, Wait
 from agent.model.scripted.record import RecordedRequest
 from agent.model.scripted.scenario import Scenario, Turn
-from agent.model.scripted.script import Response, Script
+from agent.model.scripted.script import ScriptedResponse, ScriptPlayer
 
 __all__ = ["RecordedRequest", "ScriptedServer"]
 
@@ -53,7 +53,9 @@ class ScriptedServer:
         self.requests: list[RecordedRequest] = []
         self.others: list[RecordedRequest] = []
         self.base_url = ""
-        self._script = Script(scenario, variables=variables or {}, respond=respond, clock=clock)
+        self._script = ScriptPlayer(
+            scenario, variables=variables or {}, respond=respond, clock=clock
+        )
         self._on_done = on_done
         self._clock = clock
         self._numbers: dict[str, int] = {}
@@ -118,7 +120,7 @@ class ScriptedServer:
         assert task is not None
         self._tasks.add(task)
         self._connections += 1
-        connection = Connection(reader, writer, self._connections)
+        connection = ServerConnection(reader, writer, self._connections)
         try:
             while (request := await connection.read_request()) is not None:
                 if not await self._serve(connection, request):
@@ -136,7 +138,7 @@ class ScriptedServer:
             finally:
                 self._tasks.discard(task)
 
-    async def _serve(self, connection: Connection, request: HttpRequest) -> bool:
+    async def _serve(self, connection: ServerConnection, request: HttpRequest) -> bool:
         """Answer one request; return whether the connection can be used again."""
         record = self._record(request, connection.number)
         response = self._script.answer(record, request.body)
@@ -172,7 +174,7 @@ class ScriptedServer:
         return record
 
     async def _perform(
-        self, connection: Connection, record: RecordedRequest, response: Response
+        self, connection: ServerConnection, record: RecordedRequest, response: ScriptedResponse
     ) -> None:
         pace = response.pace
         if pace.first_token_s:
@@ -181,7 +183,7 @@ class ScriptedServer:
         tokens = 0
         for step in response.steps:
             match step:
-                case Head():
+                case SendHead():
                     record.status = response.status
                     headers = {**response.headers, "request-id": f"req_{record.number:06d}"}
                     await connection.send_head(response.status, headers, length=response.length)
@@ -213,7 +215,7 @@ class ScriptedServer:
         await released.wait()
 
 
-async def _end(connection: Connection, how: str, *, chunked: bool) -> None:
+async def _end(connection: ServerConnection, how: str, *, chunked: bool) -> None:
     match how:
         case "reset":
             connection.reset()

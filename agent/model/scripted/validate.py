@@ -23,7 +23,7 @@ KNOWN_FIELDS: Final = frozenset(
 MAX_CACHE_MARKS: Final = 4
 
 
-class Problem(Struct, frozen=True):
+class RequestProblem(Struct, frozen=True):
     """Why a request is rejected."""
 
     message: str
@@ -38,7 +38,7 @@ def find_problem(
     *,
     bound_thinking: bool,
     may_end_with_assistant: bool,
-) -> Problem | None:
+) -> RequestProblem | None:
     """Return the first reason to reject the request; None when the endpoint would take it."""
     message = (
         _fields(body, model)
@@ -49,7 +49,7 @@ def find_problem(
         or (_thinking(chain) if bound_thinking else None)
         or _size(body, chain, model)
     )
-    return Problem(message) if message else None
+    return RequestProblem(message) if message else None
 
 
 def _fields(body: Mapping[str, Any], model: ModelInfo) -> str | None:

@@ -23,7 +23,7 @@ from agent.tools.base import (
 from agent.tools.files.paths import absolute, path_objection, printable, shown
 from agent.tools.search.rg import SearchResult, file_selection, search
 from agent.tools.search.search_entries import (
-    Entry,
+    SearchEntry,
     file_entries,
     fitting_entries,
     line_entries,
@@ -223,7 +223,7 @@ def _limit(tool_input: GrepInput) -> int | None:
 
 
 def _outcome(
-    tool_input: GrepInput, entries: list[Entry], result: SearchResult, withheld: int
+    tool_input: GrepInput, entries: list[SearchEntry], result: SearchResult, withheld: int
 ) -> ToolOutcome:
     limit = _limit(tool_input)
     chosen = entries[tool_input.offset :]

@@ -15,7 +15,7 @@ from agent.tools.files.paths import shown
 _NUMBERED: Final = re.compile(r"(\d+)([:-])(.*)", re.DOTALL)
 
 
-class Entry(Struct, frozen=True):
+class SearchEntry(Struct, frozen=True):
     """One line of the result; `path` is None for the separator between groups."""
 
     path: Path | None
@@ -24,7 +24,7 @@ class Entry(Struct, frozen=True):
     """Matches it stands for."""
 
 
-def file_entries(data: bytes, folder: Path, root: Path) -> list[Entry]:
+def file_entries(data: bytes, folder: Path, root: Path) -> list[SearchEntry]:
     """Parse paths that each end with NUL; newest first, named relative to `root`."""
     stamped = []
     for raw in data.split(b"\0"):
@@ -35,23 +35,23 @@ def file_entries(data: bytes, folder: Path, root: Path) -> list[Entry]:
             except OSError:
                 changed = 0
             stamped.append((-changed, str(path), path))
-    return [Entry(path, shown(path, root), 1) for _, _, path in sorted(stamped)]
+    return [SearchEntry(path, shown(path, root), 1) for _, _, path in sorted(stamped)]
 
 
 def line_entries(
     data: bytes, folder: Path, root: Path, *, is_count: bool, with_numbers: bool
-) -> list[Entry]:
+) -> list[SearchEntry]:
     """Parse lines of `path NUL number separator text`, or `path NUL count` when `is_count`.
 
     An unfinished last line is dropped.
     """
-    entries: list[Entry] = []
+    entries: list[SearchEntry] = []
     names: dict[bytes, tuple[Path, str]] = {}
     position = 0
     while (end_of_path := data.find(b"\0", position)) >= 0:
         # Every path starts with `./`, so the separator between groups cannot be one.
         while data.startswith(b"--\n", position):
-            entries.append(Entry(None, "--", 0))
+            entries.append(SearchEntry(None, "--", 0))
             position += 3
         end = data.find(b"\n", end_of_path)
         if end < 0:
@@ -69,18 +69,20 @@ def line_entries(
     return entries
 
 
-def _count(path: Path, name: str, text: str) -> Entry | None:
-    return Entry(path, f"{name}:{text}", int(text)) if text.isdigit() else None
+def _count(path: Path, name: str, text: str) -> SearchEntry | None:
+    return SearchEntry(path, f"{name}:{text}", int(text)) if text.isdigit() else None
 
 
-def _line(path: Path, name: str, text: str, with_numbers: bool) -> Entry | None:
+def _line(path: Path, name: str, text: str, with_numbers: bool) -> SearchEntry | None:
     match = _NUMBERED.match(text)
     if match is None:
         # A remark of ripgrep's own, such as that a binary file matches.
         return None
     number, separator, body = match.groups()
     where = f"{name}{separator}{number}" if with_numbers else name
-    return Entry(path, f"{where}{separator}{body.removesuffix(chr(13))}", int(separator == ":"))
+    return SearchEntry(
+        path, f"{where}{separator}{body.removesuffix(chr(13))}", int(separator == ":")
+    )
 
 
 def _path(raw: bytes, folder: Path) -> Path:
@@ -88,8 +90,8 @@ def _path(raw: bytes, folder: Path) -> Path:
 
 
 def permitted_entries(
-    entries: Sequence[Entry], may_search: Callable[[Path], bool] | None
-) -> tuple[list[Entry], int]:
+    entries: Sequence[SearchEntry], may_search: Callable[[Path], bool] | None
+) -> tuple[list[SearchEntry], int]:
     """Return the entries that may be shown, and how many files the others are of."""
     if may_search is None:
         return list(entries), 0
@@ -98,10 +100,10 @@ def permitted_entries(
     return chosen, list(verdicts.values()).count(False)
 
 
-def fitting_entries(entries: Sequence[Entry], max_chars: int) -> list[Entry]:
+def fitting_entries(entries: Sequence[SearchEntry], max_chars: int) -> list[SearchEntry]:
     """Return the first entries that fit, at least one, without a separator at their end."""
     room = max_chars
-    chosen: list[Entry] = []
+    chosen: list[SearchEntry] = []
     for entry in entries:
         room -= len(entry.text) + 1
         if room < 0 and chosen:

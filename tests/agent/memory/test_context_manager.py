@@ -12,7 +12,7 @@ from agent.history import problems
 from agent.history_part import HistoryPart
 from agent.memory.budget import MAX_FAILURES, ContextBudget, Pressure
 from agent.memory.context_breakdown import picture
-from agent.memory.context_manager import ContextKeeper, KeeperPorts
+from agent.memory.context_manager import ContextManager, ContextManagerPorts
 from agent.messages import (
     Message,
     text_block,
@@ -58,9 +58,9 @@ class Hooks:
         self.heard.append(f"post {trigger} {summary}")
 
 
-def keeper(model: Model, hooks: Hooks | None = None) -> ContextKeeper:
-    return ContextKeeper(
-        KeeperPorts(
+def keeper(model: Model, hooks: Hooks | None = None) -> ContextManager:
+    return ContextManager(
+        ContextManagerPorts(
             budget=lambda: BUDGET,
             prefix_tokens=lambda: 1_000,
             turn_id=lambda: "turn",
@@ -213,7 +213,7 @@ async def test_a_compaction_that_brings_nothing_counts_as_failed() -> None:
 
 async def test_switched_off_it_leaves_the_history_alone() -> None:
     ports = replace(keeper(Model())._ports, is_automatic=lambda: False)
-    assert await ContextKeeper(ports).before_request(talk(14_000), 99_000, abort()) is None
+    assert await ContextManager(ports).before_request(talk(14_000), 99_000, abort()) is None
 
 
 def test_the_picture_adds_up_and_is_scaled_to_what_was_measured() -> None:
@@ -243,15 +243,15 @@ class Signing:
         return Message("user", ({"type": "compaction", "content": "SIGNED"},), "summary")
 
 
-def signing_keeper(model: Model, signing: Signing) -> ContextKeeper:
-    ports = KeeperPorts(
+def signing_keeper(model: Model, signing: Signing) -> ContextManager:
+    ports = ContextManagerPorts(
         budget=lambda: BUDGET,
         prefix_tokens=lambda: 1_000,
         turn_id=lambda: "turn",
         summary=model,
         signed=signing,
     )
-    return ContextKeeper(ports)
+    return ContextManager(ports)
 
 
 def thinking_talk() -> tuple[Message, ...]:

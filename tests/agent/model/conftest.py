@@ -13,7 +13,7 @@ from agent.messages import Message, user_message
 from agent.model.anthropic import AnthropicClient, make_client
 from agent.model.client import ModelRequest
 from agent.model.endpoint_config import Timeouts
-from agent.model.message_builder import MessageFold
+from agent.model.message_builder import MessageBuilder
 from agent.model.scripted.scenario import Scenario
 from agent.model.scripted.server import RecordedRequest, ScriptedServer
 
@@ -45,9 +45,9 @@ class Stage:
         }
         return ModelRequest(**{**values, **changes})
 
-    async def ask(self, *messages: Message, **changes: Any) -> MessageFold:
+    async def ask(self, *messages: Message, **changes: Any) -> MessageBuilder:
         """Fold one whole response."""
-        fold = MessageFold()
+        fold = MessageBuilder()
         async for event in self.client.stream(self.request(*messages, **changes)):
             fold.feed(event)
         return fold

@@ -17,7 +17,7 @@ from agent.model.scripted.faults import (
     Cut,
     Drop,
     Duplicate,
-    ErrorEvent,
+    ErrorFault,
     Fault,
     Insert,
     NoUsage,
@@ -271,7 +271,7 @@ async def test_silence_before_the_answer_is_a_timeout(serve: Serve) -> None:
 
 
 async def test_an_error_inside_the_stream_keeps_its_type(serve: Serve) -> None:
-    error = await error_of(serve, ErrorEvent(Position("text"), "overloaded_error", "Overloaded"))
+    error = await error_of(serve, ErrorFault(Position("text"), "overloaded_error", "Overloaded"))
     assert (error.kind, error.status, error.phase) == ("overloaded_error", None, "stream")
     assert str(error) == "Overloaded"
 
@@ -495,7 +495,7 @@ def a_bad_day(rng: random.Random) -> Turn:
     fault: Fault = rng.choice(
         (
             Cut(at, rng.choice(("reset", "close", "end"))),
-            ErrorEvent(at),
+            ErrorFault(at),
             Insert(at, garbage),
             Insert(at, b"data: " + garbage + b"\n\n"),
             Drop(event, nth),

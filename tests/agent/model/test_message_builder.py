@@ -19,13 +19,13 @@ from agent.model.client import (
     ModelError,
     ModelEvent,
 )
-from agent.model.message_builder import MessageFold
+from agent.model.message_builder import MessageBuilder
 
 START = MessageStart("msg_1", "m", Usage(input_tokens=5))
 
 
-def folded(*events: ModelEvent) -> MessageFold:
-    fold = MessageFold()
+def folded(*events: ModelEvent) -> MessageBuilder:
+    fold = MessageBuilder()
     for event in events:
         fold.feed(event)
     return fold

@@ -15,7 +15,7 @@ from agent.messages import Message, text_block, user_message
 from agent.observe.background import Background
 from agent.observe.debug_log import LOGS_KEPT, DebugLog, debug_path
 from agent.observe.events import LoggedEvent
-from agent.observe.ledger import Entry, Ledger, Sums, ledger_path
+from agent.observe.ledger import Ledger, LedgerEntry, Sums, ledger_path
 from agent.observe.observer import CONTENT_VARIABLE, Observer, spans_path
 from agent.observe.span_file import read_spans
 from agent.observe.spans import SWEEP_INTERVAL_S
@@ -119,10 +119,10 @@ def test_the_ledger_adds_up_over_sessions_days_and_programs(tmp_path: Path) -> N
     path = ledger_path(tmp_path)
     one, other = Ledger(path), Ledger(path)
     usage = Usage(input_tokens=10, output_tokens=5)
-    one.add(Entry("a", date(2026, 1, 30), "m", 1.0, usage))
-    one.add(Entry("a", date(2026, 1, 30), "m", 0.5, usage))
-    other.add(Entry("b", date(2026, 1, 31), "m", 0.25, usage))
-    other.add(Entry("b", date(2025, 12, 31), "n", 4.0, usage))
+    one.add(LedgerEntry("a", date(2026, 1, 30), "m", 1.0, usage))
+    one.add(LedgerEntry("a", date(2026, 1, 30), "m", 0.5, usage))
+    other.add(LedgerEntry("b", date(2026, 1, 31), "m", 0.25, usage))
+    other.add(LedgerEntry("b", date(2025, 12, 31), "n", 4.0, usage))
     assert one.sums(date(2026, 1, 31)) == Sums(0.25, 1.75, 5.75, 2)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
@@ -131,6 +131,6 @@ def test_a_ledger_that_is_no_database_costs_the_sums_alone(tmp_path: Path) -> No
     path = ledger_path(tmp_path)
     path.write_bytes(b"not a database at all, only some text that stands here" * 100)
     ledger = Ledger(path)
-    ledger.add(Entry("a", date(2026, 1, 1), "m", 1.0, Usage()))
+    ledger.add(LedgerEntry("a", date(2026, 1, 1), "m", 1.0, Usage()))
     assert ledger.failed is not None
     assert ledger.sums(date(2026, 1, 1)) == Sums()

@@ -8,7 +8,13 @@ from pathlib import Path
 import pytest
 
 from agent.prompt import instruction_files
-from agent.prompt.instruction_files import MAX_FILE_BYTES, Instructions, Places, imports_of, render
+from agent.prompt.instruction_files import (
+    MAX_FILE_BYTES,
+    InstructionLocations,
+    Instructions,
+    imports_of,
+    render,
+)
 
 
 class Tree:
@@ -27,7 +33,7 @@ class Tree:
         return path
 
     def instructions(self, launch: str = "", excludes: tuple[str, ...] = ()) -> Instructions:
-        places = Places(
+        places = InstructionLocations(
             launch_dir=self.project / launch,
             project_root=self.project,
             home=self.home,

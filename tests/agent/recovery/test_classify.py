@@ -6,7 +6,7 @@ import pytest
 
 from agent.model.client import ModelError
 from agent.recovery.classify import FailureKind, classify
-from agent.recovery.overflow import Overflow
+from agent.recovery.overflow import ContextOverflow
 
 
 def api(status: int, kind: str = "", message: str = "so", **headers: str) -> ModelError:
@@ -74,14 +74,14 @@ def test_kinds_and_retryability(error: ModelError, kind: FailureKind, retryable:
 def test_overflow_numbers_are_read(message: str) -> None:
     failure = classify(api(400, "invalid_request_error", message))
     assert failure.kind is K.CONTEXT_OVERFLOW
-    assert failure.overflow == Overflow(188_240, 200_000)
+    assert failure.overflow == ContextOverflow(188_240, 200_000)
     assert failure.overflow.fitting_max_tokens() == 200_000 - 188_240 - 1_000
 
 
 @pytest.mark.parametrize("status", [400, 413, 500])
 def test_an_overflow_without_numbers_is_one_too(status: int) -> None:
     failure = classify(api(status, "invalid_request_error", "context_length_exceeded"))
-    assert failure.overflow == Overflow()
+    assert failure.overflow == ContextOverflow()
     assert failure.overflow.fitting_max_tokens() is None
     assert not failure.retryable
 
@@ -90,7 +90,7 @@ def test_an_overflow_without_numbers_is_one_too(status: int) -> None:
     ("room", "fits"), [(4_000, 3_000), (3_999, None), (100, None), (-5_000, None)]
 )
 def test_an_answer_under_3000_tokens_is_not_worth_it(room: int, fits: int | None) -> None:
-    assert Overflow(200_000 - room, 200_000).fitting_max_tokens() == fits
+    assert ContextOverflow(200_000 - room, 200_000).fitting_max_tokens() == fits
 
 
 def test_too_large_a_max_tokens_gives_the_limit() -> None:

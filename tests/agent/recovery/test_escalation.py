@@ -9,15 +9,25 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from agent.recovery.classify import Failure, FailureKind
-from agent.recovery.escalation import Climb, Degrade, Fail, FallBack, Retry, Rung, climb
-from agent.recovery.overflow import Overflow
+from agent.recovery.escalation import (
+    Degrade,
+    Fail,
+    RecoveryAction,
+    RetryAfter,
+    RetryState,
+    SwitchModel,
+    climb,
+)
+from agent.recovery.overflow import ContextOverflow
 from agent.recovery.retry import RequestSource, RetryPolicy, policy_for
 
 OVERLOADED = Failure(FailureKind.OVERLOADED, True, "Overloaded.")
 SERVER = Failure(FailureKind.SERVER, True, "Down.")
 REJECTED = Failure(FailureKind.INVALID_REQUEST, False, "No.")
-OVERFLOW = Failure(FailureKind.CONTEXT_OVERFLOW, False, "Too long.", overflow=Overflow(190, 200))
-FITTING = replace(OVERFLOW, overflow=Overflow(180_000, 200_000))
+OVERFLOW = Failure(
+    FailureKind.CONTEXT_OVERFLOW, False, "Too long.", overflow=ContextOverflow(190, 200)
+)
+FITTING = replace(OVERFLOW, overflow=ContextOverflow(180_000, 200_000))
 NO_KEY = Failure(FailureKind.AUTHENTICATION, False, "Bad key.")
 MAIN = policy_for(RequestSource.MAIN)
 
@@ -27,9 +37,9 @@ def rungs(
     policy: RetryPolicy = MAIN,
     fallback: str | None = None,
     may_refresh: bool = False,
-) -> list[Rung]:
-    state = Climb()
-    taken: list[Rung] = []
+) -> list[RecoveryAction]:
+    state = RetryState()
+    taken: list[RecoveryAction] = []
     for failure in failures:
         state, rung = climb(
             state,
@@ -43,14 +53,14 @@ def rungs(
     return taken
 
 
-def kinds(taken: list[Rung]) -> list[str]:
+def kinds(taken: list[RecoveryAction]) -> list[str]:
     return [rung.type for rung in taken]
 
 
 def test_a_passing_failure_is_retried_and_counted() -> None:
     first, second = rungs(SERVER, SERVER)
-    assert isinstance(first, Retry)
-    assert isinstance(second, Retry)
+    assert isinstance(first, RetryAfter)
+    assert isinstance(second, RetryAfter)
     assert (first.attempt, second.attempt) == (2, 3)
     assert second.delay_s > first.delay_s
 
@@ -58,7 +68,7 @@ def test_a_passing_failure_is_retried_and_counted() -> None:
 def test_three_overloads_in_a_row_call_another_model() -> None:
     taken = rungs(OVERLOADED, SERVER, OVERLOADED, OVERLOADED, OVERLOADED, fallback="haiku")
     assert kinds(taken) == ["retry", "retry", "retry", "retry", "fall_back"]
-    assert isinstance(taken[-1], FallBack)
+    assert isinstance(taken[-1], SwitchModel)
     assert taken[-1].model == "haiku"
 
 
@@ -80,7 +90,7 @@ def test_background_requests_fail_at_once_and_never_fall_back() -> None:
 
 def test_an_overflow_with_room_asks_for_less_once() -> None:
     taken = rungs(FITTING, FITTING)
-    assert isinstance(taken[0], Retry)
+    assert isinstance(taken[0], RetryAfter)
     assert (taken[0].max_tokens, taken[0].delay_s) == (19_000, 0.0)
     assert isinstance(taken[1], Fail)
     assert taken[1].failure.kind is FailureKind.CONTEXT_OVERFLOW
@@ -92,13 +102,13 @@ def test_an_overflow_without_room_fails_for_compaction_to_cure() -> None:
 
 def test_the_output_limit_of_the_model_is_learnt() -> None:
     (rung,) = rungs(replace(REJECTED, output_limit=64_000))
-    assert isinstance(rung, Retry)
+    assert isinstance(rung, RetryAfter)
     assert rung.max_tokens == 64_000
 
 
 def test_credentials_are_read_anew_once() -> None:
     taken = rungs(NO_KEY, NO_KEY, may_refresh=True)
-    assert isinstance(taken[0], Retry)
+    assert isinstance(taken[0], RetryAfter)
     assert taken[0].refresh_credentials
     assert kinds(taken) == ["retry", "fail"]
     assert kinds(rungs(NO_KEY)) == ["fail"]

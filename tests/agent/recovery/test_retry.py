@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from agent.recovery.classify import Failure, FailureKind
 from agent.recovery.retry import (
     GiveUp,
+    PlannedRetry,
     RequestSource,
-    Retry,
     RetryPolicy,
     backoff_s,
     heartbeat_chunks,
@@ -46,21 +46,21 @@ def test_the_endpoints_wish_goes_first_but_not_for_ever() -> None:
     policy = RetryPolicy()
     for wish, delay_s in ((7.0, 7.0), (4_000_000.0, 300.0)):
         planned = policy.plan(1, replace(OVERLOADED, retry_after_s=wish), Random(1))
-        assert isinstance(planned, Retry)
+        assert isinstance(planned, PlannedRetry)
         assert planned.delay_s == delay_s
 
 
 def test_ten_retries_are_enough() -> None:
     policy = RetryPolicy()
-    assert isinstance(policy.plan(10, SERVER, Random(1)), Retry)
+    assert isinstance(policy.plan(10, SERVER, Random(1)), PlannedRetry)
     assert isinstance(policy.plan(11, SERVER, Random(1)), GiveUp)
 
 
 def test_nobody_waits_long_where_nothing_listens() -> None:
     nothing = replace(SERVER, kind=FailureKind.UNREACHABLE)
-    assert isinstance(RetryPolicy().plan(4, nothing, Random(1)), Retry)
+    assert isinstance(RetryPolicy().plan(4, nothing, Random(1)), PlannedRetry)
     assert isinstance(RetryPolicy().plan(5, nothing, Random(1)), GiveUp)
-    assert isinstance(RetryPolicy(persistent=True).plan(99, nothing, Random(1)), Retry)
+    assert isinstance(RetryPolicy(persistent=True).plan(99, nothing, Random(1)), PlannedRetry)
 
 
 def test_what_cannot_succeed_is_not_tried_again() -> None:
@@ -72,15 +72,15 @@ def test_what_cannot_succeed_is_not_tried_again() -> None:
 def test_only_listed_sources_are_retried(source: RequestSource) -> None:
     planned = policy_for(source).plan(1, OVERLOADED, Random(1))
     foreground = {RequestSource.MAIN, RequestSource.SUB_AGENT, RequestSource.COMPACTION}
-    assert isinstance(planned, Retry) is (source in foreground)
+    assert isinstance(planned, PlannedRetry) is (source in foreground)
 
 
 def test_an_unattended_run_tries_for_six_hours() -> None:
     policy = RetryPolicy(persistent=True)
     long_wish = replace(OVERLOADED, retry_after_s=1e9)
-    assert isinstance(policy.plan(10_000, SERVER, Random(1), elapsed_s=21_599), Retry)
+    assert isinstance(policy.plan(10_000, SERVER, Random(1), elapsed_s=21_599), PlannedRetry)
     last = policy.plan(5, long_wish, Random(1), elapsed_s=21_000)
-    assert isinstance(last, Retry)
+    assert isinstance(last, PlannedRetry)
     assert last.delay_s == 600
     assert isinstance(policy.plan(5, SERVER, Random(1), elapsed_s=21_600), GiveUp)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from agent.prompt.instruction_files import Instructions, Places
+from agent.prompt.instruction_files import InstructionLocations, Instructions
 from agent.settings.load import load_settings
 from agent.settings.locations import find_project_root
 
@@ -59,6 +59,8 @@ def test_instructions_of_others_are_passed_over(tmp_path: Path, close: Close) ->
     (project / ".claude").mkdir(parents=True)
     (project / "AGENTS.md").write_text("ours")
     close(tmp_path / "shared" / ".agent")
-    places = Places(project, tmp_path / "shared", tmp_path, tmp_path / ".agent", os.getuid())
+    places = InstructionLocations(
+        project, tmp_path / "shared", tmp_path, tmp_path / ".agent", os.getuid()
+    )
     found = Instructions(places).at_start()
     assert [file.text for file in found] == ["ours"]

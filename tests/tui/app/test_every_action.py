@@ -35,7 +35,7 @@ from tui.panels.list_panel import Item, ListPanel
 from tui.panels.text_panel import TextPanel, text_rows
 from tui.text.highlight import Highlighter
 from tui.text.styled_rows import row
-from tui.transcript.selection import Mark
+from tui.transcript.selection import TranscriptSelection
 from tui.widgets.rows_widget import RowsWidget
 
 FREE_KEY = "f9"
@@ -143,7 +143,7 @@ async def marked(scene: Scene) -> None:
     await talked(scene)
     rows = scene.app.transcript.viewport.visible()
     place = next(place for place, line in rows if "line 2" in line.text)
-    scene.app.transcript._mark = Mark(place, 3, place, 9)
+    scene.app.transcript._mark = TranscriptSelection(place, 3, place, 9)
     assert scene.app.transcript.marked_text
 
 

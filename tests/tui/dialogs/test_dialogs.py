@@ -34,7 +34,7 @@ from tui.dialogs.permission import PermissionDialog
 from tui.dialogs.permission_ask import GrantOffer, PermissionAsk
 from tui.dialogs.plan import PlanDialog
 from tui.dialogs.ports import show
-from tui.dialogs.trust import TrustDialog, TrustItem, TrustRequest
+from tui.dialogs.trust import TrustDialog, TrustLine, TrustRequest
 from tui.input.actions import Context
 from tui.input.keymap import ChordReader, Match, default_keymap
 from tui.ports.conversation import ConversationPort, ScreenPorts
@@ -252,8 +252,8 @@ async def test_a_plan_that_was_not_changed_is_the_models_own() -> None:
 
 async def test_trust_lists_what_the_folder_brings_and_is_careful_by_default() -> None:
     items = [
-        TrustItem("allow rules", "Bash(make *)", ".agent/settings.json:3"),
-        TrustItem("hooks", "PostToolUse: fmt\u202e", ".agent/settings.json:9", is_new=True),
+        TrustLine("allow rules", "Bash(make *)", ".agent/settings.json:3"),
+        TrustLine("hooks", "PostToolUse: fmt\u202e", ".agent/settings.json:9", is_new=True),
     ]
     dialog = TrustDialog(TrustRequest("/home/ada/slugs", items, was_trusted=True))
     assert drawn(dialog) == TRUST
@@ -268,9 +268,9 @@ async def test_trust_names_no_other_folder_than_the_one_it_is_about() -> None:
 
 async def test_trust_counts_in_its_headings_and_names_a_file_once() -> None:
     items = [
-        TrustItem("allow rule", "Bash(a)", ".agent/settings.json:3"),
-        TrustItem("allow rule", "Bash(b)", ".agent/settings.json:4"),
-        TrustItem("command", ".agent/commands/x.md", ".agent/commands/x.md"),
+        TrustLine("allow rule", "Bash(a)", ".agent/settings.json:3"),
+        TrustLine("allow rule", "Bash(b)", ".agent/settings.json:4"),
+        TrustLine("command", ".agent/commands/x.md", ".agent/commands/x.md"),
     ]
     shown = drawn(TrustDialog(TrustRequest("/home/ada/slugs", items)))
     assert "   allow rules\n" in shown

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from tui.editing.buffer import TextBuffer
 from tui.editing.draft import CHIP_CHARS, Draft
-from tui.editing.selection import TextMark
+from tui.editing.selection import DraftSelection
 
 
 def marked(
     text: str, cursor: int, *moves: Callable[[TextBuffer], None]
-) -> tuple[TextBuffer, TextMark]:
+) -> tuple[TextBuffer, DraftSelection]:
     buffer = TextBuffer(Draft(text, cursor))
-    mark = TextMark(buffer)
+    mark = DraftSelection(buffer)
     for move in moves:
         mark.extend(partial(move, buffer))
     return buffer, mark
@@ -81,7 +81,7 @@ def test_what_was_cut_can_be_yanked_in_place_of_another_mark() -> None:
 
 def test_a_marked_paste_is_copied_in_full() -> None:
     buffer = TextBuffer()
-    mark = TextMark(buffer)
+    mark = DraftSelection(buffer)
     long = "x" * (CHIP_CHARS + 1)
     buffer.insert("a")
     buffer.paste(long)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from agent.memory.context_breakdown import ContextPicture, Slice
+from agent.memory.context_breakdown import ContextBreakdown, Slice
 from tui.panels.context import context_rows
 from tui.text.wrap import runs_width
 
-PICTURE = ContextPicture(200_000, 30_000, (Slice("Instructions and notes", 30_000),), True)
+PICTURE = ContextBreakdown(200_000, 30_000, (Slice("Instructions and notes", 30_000),), True)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tui.prompt.draft_autosave import DRAFT_S, LONG_DRAFT, LONG_DRAFT_S, DraftKeeper
+from tui.prompt.draft_autosave import DRAFT_S, LONG_DRAFT, LONG_DRAFT_S, DraftAutosave
 
 
 class Recorder:
@@ -26,7 +26,7 @@ def test_a_draft_is_recorded_once_for_many_keys_and_a_long_one_less_often() -> N
         planned.append((delay_s, callback))
         return object()
 
-    keeper = DraftKeeper(lambda: recorder, lambda: draft, set_timer)  # type: ignore[arg-type, return-value]
+    keeper = DraftAutosave(lambda: recorder, lambda: draft, set_timer)  # type: ignore[arg-type, return-value]
     keeper.touched()
     keeper.touched()
     assert [delay_s for delay_s, _ in planned] == [DRAFT_S]

@@ -16,7 +16,7 @@ from agent.files.index import FileIndex
 from agent.files.matcher import NameList
 from agent.settings.load import load_settings
 from tests.tui.recorded import RecordedConversation, center_for
-from tui.prompt.file_completion import FilePicker
+from tui.prompt.file_completion import FileCompletion
 from tui.prompt.file_suggestions import OwnSuggestions
 
 
@@ -28,7 +28,7 @@ class Desk:
         self.frames: list[Callable[[], None]] = []
         self.work: list[asyncio.Future[None]] = []
         self.told = 0
-        self.picker = FilePicker(
+        self.picker = FileCompletion(
             lambda: self.index,
             lambda work: self.work.append(asyncio.ensure_future(work)),
             self.frames.append,
@@ -106,7 +106,7 @@ async def test_a_command_of_the_persons_names_the_files(tmp_path: Path) -> None:
         desk.work.append(asyncio.ensure_future(work))
 
     own = OwnSuggestions(lambda: center, start, warned.append)
-    desk.picker = FilePicker(lambda: desk.index, start, desk.frames.append, desk.tell, own)
+    desk.picker = FileCompletion(lambda: desk.index, start, desk.frames.append, desk.tell, own)
     # What is typed while the command runs is asked afterwards, and nothing in between.
     for typed in ("s", "sl", "slu"):
         assert desk.picker.look(typed) == []

@@ -9,10 +9,10 @@ from textual.widgets import Static
 
 from tests.tui.screen.twin import RendersTwice
 from tui.input.routed_app import RoutedApp
-from tui.screen.direct_rows import DirectOutput, DrawsRows
+from tui.screen.direct_rows import DirectRows, DrawsRows
 
 
-class StackApp(RendersTwice[None], DirectOutput[None], RoutedApp[None]):
+class StackApp(RendersTwice[None], DirectRows[None], RoutedApp[None]):
     """A stack of widgets, each as high as it is told to be."""
 
     CSS = "Static { height: 2; }"
@@ -49,7 +49,7 @@ class Line(DrawsRows):
         return Strip([Segment(self.text.ljust(self.size.width))])
 
 
-class LowApp(RendersTwice[None], DirectOutput[None], RoutedApp[None]):
+class LowApp(RendersTwice[None], DirectRows[None], RoutedApp[None]):
     """More than the window shows."""
 
     CSS = "Screen { overflow: hidden; } Static { height: 2; }"

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from tui.screen.line_pacing import LinePace, line_speed
+from tui.screen.line_pacing import LinePacing, line_speed
 from tui.screen.output import TerminalOutput
-from tui.screen.output_stats import SLOW_DRAIN_S, SLOW_MEMORY_S, OutputMeter, told
+from tui.screen.output_stats import SLOW_DRAIN_S, SLOW_MEMORY_S, OutputMeasure, told
 
 FULL = "x" * 300_000
 """More than a pipe takes at once."""
@@ -111,7 +111,7 @@ def test_a_terminal_that_goes_is_reported_once() -> None:
 
 def test_figures_of_the_last_ten_seconds() -> None:
     now = [100.0]
-    meter = OutputMeter(lambda: now[0])
+    meter = OutputMeasure(lambda: now[0])
     meter.wrote(500, 0.001)
     meter.frame()
     now[0] = 105.0
@@ -125,7 +125,7 @@ def test_figures_of_the_last_ten_seconds() -> None:
 
 def test_a_write_that_waited_makes_the_line_slow_for_a_while() -> None:
     now = [0.0]
-    meter = OutputMeter(lambda: now[0])
+    meter = OutputMeasure(lambda: now[0])
     meter.wrote(1000, SLOW_DRAIN_S * 2)
     assert meter.is_slow
     assert meter.figures().drain_bytes_per_s == 10_000
@@ -142,7 +142,7 @@ def test_the_environment_may_give_the_speed_of_the_line(value: str, speed: float
 
 def test_a_line_of_known_speed_is_free_when_all_has_passed() -> None:
     now = [5.0]
-    pace = LinePace(1000, lambda: now[0])
+    pace = LinePacing(1000, lambda: now[0])
     pace.sent(500)
     pace.sent(250)
     waits = [pace.wait_s]
@@ -155,14 +155,14 @@ def test_a_line_of_known_speed_is_free_when_all_has_passed() -> None:
 
 
 def test_a_line_of_unknown_speed_is_always_free() -> None:
-    pace = LinePace(None, lambda: 0.0)
+    pace = LinePacing(None, lambda: 0.0)
     pace.sent(10**9)
     assert (pace.wait_s, pace.is_slow) == (0.0, False)
 
 
 def test_the_figures_are_told_in_a_line() -> None:
     now_s = [100.0]
-    meter = OutputMeter(lambda: now_s[0])
+    meter = OutputMeasure(lambda: now_s[0])
     for _ in range(20):
         meter.wrote(600, 0.001)
         meter.frame()

@@ -18,7 +18,7 @@ from textual.widgets import Input, Static
 from tests.tui.screen.twin import Box, RendersTwice, resize_event
 from tui.input.routed_app import RoutedApp
 from tui.screen.cell import UNKNOWN
-from tui.screen.direct_rows import DirectOutput, DrawsRows
+from tui.screen.direct_rows import DirectRows, DrawsRows
 
 
 class Ruler(DrawsRows):
@@ -31,7 +31,7 @@ class Ruler(DrawsRows):
         return Strip([Segment(text)]).crop_extend(0, self.size.width, None)
 
 
-class FixedApp(RendersTwice[None], DirectOutput[None], RoutedApp[None]):
+class FixedApp(RendersTwice[None], DirectRows[None], RoutedApp[None]):
     """A screen without scrollbars, as the program's is."""
 
     CSS = """
@@ -80,7 +80,7 @@ async def test_after_a_storm_the_screen_is_that_of_a_fresh_start(seed: int) -> N
         assert _cells(app) == await _fresh(*app.size, has_box=has_box)
 
 
-class PlainApp(RendersTwice[None], DirectOutput[None], RoutedApp[None]):
+class PlainApp(RendersTwice[None], DirectRows[None], RoutedApp[None]):
     """Nothing on it asks for a layout of its own."""
 
     CSS = "Screen { overflow: hidden; }"

@@ -20,7 +20,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from tui.input.routed_app import RoutedApp
-from tui.screen.direct_rows import DirectOutput, is_settling
+from tui.screen.direct_rows import DirectRows, is_settling
 from tui.screen.presenter import CellOutput
 
 
@@ -88,7 +88,7 @@ class RendersTwice(CellOutput[ReturnType], Generic[ReturnType]):
         self.stock_bytes += len(self._stock_text.encode())
         self._stock_text = ""
         self.cell_bytes += len(data.encode())
-        if isinstance(self, DirectOutput):
+        if isinstance(self, DirectRows):
             self._show_whole(stock)
         if self._is_comparable:
             self._compare(stock, ours)
@@ -112,7 +112,7 @@ class RendersTwice(CellOutput[ReturnType], Generic[ReturnType]):
     def compare_now(self) -> None:
         """Compare what stands on the screen, when nothing is on its way there."""
         stock, ours = self._screens
-        is_planned = isinstance(self, DirectOutput) and self.frame_is_planned
+        is_planned = isinstance(self, DirectRows) and self.frame_is_planned
         if is_planned or self.screen._dirty_widgets:
             return
         if (stock.columns, stock.lines) == self.size:

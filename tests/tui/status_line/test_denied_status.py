@@ -7,7 +7,7 @@ import pytest
 from permissions.decision import Behavior, Decision, DecisionSource, Reason, ReasonType
 from permissions.mode import Mode
 from permissions.resolve.denial_limits import DenialState
-from tui.status_line.widget import Status, status_row
+from tui.status_line.widget import StatusLineState, status_row
 
 DENIED = Decision(
     Behavior.DENY, DecisionSource.CLASSIFIER, ReasonType.CLASSIFIER, Reason.CLASSIFIER, "no"
@@ -31,7 +31,7 @@ def test_the_row_of_denials_is_told(decisions: list[Decision], said: str) -> Non
         state = state.after(decision)
     assert state.short == said
     shown = "".join(
-        text for text, _ in status_row(Status(mode=Mode.AUTO, denied=state.short), 80).runs
+        text for text, _ in status_row(StatusLineState(mode=Mode.AUTO, denied=state.short), 80).runs
     )
     assert said in shown
     assert ("denied" in shown) == bool(said)
@@ -39,7 +39,7 @@ def test_the_row_of_denials_is_told(decisions: list[Decision], said: str) -> Non
 
 def test_commands_in_the_background_are_counted() -> None:
     def shown(running: int, width: int) -> str:
-        return status_row(Status(running=running, model="m"), width).text
+        return status_row(StatusLineState(running=running, model="m"), width).text
 
     assert " 2 in background" in shown(2, 80)
     assert "background" not in shown(0, 80)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from tui.panels.terminal_setup import terminal_text
-from tui.terminal.advice import Advice, advise, terminal_of
+from tui.terminal.advice import TerminalAdvice, advise, terminal_of
 
 PLAIN = {"TERM": "xterm-256color", "LANG": "C.UTF-8"}
 
 
-def said(**env: str) -> dict[str, Advice]:
+def said(**env: str) -> dict[str, TerminalAdvice]:
     return {advice.name: advice for advice in advise({**PLAIN, **env})}
 
 

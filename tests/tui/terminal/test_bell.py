@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from tui.terminal.bell import Attention
+from tui.terminal.bell import TerminalBell
 
 
 def test_nothing_is_sent_while_the_window_is_looked_at() -> None:
     sent: list[str] = []
-    attention = Attention(sent.append, lambda: "auto")
+    attention = TerminalBell(sent.append, lambda: "auto")
     assert not attention.call("done")
     attention.focused(False)
     assert attention.call("done")
@@ -31,7 +31,7 @@ def test_nothing_is_sent_while_the_window_is_looked_at() -> None:
 )
 def test_channels(channel: str, sent: list[str]) -> None:
     written: list[str] = []
-    attention = Attention(written.append, lambda: channel)
+    attention = TerminalBell(written.append, lambda: channel)
     attention.focused(False)
     attention.call("x")
     assert written == sent
@@ -39,7 +39,7 @@ def test_channels(channel: str, sent: list[str]) -> None:
 
 def test_text_cannot_become_a_command_of_the_terminal() -> None:
     written: list[str] = []
-    attention = Attention(written.append, lambda: "auto")
+    attention = TerminalBell(written.append, lambda: "auto")
     attention.focused(False)
     attention.call("a\x1b]52;c;evil\x07b\nc")
     assert written == ["\x1b]9;ab c\x1b\\\x07"]
@@ -47,7 +47,7 @@ def test_text_cannot_become_a_command_of_the_terminal() -> None:
 
 def test_tmux_is_asked_to_hand_it_on() -> None:
     written: list[str] = []
-    attention = Attention(written.append, lambda: "auto", is_in_tmux=True)
+    attention = TerminalBell(written.append, lambda: "auto", is_in_tmux=True)
     attention.focused(False)
     attention.call("a;b")
     assert written == ["\x1bPtmux;\x1b\x1b]9;a,b\x1b\x1b\\\x1b\\\x07"]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from tui.terminal.title import Window, knows_progress
+from tui.terminal.title import TerminalTitle, knows_progress
 
 
-def window(**env: str) -> tuple[Window, list[str]]:
+def window(**env: str) -> tuple[TerminalTitle, list[str]]:
     written: list[str] = []
-    return Window(written.append, env), written
+    return TerminalTitle(written.append, env), written
 
 
 def test_a_title_is_written_when_it_changes_and_kept_before_the_first() -> None:

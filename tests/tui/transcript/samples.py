@@ -14,7 +14,7 @@ from agent.display import (
 )
 from permissions.decision import Behavior, Decision, DecisionSource, Reason, ReasonType
 from permissions.mode import Mode
-from tui.status_line.widget import Status
+from tui.status_line.widget import StatusLineState
 from tui.transcript.blocks import (
     Activity,
     AgentActivity,
@@ -24,10 +24,10 @@ from tui.transcript.blocks import (
     ErrorBlock,
     HookLine,
     NoticeLine,
-    PersonMessage,
     RetryCountdown,
     ThinkingText,
     ToolCard,
+    UserMessage,
 )
 
 OLD = "def slug(text):\n    text = text.lower()\n    return text\n"
@@ -50,9 +50,9 @@ DENIED = Decision(
 OUTPUT = "\n".join(f"line {number}" for number in range(1, 13))
 
 BLOCKS: dict[str, Block] = {
-    "person": PersonMessage("p", "Fix the failing test, and mind 漢字 and 🎉 in slugs"),
-    "person_shell": PersonMessage("p", "!git status", "shell"),
-    "person_command": PersonMessage("p", "/compact the tests", "command"),
+    "person": UserMessage("p", "Fix the failing test, and mind 漢字 and 🎉 in slugs"),
+    "person_shell": UserMessage("p", "!git status", "shell"),
+    "person_command": UserMessage("p", "/compact the tests", "command"),
     "thinking": ThinkingText("t", "First this.\nThen that.", is_streaming=True),
     "thought": ThinkingText("t", "First this.\nThen that.", is_streaming=False),
     "tool_writing": replace(CARD, identifier="Bash", state="writing"),
@@ -127,14 +127,16 @@ BLOCKS: dict[str, Block] = {
     "max_turns": EndLine("x", "max_turns", "200 turns"),
 }  # fmt: skip
 
-STATUSES: dict[str, Status] = {
-    "start": Status(folder="~/slugs"),
-    "working": Status(
+STATUSES: dict[str, StatusLineState] = {
+    "start": StatusLineState(folder="~/slugs"),
+    "working": StatusLineState(
         Mode.ACCEPT_EDITS, "claude-sonnet-5", "high", 48_200, 200_000, 0.0423, "~/slugs", "main"
     ),
-    "demo": Status(model="demo", folder="~/slugs", branch="main", is_demo=True),
-    "nearly_full": Status(Mode.PLAN, "claude-sonnet-5", None, 190_000, 200_000, 12.5, "~/slugs"),
-    "hint": Status(Mode.BYPASS, "m", hint="press ctrl+c again to leave"),
+    "demo": StatusLineState(model="demo", folder="~/slugs", branch="main", is_demo=True),
+    "nearly_full": StatusLineState(
+        Mode.PLAN, "claude-sonnet-5", None, 190_000, 200_000, 12.5, "~/slugs"
+    ),
+    "hint": StatusLineState(Mode.BYPASS, "m", hint="press ctrl+c again to leave"),
 }
 
 ACTIVITIES: dict[str, Activity] = {

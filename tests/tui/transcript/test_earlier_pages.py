@@ -26,11 +26,11 @@ from tui.transcript.blocks import (
     CompactionLine,
     EndLine,
     NoticeLine,
-    PersonMessage,
     ToolCard,
+    UserMessage,
 )
 from tui.transcript.earlier_pages import past_blocks
-from tui.transcript.model import Document
+from tui.transcript.model import TranscriptModel
 
 CALL = {"type": "tool_use", "id": "a", "name": "Edit", "input": {"file_path": "f.py"}}
 CHANGE = {"path": "f.py", "old": "x = 1", "new": "x = 2", "is_new": False, "first_line": 41}
@@ -66,7 +66,7 @@ def test_every_kind_of_past_is_a_block(tmp_path: Path) -> None:
     blocks, last = past_blocks(SessionPages(path).older())
     kinds = [type(block) for block in blocks.blocks]
     assert kinds == [
-        PersonMessage,
+        UserMessage,
         AssistantText,
         ToolCard,
         NoticeLine,
@@ -107,24 +107,24 @@ def test_a_command_of_ones_own_comes_back_with_what_it_printed(tmp_path: Path) -
     )
     blocks, _ = past_blocks(SessionPages(path).older())
     typed, card, picture = blocks.blocks
-    assert isinstance(typed, PersonMessage)
+    assert isinstance(typed, UserMessage)
     assert (typed.text, typed.kind) == ("!ls; exit 3", "shell")
     assert isinstance(card, ToolCard)
     assert (card.identifier, card.state, card.result) == ("Bash ls; exit 3", "failed", "a.txt\n")
-    assert isinstance(picture, PersonMessage)
+    assert isinstance(picture, UserMessage)
     assert picture.text == "[Image] what is it"
 
 
 def test_the_past_comes_before_what_is_there_already(tmp_path: Path) -> None:
     path = session(tmp_path / "s.jsonl", *(said(str(n)) for n in range(PAGE_ITEMS + 5)))
-    pages, document = SessionPages(path), Document()
+    pages, document = SessionPages(path), TranscriptModel()
     document.add_notice("info", "now")
     document.take_first_changed()
     for added in (PAGE_ITEMS, 5):
         document.add_past(*past_blocks(pages.older()))
         assert document.take_added_before() == added
         assert document.take_first_changed() == added
-    texts = [block.text for block in document.blocks if isinstance(block, PersonMessage)]
+    texts = [block.text for block in document.blocks if isinstance(block, UserMessage)]
     assert texts == [str(n) for n in range(PAGE_ITEMS + 5)]
     assert isinstance(document.blocks[-1], NoticeLine)
     assert document.take_added_before() == 0

@@ -40,11 +40,11 @@ from tui.transcript.blocks import (
     EndLine,
     HookLine,
     NoticeLine,
-    PersonMessage,
     ThinkingText,
     ToolCard,
+    UserMessage,
 )
-from tui.transcript.model import LIVE_OUTPUT_CHARS, Document
+from tui.transcript.model import LIVE_OUTPUT_CHARS, TranscriptModel
 
 ids = st.sampled_from(["u1", "u2", "u3"])
 uids = st.sampled_from(["m1", "m2"])
@@ -111,8 +111,8 @@ events: st.SearchStrategy[AgentEvent] = st.one_of(
 )
 
 
-def folded(sequence: list[AgentEvent]) -> Document:
-    document = Document()
+def folded(sequence: list[AgentEvent]) -> TranscriptModel:
+    document = TranscriptModel()
     for at, event in enumerate(sequence):
         document.apply(event, at_s=float(at))
     return document
@@ -219,15 +219,15 @@ def test_live_output_is_bounded_and_counts_what_it_dropped() -> None:
 
 
 def test_a_prompt_is_shown_once() -> None:
-    document = Document()
+    document = TranscriptModel()
     document.add_prompt("hello", at_s=1.0)
     document.apply(MessageCommitted(T, user_message("hello")), at_s=1.0)
     document.apply(MessageCommitted(T, user_message("queued")), at_s=1.0)
-    assert [b.text for b in document.blocks if isinstance(b, PersonMessage)] == ["hello", "queued"]
+    assert [b.text for b in document.blocks if isinstance(b, UserMessage)] == ["hello", "queued"]
 
 
 def test_what_goes_on_is_known_and_ends() -> None:
-    document = Document()
+    document = TranscriptModel()
     document.add_prompt("hello", at_s=5.0)
     document.apply(RequestStart(T, 1, "m"), at_s=6.0)
     assert (document.activity.phase, document.activity.started_at_s) == ("requesting", 5.0)
@@ -244,7 +244,7 @@ def test_what_goes_on_is_known_and_ends() -> None:
 
 
 def test_why_a_prompt_was_refused_is_told_once() -> None:
-    document = Document()
+    document = TranscriptModel()
     document.add_prompt("hello", at_s=5.0)
     document.apply(Notice(T, "warning", "Prompt not sent: no"), at_s=6.0)
     document.apply(Terminal(T, "stop_hook_prevented", "no"), at_s=6.0)
@@ -254,7 +254,7 @@ def test_why_a_prompt_was_refused_is_told_once() -> None:
 
 
 def test_a_call_that_waits_names_its_file_as_seen_from_the_folder() -> None:
-    document = Document()
+    document = TranscriptModel()
     document.folder = "/home/me/p"
     paths = ("/home/me/p/src/a.py", "/home/me/paper/b.py")
     calls = tuple(
@@ -300,7 +300,7 @@ def test_a_sub_agent_is_summed_up_on_its_card() -> None:
 
 def test_a_resumed_conversation_is_shown_from_its_messages() -> None:
     call = {"type": "tool_use", "id": "u1", "name": "Bash", "input": {"command": "ls\nrm x"}}
-    document = Document()
+    document = TranscriptModel()
     document.restore(
         [
             user_message("hi"),
@@ -318,7 +318,7 @@ def test_a_resumed_conversation_is_shown_from_its_messages() -> None:
         ]
     )
     person, thought, text, card = document.blocks
-    assert isinstance(person, PersonMessage)
+    assert isinstance(person, UserMessage)
     assert isinstance(thought, ThinkingText)
     assert text == AssistantText(text.key, "Let me look.", is_streaming=False)
     assert isinstance(card, ToolCard)
@@ -356,12 +356,12 @@ def test_another_conversation_starts_without_the_figures_of_the_last() -> None:
     )
     document.start_over()
     assert (document.blocks, document.todos, document.last_answer) == ([], (), "")
-    assert document.figures == Document().figures
+    assert document.figures == TranscriptModel().figures
 
 
 def test_a_long_answer_is_shown_in_parts_and_kept_as_one() -> None:
     whole = "\n\n".join(f"Paragraph {number} says something." for number in range(500))
-    document = Document()
+    document = TranscriptModel()
     for start in range(0, len(whole), 97):
         document.apply(TextDelta(T, "m1", 0, whole[start : start + 97]), at_s=0.0)
     texts = [block for block in document.blocks if isinstance(block, AssistantText)]
@@ -370,7 +370,7 @@ def test_a_long_answer_is_shown_in_parts_and_kept_as_one() -> None:
     assert [block.is_streaming for block in texts] == [False] * (len(texts) - 1) + [True]
     document.apply(Complete(T, "m1", "end_turn", Usage()), at_s=0.0)
     assert document.last_answer == whole
-    resumed = Document()
+    resumed = TranscriptModel()
     resumed.restore(
         [Message("assistant", ({"type": "text", "text": whole},), origin="model", uid="m1")]
     )
@@ -379,7 +379,7 @@ def test_a_long_answer_is_shown_in_parts_and_kept_as_one() -> None:
 
 
 def test_parts_of_an_answer_stay_together_when_a_notice_comes_between() -> None:
-    document = Document()
+    document = TranscriptModel()
     document.apply(TextDelta(T, "m1", 0, "First.\n\n" + "word " * 1_000), at_s=0.0)
     document.add_notice("info", "by the way")
     document.apply(TextDelta(T, "m1", 0, "\n\nSecond part.\n"), at_s=0.0)
@@ -388,7 +388,7 @@ def test_parts_of_an_answer_stay_together_when_a_notice_comes_between() -> None:
 
 
 def test_a_withdrawn_answer_goes_with_all_its_parts() -> None:
-    document = Document()
+    document = TranscriptModel()
     text = "\n\n".join(f"Paragraph {number}." for number in range(1_000)) + "\n"
     document.apply(TextDelta(T, "m1", 0, text), at_s=0.0)
     document.apply(Tombstone(T, "m1", "retry"), at_s=0.0)
@@ -419,7 +419,7 @@ def test_a_denial_names_the_place_of_its_rule_as_people_do() -> None:
         rule=rule,
         message=f"Bash(ls) is a deny rule (projectSettings, {rule.file}:3)",
     )
-    document = Document("/home/ada/slugs", "/home/ada")
+    document = TranscriptModel("/home/ada/slugs", "/home/ada")
     document.apply(ToolDispatch(T, "u1", "Bash", {}, "Bash ls"), at_s=0)
     document.apply(PermissionResolved(T, "r1", "u1", denied), at_s=0)
     (card,) = document.blocks

@@ -5,11 +5,11 @@ from __future__ import annotations
 from tui.text.highlight import Highlighter
 from tui.text.wrap import runs_width
 from tui.transcript.block_rows import block_rows
-from tui.transcript.blocks import PersonMessage
+from tui.transcript.blocks import UserMessage
 
 
 def rows_of(text: str, width: int = 40, *, is_detailed: bool = False) -> list[str]:
-    block = PersonMessage("p", text)
+    block = UserMessage("p", text)
     rows = block_rows(block, width, is_detailed=is_detailed, highlighter=Highlighter())
     assert all(runs_width(row.runs) <= width for row in rows)
     return [row.text.strip() for row in rows]

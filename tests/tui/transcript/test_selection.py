@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from agent.display import DiffDisplay
 from tui.text.highlight import Highlighter
-from tui.transcript.blocks import AssistantText, Block, PersonMessage, ToolCard
-from tui.transcript.selection import Mark, marked_text
-from tui.transcript.viewport import Place, Viewport
+from tui.transcript.blocks import AssistantText, Block, ToolCard, UserMessage
+from tui.transcript.selection import TranscriptSelection, marked_text
+from tui.transcript.viewport import RowPosition, Viewport
 
 CODE = "def f(x):\n    if x:\n        return 'a long text that is wrapped in a narrow window'\n"
 WORDS = " ".join(f"word{n}" for n in range(30))
@@ -18,12 +18,14 @@ def marked(*blocks: Block, width: int = 40, rows: tuple[int, int] | None = None)
     shown.replace_from(0, blocks)
     last = len(blocks) - 1
     first, end = (0, shown.height_of(last) - 1) if rows is None else rows
-    return marked_text(shown, Mark(Place(0, first), 0, Place(last, end), width))
+    return marked_text(
+        shown, TranscriptSelection(RowPosition(0, first), 0, RowPosition(last, end), width)
+    )
 
 
 def test_a_paragraph_is_one_line_however_it_was_wrapped() -> None:
     assert marked(AssistantText("a", WORDS, False)) == WORDS
-    assert marked(PersonMessage("p", WORDS)) == WORDS
+    assert marked(UserMessage("p", WORDS)) == WORDS
 
 
 def test_code_is_its_source() -> None:

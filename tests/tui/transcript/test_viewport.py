@@ -8,9 +8,9 @@ from msgspec.structs import replace
 
 from tests.tui.transcript.samples import BLOCKS
 from tui.text.highlight import Highlighter
-from tui.transcript.blocks import AssistantText, Block, NoticeLine, PersonMessage
+from tui.transcript.blocks import AssistantText, Block, NoticeLine, UserMessage
 from tui.transcript.markdown.markdown_parts import split_text
-from tui.transcript.viewport import Place, Viewport
+from tui.transcript.viewport import RowPosition, Viewport
 
 
 def notes(count: int, start: int = 0) -> list[Block]:
@@ -66,12 +66,12 @@ def test_scrolling_down_to_the_end_follows_again() -> None:
 def test_scrolling_up_ends_at_the_first_row() -> None:
     viewport = view(notes(10))
     viewport.scroll(-1000)
-    assert viewport.top == Place(0, 0)
+    assert viewport.top == RowPosition(0, 0)
     assert shown(viewport)[0] == "note 0"
 
 
 def test_goes_from_prompt_to_prompt() -> None:
-    prompts: list[Block] = [PersonMessage(f"p{n}", f"ask {n}") for n in range(3)]
+    prompts: list[Block] = [UserMessage(f"p{n}", f"ask {n}") for n in range(3)]
     viewport = view([prompts[0], *notes(8), prompts[1], *notes(8, 50), prompts[2], *notes(8, 90)])
     viewport.visible()
     viewport.to_prompt(-1)
@@ -125,7 +125,7 @@ def test_scrolling_walks_over_the_rows_of_all_blocks_in_order(
 
 
 def test_resizing_keeps_the_block_that_is_read() -> None:
-    long: list[Block] = [PersonMessage(f"p{n}", f"{n} " + "word " * 40) for n in range(30)]
+    long: list[Block] = [UserMessage(f"p{n}", f"{n} " + "word " * 40) for n in range(30)]
     viewport = view(long, height=8, width=80)
     viewport.scroll(-40)
     block = viewport.top.block
@@ -153,11 +153,11 @@ def test_the_thumb_is_the_same_however_the_blocks_came() -> None:
     for count in (9, 5, 30):
         grown.replace_from(min(4, count), notes(count))
         grown.thumb(6)
-    grown.add_before([PersonMessage("p", "one\ntwo\nthree")])
+    grown.add_before([UserMessage("p", "one\ntwo\nthree")])
     grown.set_detailed(True)
     grown.set_detailed(False)
-    whole = view([PersonMessage("p", "one\ntwo\nthree"), *notes(30)])
+    whole = view([UserMessage("p", "one\ntwo\nthree"), *notes(30)])
     for viewport in (grown, whole):
-        viewport.to_place(Place(12, 0))
+        viewport.to_place(RowPosition(12, 0))
     assert grown.thumb(6) == whole.thumb(6)
     assert view([]).thumb(6) == (0, 6)

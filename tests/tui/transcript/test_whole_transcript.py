@@ -24,12 +24,12 @@ from tui.transcript.blocks import (
     Block,
     CompactionLine,
     NoticeLine,
-    PersonMessage,
     ToolCard,
+    UserMessage,
 )
 from tui.transcript.export_text import block_source, patch, transcript_text
 from tui.transcript.reading.search_blocks import TranscriptSearch
-from tui.transcript.viewport import Place, Viewport
+from tui.transcript.viewport import RowPosition, Viewport
 
 PAGES = 6
 COUNT = PAGES * PAGE_ITEMS
@@ -146,7 +146,7 @@ async def test_all_of_it_goes_to_the_editor_and_to_the_terminal(tmp_path: Path) 
 
 def viewport(texts: list[str]) -> Viewport:
     found = Viewport(Highlighter(), 40, 10)
-    found.replace_from(0, [PersonMessage(f"k{n}", text) for n, text in enumerate(texts)])
+    found.replace_from(0, [UserMessage(f"k{n}", text) for n, text in enumerate(texts)])
     return found
 
 
@@ -160,7 +160,7 @@ def test_a_portion_at_a_time_finds_the_same_as_all_at_once() -> None:
         steps += 1
     assert steps == 50
     assert slow.count == whole.count == sum(n % 4 for n in range(50))
-    at: Place | None = Place(50, 0)
+    at: RowPosition | None = RowPosition(50, 0)
     places = []
     while at is not None:
         found = [search.previous(shown, at) for search in (whole, slow)]
@@ -185,16 +185,16 @@ def test_what_comes_in_above_and_below_is_looked_through_too() -> None:
     shown = viewport(["needle"] * 3)
     search = TranscriptSearch("needle", 3)
     search.look(shown.entries)
-    shown.add_before([PersonMessage("older", "needle"), PersonMessage("oldest", "x")])
+    shown.add_before([UserMessage("older", "needle"), UserMessage("oldest", "x")])
     search.moved(2)
-    blocks = [*(entry.block for entry in shown.entries), PersonMessage("new", "needle")]
+    blocks = [*(entry.block for entry in shown.entries), UserMessage("new", "needle")]
     shown.replace_from(5, blocks)
     assert not search.is_complete(6)
     search.look(shown.entries)
     assert search.count == 5
-    assert search.next(shown, Place(4, 9)) == Place(5, 1)
-    assert search.previous(shown, Place(2, 0)) == Place(0, 0)
-    assert search.number(shown, Place(0, 0)) == 5
+    assert search.next(shown, RowPosition(4, 9)) == RowPosition(5, 1)
+    assert search.previous(shown, RowPosition(2, 0)) == RowPosition(0, 0)
+    assert search.number(shown, RowPosition(0, 0)) == 5
 
 
 def test_a_change_is_found_by_its_lines() -> None:
@@ -210,7 +210,7 @@ def test_a_change_is_found_by_its_lines() -> None:
 def test_the_text_says_who_speaks_and_changes_are_patches() -> None:
     change = DiffDisplay("a.py", "one\ntwo\nthree\n", "one\n2\nthree\n", first_line=5)
     blocks: list[Block] = [
-        PersonMessage("p", "hello\nyou"),
+        UserMessage("p", "hello\nyou"),
         AssistantText("a:0", "# Title", False),
         AssistantText("a:1", "more", False, continues=True),
         ToolCard("u", "Edit", "Edit a.py", "ok", {}, 0.0, display=change),
@@ -228,7 +228,7 @@ def test_the_text_says_who_speaks_and_changes_are_patches() -> None:
         "─── summarised, 9 → 1 tokens",
         "what was",
     ]
-    assert block_source(PersonMessage("s", "!ls", "shell")) == "! ls"
+    assert block_source(UserMessage("s", "!ls", "shell")) == "! ls"
     assert patch(DiffDisplay("n.py", "", "x\n", is_new=True)).splitlines() == [
         "--- /dev/null",
         "+++ b/n.py",

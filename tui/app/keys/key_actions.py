@@ -10,10 +10,10 @@ from tui.input.event import RoutedEvent
 from tui.input.key_names import Chord, display_chord
 from tui.input.keymap import COMMAND_PREFIX, ChordReader, Match, Pending
 from tui.prompt.completion_menu import CompletionMenu
-from tui.prompt.completions import PromptOffers
+from tui.prompt.completions import PromptCompletions
 from tui.prompt.history_search import HistorySearch
-from tui.prompt.vim_setting import EditorMode
-from tui.transcript.reading.reading_mode import TranscriptView
+from tui.prompt.vim_setting import VimSetting
+from tui.transcript.reading.reading_mode import ReadingMode
 
 _SHORT: Final[Mapping[str, str]] = {
     "chat:copyAnswer": "copy answer",
@@ -34,11 +34,11 @@ class KeyActions:
         self,
         chords: ChordReader,
         actions: Mapping[str, Callable[[], object]],
-        reading: TranscriptView,
+        reading: ReadingMode,
         search: HistorySearch,
         menu: CompletionMenu,
-        offers: PromptOffers,
-        editor: EditorMode,
+        offers: PromptCompletions,
+        editor: VimSetting,
         is_covered: Callable[[], bool],
         submit: Callable[[str], None],
         say: Callable[[str], None],

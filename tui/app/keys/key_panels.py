@@ -7,15 +7,15 @@ from typing import Protocol
 
 from tui.ports.command_screen import CommandScreen
 from tui.transcript.blocks import ToolCard
-from tui.transcript.model import Document
-from tui.transcript.widget import Transcript
+from tui.transcript.model import TranscriptModel
+from tui.transcript.widget import TranscriptWidget
 
 
 class PanelHost(CommandScreen, Protocol):
     """The screen as these panels see it."""
 
-    document: Document
-    transcript: Transcript
+    document: TranscriptModel
+    transcript: TranscriptWidget
 
     def submit(self, text: str) -> None: ...
     def start_worker(self, work: Awaitable[None]) -> None: ...

@@ -21,23 +21,23 @@ from tui.app.prompt_runner import PromptRunner
 from tui.dialogs.host import DialogHost
 from tui.input.keymap import ChordReader
 from tui.prompt.completion_menu import CompletionMenu
-from tui.prompt.completions import PromptOffers
+from tui.prompt.completions import PromptCompletions
 from tui.prompt.composer import Composer
 from tui.prompt.edit_externally import Editing
-from tui.prompt.file_completion import FilePicker, FilesBelow
+from tui.prompt.file_completion import FileCompletion, FilesBelow
 from tui.prompt.file_suggestions import OwnSuggestions
 from tui.prompt.history_search import HistorySearch
 from tui.prompt.prompt_history import PromptHistory
-from tui.prompt.prompt_log import TypedPrompts
-from tui.prompt.vim_setting import EditorMode
+from tui.prompt.prompt_log import TypedPromptLog
+from tui.prompt.vim_setting import VimSetting
 from tui.status_line.hint import Hint
-from tui.status_line.user_status_command import OwnStatus
-from tui.transcript.earlier_pages import Past
-from tui.transcript.model import Document
-from tui.transcript.reading.reading_bar import TranscriptBar
-from tui.transcript.reading.reading_mode import TranscriptView
+from tui.status_line.user_status_command import UserStatusCommand
+from tui.transcript.earlier_pages import EarlierPages
+from tui.transcript.model import TranscriptModel
+from tui.transcript.reading.reading_bar import ReadingBar
+from tui.transcript.reading.reading_mode import ReadingMode
 from tui.transcript.reading.scroll_actions import scroll_actions
-from tui.transcript.widget import Transcript
+from tui.transcript.widget import TranscriptWidget
 
 if TYPE_CHECKING:
     from agent.commands.registry import CommandRegistry
@@ -48,21 +48,21 @@ class KeyboardHost(Protocol):
     """The screen as its keys see it."""
 
     options: AppOptions
-    document: Document
+    document: TranscriptModel
     history: PromptHistory
     chords: ChordReader
     runner: PromptRunner
     conversations: ConversationHolder
-    transcript: Transcript
-    transcript_bar: TranscriptBar
+    transcript: TranscriptWidget
+    transcript_bar: ReadingBar
     dialogs: DialogHost
     composer: Composer
     menu: CompletionMenu
     lines: Lines
     hint_text: Hint
-    own_status: OwnStatus
-    past: Past
-    typed_prompts: TypedPrompts
+    own_status: UserStatusCommand
+    past: EarlierPages
+    typed_prompts: TypedPromptLog
     typed_commands: TypedCommands
     editing: Editing
     own_panels: OwnPanels
@@ -93,7 +93,7 @@ class Keyboard:
         """Make what takes keys out of the parts of the screen."""
         self._host = host
         self._clock = clock
-        self.reading = TranscriptView(
+        self.reading = ReadingMode(
             host.transcript,
             host.transcript_bar,
             host.chords,
@@ -119,7 +119,7 @@ class Keyboard:
             lambda: host.chords.keymap.display("chat:stash"),
             host.own_panels.show_keys,
         )
-        self.files = FilePicker(
+        self.files = FileCompletion(
             FilesBelow(lambda: host.commands, self._launch_dir, host.options.shell_env),
             host.start_worker,
             host.call_next_frame,
@@ -128,7 +128,7 @@ class Keyboard:
                 lambda: host.commands, host.start_worker, lambda text: host.notice(text, "warning")
             ),
         )
-        self.offers = PromptOffers(
+        self.offers = PromptCompletions(
             host.composer,
             host.menu,
             self.files,
@@ -162,7 +162,7 @@ class Keyboard:
             self.search,
             host.menu,
             self.offers,
-            EditorMode(
+            VimSetting(
                 host.composer,
                 lambda: host.commands,
                 lambda: host.options.agent_home,

@@ -9,7 +9,7 @@ from tui.editing.buffer import TextBuffer
 from tui.prompt.composer import Composer
 from tui.status_line.hint import Hint
 from tui.transcript.selection import Step
-from tui.transcript.widget import Transcript
+from tui.transcript.widget import TranscriptWidget
 
 
 class Marking:
@@ -18,7 +18,7 @@ class Marking:
     def __init__(
         self,
         composer: Composer,
-        transcript: Transcript,
+        transcript: TranscriptWidget,
         hint: Hint,
         copy: Callable[[str], None],
     ) -> None:

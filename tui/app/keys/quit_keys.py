@@ -13,8 +13,8 @@ from tui.prompt.composer import Composer
 from tui.prompt.history_search import HistorySearch
 from tui.prompt.prompt_history import PromptHistory
 from tui.status_line.hint import Hint
-from tui.transcript.reading.reading_mode import TranscriptView
-from tui.transcript.widget import Transcript
+from tui.transcript.reading.reading_mode import ReadingMode
+from tui.transcript.widget import TranscriptWidget
 
 LEAVE_S: Final = 2.0
 """How long the first Ctrl+C or Ctrl+D on an empty prompt waits for the second."""
@@ -26,14 +26,14 @@ class Leaving:
     def __init__(
         self,
         composer: Composer,
-        transcript: Transcript,
+        transcript: TranscriptWidget,
         dialogs: DialogHost,
         search: HistorySearch,
         history: PromptHistory,
         runner: PromptRunner,
         shells: TypedCommands,
         hint: Hint,
-        reading: TranscriptView,
+        reading: ReadingMode,
         clock: Callable[[], float],
         copy: Callable[[str], None],
         leave: Callable[[], None],

@@ -13,13 +13,13 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from tui.editing.buffer import TextBuffer
-from tui.editing.draft import Draft, Piece
+from tui.editing.draft import Draft, DraftPiece
 from tui.editing.vim import operators
 from tui.editing.vim.command import Command, parse
 from tui.editing.vim.motions import MOTIONS, line_end, line_start, on_line
 from tui.editing.vim.objects import text_object
-from tui.editing.vim.operators import CASES, Span, lines_span
-from tui.editing.vim.register import Register, put_back
+from tui.editing.vim.operators import CASES, OperatorSpan, lines_span
+from tui.editing.vim.register import VimRegister, put_back
 from tui.editing.vim.targets import Targets
 from tui.text.graphemes import left_of, right_of
 
@@ -72,7 +72,7 @@ class VimKeys:
         self._typed = ""
         self._typed_at_s = float("-inf")
         self._pending = ""
-        self._register = Register()
+        self._register = VimRegister()
         self._targets = Targets()
         self._anchor = 0
         self._column: int | None = None
@@ -173,7 +173,7 @@ class VimKeys:
 
     def _insert_text(self, text: str) -> None:
         cursor = self._buffer.cursor
-        self._buffer.put(cursor, cursor, Piece(text))
+        self._buffer.put(cursor, cursor, DraftPiece(text))
 
     # Normal and visual mode
 
@@ -263,14 +263,16 @@ class VimKeys:
                 operators.join(buffer, buffer.cursor, end)
             case "~":
                 target = MOTIONS["l"](buffer.text, buffer.cursor, command.times)
-                operators.switch_case(buffer, Span(buffer.cursor, target.cursor), str.swapcase)
+                operators.switch_case(
+                    buffer, OperatorSpan(buffer.cursor, target.cursor), str.swapcase
+                )
                 self._move(target.cursor)
             case _:
                 span = self._span(command)
                 if span is not None:
                     self._operate(command.verb, span, 1)
 
-    def _operate(self, verb: str, span: Span, steps: int) -> None:
+    def _operate(self, verb: str, span: OperatorSpan, steps: int) -> None:
         match verb:
             case "d":
                 self._register = operators.delete(self._buffer, span)
@@ -346,7 +348,7 @@ class VimKeys:
                 operators.join(buffer, span.start, max(span.start, span.end - 1))
             case "r":
                 filled = "".join(c if c == "\n" else command.target for c in text)
-                buffer.put(span.start, span.end, Piece(filled))
+                buffer.put(span.start, span.end, DraftPiece(filled))
                 self._move(span.start)
             case _:
                 self._operate(verb, span, command.times)
@@ -364,12 +366,12 @@ class VimKeys:
         self._anchor = min(found[0], self._anchor) if self._anchor < found[0] else found[0]
         self._move(left_of(buffer.text, found[1]))
 
-    def _marked(self, *, whole_lines: bool = False) -> Span:
+    def _marked(self, *, whole_lines: bool = False) -> OperatorSpan:
         text, cursor = self._buffer.text, self._buffer.cursor
         if self.mode is VimMode.VISUAL_LINE or whole_lines:
             return lines_span(text, self._anchor, cursor)
         low, high = min(self._anchor, cursor), max(self._anchor, cursor)
-        return Span(low, right_of(text, high))
+        return OperatorSpan(low, right_of(text, high))
 
     def _leave_visual(self) -> None:
         self._pending = ""
@@ -395,7 +397,7 @@ class VimKeys:
         start = line_start(text, cursor)
         self._move(min(start + self._column, line_end(text, start)))
 
-    def _span(self, command: Command) -> Span | None:
+    def _span(self, command: Command) -> OperatorSpan | None:
         return self._targets.span(self._buffer.text, self._buffer.cursor, command)
 
     def _move(self, cursor: int) -> None:

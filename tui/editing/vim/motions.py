@@ -10,7 +10,7 @@ from msgspec import Struct
 from tui.text.graphemes import left_of, right_of
 
 
-class Target(Struct, frozen=True):
+class MotionTarget(Struct, frozen=True):
     """Where a motion leads, and what an operator does with the way there."""
 
     cursor: int
@@ -20,7 +20,7 @@ class Target(Struct, frozen=True):
     """Whether an operator takes whole lines."""
 
 
-Motion = Callable[[str, int, int], Target]
+Motion = Callable[[str, int, int], MotionTarget]
 """Text, cursor and count (at least 1) to a target; one that leads nowhere returns the cursor."""
 
 CharClass = Literal["space", "word", "sign"]
@@ -87,22 +87,22 @@ def line_at(text: str, number: int) -> int:
     return first_character(text, at)
 
 
-def _left(text: str, cursor: int, count: int) -> Target:
+def _left(text: str, cursor: int, count: int) -> MotionTarget:
     start = line_start(text, cursor)
     for _ in range(min(count, cursor - start)):
         cursor = max(start, left_of(text, cursor))
-    return Target(cursor)
+    return MotionTarget(cursor)
 
 
-def _right(text: str, cursor: int, count: int) -> Target:
+def _right(text: str, cursor: int, count: int) -> MotionTarget:
     end = line_end(text, cursor)
     for _ in range(min(count, end - cursor)):
         cursor = min(end, right_of(text, cursor))
-    return Target(cursor)
+    return MotionTarget(cursor)
 
 
 def _vertical(step: int) -> Motion:
-    def move(text: str, cursor: int, count: int) -> Target:
+    def move(text: str, cursor: int, count: int) -> MotionTarget:
         column = cursor - line_start(text, cursor)
         at = cursor
         for _ in range(count):
@@ -111,13 +111,13 @@ def _vertical(step: int) -> Motion:
                 break
             at = edge + step
         start = line_start(text, at)
-        return Target(min(start + column, line_end(text, start)), is_linewise=True)
+        return MotionTarget(min(start + column, line_end(text, start)), is_linewise=True)
 
     return move
 
 
 def _word(*, is_big: bool) -> Motion:
-    def move(text: str, cursor: int, count: int) -> Target:
+    def move(text: str, cursor: int, count: int) -> MotionTarget:
         for _ in range(count):
             if cursor >= len(text):
                 break
@@ -129,13 +129,13 @@ def _word(*, is_big: bool) -> Motion:
                 # An empty line is a word.
                 if text[cursor - 1 : cursor + 1] == "\n\n":
                     break
-        return Target(cursor)
+        return MotionTarget(cursor)
 
     return move
 
 
 def _word_end(*, is_big: bool) -> Motion:
-    def move(text: str, cursor: int, count: int) -> Target:
+    def move(text: str, cursor: int, count: int) -> MotionTarget:
         for _ in range(count):
             at = cursor + 1
             while at < len(text) and text[at].isspace():
@@ -147,13 +147,13 @@ def _word_end(*, is_big: bool) -> Motion:
             while at + 1 < len(text) and char_class(text[at + 1], is_big=is_big) == kind:
                 at += 1
             cursor = at
-        return Target(cursor, is_inclusive=True)
+        return MotionTarget(cursor, is_inclusive=True)
 
     return move
 
 
 def _word_back(*, is_big: bool) -> Motion:
-    def move(text: str, cursor: int, count: int) -> Target:
+    def move(text: str, cursor: int, count: int) -> MotionTarget:
         for _ in range(count):
             while cursor and text[cursor - 1].isspace():
                 cursor -= 1
@@ -164,13 +164,13 @@ def _word_back(*, is_big: bool) -> Motion:
                     kind = char_class(text[cursor - 1], is_big=is_big)
                     while cursor and char_class(text[cursor - 1], is_big=is_big) == kind:
                         cursor -= 1
-        return Target(cursor)
+        return MotionTarget(cursor)
 
     return move
 
 
 def _word_end_back(*, is_big: bool) -> Motion:
-    def move(text: str, cursor: int, count: int) -> Target:
+    def move(text: str, cursor: int, count: int) -> MotionTarget:
         for _ in range(count):
             if cursor < len(text):
                 kind = char_class(text[cursor], is_big=is_big)
@@ -184,22 +184,24 @@ def _word_end_back(*, is_big: bool) -> Motion:
                 cursor = max(0, cursor - 1)
             while cursor and text[cursor].isspace():
                 cursor -= 1
-        return Target(cursor, is_inclusive=True)
+        return MotionTarget(cursor, is_inclusive=True)
 
     return move
 
 
-def _line_end(text: str, cursor: int, count: int) -> Target:
+def _line_end(text: str, cursor: int, count: int) -> MotionTarget:
     for _ in range(count - 1):
         following = line_end(text, cursor) + 1
         if following > len(text):
             break
         cursor = following
-    return Target(max(line_start(text, cursor), line_end(text, cursor) - 1), is_inclusive=True)
+    return MotionTarget(
+        max(line_start(text, cursor), line_end(text, cursor) - 1), is_inclusive=True
+    )
 
 
 def _paragraph(step: int) -> Motion:
-    def move(text: str, cursor: int, count: int) -> Target:
+    def move(text: str, cursor: int, count: int) -> MotionTarget:
         for _ in range(count):
             at = line_start(text, cursor)
             has_text = False
@@ -214,24 +216,24 @@ def _paragraph(step: int) -> Motion:
                     cursor = 0 if step < 0 else len(text)
                     break
                 at = line_start(text, edge) if step < 0 else edge + 1
-        return Target(cursor)
+        return MotionTarget(cursor)
 
     return move
 
 
-def _bracket(text: str, cursor: int, _count: int) -> Target:
+def _bracket(text: str, cursor: int, _count: int) -> MotionTarget:
     end = line_end(text, cursor)
     at = next((i for i in range(cursor, end) if text[i] in _PAIRS), None)
     if at is None:
-        return Target(cursor)
+        return MotionTarget(cursor)
     opening, step = text[at], _PAIRS[text[at]][1]
     closing, depth, place = _PAIRS[opening][0], 0, at
     while 0 <= place < len(text):
         depth += (text[place] == opening) - (text[place] == closing)
         if depth == 0:
-            return Target(place, is_inclusive=True)
+            return MotionTarget(place, is_inclusive=True)
         place += step
-    return Target(cursor)
+    return MotionTarget(cursor)
 
 
 _PAIRS: Final = {
@@ -257,8 +259,8 @@ MOTIONS: Final[Mapping[str, Motion]] = {
     "B": _word_back(is_big=True),
     "ge": _word_end_back(is_big=False),
     "gE": _word_end_back(is_big=True),
-    "0": lambda text, cursor, _: Target(line_start(text, cursor)),
-    "^": lambda text, cursor, _: Target(first_character(text, cursor)),
+    "0": lambda text, cursor, _: MotionTarget(line_start(text, cursor)),
+    "^": lambda text, cursor, _: MotionTarget(first_character(text, cursor)),
     "$": _line_end,
     "{": _paragraph(-1),
     "}": _paragraph(1),

@@ -8,15 +8,15 @@ from typing import Final
 from msgspec import Struct
 
 from tui.editing.buffer import TextBuffer
-from tui.editing.draft import Piece
+from tui.editing.draft import DraftPiece
 from tui.editing.vim.motions import first_character, line_end, line_start
-from tui.editing.vim.register import Register, taken
+from tui.editing.vim.register import VimRegister, taken
 from tui.text.graphemes import right_of
 
 INDENT: Final = "  "
 
 
-class Span(Struct, frozen=True):
+class OperatorSpan(Struct, frozen=True):
     """What an operator works on; whole lines reach from a line's start to the end of a line."""
 
     start: int
@@ -25,13 +25,13 @@ class Span(Struct, frozen=True):
     is_linewise: bool = False
 
 
-def lines_span(text: str, first: int, last: int) -> Span:
+def lines_span(text: str, first: int, last: int) -> OperatorSpan:
     """Return the whole lines between two places, the line break of the last one included."""
     low, high = min(first, last), max(first, last)
-    return Span(line_start(text, low), min(len(text), line_end(text, high) + 1), True)
+    return OperatorSpan(line_start(text, low), min(len(text), line_end(text, high) + 1), True)
 
 
-def delete(buffer: TextBuffer, span: Span) -> Register:
+def delete(buffer: TextBuffer, span: OperatorSpan) -> VimRegister:
     """Cut the span; return what was cut."""
     text = buffer.text
     register = taken(buffer, span.start, span.end, is_linewise=span.is_linewise)
@@ -39,30 +39,30 @@ def delete(buffer: TextBuffer, span: Span) -> Register:
     if span.is_linewise and start and not text[start : span.end].endswith("\n"):
         # The last line goes with the line break before it.
         start -= 1
-    buffer.put(start, span.end, Piece(""))
+    buffer.put(start, span.end, DraftPiece(""))
     if span.is_linewise:
         buffer.move_to(first_character(buffer.text, min(start, len(buffer.text))))
     return register
 
 
-def change(buffer: TextBuffer, span: Span) -> Register:
+def change(buffer: TextBuffer, span: OperatorSpan) -> VimRegister:
     """Cut the span and leave the cursor for typing; of whole lines an empty one stays."""
     register = taken(buffer, span.start, span.end, is_linewise=span.is_linewise)
     end = span.end
     if span.is_linewise and buffer.text[span.start : end].endswith("\n"):
         end -= 1
-    buffer.put(span.start, end, Piece(""))
+    buffer.put(span.start, end, DraftPiece(""))
     buffer.move_to(span.start)
     return register
 
 
-def yank(buffer: TextBuffer, span: Span) -> Register:
+def yank(buffer: TextBuffer, span: OperatorSpan) -> VimRegister:
     """Copy the span; the cursor goes to its start."""
     buffer.move_to(span.start)
     return taken(buffer, span.start, span.end, is_linewise=span.is_linewise)
 
 
-def indent(buffer: TextBuffer, span: Span, *, steps: int) -> None:
+def indent(buffer: TextBuffer, span: OperatorSpan, *, steps: int) -> None:
     """Move the lines of a span right, or left for a negative number."""
 
     def moved(line: str) -> str:
@@ -88,13 +88,13 @@ def join(buffer: TextBuffer, first: int, last: int) -> None:
         gap = "" if not part or joined.endswith(" ") or part.startswith(")") else " "
         joined += gap + part
     if rest:
-        buffer.put(start, end, Piece(joined))
+        buffer.put(start, end, DraftPiece(joined))
         buffer.move_to(start + at)
 
 
-def switch_case(buffer: TextBuffer, span: Span, change_text: Callable[[str], str]) -> None:
+def switch_case(buffer: TextBuffer, span: OperatorSpan, change_text: Callable[[str], str]) -> None:
     """Change upper and lower case of a span; the cursor goes to its start."""
-    buffer.put(span.start, span.end, Piece(change_text(buffer.text[span.start : span.end])))
+    buffer.put(span.start, span.end, DraftPiece(change_text(buffer.text[span.start : span.end])))
     buffer.move_to(span.start)
 
 
@@ -105,7 +105,7 @@ def replace(buffer: TextBuffer, char: str, times: int) -> None:
         if end >= line_end(buffer.text, start):
             return
         end = right_of(buffer.text, end)
-    buffer.put(start, end, Piece(char * times))
+    buffer.put(start, end, DraftPiece(char * times))
     buffer.move_to(start + len(char) * (times - 1))
 
 
@@ -121,16 +121,16 @@ def open_insert(buffer: TextBuffer, verb: str) -> None:
             buffer.move_to(first_character(text, cursor))
         case "o":
             at = line_end(text, cursor)
-            buffer.put(at, at, Piece("\n"))
+            buffer.put(at, at, DraftPiece("\n"))
         case "O":
             at = line_start(text, cursor)
-            buffer.put(at, at, Piece("\n"))
+            buffer.put(at, at, DraftPiece("\n"))
             buffer.move_to(at)
         case _:
             pass
 
 
-def _each_line(buffer: TextBuffer, span: Span, change_line: Callable[[str], str]) -> None:
+def _each_line(buffer: TextBuffer, span: OperatorSpan, change_line: Callable[[str], str]) -> None:
     text = buffer.text
     start = line_start(text, span.start)
     last = max(span.start, span.end - 1) if span.end > span.start else span.end
@@ -138,7 +138,7 @@ def _each_line(buffer: TextBuffer, span: Span, change_line: Callable[[str], str]
     if text[last : last + 1] == "\n":
         end = last
     lines = text[start:end].split("\n")
-    buffer.put(start, end, Piece("\n".join(change_line(line) for line in lines)))
+    buffer.put(start, end, DraftPiece("\n".join(change_line(line) for line in lines)))
     buffer.move_to(first_character(buffer.text, start))
 
 

@@ -6,28 +6,28 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from tui.editing.buffer import TextBuffer
-from tui.editing.draft import Piece
+from tui.editing.draft import DraftPiece
 from tui.editing.vim.motions import first_character, line_end, line_start
 from tui.text.graphemes import left_of, right_of
 
 
-class Register(Struct, frozen=True):
+class VimRegister(Struct, frozen=True):
     """Text cut or copied last."""
 
-    piece: Piece = field(default_factory=lambda: Piece(""))
+    piece: DraftPiece = field(default_factory=lambda: DraftPiece(""))
     """Without the line break at its end, where it is whole lines."""
     is_linewise: bool = False
 
 
-def taken(buffer: TextBuffer, start: int, end: int, *, is_linewise: bool) -> Register:
+def taken(buffer: TextBuffer, start: int, end: int, *, is_linewise: bool) -> VimRegister:
     """Return a part of the text as a register; whole lines lose their last line break."""
     piece = buffer.piece(start, end)
     if is_linewise:
         piece = replace(piece, text=piece.text.removesuffix("\n"))
-    return Register(piece, is_linewise)
+    return VimRegister(piece, is_linewise)
 
 
-def put_back(buffer: TextBuffer, register: Register, count: int, *, before: bool) -> None:
+def put_back(buffer: TextBuffer, register: VimRegister, count: int, *, before: bool) -> None:
     """Insert a register behind the cursor, or before it; whole lines become lines of their own."""
     piece = register.piece
     if not piece.text and not register.is_linewise:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from tui.editing.vim.command import FINDS, Command
-from tui.editing.vim.motions import MOTIONS, Target, find_char, line_at, line_end
+from tui.editing.vim.motions import MOTIONS, MotionTarget, find_char, line_at, line_end
 from tui.editing.vim.objects import text_object
-from tui.editing.vim.operators import Span, lines_span
+from tui.editing.vim.operators import OperatorSpan, lines_span
 from tui.text.graphemes import right_of
 
 
@@ -16,7 +16,7 @@ class Targets:
         """Start without a find."""
         self._find: tuple[str, str] | None = None
 
-    def target(self, text: str, cursor: int, command: Command) -> Target | None:
+    def target(self, text: str, cursor: int, command: Command) -> MotionTarget | None:
         """Return where a motion leads; None when it leads nowhere."""
         keys = command.target
         if keys[0] in FINDS:
@@ -26,14 +26,14 @@ class Targets:
             case ";" | ",":
                 return self._again(text, cursor, command)
             case "gg":
-                return Target(line_at(text, command.times), is_linewise=True)
+                return MotionTarget(line_at(text, command.times), is_linewise=True)
             case "G":
                 number = command.count or text.count("\n") + 1
-                return Target(line_at(text, number), is_linewise=True)
+                return MotionTarget(line_at(text, number), is_linewise=True)
             case _:
                 return MOTIONS[keys](text, cursor, command.times)
 
-    def span(self, text: str, cursor: int, command: Command) -> Span | None:
+    def span(self, text: str, cursor: int, command: Command) -> OperatorSpan | None:
         """Return what an operator works on; None when its target is not there."""
         keys = command.target
         if keys == "line":
@@ -41,11 +41,11 @@ class Targets:
             return lines_span(text, cursor, last.cursor if last else cursor)
         if keys[0] in "ia":
             found = text_object(text, cursor, keys[1], is_inner=keys[0] == "i")
-            return Span(*found) if found is not None else None
+            return OperatorSpan(*found) if found is not None else None
         if command.verb == "c" and keys in {"w", "W"} and not text[cursor : cursor + 1].isspace():
             # Changing a word leaves the space behind it.
             end = MOTIONS["e" if keys == "w" else "E"](text, cursor - 1, command.times)
-            return Span(cursor, right_of(text, max(cursor, end.cursor)))
+            return OperatorSpan(cursor, right_of(text, max(cursor, end.cursor)))
         target = self.target(text, cursor, command)
         if target is None:
             return None
@@ -58,9 +58,9 @@ class Targets:
         if keys in {"w", "W"} and "\n" in text[low:high]:
             # The last word of a line does not take the line break along.
             high = max(line_end(text, low), low + len(text[low:high].rstrip()))
-        return Span(low, high) if low < high else None
+        return OperatorSpan(low, high) if low < high else None
 
-    def _again(self, text: str, cursor: int, command: Command) -> Target | None:
+    def _again(self, text: str, cursor: int, command: Command) -> MotionTarget | None:
         if self._find is None:
             return None
         kind, char = self._find
@@ -70,6 +70,6 @@ class Targets:
         return _found(text, start, kind, char, command.times)
 
 
-def _found(text: str, cursor: int, kind: str, char: str, times: int) -> Target | None:
+def _found(text: str, cursor: int, kind: str, char: str, times: int) -> MotionTarget | None:
     place = find_char(text, cursor, times, char, kind)
-    return None if place is None else Target(place, is_inclusive=kind in "ft")
+    return None if place is None else MotionTarget(place, is_inclusive=kind in "ft")

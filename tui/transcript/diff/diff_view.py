@@ -39,7 +39,7 @@ class DiffLine(Struct, frozen=True):
     """The line it replaces, or that replaced it, if the words that changed are to be marked."""
 
 
-class FileDiff(Struct, frozen=True):
+class DiffHunks(Struct, frozen=True):
     """All hunks of one file."""
 
     hunks: tuple[tuple[DiffLine, ...], ...]
@@ -48,7 +48,7 @@ class FileDiff(Struct, frozen=True):
 
 
 @lru_cache(maxsize=64)
-def diff_texts(old: str, new: str, context: int = CONTEXT_LINES) -> FileDiff:
+def diff_texts(old: str, new: str, context: int = CONTEXT_LINES) -> DiffHunks:
     """Return the hunks between two texts."""
     before, after = old.splitlines(), new.splitlines()
     if len(before) + len(after) > _MAX_DIFF_LINES:
@@ -70,7 +70,7 @@ def diff_texts(old: str, new: str, context: int = CONTEXT_LINES) -> FileDiff:
             unmarked -= pairs
             lines.extend(_replacement(before, after, i1, i2, j1, j2, pairs))
         hunks.append(tuple(lines))
-    return FileDiff(tuple(hunks), added, removed)
+    return DiffHunks(tuple(hunks), added, removed)
 
 
 def diff_counts(display: DiffDisplay) -> tuple[Run, ...]:
@@ -206,7 +206,7 @@ def _add_range(ranges: list[tuple[int, int]], words: Sequence[str], first: int, 
         ranges.append((start, stop))
 
 
-def _whole_replacement(before: Sequence[str], after: Sequence[str]) -> FileDiff:
+def _whole_replacement(before: Sequence[str], after: Sequence[str]) -> DiffHunks:
     """Return a diff of huge texts: their common start and end are cut, the middle is replaced."""
     start = 0
     while start < min(len(before), len(after)) and before[start] == after[start]:
@@ -219,4 +219,4 @@ def _whole_replacement(before: Sequence[str], after: Sequence[str]) -> FileDiff:
         *(DiffLine("removed", i + 1, None, before[i]) for i in range(start, old_end)),
         *(DiffLine("added", None, i + 1, after[i]) for i in range(start, new_end)),
     )
-    return FileDiff((lines,) if lines else (), new_end - start, old_end - start)
+    return DiffHunks((lines,) if lines else (), new_end - start, old_end - start)

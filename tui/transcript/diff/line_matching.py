@@ -24,7 +24,7 @@ _EXACT_PAIRS: Final = 40_000
 _Name = TypeVar("_Name")
 
 
-class Span(NamedTuple):
+class LineSpan(NamedTuple):
     """Lines `old_start` to `old_end` of one text beside `new_start` to `new_end` of the other."""
 
     is_same: bool
@@ -43,9 +43,9 @@ def matcher_of(old: Sequence[str], new: Sequence[str]) -> SequenceMatcher[str]:
 
 def changed_groups(
     before: Sequence[str], after: Sequence[str], context: int
-) -> Iterator[list[Span]]:
+) -> Iterator[list[LineSpan]]:
     """Yield what changed, first to last, each with up to `context` equal lines around it."""
-    group: list[Span] = []
+    group: list[LineSpan] = []
     for span in _spans(before, after):
         if not span.is_same:
             group.append(span)
@@ -64,23 +64,23 @@ def changed_groups(
         yield group
 
 
-def _with_lines_after(group: list[Span], span: Span, context: int) -> list[Span]:
+def _with_lines_after(group: list[LineSpan], span: LineSpan, context: int) -> list[LineSpan]:
     size = min(context, span.old_end - span.old_start)
     if size:
         group.append(span._replace(old_end=span.old_start + size, new_end=span.new_start + size))
     return group
 
 
-def _spans(before: Sequence[str], after: Sequence[str]) -> Iterator[Span]:
+def _spans(before: Sequence[str], after: Sequence[str]) -> Iterator[LineSpan]:
     """Yield all lines of both texts, equal and changed ones in turn."""
     i = j = 0
     for old, new, size in _joined(_matches(before, after)):
         if i < old or j < new:
-            yield Span(False, i, old, j, new)
+            yield LineSpan(False, i, old, j, new)
         i, j = old + size, new + size
-        yield Span(True, old, i, new, j)
+        yield LineSpan(True, old, i, new, j)
     if i < len(before) or j < len(after):
-        yield Span(False, i, len(before), j, len(after))
+        yield LineSpan(False, i, len(before), j, len(after))
 
 
 def _joined(matches: Iterable[tuple[int, int, int]]) -> Iterator[tuple[int, int, int]]:

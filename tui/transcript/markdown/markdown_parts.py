@@ -28,7 +28,7 @@ _TAG_END: Final = re.compile(r"</(?:pre|script|style|textarea)>", re.IGNORECASE)
 """HTML that goes on over blank lines, and what ends it."""
 
 
-class TextPart(Struct, frozen=True):
+class MarkdownPart(Struct, frozen=True):
     """One part of a text."""
 
     text: str
@@ -37,7 +37,7 @@ class TextPart(Struct, frozen=True):
     """Whether it goes on where the part before broke off, in the middle of a fence."""
 
 
-class TextParts:
+class MarkdownParts:
     """Takes text in pieces; where it is cut does not depend on how it came."""
 
     def __init__(self) -> None:
@@ -61,15 +61,15 @@ class TextParts:
         return self._pieces[0] if self._pieces else ""
 
     @property
-    def current(self) -> TextPart:
+    def current(self) -> MarkdownPart:
         """The part that is still growing."""
-        return TextPart(self._open, self._continues)
+        return MarkdownPart(self._open, self._continues)
 
-    def feed(self, text: str) -> list[TextPart]:
+    def feed(self, text: str) -> list[MarkdownPart]:
         """Add text at the end; return the parts that are finished by it, oldest first."""
         self._pieces.append(text)
         self._open += text
-        finished: list[TextPart] = []
+        finished: list[MarkdownPart] = []
         while (end := self._open.find("\n", self._scanned)) >= 0:
             start, self._scanned = self._scanned, end + 1
             part = self._line(self._open[start:end], start)
@@ -77,7 +77,7 @@ class TextParts:
                 finished.append(part)
         return finished
 
-    def _line(self, line: str, start: int) -> TextPart | None:
+    def _line(self, line: str, start: int) -> MarkdownPart | None:
         """Take a whole line that begins at `start`; return the part that ends with or before it."""
         if self._mark:
             return self._line_in_fence(line, start)
@@ -112,7 +112,7 @@ class TextParts:
             self._html_end = None
         return True
 
-    def _line_in_fence(self, line: str, start: int) -> TextPart | None:
+    def _line_in_fence(self, line: str, start: int) -> MarkdownPart | None:
         stripped = line.strip()
         is_close = stripped == stripped[:1] * len(stripped) and stripped.startswith(self._mark)
         if not self._is_nested and line.startswith(("    ", "\t")):
@@ -124,14 +124,14 @@ class TextParts:
             return self._line(line, start) if has_left and not is_close else None
         if self._is_nested or self._is_in_item or self._scanned < FENCE_CHARS:
             return None
-        head = TextPart(self._open[: self._scanned] + self._mark + "\n", self._continues)
+        head = MarkdownPart(self._open[: self._scanned] + self._mark + "\n", self._continues)
         self._open = self._opening + self._open[self._scanned :]
         self._scanned = len(self._opening)
         self._continues = True
         return head
 
-    def _cut(self, start: int) -> TextPart:
-        head = TextPart(self._open[:start], self._continues)
+    def _cut(self, start: int) -> MarkdownPart:
+        head = MarkdownPart(self._open[:start], self._continues)
         self._open = self._open[start:]
         self._scanned -= start
         self._continues = False
@@ -143,8 +143,8 @@ def _html_end(opening: re.Match[str]) -> re.Pattern[str]:
     return _TAG_END if group is None else re.compile(re.escape(_HTML_ENDS[group - 1]))
 
 
-def split_text(text: str) -> list[TextPart]:
+def split_text(text: str) -> list[MarkdownPart]:
     """Return the parts of a whole text; at least one."""
-    parts = TextParts()
+    parts = MarkdownParts()
     finished = parts.feed(text)
     return [*finished, parts.current]

@@ -11,7 +11,7 @@ from tui.text.wrap import clip, runs_width
 from tui.widgets.rows_widget import RowsWidget
 
 
-class TranscriptBar(RowsWidget):
+class ReadingBar(RowsWidget):
     """Shown in the prompt's place; empty while the prompt is there."""
 
     def __init__(self, *, id: str | None = None) -> None:

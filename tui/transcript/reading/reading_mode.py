@@ -12,10 +12,10 @@ from typing import Final, Protocol
 from tui.input.actions import Context
 from tui.input.event import RoutedEvent
 from tui.input.keymap import ChordReader, Match
-from tui.transcript.reading.reading_bar import TranscriptBar
+from tui.transcript.reading.reading_bar import ReadingBar
 from tui.transcript.reading.scroll_actions import scroll_actions
-from tui.transcript.reading.search_session import OlderPages, TranscriptFinder
-from tui.transcript.widget import Transcript
+from tui.transcript.reading.search_session import OlderPages, SearchSession
+from tui.transcript.widget import TranscriptWidget
 
 CONTEXTS: Final = (Context.TRANSCRIPT, Context.SCROLL)
 
@@ -27,13 +27,13 @@ class TranscriptReader(Protocol):
     def text(self, text: str, name: str) -> object: ...
 
 
-class TranscriptView:
+class ReadingMode:
     """Open between `open` and `close`; the detail is remembered until the next time."""
 
     def __init__(
         self,
-        transcript: Transcript,
-        bar: TranscriptBar,
+        transcript: TranscriptWidget,
+        bar: ReadingBar,
         chords: ChordReader,
         reader: TranscriptReader,
         on_change: Callable[[], None],
@@ -52,7 +52,7 @@ class TranscriptView:
         self._on_change = on_change
         self._choose_detail = choose_detail
         self._query: str | None = None
-        self.finder = TranscriptFinder(transcript, past, start_worker, self._show_again)
+        self.finder = SearchSession(transcript, past, start_worker, self._show_again)
         self._is_unfolded = True
         self.is_open = False
         self._actions = self._action_table()

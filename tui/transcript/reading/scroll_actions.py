@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from tui.transcript.widget import Transcript
+from tui.transcript.widget import TranscriptWidget
 
 
-def scroll_actions(transcript: Transcript) -> Mapping[str, Callable[[], None]]:
+def scroll_actions(transcript: TranscriptWidget) -> Mapping[str, Callable[[], None]]:
     """Return the actions by their ids."""
     return {
         "scroll:lineUp": partial(transcript.scroll_rows, -1),

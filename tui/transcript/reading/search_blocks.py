@@ -19,12 +19,12 @@ from tui.transcript.blocks import (
     ErrorBlock,
     HookLine,
     NoticeLine,
-    PersonMessage,
     ThinkingText,
     ToolCard,
+    UserMessage,
 )
 from tui.transcript.diff.diff_view import diff_texts
-from tui.transcript.viewport import Entry, Place, Viewport
+from tui.transcript.viewport import RowPosition, Viewport, ViewportEntry
 
 PORTION_CHARS: Final = 300_000
 """Some milliseconds' worth of text: what one step looks through."""
@@ -67,7 +67,7 @@ class TranscriptSearch:
             not self._again and self._low + self._above <= 0 and self._high + self._above >= count
         )
 
-    def look(self, entries: Sequence[Entry], limit_chars: int = PORTION_CHARS) -> None:
+    def look(self, entries: Sequence[ViewportEntry], limit_chars: int = PORTION_CHARS) -> None:
         """Look through about so many characters more, the newest first; one block at least."""
         left = limit_chars
         older: list[tuple[int, int]] = []
@@ -98,28 +98,28 @@ class TranscriptSearch:
         self._low -= 1
         return self._low
 
-    def next(self, viewport: Viewport, place: Place) -> Place | None:
+    def next(self, viewport: Viewport, place: RowPosition) -> RowPosition | None:
         """Return the first hit below a row; None without any."""
         for block in self._hits[bisect_left(self._hits, place.block - self._above) :]:
             for line in self._lines(viewport, block + self._above, 1):
                 if (block + self._above, line) > (place.block, place.line):
-                    return Place(block + self._above, line)
+                    return RowPosition(block + self._above, line)
         return None
 
-    def previous(self, viewport: Viewport, place: Place) -> Place | None:
+    def previous(self, viewport: Viewport, place: RowPosition) -> RowPosition | None:
         """Return the last hit above a row; None without any."""
         for block in reversed(self._hits[: bisect_right(self._hits, place.block - self._above)]):
             for line in self._lines(viewport, block + self._above, -1):
                 if (block + self._above, line) < (place.block, place.line):
-                    return Place(block + self._above, line)
+                    return RowPosition(block + self._above, line)
         return None
 
-    def number(self, viewport: Viewport, place: Place) -> int:
+    def number(self, viewport: Viewport, place: RowPosition) -> int:
         """Return which hit a row holds: 1 is the newest, `count` at most the oldest."""
         at = bisect_left(self._hits, place.block - self._above)
         newer = sum(self._sizes[at + 1 :])
         below = sum(
-            viewport.row(Place(place.block, line)).text.casefold().count(self.needle)
+            viewport.row(RowPosition(place.block, line)).text.casefold().count(self.needle)
             for line in range(place.line + 1, viewport.height_of(place.block))
         )
         # Rows may show more than the text that is compared has, and break a hit in two.
@@ -131,7 +131,7 @@ class TranscriptSearch:
             return
         found = False
         for line in range(viewport.height_of(index))[::step]:
-            if self.needle in viewport.row(Place(index, line)).text.casefold():
+            if self.needle in viewport.row(RowPosition(index, line)).text.casefold():
                 found = True
                 yield line
         if not found:
@@ -141,7 +141,7 @@ class TranscriptSearch:
 def block_text(block: Block) -> str:
     """Return all that a block says, in the form that is compared."""
     match block:
-        case PersonMessage() | AssistantText() | ThinkingText() | NoticeLine():
+        case UserMessage() | AssistantText() | ThinkingText() | NoticeLine():
             text = block.text
         case ToolCard():
             text = f"{block.name} {block.identifier}\n{_shown_result(block)}"

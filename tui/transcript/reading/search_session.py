@@ -12,8 +12,8 @@ from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 from tui.transcript.reading.search_blocks import TranscriptSearch
-from tui.transcript.viewport import Place
-from tui.transcript.widget import Transcript
+from tui.transcript.viewport import RowPosition
+from tui.transcript.widget import TranscriptWidget
 
 
 class OlderPages(Protocol):
@@ -24,12 +24,12 @@ class OlderPages(Protocol):
     async def older(self) -> bool: ...
 
 
-class TranscriptFinder:
+class SearchSession:
     """One search at a time, and one wish."""
 
     def __init__(
         self,
-        transcript: Transcript,
+        transcript: TranscriptWidget,
         past: OlderPages,
         start_worker: Callable[[Awaitable[None]], None],
         on_change: Callable[[], None],
@@ -45,7 +45,7 @@ class TranscriptFinder:
         """Says whether it could be granted with what is there."""
         self._needs_all = False
         self._is_working = False
-        self.here: Place | None = None
+        self.here: RowPosition | None = None
         """The hit that was gone to last."""
         self._number = 0
 
@@ -118,12 +118,12 @@ class TranscriptFinder:
 
     def _try_to_go(self, step: int) -> bool:
         viewport = self._transcript.viewport
-        end = Place(len(viewport.entries), 0)
+        end = RowPosition(len(viewport.entries), 0)
         search = self._search.next if step > 0 else self._search.previous
-        place = search(viewport, self.here or (Place(-1, 0) if step > 0 else end))
+        place = search(viewport, self.here or (RowPosition(-1, 0) if step > 0 else end))
         if place is None and not self._is_complete:
             return False
-        place = place or search(viewport, Place(-1, 0) if step > 0 else end)
+        place = place or search(viewport, RowPosition(-1, 0) if step > 0 else end)
         if place is not None:
             self.here = place
             self._number = self._search.number(viewport, place)
@@ -142,7 +142,7 @@ class TranscriptFinder:
         if moved:
             self._search.moved(moved)
             if self.here is not None:
-                self.here = Place(self.here.block + moved, self.here.line)
+                self.here = RowPosition(self.here.block + moved, self.here.line)
 
     # Wishes
 

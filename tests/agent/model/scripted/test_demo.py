@@ -19,7 +19,7 @@ from agent.messages import (
 )
 from agent.model.anthropic import AnthropicClient, make_client
 from agent.model.client import ModelRequest
-from agent.model.message_builder import MessageFold
+from agent.model.message_builder import MessageBuilder
 from agent.model.scripted.demo import (
     DEMO_MODEL,
     SUGGESTED_PROMPT,
@@ -49,7 +49,7 @@ class Player:
     async def prompt(self, text: str) -> str:
         self.messages.append(user_message(text))
         while True:
-            fold = MessageFold()
+            fold = MessageBuilder()
             request = ModelRequest(DEMO_MODEL, (), TOOLS, self.messages, 8000)
             async for event in self.client.stream(request):
                 fold.feed(event)

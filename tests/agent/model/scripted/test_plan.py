@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from agent.model.scripted.faults import Cut, Insert, Position, Stall, parse_position
 from agent.model.scripted.frames import Frame
-from agent.model.scripted.plan import End, Head, Send, Step, Wait, plan_stream
+from agent.model.scripted.plan import End, Send, SendHead, Step, Wait, plan_stream
 
 FRAMES = [
     Frame("message_start", {"type": "message_start"}),
@@ -26,7 +26,7 @@ def sent(steps: list[Step]) -> bytes:
 
 def test_without_faults_every_event_is_one_write() -> None:
     steps = plan_stream(FRAMES, ())
-    assert steps == [Head(), *(Send(f.encode(), f.tokens) for f in FRAMES), End()]
+    assert steps == [SendHead(), *(Send(f.encode(), f.tokens) for f in FRAMES), End()]
 
 
 @given(st.integers(-1, 200).filter(bool))

@@ -18,7 +18,7 @@ import pytest
 from agent.messages import tool_result_block, tool_results_message, user_message
 from agent.model.anthropic import make_client
 from agent.model.client import ModelError, ModelRequest
-from agent.model.message_builder import MessageFold
+from agent.model.message_builder import MessageBuilder
 from agent.model.scripted.faults import Position, Stall, Status
 from agent.model.scripted.process import ScriptedProcess
 from agent.model.scripted.scenario import FaultPlan, Pace, Scenario, Text, ToolCall, Turn, When
@@ -156,7 +156,7 @@ async def test_it_runs_in_a_process_of_its_own(tmp_path: Path) -> None:
     scenario.write_text('[otherwise]\nparts = [{ text = "from ${where}" }]\n')
     async with ScriptedProcess(str(scenario), variables={"where": "afar"}) as process:
         client = make_client(base_url=process.base_url, api_key="any")
-        fold = MessageFold()
+        fold = MessageBuilder()
         request = ModelRequest("claude-opus-5-5", (), (), [user_message("hi")], 100)
         async for event in client.stream(request):
             fold.feed(event)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from agent.display import DiffDisplay
 from tui.text.highlight import Highlighter
-from tui.text.sequence_view import Joined
+from tui.text.sequence_view import SequenceView
 from tui.transcript.diff.change_rows import change_rows, diff_rows
 
 LINES = st.lists(
@@ -51,7 +51,7 @@ def test_rows_stay_the_same_until_colours_change() -> None:
 @given(st.lists(st.lists(st.integers(), max_size=4), max_size=4), st.data())
 def test_joined_parts_read_like_their_sum(parts: list[list[int]], data: st.DataObject) -> None:
     whole = [number for part in parts for number in part]
-    joined = Joined(parts)
+    joined = SequenceView(parts)
     assert list(joined) == whole
     assert len(joined) == len(whole)
     assert [joined[at] for at in range(-len(whole), len(whole))] == [*whole, *whole]

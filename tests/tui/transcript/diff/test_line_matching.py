@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from tui.transcript.diff import line_matching
 from tui.transcript.diff.diff_view import diff_texts
-from tui.transcript.diff.line_matching import Span, changed_groups
+from tui.transcript.diff.line_matching import LineSpan, changed_groups
 
 TEXTS = st.lists(st.sampled_from("aabcdef"), max_size=24)
 
 
-def _groups(before: list[str], after: list[str], context: int) -> list[list[Span]]:
+def _groups(before: list[str], after: list[str], context: int) -> list[list[LineSpan]]:
     return list(changed_groups(before, after, context))
 
 
@@ -25,7 +25,7 @@ def test_short_texts_are_compared_as_difflib_does(
 ) -> None:
     matcher = SequenceMatcher(None, before, after, autojunk=False)
     groups = [
-        [Span(tag == "equal", *place) for tag, *place in group]
+        [LineSpan(tag == "equal", *place) for tag, *place in group]
         for group in matcher.get_grouped_opcodes(context)
     ]
     # `difflib` names equal lines at the edges also where there are none.
@@ -33,7 +33,7 @@ def test_short_texts_are_compared_as_difflib_does(
     assert _groups(before, after, context) == [group for group in expected if group]
 
 
-def _empty(span: Span) -> tuple[int, int, int, int]:
+def _empty(span: LineSpan) -> tuple[int, int, int, int]:
     return (span.old_start, span.old_start, span.new_start, span.new_start)
 
 

@@ -14,7 +14,7 @@ from tests.examples import examples
 from tui.text.highlight import Highlighter
 from tui.text.styled_rows import BLANK, Row
 from tui.transcript.markdown import markdown_parts as text_parts
-from tui.transcript.markdown.markdown_parts import TextParts, split_text
+from tui.transcript.markdown.markdown_parts import MarkdownParts, split_text
 from tui.transcript.markdown.markdown_rows import block_starts, markdown_rows
 
 LINES = (
@@ -37,7 +37,7 @@ def test_a_cut_lies_where_a_block_begins_however_the_text_came(text: str, cuts: 
         for part in parts[:-1]:
             position += len(part.text)
             assert position in starts
-        stream = TextParts()
+        stream = MarkdownParts()
         edges = sorted({min(cut, len(text)) for cut in cuts})
         finished = []
         for start, end in zip([0, *edges], [*edges, len(text)], strict=True):
