@@ -9,7 +9,6 @@ import json
 import os
 import shlex
 import shutil
-import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -26,13 +25,15 @@ from hooks.config.spec import (
 from hooks.execution.environment import fill_placeholders
 from hooks.execution.handlers.command import shell_argv
 from hooks.execution.handlers.mcp_tool import NO_MCP
-from permissions.base.process.run_program import CannotStart, Program, run_program
+from permissions.base.process.run_program import RunLimits, run_blocking, run_program
+from permissions.base.process.spawn import CannotStart, Program
 
 INTERPRETERS: Final = frozenset({"python", "python3", "node", "bash", "sh", "zsh", "ruby", "perl"})
 SHELL_WORDS: Final = frozenset(
     {"if", "for", "while", "case", "until", "{", "(", "[", "[[", "!", "function", "time", "exec"}
 )
 VARIABLE: Final = "$"
+SYNTAX_TIMEOUT_S: Final = 30.0
 
 
 class Finding(Struct, frozen=True):
@@ -65,7 +66,7 @@ async def check_round_trip(
     sent = json.dumps({"hook_event_name": "Notification", "message": "“ \\ \n 🙂 '"}).encode()
     program = Program((*shell_argv(env), "cat"), dict(env), cwd, sent)
     try:
-        ended = await run_program(program, timeout_s=timeout_s, grace_s=1.0)
+        ended = await run_program(program, RunLimits(timeout_s, grace_s=1.0))
     except CannotStart as error:
         return f"no command hook can run: {error}"
     if ended.timed_out:
@@ -106,14 +107,13 @@ def _check(spec: HandlerSpec, *, env: Mapping[str, str], cwd: Path) -> Iterator[
 
 
 def _check_shell(command: str, env: Mapping[str, str], cwd: Path) -> Iterator[str]:
-    syntax = subprocess.run(
-        [*shell_argv(env)[:-1], "-n", "-c", command],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        env=dict(env),
-        check=False,
-    )
-    if syntax.returncode != 0:
+    program = Program((*shell_argv(env)[:-1], "-n", "-c", command), env)
+    try:
+        syntax = run_blocking(program, timeout_s=SYNTAX_TIMEOUT_S)
+    except CannotStart as error:
+        yield f"the shell can't read this command: {error}"
+        return
+    if syntax.exit_code != 0:
         said = syntax.stderr.decode(errors="replace").strip().splitlines()
         yield f"the shell can't read this command: {said[0] if said else 'syntax error'}"
         return

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 from collections.abc import Mapping
 from typing import Final
+
+from permissions.base.process.run_program import RunLimits, run_program
+from permissions.base.process.spawn import CannotStart, Program
 
 MAX_BYTES: Final = 20_000_000
 TIMEOUT_S: Final = 3.0
@@ -31,26 +33,9 @@ async def read_clipboard_image(env: Mapping[str, str]) -> bytes | None:
 
 
 async def _output(command: list[str], env: Mapping[str, str]) -> bytes:
+    limits = RunLimits(TIMEOUT_S, stdout_bytes=MAX_BYTES, stderr_bytes=0, stops_at_limit=True)
     try:
-        process = await asyncio.create_subprocess_exec(
-            *command,
-            env=dict(env),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-        )
-    except OSError:
+        ended = await run_program(Program(tuple(command), env), limits)
+    except CannotStart:
         return b""
-    assert process.stdout is not None
-    data = b""
-    try:
-        async with asyncio.timeout(TIMEOUT_S):
-            while len(data) <= MAX_BYTES and (chunk := await process.stdout.read(65_536)):
-                data += chunk
-    except TimeoutError:
-        return b""
-    finally:
-        if process.returncode is None:
-            process.kill()
-        await process.wait()
-    return data if len(data) <= MAX_BYTES else b""
+    return b"" if ended.timed_out or ended.was_stopped else ended.stdout

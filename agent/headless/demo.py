@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import subprocess
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +15,8 @@ from agent.model.endpoint_config import Endpoint
 from agent.model.scripted.demo import DEMO_MODEL, copy_sample, demo_variables
 from agent.model.scripted.process import ScriptedProcess
 from permissions.base.files.temporary_folders import OwnedFolder, make_owned_folder
+from permissions.base.process.run_program import run_blocking
+from permissions.base.process.spawn import CannotStart, Program
 
 DEMO_KEY = "demo"
 _GIT_S: Final = 5.0
@@ -72,12 +73,10 @@ def _keep_in_git(project: Path) -> None:
         ("commit", "--quiet", "--no-verify", "--message", "The basket"),
     ):
         try:
-            subprocess.run(
-                [git, *options, *step],
-                cwd=project, env=env, check=True, timeout=_GIT_S,
-                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            )  # fmt: skip
-        except (OSError, subprocess.SubprocessError):
+            done = run_blocking(Program((git, *options, *step), env, project), timeout_s=_GIT_S)
+        except CannotStart:
+            done = None
+        if done is None or done.exit_code != 0:
             shutil.rmtree(project / ".git", ignore_errors=True)
             return
     with contextlib.suppress(OSError):

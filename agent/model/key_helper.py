@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from typing import Final, Protocol
 
@@ -10,6 +9,8 @@ from msgspec.structs import replace
 
 from agent.model.client import ModelError
 from agent.model.endpoint_config import Endpoint
+from permissions.base.process.run_program import RunLimits, run_program
+from permissions.base.process.spawn import CannotStart, shell_program
 
 HELPER_TIMEOUT_S: Final = 30.0
 
@@ -22,25 +23,16 @@ async def read_helper_key(command: str, *, env: Mapping[str, str]) -> str:
     Raises:
         ModelError: it failed, printed nothing, or took too long; its output is not repeated.
     """
-    process = await asyncio.create_subprocess_shell(
-        command,
-        env=dict(env),
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
-        start_new_session=True,
-    )
+    limits = RunLimits(HELPER_TIMEOUT_S, stderr_bytes=0)
     try:
-        output, _ = await asyncio.wait_for(process.communicate(), HELPER_TIMEOUT_S)
-    except TimeoutError:
-        raise _failed(f"took longer than {HELPER_TIMEOUT_S:g} s") from None
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-    if process.returncode != 0:
-        raise _failed(f"ended with exit status {process.returncode}")
-    lines = output.decode("utf-8", "replace").strip().splitlines()
+        ended = await run_program(shell_program(command, env=env), limits)
+    except CannotStart as error:
+        raise _failed(f"cannot start: {error}") from error
+    if ended.timed_out:
+        raise _failed(f"took longer than {HELPER_TIMEOUT_S:g} s")
+    if ended.exit_code != 0:
+        raise _failed(f"ended with exit status {ended.exit_code}")
+    lines = ended.stdout.decode("utf-8", "replace").strip().splitlines()
     if not lines or not lines[0].strip():
         raise _failed("printed no key")
     return lines[0].strip()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
 from agent.prompt.context import GitState
 from permissions.base.files.plain_file import read_plain, read_start
+from permissions.base.process.run_program import RunLimits, run_program
+from permissions.base.process.spawn import CannotStart, Program
 
 MAX_STATUS_LINES: Final = 30
 MAX_COMMITS: Final = 5
@@ -85,44 +86,10 @@ async def run_git(
     """
     quiet = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
     inherited = {k: v for k, v in env.items() if not k.startswith("GIT_")}
+    program = Program(("git", *_HARMLESS, *arguments), {**inherited, **quiet}, folder)
+    limits = RunLimits(TIMEOUT_S, stdout_bytes=MAX_OUTPUT_BYTES, stderr_bytes=0)
     try:
-        process = await asyncio.create_subprocess_exec(
-            "git",
-            *_HARMLESS,
-            *arguments,
-            cwd=folder,
-            env={**inherited, **quiet},
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-            start_new_session=True,
-        )
-    except OSError:
+        ended = await run_program(program, limits)
+    except CannotStart:
         return None
-    assert process.stdout is not None
-    try:
-        async with asyncio.timeout(TIMEOUT_S):
-            output = await _bounded(process.stdout)
-            code = await process.wait()
-    except TimeoutError:
-        return None
-    finally:
-        if process.returncode is None:
-            _kill_group(process.pid)
-            await process.wait()
-    return output.decode("utf-8", errors) if code == 0 else None
-
-
-async def _bounded(stream: asyncio.StreamReader) -> bytes:
-    kept = bytearray()
-    while chunk := await stream.read(65536):
-        if len(kept) < MAX_OUTPUT_BYTES:
-            kept += chunk
-    return bytes(kept)
-
-
-def _kill_group(pid: int) -> None:
-    try:
-        os.killpg(pid, 9)
-    except (ProcessLookupError, PermissionError):
-        return
+    return ended.stdout.decode("utf-8", errors) if ended.exit_code == 0 else None

@@ -7,14 +7,12 @@ it stands, without a shell, and ended with everything it started once somebody e
 
 from __future__ import annotations
 
-import asyncio
 import json
-import os
-import signal
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
+from permissions.base.process.run_program import RunLimits, run_program
+from permissions.base.process.spawn import CannotStart, Program
 from permissions.decision import Decision, DecisionSource
 from permissions.request import PermissionRequest
 from permissions.resolve.contender_authority import CHANNEL
@@ -26,6 +24,13 @@ if TYPE_CHECKING:
 MAX_ANSWER_BYTES: Final = 64 * 1024
 KILL_AFTER_S: Final = 2.0
 """Between asking the command to end and ending it."""
+_LIMITS: Final = RunLimits(
+    None,
+    grace_s=KILL_AFTER_S,
+    stdout_bytes=MAX_ANSWER_BYTES,
+    stderr_bytes=0,
+    stops_at_limit=True,
+)
 
 
 class ChannelFailed(Exception):
@@ -77,52 +82,16 @@ class Channel:
             raise ChannelFailed(f"{self._command[0]} printed no JSON: {text[:80]!r}") from error
 
     async def _run(self, request: str) -> str:
+        stdin = request.encode("utf-8", "backslashreplace")
         try:
-            process = await asyncio.create_subprocess_exec(
-                *self._command,
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.DEVNULL,
-                env=self._env,
-                start_new_session=True,
-            )
-        except (OSError, ValueError) as error:
+            ended = await run_program(Program(self._command, self._env, stdin=stdin), _LIMITS)
+        except CannotStart as error:
             raise ChannelFailed(f"{self._command[0]} cannot be started: {error}") from error
-        try:
-            return await self._exchange(process, request)
-        finally:
-            await _end(process)
-
-    async def _exchange(self, process: asyncio.subprocess.Process, request: str) -> str:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        # One that does not read what it is asked may still answer.
-        with suppress(BrokenPipeError, ConnectionResetError):
-            process.stdin.write(request.encode("utf-8", "backslashreplace"))
-            await process.stdin.drain()
-        process.stdin.close()
-        printed = b""
-        while piece := await process.stdout.read(8192):
-            printed += piece
-            if len(printed) > MAX_ANSWER_BYTES:
-                raise ChannelFailed(
-                    f"{self._command[0]} printed more than {MAX_ANSWER_BYTES} bytes"
-                )
-        status = await process.wait()
-        if status != 0:
-            raise ChannelFailed(f"{self._command[0]} ended with status {status}")
-        return printed.decode("utf-8", "replace")
-
-
-async def _end(process: asyncio.subprocess.Process) -> None:
-    """End what is left of the command's process group; returns once the command is gone."""
-    for how, patience_s in ((signal.SIGTERM, KILL_AFTER_S), (signal.SIGKILL, None)):
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, how)
-        if process.returncode is not None:
-            return
-        with suppress(TimeoutError):
-            await asyncio.wait_for(process.wait(), patience_s)
+        if ended.was_stopped:
+            raise ChannelFailed(f"{self._command[0]} printed more than {MAX_ANSWER_BYTES} bytes")
+        if ended.exit_code != 0:
+            raise ChannelFailed(f"{self._command[0]} ended with status {ended.exit_code}")
+        return ended.stdout.decode("utf-8", "replace")
 
 
 if TYPE_CHECKING:

@@ -28,6 +28,9 @@ TOP_LEVEL = {
 VAGUE_NAMES = {"common", "helpers", "misc", "types", "utils"}
 # Spelt so that this file does not match itself.
 PACKAGE_HOSTS = re.compile(r"pythonhosted[.]org|pypi[.]org/simple|registry[.]npmjs[.]org/\w")
+STARTS_PROCESS = re.compile(
+    r"create_subprocess_|subprocess[.](run|Popen|call|check_)|posix_spawn[(]"
+)
 MARKDOWN_LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 
 
@@ -59,6 +62,18 @@ def test_no_text_names_a_package_host() -> None:
 def test_no_module_has_a_name_that_says_nothing() -> None:
     vague = [p for p in _product_files() if VAGUE_NAMES & {p.stem, *p.parent.parts}]
     assert vague == []
+
+
+def test_child_processes_are_started_in_one_place() -> None:
+    runner = Path("permissions/base/process")
+    # A part of the test machinery; its child lives as long as the connection to its parent.
+    own = {Path("agent/model/scripted/process.py")}
+    starting = {
+        path
+        for path in _product_files()
+        if path.suffix == ".py" and STARTS_PROCESS.search((ROOT / path).read_text("utf-8"))
+    }
+    assert {path for path in starting if path.parent != runner} == own
 
 
 def test_every_folder_of_modules_is_a_package() -> None:

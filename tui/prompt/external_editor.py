@@ -6,11 +6,12 @@ import os
 import shlex
 import shutil
 import signal
-import subprocess
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
+
+from permissions.base.process.run_program import run_in_foreground
 
 
 class EditorFailed(Exception):
@@ -48,7 +49,7 @@ def edit_file(command: list[str], file: Path) -> None:
     """
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        done = _run(command, file)
+        done = run_in_foreground([*command, str(file)])
     except OSError as error:
         raise EditorFailed(f"{command[0]}: {error.strerror}") from error
     if done != 0:
@@ -66,7 +67,7 @@ def edit_text(command: list[str], text: str, name: str) -> str:
             file = Path(folder) / (Path(name).name or "text")
             file.touch(mode=0o600)
             file.write_text(text, "utf-8", "surrogateescape")
-            done = _run(command, file)
+            done = run_in_foreground([*command, str(file)])
             if done != 0:
                 raise EditorFailed(f"{command[0]} {_ended(done)}; nothing is changed")
             return file.read_text("utf-8", "replace")
@@ -74,19 +75,6 @@ def edit_text(command: list[str], text: str, name: str) -> str:
         raise EditorFailed("the text has halves of characters, which no file takes") from error
     except OSError as error:
         raise EditorFailed(f"{command[0]}: {error.strerror}") from error
-
-
-def _run(command: list[str], file: Path) -> int:
-    """Run the editor and return its status; the keys that end programs are the editor's."""
-    in_force = [(number, signal.getsignal(number)) for number in (signal.SIGINT, signal.SIGQUIT)]
-    try:
-        for number, _ in in_force:
-            # A handler and not SIG_IGN, which the editor would inherit.
-            signal.signal(number, lambda *_: None)
-        return subprocess.run([*command, str(file)], check=False).returncode
-    finally:
-        for number, handler in in_force:
-            signal.signal(number, handler)
 
 
 def _ended(status: int) -> str:

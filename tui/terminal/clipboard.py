@@ -14,6 +14,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from permissions.base.process.run_program import RunLimits, run_program
+from permissions.base.process.spawn import CannotStart, Program
+
 TIMEOUT_S: Final = 3.0
 TERMINAL_BYTES: Final = 74_994
 """What terminals take at least: 100,000 characters of base64, the sequence around it included."""
@@ -78,26 +81,12 @@ def _commands(env: Mapping[str, str]) -> list[list[str]]:
 
 
 async def _give(command: list[str], data: bytes, env: Mapping[str, str]) -> bool:
+    limits = RunLimits(TIMEOUT_S, stdout_bytes=0, stderr_bytes=0, leaves_descendants=True)
     try:
-        process = await asyncio.create_subprocess_exec(
-            *command,
-            env=dict(env),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.DEVNULL,
-            stderr=asyncio.subprocess.DEVNULL,
-        )
-    except OSError:
+        ended = await run_program(Program(tuple(command), env, stdin=data), limits)
+    except CannotStart:
         return False
-    try:
-        async with asyncio.timeout(TIMEOUT_S):
-            await process.communicate(data)
-    except (TimeoutError, OSError):
-        return False
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-    return process.returncode == 0
+    return ended.exit_code == 0
 
 
 def _write_private(file: Path, data: bytes) -> None:

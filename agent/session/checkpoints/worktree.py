@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import os
 import stat
-import subprocess
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Final, Literal
 
 from msgspec import Struct
+
+from permissions.base.process.run_program import run_blocking
+from permissions.base.process.spawn import CannotStart, Program
 
 MAX_FILES: Final = 2_000
 MAX_TOTAL_BYTES: Final = 100_000_000
@@ -119,20 +121,12 @@ class Worktree:
 
     def _git(self, *arguments: str) -> bytes | None:
         quiet = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+        program = Program(("git", *_QUIET, *arguments), {**self._env, **quiet}, self.root)
         try:
-            done = subprocess.run(
-                ["git", *_QUIET, *arguments],
-                cwd=self.root,
-                env={**self._env, **quiet},
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=TIMEOUT_S,
-                start_new_session=True,
-                check=False,
-            )
-        except (OSError, subprocess.TimeoutExpired):
+            done = run_blocking(program, timeout_s=TIMEOUT_S)
+        except CannotStart:
             return None
-        return done.stdout if done.returncode == 0 else None
+        return done.stdout if done.exit_code == 0 else None
 
 
 def _bounded(paths: Iterable[Path]) -> tuple[tuple[Path, ...], tuple[str, ...]]:

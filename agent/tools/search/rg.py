@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import shutil
-import signal
 import sys
 import sysconfig
 from collections.abc import Callable, Mapping, Sequence
@@ -15,6 +13,8 @@ from pathlib import Path
 from typing import Final
 
 from agent.tools.base import ToolError
+from permissions.base.process.run_program import CHUNK_BYTES, RunLimits, run_program
+from permissions.base.process.spawn import CannotStart, Program
 
 TIMEOUT_S: Final = 30.0
 MAX_MEMORY_BYTES: Final = 4 * 1024**3
@@ -23,7 +23,9 @@ MAX_OUTPUT_BYTES: Final = 20 * 1024 * 1024
 
 VCS_FOLDERS: Final = (".git", ".hg", ".svn", ".jj")
 _IGNORE_FILES: Final = (".gitignore", ".ignore", ".rgignore", ".git/info/exclude")
-_READ_BYTES: Final = 65_536
+_LIMITS: Final = RunLimits(
+    TIMEOUT_S, stdout_bytes=MAX_OUTPUT_BYTES + CHUNK_BYTES, stderr_bytes=4_000
+)
 
 
 @cache
@@ -87,56 +89,38 @@ async def search(
     odd = await asyncio.to_thread(_odd_ignore_file, folder)
     unignored = ["--no-ignore"] if odd is not None else []
     told = f"{odd} is no regular file: no ignore file counts" if odd is not None else ""
-    try:
-        process = await asyncio.create_subprocess_exec(
-            *search_command([*unignored, *arguments]),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            cwd=folder,
-            env=kept_env,
-            start_new_session=True,
-        )
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise ToolError(f"The search could not be started: {reason}.") from error
-    _bound_memory(process.pid)
-    assert process.stdout is not None
-    assert process.stderr is not None
-    output = bytearray()
     note = ""
-    complaints = asyncio.ensure_future(_first_bytes(process.stderr))
+    received = 0
+
+    def is_enough(data: bytes) -> bool:
+        nonlocal note, received
+        received += len(data)
+        if enough(data):
+            note = "stopped at the limit"
+        elif received > MAX_OUTPUT_BYTES:
+            note = "too much output; narrow the search"
+        return bool(note)
+
+    program = Program(
+        tuple(search_command([*unignored, *arguments])),
+        kept_env,
+        folder,
+        memory_bytes=MAX_MEMORY_BYTES,
+    )
     try:
-        async with asyncio.timeout(TIMEOUT_S):
-            while data := await process.stdout.read(_READ_BYTES):
-                output += data
-                if enough(data):
-                    note = "stopped at the limit"
-                    break
-                if len(output) > MAX_OUTPUT_BYTES:
-                    note = "too much output; narrow the search"
-                    break
-            else:
-                await process.wait()
-    except TimeoutError:
+        ended = await run_program(program, _LIMITS, is_enough=is_enough)
+    except CannotStart as error:
+        reason = error.__cause__
+        text = reason.strerror if isinstance(reason, OSError) else str(error)
+        raise ToolError(f"The search could not be started: {text}.") from error
+    if ended.timed_out:
         note = f"stopped after {TIMEOUT_S:g} s; narrow the search"
-    finally:
-        # Not `process.kill`: it may reap the child before asyncio does, which then complains.
-        if process.returncode is None:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
-        # An end of the process is only noticed once both pipes are read to theirs.
-        while await process.stdout.read(_READ_BYTES):
-            pass
-        complaint = await complaints
-        await process.wait()
-    if not note and process.returncode and not output and complaint.strip():
+    complaint = ended.stderr.decode("utf-8", "replace")
+    if not note and ended.exit_code and not ended.stdout and complaint.strip():
         raise ToolError(_explain(complaint))
-    if not note and process.returncode is not None and process.returncode < 0:
-        note = (
-            f"the search program ended early (signal {-process.returncode}); not all was searched"
-        )
-    return SearchResult(bytes(output), note or told)
+    if not note and ended.exit_code is not None and ended.exit_code < 0:
+        note = f"the search program ended early (signal {-ended.exit_code}); not all was searched"
+    return SearchResult(ended.stdout, note or told)
 
 
 async def matching_lines(pattern: str, text: str, *, env: Mapping[str, str]) -> str:
@@ -146,34 +130,18 @@ async def matching_lines(pattern: str, text: str, *, env: Mapping[str, str]) -> 
         ToolError: the pattern is malformed, or it took too long.
     """
     command = search_command(["--color=never", "--no-line-number", "--", pattern, "-"])
-    process = await asyncio.create_subprocess_exec(
-        *command,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        env={name: env[name] for name in ("PATH",) if name in env},
-        start_new_session=True,
-    )
+    stdin = text.encode("utf-8", "replace")
+    path = {name: env[name] for name in ("PATH",) if name in env}
+    limits = RunLimits(TIMEOUT_S, stdout_bytes=2 * len(stdin) + 1)
     try:
-        async with asyncio.timeout(TIMEOUT_S):
-            output, complaint = await process.communicate(text.encode("utf-8", "replace"))
-    except TimeoutError as error:
-        raise ToolError(f"The filter took longer than {TIMEOUT_S:g} s.") from error
-    finally:
-        if process.returncode is None:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
-            await process.communicate()
-    if process.returncode not in (0, 1):
-        raise ToolError(_explain(complaint.decode("utf-8", "replace")))
-    return output.decode("utf-8", "replace")
-
-
-async def _first_bytes(stream: asyncio.StreamReader) -> str:
-    kept = b""
-    while data := await stream.read(_READ_BYTES):
-        kept = (kept + data)[:4_000]
-    return kept.decode("utf-8", "replace")
+        ended = await run_program(Program(tuple(command), path, stdin=stdin), limits)
+    except CannotStart as error:
+        raise ToolError(f"The filter could not be started: {error}.") from error
+    if ended.timed_out:
+        raise ToolError(f"The filter took longer than {TIMEOUT_S:g} s.")
+    if ended.exit_code not in (0, 1):
+        raise ToolError(_explain(ended.stderr.decode("utf-8", "replace")))
+    return ended.stdout.decode("utf-8", "replace")
 
 
 def _odd_ignore_file(folder: Path) -> Path | None:
@@ -188,14 +156,6 @@ def _odd_ignore_file(folder: Path) -> Path | None:
             if os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path)):
                 return path
     return None
-
-
-def _bound_memory(pid: int) -> None:
-    import resource  # not on every system, and its call for others only on Linux
-
-    if sys.platform == "linux":
-        with contextlib.suppress(OSError, ValueError):
-            resource.prlimit(pid, resource.RLIMIT_DATA, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
 
 
 def _explain(complaint: str) -> str:

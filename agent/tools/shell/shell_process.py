@@ -7,23 +7,17 @@ import contextlib
 import os
 import shlex
 import shutil
-import signal
 import tempfile
 import time
-import uuid
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from agent.errors import AgentError
 from agent.tools.shell.shell_output import ShellOutput
-from permissions.base.process.guardian import forget, started, watch
-from permissions.base.process.process_tree import (
-    MARK,
-    ProcessFamily,
-    session_members,
-    signal_members,
-)
+from permissions.base.process.child_process import ChildProcess
+from permissions.base.process.process_tree import session_members
+from permissions.base.process.spawn import CannotStart, Program
 
 GRACE_S: Final = 2.0
 """How long a command may clean up after TERM before it gets KILL."""
@@ -101,10 +95,7 @@ class ShellProcess:
         self._ended = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._stopping: asyncio.Task[None] | None = None
-        self._process: asyncio.subprocess.Process | None = None
-        self.mark = uuid.uuid4().hex
-        """What its processes carry in their environment; see `ProcessFamily`."""
-        self._guarded = f"{MARK}={self.mark}"
+        self._child: ChildProcess | None = None
 
     @classmethod
     async def start(
@@ -133,44 +124,27 @@ class ShellProcess:
         reading, writing = os.pipe()
         os.set_blocking(reading, False)
         self._pipe = reading
-        watch(self._guarded)
+        program = Program((bash, "--noprofile", "--norc", "-c", command), {**env, **prologue}, cwd)
         try:
             # One pipe for both streams is the only way to keep their order.
-            self._process = await asyncio.create_subprocess_exec(
-                bash,
-                "--noprofile",
-                "--norc",
-                "-c",
-                command,
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=writing,
-                stderr=writing,
-                cwd=cwd,
-                env={**env, **prologue, MARK: self.mark},
-                start_new_session=True,
-            )
-        except (OSError, ValueError) as error:
+            self._child = await ChildProcess.start(program, stdout=writing, stderr=writing)
+        except BaseException as error:
             os.close(reading)
             self._remove_folder()
-            forget(self._guarded)
-            raise ShellError(_start_failure(error, command, cwd)) from error
-        except BaseException:
-            os.close(reading)
-            self._remove_folder()
-            forget(self._guarded)
+            if isinstance(error, CannotStart):
+                raise ShellError(_start_failure(error.__cause__, command, cwd)) from error
             raise
         finally:
             os.close(writing)
-        started(self._guarded, self._process.pid)
         asyncio.get_running_loop().add_reader(reading, self._on_readable)
-        self._task = asyncio.ensure_future(self._follow(self._process))
+        self._task = asyncio.ensure_future(self._follow(self._child))
         return self
 
     @property
-    def pid(self) -> int:
-        """Process id of the shell, which is also its session and process group."""
-        assert self._process is not None
-        return self._process.pid
+    def child(self) -> ChildProcess:
+        """The shell; its process id is also its session and process group."""
+        assert self._child is not None
+        return self._child
 
     @property
     def is_running(self) -> bool:
@@ -213,7 +187,7 @@ class ShellProcess:
     def kill_now(self) -> None:
         """Send KILL without waiting; for a program that is about to end."""
         if self.is_running:
-            ProcessFamily(self.pid, self.mark).signal(signal.SIGKILL)
+            self.child.family().kill()
 
     async def follow_leftovers(self) -> None:
         """Return when the processes that outlived the shell have ended too."""
@@ -221,7 +195,7 @@ class ShellProcess:
             await self._end_of_output.wait()
         # Whatever sent its output elsewhere gives no sign when it ends.
         pause_s = 0.05
-        while self.ended_at is None and session_members(self.pid):
+        while self.ended_at is None and session_members(self.child.pid):
             await asyncio.sleep(pause_s)
             pause_s = min(pause_s * 2, 10.0)
         self._finish()
@@ -247,27 +221,18 @@ class ShellProcess:
             return
         self.was_stopped = True
         assert self._task is not None
-        deadline = time.monotonic() + GRACE_S
         # What left the session (`setsid`, a daemon) was started by this command all the same.
-        family = ProcessFamily(self.pid, self.mark)
-        told = set(family.members())
-        family.signal(signal.SIGTERM)
-        while (members := set(family.members())) and time.monotonic() < deadline:
-            # A shell caught between fork and exec starts its program all the same. Nobody else is
-            # told twice: to some programs that means force.
-            signal_members(members - told, signal.SIGTERM)
-            told |= members
-            await asyncio.sleep(0.02)
-        family.signal(signal.SIGKILL)
+        await self.child.end(GRACE_S)
         await asyncio.wait({self._task})
         self._finish()
 
-    async def _follow(self, process: asyncio.subprocess.Process) -> None:
-        self.exit_code = await process.wait()
+    async def _follow(self, child: ChildProcess) -> None:
+        await child.exited.wait()
+        self.exit_code = child.reap()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._end_of_output.wait(), _DRAIN_S)
         self.final_cwd = self._read_cwd()
-        self.leftovers = bool(session_members(self.pid))
+        self.leftovers = bool(session_members(child.pid))
         if not self.leftovers:
             self._finish()
 
@@ -279,7 +244,7 @@ class ShellProcess:
         self._close_pipe()
         self.output.close()
         self._remove_folder()
-        forget(self._guarded)
+        self.child.release()
         self._ended.set()
 
     def _on_readable(self) -> bool:
@@ -351,8 +316,8 @@ def _prologue(env_files: Sequence[Path], cwd_file: Path) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _start_failure(error: OSError | ValueError, command: str, cwd: Path) -> str:
-    if isinstance(error, ValueError):
+def _start_failure(error: BaseException | None, command: str, cwd: Path) -> str:
+    if not isinstance(error, OSError):
         return "The command contains a NUL character."
     if isinstance(error, FileNotFoundError) and not os.path.isdir(cwd):
         return f"The current directory {cwd} no longer exists."

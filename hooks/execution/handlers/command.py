@@ -25,9 +25,12 @@ from hooks.config.spec import CommandHandler
 from hooks.events.capabilities import LONGEST_TIMEOUT_S
 from hooks.execution.environment import fill_placeholders, fill_single_quoted
 from hooks.execution.handlers.base import HookCall
-from permissions.base.process.run_program import CannotStart, Program, run_program
+from permissions.base.process.run_program import RunLimits, run_program
+from permissions.base.process.spawn import CannotStart, Program
 
 SHELL_PREFIX = "CLAUDE_CODE_SHELL_PREFIX"
+DRAIN_S = 0.1
+"""How long output may still arrive after the program exited."""
 
 
 class CommandMode:
@@ -57,12 +60,13 @@ class CommandMode:
                 call.spec.plugin.data.mkdir(parents=True, exist_ok=True)
         try:
             program = Program(argv_of(handler, call.env), call.env, call.cwd, call.payload_json)
-            ended = await run_program(
-                program,
-                timeout_s=call.timeout_s,
+            limits = RunLimits(
+                call.timeout_s,
                 grace_s=call.ports.grace_s,
-                on_first_line=on_first_line,
+                drain_s=DRAIN_S,
+                leaves_descendants=True,
             )
+            ended = await run_program(program, limits, on_first_line=on_first_line)
         except CannotStart as error:
             return replace(failed, error=f"cannot start: {error}")
         if ended.timed_out:

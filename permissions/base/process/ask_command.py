@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import json
-import os
-import signal
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
+
+from permissions.base.process.run_program import RunLimits, run_program
+from permissions.base.process.spawn import CannotStart, shell_program
 
 MAX_BYTES: Final = 65_536
 
@@ -28,37 +27,14 @@ async def ask_command(
     Raises:
         CommandFailed: says why.
     """
+    program = shell_program(command, env=env, cwd=cwd, stdin=json.dumps(given).encode())
+    limits = RunLimits(timeout_s, stdout_bytes=MAX_BYTES, stderr_bytes=0, stops_at_limit=True)
     try:
-        process = await asyncio.create_subprocess_exec(
-            "/bin/sh",
-            "-c",
-            command,
-            cwd=cwd,
-            env=env,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-            start_new_session=True,
-        )
-    except OSError as error:
-        raise CommandFailed(f"cannot start: {error.strerror}") from error
-    except ValueError as error:
-        # A NUL in the setting or in a variable.
-        raise CommandFailed(f"cannot start: {error}") from error
-    assert process.stdin is not None
-    assert process.stdout is not None
-    try:
-        async with asyncio.timeout(timeout_s):
-            with contextlib.suppress(OSError):
-                process.stdin.write(json.dumps(given).encode())
-                process.stdin.close()
-            output = b""
-            while len(output) < MAX_BYTES and (data := await process.stdout.read(MAX_BYTES)):
-                output += data
-    except TimeoutError as error:
-        raise CommandFailed(f"took longer than {timeout_s:g} s") from error
-    finally:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-        await process.wait()
-    return output[:MAX_BYTES].decode("utf-8", "surrogateescape")
+        ended = await run_program(program, limits)
+    except CannotStart as error:
+        reason = error.__cause__
+        text = reason.strerror if isinstance(reason, OSError) else str(error)
+        raise CommandFailed(f"cannot start: {text}") from error
+    if ended.timed_out:
+        raise CommandFailed(f"took longer than {timeout_s:g} s")
+    return ended.stdout.decode("utf-8", "surrogateescape")

@@ -13,8 +13,10 @@ from typing import Final
 
 from msgspec import Struct
 
-MARK: Final = "AGENT_TUI_CALL"
-"""Environment variable that every descendant of a command inherits; its value tells whose."""
+MARK: Final = "AGENT_TUI_RUN"
+"""Environment variable that every descendant of a program inherits; its value names the run."""
+_PASSES: Final = 3
+"""A process may start another one between two scans."""
 
 
 class Member(Struct, frozen=True):
@@ -38,16 +40,6 @@ def session_members(session: int) -> tuple[Member, ...]:
     except (ProcessLookupError, PermissionError):
         return ()
     return (Member(session, session, ""),)
-
-
-def signal_session(session: int, number: signal.Signals) -> None:
-    """Send a signal to every process of a session; those that are gone already are no error."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(session, number)
-    # Programs such as `timeout` make groups of their own inside the session.
-    if _has_proc():
-        others = (member for member in _members_by_proc(session) if member.group != session)
-        signal_members(others, number)
 
 
 class ProcessFamily:
@@ -79,11 +71,20 @@ class ProcessFamily:
                 self._strangers.add(pid)
         return tuple(found)
 
-    def signal(self, number: signal.Signals) -> None:
-        """Send a signal to every process; those that are gone already are no error."""
-        signal_session(self._session, number)
-        outside = set(self.members()) - set(session_members(self._session))
-        signal_members(outside, number)
+    def signal(self, number: signal.Signals) -> tuple[Member, ...]:
+        """Send a signal to every process and return them; those that have exited are no error."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._session, number)
+        members = self.members()
+        # Programs such as `timeout` make groups of their own inside the session.
+        signal_members((each for each in members if each.group != self._session), number)
+        return members
+
+    def kill(self) -> None:
+        """Send KILL until no process is left, a few times at most."""
+        for _ in range(_PASSES):
+            if not self.signal(signal.SIGKILL):
+                return
 
     def _is_marked(self, pid: int) -> bool:
         try:

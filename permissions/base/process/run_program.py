@@ -1,35 +1,24 @@
-"""Run one program: own session, bounded output, a parent-side timer, nothing left behind.
+"""Run one program to its end: bounded output, a timeout, nothing of it left behind.
 
-The run ends when the program exits and its output was drained for a moment, whoever else still
-holds its pipes. On a timeout or a cancellation the whole process group gets TERM, then KILL; should
-this process be killed, its guardian sees to that.
+`run_program` waits in the event loop, `run_blocking` in a thread, `run_in_foreground` lends the
+terminal.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import errno
 import os
 import signal
 import subprocess
-import threading
-import uuid
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from typing import IO, Final
 
 from msgspec import Struct
-from msgspec.structs import replace
 
-from permissions.base.process import descriptor_limits as room
-from permissions.base.process.descendants import MARK, signal_marked
-from permissions.base.process.guardian import forget, started, watch
+from permissions.base.process.child_process import ChildProcess
+from permissions.base.process.spawn import RETRY_S, Program, spawn
 
-STDOUT_LIMIT_BYTES: Final = 4 * 1024 * 1024
-STDERR_LIMIT_BYTES: Final = 256 * 1024
-DRAIN_S: Final = 0.1
-"""How long output may still arrive after the program ended."""
 CHUNK_BYTES: Final = 64 * 1024
 
 OnFirstLine = Callable[[bytes], float | None]
@@ -37,230 +26,219 @@ OnFirstLine = Callable[[bytes], float | None]
 change."""
 
 
-class CannotStart(Exception):
-    """The program could not be started at all; the text says why."""
+class RunLimits(Struct, frozen=True):
+    """What one run may take."""
 
-
-class NoRoom(CannotStart):
-    """It could not be started now; when others have ended it may be."""
-
-
-class Program(Struct, frozen=True):
-    """What to run."""
-
-    argv: tuple[str, ...]
-    env: Mapping[str, str]
-    cwd: Path
-    stdin: bytes
+    timeout_s: float | None
+    """After this the program and its descendants are ended; None waits without end."""
+    grace_s: float = 0.0
+    """Between TERM and KILL; 0 sends KILL at once."""
+    stdout_bytes: int = 4 * 1024 * 1024
+    """What is beyond is read and dropped; 0 gives the program the null device."""
+    stderr_bytes: int = 256 * 1024
+    """The same for standard error."""
+    stops_at_limit: bool = False
+    """Whether more than `stdout_bytes` ends the program."""
+    drain_s: float | None = None
+    """How long output may still arrive after the exit; None waits until nobody can write it."""
+    leaves_descendants: bool = False
+    """Whether what it left running may stay when it exits by itself."""
 
 
 class ProcessResult(Struct, frozen=True):
     """How a program ended."""
 
     exit_code: int | None
-    """None: it did not end by itself, or nobody can say how. Negative: ended by that signal."""
+    """None: it did not exit by itself, or its status is lost. Negative: ended by that signal."""
     stdout: bytes
     stderr: bytes
     stdout_dropped: int = 0
     """Bytes beyond the limit, read and thrown away."""
     timed_out: bool = False
+    was_stopped: bool = False
+    """Ended early: at the limit of its output, or since `is_enough` returned true."""
 
 
 async def run_program(
     program: Program,
+    limits: RunLimits,
     *,
-    timeout_s: float,
-    grace_s: float,
     on_first_line: OnFirstLine | None = None,
+    is_enough: Callable[[bytes], bool] | None = None,
 ) -> ProcessResult:
     """Run a program to its end.
 
     Args:
-        timeout_s: After this the group is ended and the result says `timed_out`.
-        grace_s: Between TERM and KILL.
         on_first_line: Called once with the first complete line of standard output; what it returns
             replaces the timeout.
+        is_enough: Called with each chunk of standard output; true ends the program.
 
     Raises:
-        CannotStart: there is no such program, it may not be run, or the folder is gone.
-        asyncio.CancelledError: after the group was ended.
+        CannotStart: there is no such program, it may not be run, or the directory is gone.
+        asyncio.CancelledError: after the program and its descendants were ended.
     """
-    timer = asyncio.timeout(timeout_s)
-
-    def first_line(line: bytes) -> None:
-        seconds_left = on_first_line(line) if on_first_line is not None else None
-        if seconds_left is not None and not timer.expired() and not run.exited.is_set():
-            timer.reschedule(asyncio.get_running_loop().time() + seconds_left)
-
-    run = await _begin(program, first_line, wait_s=min(timeout_s, room.WAIT_S))
+    timer = asyncio.timeout(limits.timeout_s)
+    run = _Run(limits, timer, on_first_line, is_enough)
+    wait_s = RETRY_S if limits.timeout_s is None else min(limits.timeout_s, RETRY_S)
+    child = await ChildProcess.start(
+        program,
+        stdout=subprocess.PIPE if limits.stdout_bytes else subprocess.DEVNULL,
+        stderr=subprocess.PIPE if limits.stderr_bytes else subprocess.DEVNULL,
+        wait_s=wait_s,
+        on_exit=run.on_exit,
+    )
     try:
+        run.connect(child, program.stdin)
         try:
             async with timer:
-                await run.exited.wait()
+                await run.done.wait()
         except TimeoutError:
-            await run.end_group(grace_s)
-            return run.result(timed_out=True)
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(DRAIN_S):
-                await run.drained.wait()
-        return run.result(timed_out=False)
-    except asyncio.CancelledError:
-        await _finish(run.end_group(grace_s))
-        raise
+            await child.end(limits.grace_s)
+            return run.result(None, timed_out=True)
+        except asyncio.CancelledError:
+            await child.end(limits.grace_s)
+            raise
+        if run.was_stopped:
+            await child.end(limits.grace_s)
+            return run.result(None)
+        if not limits.leaves_descendants:
+            child.kill_group()
+        return run.result(child.reap())
     finally:
-        run.close()
+        child.release()
 
 
-async def _begin(
-    program: Program, on_first_line: Callable[[bytes], None], *, wait_s: float
-) -> _Run:
-    """Start a program, if need be once there is room for it. Raises CannotStart."""
-    clock = asyncio.get_running_loop().time
-    deadline = clock() + wait_s
-    while True:
+def run_blocking(program: Program, *, timeout_s: float | None) -> ProcessResult:
+    """Run a program to its end, for a thread; all of its output is returned.
+
+    Raises:
+        CannotStart: there is no such program, it may not be run, or the directory is gone.
+    """
+    with spawn(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         try:
-            return _Run(program, on_first_line)
-        except NoRoom:
-            if not room.raise_descriptor_limit():
-                if clock() >= deadline:
-                    raise
-                await asyncio.sleep(room.POLL_S)
+            stdout, stderr = process.communicate(program.stdin or None, timeout_s)
+        except subprocess.TimeoutExpired:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+            return ProcessResult(None, b"", b"", timed_out=True)
+        return ProcessResult(process.returncode, stdout, stderr)
 
 
-async def _finish(work: Coroutine[object, object, None]) -> None:
-    """Await clean-up to its end even if cancellation is asked for again meanwhile."""
-    task = asyncio.ensure_future(work)
-    while not task.done():
-        with contextlib.suppress(asyncio.CancelledError):
-            await asyncio.shield(task)
+def run_in_foreground(argv: Sequence[str]) -> int:
+    """Lend the terminal to a program and return its exit status, negative for a signal.
+
+    The keys that end programs are the program's meanwhile. Only for the main thread.
+
+    Raises:
+        OSError: it cannot be started.
+    """
+    handlers = [(number, signal.getsignal(number)) for number in (signal.SIGINT, signal.SIGQUIT)]
+    try:
+        for number, _ in handlers:
+            # A handler and not SIG_IGN, which the program would inherit.
+            signal.signal(number, lambda *_: None)
+        return subprocess.run(argv, check=False).returncode
+    finally:
+        for number, handler in handlers:
+            signal.signal(number, handler)
 
 
 class _Run:
-    """One running program and its three pipes."""
+    """The pipes of one running program, and when it counts as done."""
 
-    def __init__(self, program: Program, on_first_line: Callable[[bytes], None]) -> None:
+    def __init__(
+        self,
+        limits: RunLimits,
+        timer: asyncio.Timeout,
+        on_first_line: OnFirstLine | None,
+        is_enough: Callable[[bytes], bool] | None,
+    ) -> None:
+        self.done = asyncio.Event()
+        self.was_stopped = False
+        self._limits = limits
+        self._timer = timer
+        self._on_first_line = on_first_line
+        self._is_enough = is_enough
         self._loop = asyncio.get_running_loop()
-        self.exited = asyncio.Event()
-        self.drained = asyncio.Event()
-        self._mark = uuid.uuid4().hex
-        _want_exit_statuses()
-        self._guarded = f"{MARK}={self._mark}"
-        watch(self._guarded)
-        try:
-            self._process = _spawn(replace(program, env={**program.env, MARK: self._mark}))
-        except BaseException:
-            forget(self._guarded)
-            raise
-        started(self._guarded, self._process.pid)
-        self._stdout = _Collector(STDOUT_LIMIT_BYTES, on_first_line)
-        self._stderr = _Collector(STDERR_LIMIT_BYTES, None)
-        self._open_outputs = 2
-        self._unsent = memoryview(program.stdin)
-        self._exit_fd: int | None = None
-        self._watch_exit()
-        for pipe, collector in (
-            (self._process.stdout, self._stdout),
-            (self._process.stderr, self._stderr),
-        ):
-            assert pipe is not None
-            os.set_blocking(pipe.fileno(), False)
-            self._loop.add_reader(pipe.fileno(), self._on_readable, pipe, collector)
-        self._start_feeding()
+        self._has_exited = False
+        self._open_outputs = 0
+        self._stdout = _Head(limits.stdout_bytes)
+        self._stderr = _Head(limits.stderr_bytes)
+        self._unsent = memoryview(b"")
 
-    def result(self, *, timed_out: bool) -> ProcessResult:
-        """Reap the program and return what it said."""
-        is_known = _has_exit_status(self._process)
-        exit_code = self._process.poll()
+    def connect(self, child: ChildProcess, stdin: bytes) -> None:
+        """Read the child's output and write its input from now on."""
+        for pipe, on_readable in (
+            (child.stdout, self._on_stdout),
+            (child.stderr, self._on_stderr),
+        ):
+            if pipe is not None:
+                os.set_blocking(pipe.fileno(), False)
+                self._loop.add_reader(pipe.fileno(), on_readable, pipe)
+                self._open_outputs += 1
+        if child.stdin is not None:
+            self._unsent = memoryview(stdin)
+            os.set_blocking(child.stdin.fileno(), False)
+            self._feed(child.stdin)
+            if not child.stdin.closed:
+                self._loop.add_writer(child.stdin.fileno(), self._on_writable, child.stdin)
+
+    def on_exit(self) -> None:
+        """Count the run as done once its output is read, or the time for that is over."""
+        self._has_exited = True
+        if not self._open_outputs:
+            self.done.set()
+        elif self._limits.drain_s is not None:
+            if not self._timer.expired():
+                self._timer.reschedule(None)
+            self._loop.call_later(self._limits.drain_s, self.done.set)
+
+    def result(self, exit_code: int | None, *, timed_out: bool = False) -> ProcessResult:
+        """Return what the program printed, and how it ended."""
         return ProcessResult(
-            exit_code=None if timed_out or not is_known else exit_code,
-            stdout=bytes(self._stdout.kept),
-            stderr=bytes(self._stderr.kept),
+            exit_code=exit_code,
+            stdout=bytes(self._stdout.data),
+            stderr=bytes(self._stderr.data),
             stdout_dropped=self._stdout.dropped,
             timed_out=timed_out,
+            was_stopped=self.was_stopped,
         )
 
-    async def end_group(self, grace_s: float) -> None:
-        """TERM the group and what left it, KILL the rest after the grace, wait for the leader."""
-        self._signal_group(signal.SIGTERM)
-        await asyncio.to_thread(signal_marked, self._mark, signal.SIGTERM)
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(grace_s):
-                await self.exited.wait()
-        # Also when the leader went quietly: it is not reaped yet, so the group still has its
-        # number, and what it started may have ignored TERM.
-        self._signal_group(signal.SIGKILL)
-        await asyncio.to_thread(signal_marked, self._mark, signal.SIGKILL)
-        await self.exited.wait()
-
-    def close(self) -> None:
-        """Let go of every descriptor and reap the program if that has not happened.
-
-        What a hook that ended left running on purpose may stay, whatever becomes of this process.
-        """
-        forget(self._guarded)
-        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
-            if pipe is not None and not pipe.closed:
-                self._loop.remove_reader(pipe.fileno())
-                self._loop.remove_writer(pipe.fileno())
-                with contextlib.suppress(OSError):
-                    pipe.close()
-        if self._exit_fd is not None:
-            self._loop.remove_reader(self._exit_fd)
-            os.close(self._exit_fd)
-            self._exit_fd = None
-        self._process.poll()
-
-    def _signal_group(self, number: signal.Signals) -> None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, number)
-
-    def _watch_exit(self) -> None:
-        try:
-            self._exit_fd = os.pidfd_open(self._process.pid)
-        except (AttributeError, OSError):
-            # No pidfd here (macOS, old kernels): a thread waits, one of its own, since those of a
-            # pool would run out and nobody would hear of the programs beyond them.
-            threading.Thread(target=self._wait_in_thread, name="hook exit", daemon=True).start()
+    def _on_stdout(self, pipe: IO[bytes]) -> None:
+        chunk = self._read(pipe)
+        if not chunk:
             return
-        self._loop.add_reader(self._exit_fd, self._on_exit)
+        self._stdout.add(chunk)
+        if self._on_first_line is not None and (newline := self._stdout.data.find(b"\n")) >= 0:
+            notify, self._on_first_line = self._on_first_line, None
+            seconds_left = notify(bytes(self._stdout.data[:newline]))
+            if seconds_left is not None and not self._timer.expired() and not self._has_exited:
+                self._timer.reschedule(self._loop.time() + seconds_left)
+        if (self._limits.stops_at_limit and self._stdout.dropped) or (
+            self._is_enough is not None and self._is_enough(chunk)
+        ):
+            self.was_stopped = True
+            self._loop.remove_reader(pipe.fileno())
+            self.done.set()
 
-    def _wait_in_thread(self) -> None:
-        if hasattr(os, "waitid"):
-            with contextlib.suppress(ChildProcessError):
-                os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOWAIT)
-        else:  # macOS before Python 3.13: it can only be reaped at once
-            self._process.wait()
-        with contextlib.suppress(RuntimeError):  # the loop is gone, and with it whoever waited
-            self._loop.call_soon_threadsafe(self.exited.set)
+    def _on_stderr(self, pipe: IO[bytes]) -> None:
+        self._stderr.add(self._read(pipe) or b"")
 
-    def _on_exit(self) -> None:
-        if self._exit_fd is not None:
-            self._loop.remove_reader(self._exit_fd)
-        self.exited.set()
-
-    def _on_readable(self, pipe: IO[bytes], collector: _Collector) -> None:
+    def _read(self, pipe: IO[bytes]) -> bytes | None:
+        """Return the next chunk; None where there is none now or any more."""
         try:
             chunk = os.read(pipe.fileno(), CHUNK_BYTES)
         except (BlockingIOError, InterruptedError):
-            return
+            return None
         except OSError:
             chunk = b""
         if chunk:
-            collector.add(chunk)
-            return
-        collector.end()
+            return chunk
         self._loop.remove_reader(pipe.fileno())
         self._open_outputs -= 1
-        if self._open_outputs == 0:
-            self.drained.set()
-
-    def _start_feeding(self) -> None:
-        stdin = self._process.stdin
-        assert stdin is not None
-        os.set_blocking(stdin.fileno(), False)
-        self._feed(stdin)
-        if not stdin.closed:
-            self._loop.add_writer(stdin.fileno(), self._on_writable, stdin)
+        if not self._open_outputs and self._has_exited:
+            self.done.set()
+        return None
 
     def _on_writable(self, stdin: IO[bytes]) -> None:
         descriptor = stdin.fileno()
@@ -282,87 +260,16 @@ class _Run:
             stdin.close()
 
 
-class _Collector:
-    """Keeps the head of a stream and counts what is beyond the limit."""
+class _Head:
+    """The head of a stream; counts the bytes beyond its limit."""
 
-    def __init__(self, limit_bytes: int, on_first_line: Callable[[bytes], None] | None) -> None:
-        self.kept = bytearray()
+    def __init__(self, limit_bytes: int) -> None:
+        self.data = bytearray()
         self.dropped = 0
         self._limit = limit_bytes
-        self._on_first_line = on_first_line
 
     def add(self, chunk: bytes) -> None:
         """Take another piece of the stream."""
-        room = self._limit - len(self.kept)
-        self.kept += chunk[:room]
-        self.dropped += max(0, len(chunk) - room)
-        if self._on_first_line is not None and (newline := self.kept.find(b"\n")) >= 0:
-            notify, self._on_first_line = self._on_first_line, None
-            notify(bytes(self.kept[:newline]))
-
-    def end(self) -> None:
-        """Say that nothing more comes."""
-        self._on_first_line = None
-
-
-def _spawn(program: Program) -> subprocess.Popen[bytes]:
-    try:
-        return _popen(program, program.argv)
-    except OSError as error:
-        if error.errno == errno.ENOEXEC:  # a script without `#!`, which shells run themselves
-            return _spawn_script(program)
-        kind = NoRoom if error.errno in room.SHORTAGES else CannotStart
-        raise kind(_why(error, program)) from error
-    except ValueError as error:
-        raise CannotStart(str(error)) from error
-
-
-def _spawn_script(program: Program) -> subprocess.Popen[bytes]:
-    try:
-        return _popen(program, ("/bin/sh", *program.argv))
-    except OSError as error:
-        raise CannotStart(_why(error, program)) from error
-
-
-def _popen(program: Program, argv: Sequence[str]) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        argv,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=dict(program.env),
-        cwd=program.cwd,
-        start_new_session=True,
-        bufsize=0,
-    )
-
-
-def _why(error: OSError, program: Program) -> str:
-    if isinstance(error, FileNotFoundError) and not os.path.isdir(program.cwd):
-        return f"the folder {program.cwd} is gone"
-    if isinstance(error, FileNotFoundError):
-        return f"{program.argv[0]}: not found (PATH: {program.env.get('PATH', 'not set')})"
-    if isinstance(error, PermissionError):
-        return f"{program.argv[0]}: may not be run (is its run bit set?)"
-    return f"{program.argv[0]}: {error.strerror or error}"
-
-
-def _want_exit_statuses() -> None:
-    """Undo an inherited "ignore" for ended children.
-
-    With it the system throws exit statuses away, and Python reads a guard's 2 as 0.
-    """
-    is_ignored = signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN
-    if is_ignored and threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-
-
-def _has_exit_status(process: subprocess.Popen[bytes]) -> bool:
-    """Return whether a program that ended can be asked how, or was."""
-    if process.returncode is not None or not hasattr(os, "waitid"):
-        return True
-    try:
-        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG)
-    except ChildProcessError:
-        return False
-    return True
+        free = self._limit - len(self.data)
+        self.data += chunk[:free]
+        self.dropped += max(0, len(chunk) - free)

@@ -264,9 +264,9 @@ async def test_person_can_send_a_running_command_to_the_background(bench: Bench)
     shell = bench.services.shells.get("bash_1")
     assert shell is not None
     assert shell.is_running
-    assert session_members(shell.pid)
+    assert session_members(shell.child.pid)
     await shell.stop()
-    assert not session_members(shell.pid)
+    assert not session_members(shell.child.pid)
 
 
 @pytest.mark.parametrize("command", ["  ", "a\0b"])

@@ -17,7 +17,7 @@ from agent.tools.builtin.task_stop import task_stop_tool
 from agent.tools.shell.shell_output import MEMORY_CHARS, LineFolder, ShellOutput
 from agent.tools.shell.shell_process import ShellProcess
 from agent.tools.shell.shells import ShellRegistry
-from permissions.base.process.process_tree import ProcessFamily, session_members
+from permissions.base.process.process_tree import session_members
 from tests.agent.tools.conftest import Bench
 
 BASH, OUTPUT, STOP = bash_tool(), bash_output_tool(), task_stop_tool()
@@ -75,10 +75,10 @@ async def test_unread_flood_is_cut_at_the_front(bench: Bench) -> None:
 async def test_stop_ends_everything_it_started(bench: Bench) -> None:
     shell = await started(bench, "sleep 71 & timeout 72 sleep 72 & echo >up; wait")
     await until_up(bench)
-    assert len(session_members(shell.pid)) >= 3
+    assert len(session_members(shell.child.pid)) >= 3
     text = await bench.text(STOP, task_id=shell.id)
     assert text.startswith("Ended bash_1.")
-    assert not session_members(shell.pid)
+    assert not session_members(shell.child.pid)
     assert "had already ended (killed)" in await bench.text(STOP, shell_id=shell.id)
     assert "stopped after" in await bench.text(OUTPUT, bash_id=shell.id)
 
@@ -87,10 +87,10 @@ async def test_stop_ends_everything_it_started(bench: Bench) -> None:
 async def test_stop_ends_what_left_the_session(bench: Bench) -> None:
     shell = await started(bench, "setsid bash -c 'echo $$ >up; exec sleep 600' & sleep 600")
     pid = int(await asyncio.to_thread((bench.root / "up").read_text))
-    assert pid not in {member.pid for member in session_members(shell.pid)}
-    assert pid in {member.pid for member in ProcessFamily(shell.pid, shell.mark).members()}
+    assert pid not in {member.pid for member in session_members(shell.child.pid)}
+    assert pid in {member.pid for member in shell.child.family().members()}
     await shell.stop()
-    assert not ProcessFamily(shell.pid, shell.mark).members()
+    assert not shell.child.family().members()
 
 
 async def test_systems_without_proc_stop_the_group(
@@ -100,9 +100,9 @@ async def test_systems_without_proc_stop_the_group(
     await until_up(bench)
     with monkeypatch.context() as patch:
         patch.setattr("permissions.base.process.process_tree._has_proc", lambda: False)
-        assert [member.pid for member in session_members(shell.pid)] == [shell.pid]
+        assert [member.pid for member in session_members(shell.child.pid)] == [shell.child.pid]
         await shell.stop()
-    assert not session_members(shell.pid)
+    assert not session_members(shell.child.pid)
 
 
 async def test_unknown_ids_are_told_what_there_is(bench: Bench) -> None:
@@ -154,7 +154,7 @@ async def test_kill_all_leaves_no_process_descriptor_or_folder(bench: Bench) -> 
     descriptors = os.listdir("/dev/fd")
     shells = [await started(bench, f"sleep 7{n} & sleep 8{n}") for n in range(4)]
     await bench.services.shells.kill_all()
-    assert [session_members(shell.pid) for shell in shells] == [()] * 4
+    assert [session_members(shell.child.pid) for shell in shells] == [()] * 4
     assert len(os.listdir("/dev/fd")) <= len(descriptors) + 1
     assert sorted(p.name for p in bench.services.results_dir.iterdir() if p.is_dir()) == []
 

@@ -1,0 +1,157 @@
+"""Start a program in a session of its own, if need be once descriptors and processes are free."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import os
+import resource
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+RETRY_S: Final = 5.0
+"""How long a start waits for other programs to exit; longer would look like a hang."""
+_POLL_S: Final = 0.02
+_SHORTAGES: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM})
+_MAX_DESCRIPTORS: Final = 4096
+
+
+class CannotStart(Exception):
+    """The program could not be started; the text is the reason, an `OSError` may be the cause."""
+
+
+class OutOfResources(CannotStart):
+    """Too many descriptors or processes are in use; it may start when others have exited."""
+
+
+class Program(Struct, frozen=True):
+    """What to run. A change of how it is confined is a change of this value."""
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+    cwd: Path | None = None
+    """None: the working directory of this process."""
+    stdin: bytes = b""
+    """Empty: the null device."""
+    memory_bytes: int | None = None
+    """The most data it may allocate, on systems that can limit another process (Linux)."""
+
+
+def shell_program(
+    command: str, *, env: Mapping[str, str], cwd: Path | None = None, stdin: bytes = b""
+) -> Program:
+    """Return the program that runs a command of the settings: `/bin/sh -c`."""
+    return Program(("/bin/sh", "-c", command), env, cwd, stdin)
+
+
+def spawn(program: Program, *, stdout: int, stderr: int) -> subprocess.Popen[bytes]:
+    """Start a program as the leader of a new session; `stdout`, `stderr` as for `Popen`.
+
+    Raises:
+        CannotStart: the text names the program and the reason.
+    """
+    _restore_exit_statuses()
+    try:
+        process = _popen(program, program.argv, stdout, stderr)
+    except OSError as error:
+        if error.errno == errno.ENOEXEC:  # a script without `#!`, which shells run themselves
+            return _spawn_script(program, stdout, stderr)
+        kind = OutOfResources if error.errno in _SHORTAGES else CannotStart
+        raise kind(_reason(error, program)) from error
+    except ValueError as error:  # a NUL character
+        raise CannotStart(str(error)) from error
+    if program.memory_bytes is not None and sys.platform == "linux":
+        with contextlib.suppress(OSError, ValueError):
+            limits = program.memory_bytes, program.memory_bytes
+            resource.prlimit(process.pid, resource.RLIMIT_DATA, limits)
+    return process
+
+
+async def spawn_when_possible(
+    program: Program, *, stdout: int, stderr: int, wait_s: float = RETRY_S
+) -> subprocess.Popen[bytes]:
+    """Start a program like `spawn`; retry for `wait_s` seconds while resources are short.
+
+    Raises:
+        CannotStart: the text names the program and the reason.
+    """
+    clock = asyncio.get_running_loop().time
+    deadline = clock() + wait_s
+    while True:
+        try:
+            return spawn(program, stdout=stdout, stderr=stderr)
+        except OutOfResources:
+            if not _raise_descriptor_limit():
+                if clock() >= deadline:
+                    raise
+                await asyncio.sleep(_POLL_S)
+
+
+def _spawn_script(program: Program, stdout: int, stderr: int) -> subprocess.Popen[bytes]:
+    try:
+        return _popen(program, ("/bin/sh", *program.argv), stdout, stderr)
+    except OSError as error:
+        raise CannotStart(_reason(error, program)) from error
+
+
+def _popen(
+    program: Program, argv: Sequence[str], stdout: int, stderr: int
+) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        argv,
+        stdin=subprocess.PIPE if program.stdin else subprocess.DEVNULL,
+        stdout=stdout,
+        stderr=stderr,
+        env=dict(program.env),
+        cwd=program.cwd,
+        start_new_session=True,
+        bufsize=0,
+    )
+
+
+def _reason(error: OSError, program: Program) -> str:
+    if (
+        isinstance(error, FileNotFoundError)
+        and program.cwd is not None
+        and not os.path.isdir(program.cwd)
+    ):
+        return f"the folder {program.cwd} is gone"
+    if isinstance(error, FileNotFoundError):
+        return f"{program.argv[0]}: not found (PATH: {program.env.get('PATH', 'not set')})"
+    if isinstance(error, PermissionError):
+        return f"{program.argv[0]}: may not be run (is its run bit set?)"
+    return f"{program.argv[0]}: {error.strerror or error}"
+
+
+def _restore_exit_statuses() -> None:
+    """Undo an inherited "ignore" for exited children.
+
+    With it the system throws exit statuses away, and Python reads a guard's 2 as 0.
+    """
+    is_ignored = signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN
+    if is_ignored and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+
+
+def _raise_descriptor_limit() -> bool:
+    """Raise this process's soft limit of open files; False where that is no longer possible.
+
+    Some systems start programs with 256, which a hundred hooks at once use up.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _MAX_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, _MAX_DESCRIPTORS)
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return False
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    except (OSError, ValueError):
+        return False
+    return True
