@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import chain
@@ -11,12 +10,12 @@ from msgspec.structs import replace
 
 from permissions.base.text.star_pattern import UNKNOWN
 from permissions.shell.command_facts import CommandFacts
-from permissions.shell.context_free_facts import facts_anywhere, own_facts, texts_started
+from permissions.shell.context_free_facts import own_facts, texts_started
 from permissions.shell.flow.nested_scripts import all_texts, input_text, is_printed
 from permissions.shell.flow.redefinitions import Surroundings
 from permissions.shell.flow.working_directories import UNKNOWN_FOLDER, Folders, Placed, place
 from permissions.shell.parse.parse import SHORT_CHARACTERS, parse
-from permissions.shell.programs.code_names import READS_CODE, input_accesses, takes_code
+from permissions.shell.programs.code_names import input_accesses, takes_code
 from permissions.shell.programs.database_shells import input_risk
 from permissions.shell.rule_spellings import Form
 from permissions.shell.syntax import (
@@ -29,7 +28,7 @@ from permissions.shell.syntax import (
 )
 from permissions.shell.wrappers.code_commands import commands_in_code
 from permissions.shell.wrappers.layers import program_of
-from permissions.shell.wrappers.unwrap import found_texts, supplied_texts, unwrap
+from permissions.shell.wrappers.unwrap import Unwrapped, found_texts, supplied_texts, unwrap
 
 MAX_PARTS = 2_000
 """Simple commands, nested ones included; more make the command unparsable."""
@@ -95,75 +94,75 @@ def _of_function(facts: CommandFacts, functions: frozenset[str]) -> CommandFacts
 
 
 def _facts(placed: Placed, around: Surroundings, home: str, depth: int) -> CommandFacts:
-    script = around.script
-    simple, folders = placed.simple, placed.folders
+    script, simple = around.script, placed.simple
     words = simple.words
-    if not (simple.is_plain or all(word.text.isascii() for word in words)):
-        folder = _only(folders)
-        words = tuple(_known(word, script, home, folder) for word in words)
-    given = input_text(simple.redirects, placed.piped)
-    is_alone = placed.piped is None and placed.search is None and not simple.redirects
-    heeds_input = not is_alone and (
-        _HEEDS_INPUT.search(simple.raw) is not None
-        or (given is not None and (not simple.is_plain or re.search(_READS_CODE, simple.raw)))
-    )
-    if simple.raw and not heeds_input and not script.hides:
-        known = facts_anywhere(simple, words)
-        if known is not None:
-            return _placed(known, placed, script, home)
+    if not all(word.text.isascii() for word in words):
+        directory = _only(placed.folders)
+        words = tuple(_known(word, script, home, directory) for word in words)
     unwrapped = unwrap(words)
-    hidden = script.hides or unwrapped.hidden
-    inner: list[CommandFacts] = []
-    supplied = (
-        *supplied_texts(unwrapped.layers, given),
-        *found_texts(unwrapped.layers, placed.search),
+    stdin = input_text(simple.redirects, placed.piped)
+    hidden, inner = _shell_texts(placed, around, unwrapped, stdin, home, depth)
+    last = unwrapped.layers[-1]
+    program = program_of(last.words[0]) if last.words else ""
+    is_here = not (last.folder or last.is_elsewhere)
+    code = stdin if is_here and takes_code(program, last.words[1:]) else None
+    if depth < _MAX_NESTING:
+        started = chain(texts_started(simple, unwrapped), commands_in_code(program, code or ""))
+        inner.extend(_started(started, placed.folders, home, depth + 1))
+    facts = own_facts(simple, unwrapped, hidden, tuple(inner))
+    named = input_accesses(program, code) if code else ()
+    return replace(
+        facts,
+        folders=placed.folders,
+        risk=input_risk(last.words, stdin) or facts.risk,
+        accesses=(*facts.accesses, *named),
+        redirects=_redirects(placed, script, home),
+        stage=placed.stage,
+        is_late=placed.is_late,
+        repeats=placed.repeats,
     )
-    texts, elsewhere, reader = unwrapped.scripts, unwrapped.scripts_elsewhere, unwrapped.reader
-    is_read_ahead = unwrapped.scripts and any(map(is_printed, words))
+
+
+def _shell_texts(
+    placed: Placed,
+    around: Surroundings,
+    unwrapped: Unwrapped,
+    stdin: str | None,
+    home: str,
+    depth: int,
+) -> tuple[str, list[CommandFacts]]:
+    """Return why a text that a shell runs is out of sight, and the commands in the other texts."""
+    hidden = around.script.hides or unwrapped.hidden
+    texts, remote, reader = unwrapped.scripts, unwrapped.scripts_elsewhere, unwrapped.reader
+    is_read_ahead = unwrapped.scripts and any(map(is_printed, placed.simple.words))
     if reader is not None:
-        is_read_ahead = is_read_ahead or (given is not None and placed.piped is not None)
+        is_read_ahead = is_read_ahead or (stdin is not None and placed.piped is not None)
         # Of several documents, the one that counts may be chosen by number.
-        texts = (*texts, *(reader.script(one) for one in all_texts(simple.redirects)))
-        if given is not None and reader.is_elsewhere:
-            elsewhere = (*elsewhere, given)
-        elif given is not None:
-            texts = (*texts, reader.script(given))
+        texts = (*texts, *map(reader.script, all_texts(placed.simple.redirects)))
+        if stdin is not None and reader.is_elsewhere:
+            remote = (*remote, stdin)
+        elif stdin is not None:
+            texts = (*texts, reader.script(stdin))
         elif not reader.is_elsewhere:
             hidden = hidden or f"{reader.name} reads commands from its input"
     if is_read_ahead and around.redefine:
         hidden = hidden or "what a command prints that may be another than its name says"
-    texts = (*texts, *supplied)
-    for text in (*texts, *elsewhere):
+    layers = unwrapped.layers
+    texts = (*texts, *supplied_texts(layers, stdin), *found_texts(layers, placed.search))
+    inner: list[CommandFacts] = []
+    for text in (*texts, *remote):
         if depth >= _MAX_NESTING:
-            hidden = hidden or "nested too deeply"
-            break
+            return hidden or "nested too deeply", inner
         nested = parse(text)
-        if isinstance(nested, Unparsable) and text in texts and not unwrapped.hidden:
-            raise Unparsable(f"a text that a shell runs: {nested}")
+        is_here = text in texts
         if isinstance(nested, Unparsable):
+            if is_here and not unwrapped.hidden:
+                raise Unparsable(f"a text that a shell runs: {nested}")
             hidden = hidden or f"a text that a shell runs: {nested}"
             continue
-        commands = _nested(nested, folders, home, depth + 1, around)
-        inner.extend(commands if text in texts else map(_elsewhere, commands))
-    last = unwrapped.layers[-1]
-    program = program_of(last.words[0]) if last.words else ""
-    is_here = not (last.folder or last.is_elsewhere)
-    code = given if is_here and takes_code(program, last.words[1:]) else None
-    if depth < _MAX_NESTING:
-        started = chain(texts_started(simple, unwrapped), commands_in_code(program, code or ""))
-        inner.extend(_started(started, folders, home, depth + 1))
-    facts = own_facts(simple, unwrapped, hidden, tuple(inner))
-    if not is_alone and _HEEDS_INPUT.search(simple.raw):
-        told = input_risk(unwrapped.layers[-1].words, given)
-        facts = replace(facts, risk=told or facts.risk)
-    if code:
-        facts = replace(facts, accesses=(*facts.accesses, *input_accesses(program, code)))
-    return _placed(facts, placed, script, home)
-
-
-_HEEDS_INPUT = re.compile(r"xargs|sqlite3|psql|mysql|mariadb")
-"""Programs whose input says what they run."""
-_READS_CODE = rf"\b(?:{'|'.join(sorted(READS_CODE))})\b"
+        commands = _nested(nested, placed.folders, home, depth + 1, around)
+        inner.extend(commands if is_here else map(_elsewhere, commands))
+    return hidden, inner
 
 
 def _started(
@@ -185,30 +184,6 @@ def _only(folders: Folders) -> str | None:
     if len(folders) != 1 or UNKNOWN_FOLDER in folders:
         return None
     return next(iter(folders))
-
-
-def _placed(facts: CommandFacts, placed: Placed, script: Script, home: str) -> CommandFacts:
-    # Written out, as `replace` would cost as much as all the rest.
-    return CommandFacts(
-        text=facts.text,
-        folders=placed.folders,
-        allow_forms=facts.allow_forms,
-        deny_forms=facts.deny_forms,
-        has_literal_program=facts.has_literal_program,
-        hidden=facts.hidden,
-        risk=facts.risk,
-        accesses=facts.accesses,
-        inner=facts.inner,
-        redirects=_redirects(placed, script, home),
-        is_read_only=facts.is_read_only,
-        is_edit=facts.is_edit,
-        is_inert=facts.is_inert,
-        looked_through=facts.looked_through,
-        when_plain=facts.when_plain,
-        stage=placed.stage,
-        is_late=placed.is_late,
-        repeats=placed.repeats,
-    )
 
 
 def _redirects(placed: Placed, script: Script, home: str) -> tuple[Redirect, ...]:

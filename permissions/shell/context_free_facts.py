@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from permissions.base.recent import Recent
 from permissions.base.text.star_pattern import UNKNOWN
 from permissions.shell.access import Access, AccessKind
 from permissions.shell.command_facts import CommandFacts, Plain
@@ -27,44 +26,6 @@ from permissions.shell.wrappers.layers import Layer, program_of
 from permissions.shell.wrappers.unwrap import Unwrapped, unwrap
 
 _GLOBS = tuple(GLOB_MARKS.values())
-_KEPT_CHARACTERS = 200
-"""Longer commands are worked out anew each time, so that what is remembered stays small."""
-
-_kept: Recent[CommandFacts | str] = Recent(1024)
-_TEXTS = "hands texts to a shell"
-
-
-def facts_anywhere(simple: Simple, words: tuple[Word, ...]) -> CommandFacts | None:
-    """Return what the command is in every place: the same object for the same words, for a while.
-
-    None for one that hands texts to a shell, whose commands have places of their own.
-
-    Args:
-        words: Those of `simple` with the values put in that are known.
-    """
-    raw = simple.raw
-    if len(raw) > _KEPT_CHARACTERS:
-        return None
-    key: Hashable = raw
-    if not simple.is_plain:
-        values = (item.value for item in simple.assignments)
-        if any(word.scripts for word in words) or any(value.scripts for value in values):
-            return None
-        key = raw, simple.words, None if words is simple.words else words, simple.assignments
-    found = _kept.get(key)
-    if found is None:
-        unwrapped = unwrap(words)
-        found = (
-            _TEXTS if _hands_on_texts(simple, unwrapped) else own_facts(simple, unwrapped, "", ())
-        )
-        _kept.keep(key, found)
-    return found if isinstance(found, CommandFacts) else None
-
-
-def _hands_on_texts(simple: Simple, unwrapped: Unwrapped) -> bool:
-    if unwrapped.scripts or unwrapped.scripts_elsewhere or unwrapped.hidden or unwrapped.reader:
-        return True
-    return any(True for _ in texts_started(simple, unwrapped))
 
 
 def texts_started(simple: Simple, unwrapped: Unwrapped) -> Iterator[str]:
@@ -85,17 +46,17 @@ def own_facts(
     layers = [layer for layer in unwrapped.layers if layer.words]
     forms = [form_of(layer.words) for layer in layers]
     # What find runs is looked at with it.
-    is_plain = (
+    is_seen_through = (
         len(layers) == 1 or _is_search(layers) or all(layer.is_open_to_allow for layer in layers)
     )
-    clean = is_plain and not unsafe and not hidden and not inner and bool(layers)
+    clean = is_seen_through and not unsafe and not hidden and not inner and bool(layers)
     last_words = layers[-1].words if layers else ()
     program = last_words[0].text if last_words and last_words[0].is_literal else ""
     arguments = last_words[1:]
     spelled = _spelled(layers)
     own = _strictest([_programs(one, clean=clean) for one in spelled])
     when_plain = None
-    if not simple.is_plain and any(_begins_open(word) for layer in layers for word in layer.words):
+    if any(_begins_open(word) for layer in layers for word in layer.words):
         below = [replace(layer, words=tuple(map(_below_here, layer.words))) for layer in layers]
         when_plain = _programs(below, clean=clean)
     return CommandFacts(

@@ -104,8 +104,6 @@ class Simple(Struct, frozen=True):
     words: tuple[Word, ...]
     """Empty for assignments alone."""
     redirects: tuple[Redirect, ...] = ()
-    is_plain: bool = False
-    """Do the words follow from `raw` alone (`plain_command`)?"""
 
 
 class Sequence(Struct, frozen=True):

@@ -205,10 +205,8 @@ class _Walker:
     def _simple(self, simple: Simple, folders: Folders) -> _Exit:
         self._record(simple, folders)
         words = simple.words
-        if not simple.is_plain:
-            self._scripts(words, folders)
-            if simple.assignments:
-                self._scripts([assignment.value for assignment in simple.assignments], folders)
+        self._scripts(words, folders)
+        self._scripts([assignment.value for assignment in simple.assignments], folders)
         if simple.redirects:
             self._redirect_scripts(simple.redirects, folders)
         while len(words) > 1 and words[0].text in _HERE:
@@ -348,8 +346,8 @@ def _moving_functions(body: Node) -> tuple[frozenset[str], bool]:
             case Simple():
                 if not moves:
                     words = node.words[:8]
-                    moves = not _MOVING.isdisjoint([word.text for word in words]) or (
-                        not node.is_plain and not all(word.is_literal for word in words)
+                    moves = not _MOVING.isdisjoint([word.text for word in words]) or not all(
+                        word.is_literal for word in words
                     )
             case Sequence() | Isolated():
                 stack.extend(node.items)

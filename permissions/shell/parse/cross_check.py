@@ -12,7 +12,6 @@ from bisect import bisect_left
 from tree_sitter import Node as TreeNode
 
 from permissions.shell.parse.lexer import Marks
-from permissions.shell.parse.plain_command import is_plain, single_quotes
 from permissions.shell.parse.tree_nodes import REDIRECTS, is_lost_dash
 from permissions.shell.syntax import Unparsable
 
@@ -63,13 +62,7 @@ def verify(root: TreeNode, source: bytes, marks: Marks) -> None:
         kind = node.type
         if node.is_missing or kind == "ERROR":
             raise Unparsable("the command cannot be parsed")
-        if kind == "command" and not has_zero:
-            start, end = node.start_byte, node.end_byte
-            if is_plain(source, start, end):
-                _no_operator_inside(start, end, operators)
-                quoted.update(single_quotes(source, start, end))
-                continue
-        elif kind in _OPAQUE_LEAVES:
+        if kind in _OPAQUE_LEAVES:
             _no_operator_inside(node.start_byte, node.end_byte, operators)
             if has_zero and source[node.start_byte : node.end_byte + 1] in (b"0<", b"0>"):
                 # The shell takes it for a descriptor, the grammar for a word.

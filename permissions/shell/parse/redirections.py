@@ -168,7 +168,7 @@ def _with_dash(body: Node | None, body_type: str) -> Node:
     """Put the dash back that the grammar drops: it is the last word of the last command."""
     if isinstance(body, Simple):
         words = (*body.words, Word("-", "-"))
-        return replace(body, raw=f"{body.raw} -", words=words, is_plain=False)
+        return replace(body, raw=f"{body.raw} -", words=words)
     if body_type in ("list", "pipeline", "negated_command"):
         if isinstance(body, AndOr):
             return AndOr(body.left, _with_dash(body.right, "list"), body.is_and)

@@ -6,12 +6,10 @@ import re
 
 from tree_sitter import Node as TreeNode
 
-from permissions.base.recent import Recent
 from permissions.shell.parse.loop_variables import LoopVariables
-from permissions.shell.parse.plain_command import is_plain, plain_words
 from permissions.shell.parse.redirections import RedirectionReader
 from permissions.shell.parse.tree_nodes import REDIRECTS, WORDS, raw_text
-from permissions.shell.parse.words import WordReader, changes_nothing, join_words
+from permissions.shell.parse.words import WordReader, join_words
 from permissions.shell.syntax import Assignment, Redirect, Simple, Unparsable, Word
 
 _RESERVED = frozenset(
@@ -23,10 +21,6 @@ _EVALUATING_TEST = re.compile(r"-(?:eq|ne|lt|le|gt|ge|v|R)\b|\w\[")
 """Tests that evaluate arithmetic, which may set variables."""
 _COMPARISONS = frozenset({"=", "==", "!=", "=~", "<", ">"})
 _ARGUMENT_TOKENS = frozenset({"=~", "==", "(", ")"})
-
-_KEPT_CHARACTERS = 200
-_plain: Recent[Simple] = Recent(1024)
-"""Plain commands that do nothing to what is read after them, by their text."""
 
 
 class CommandReader:
@@ -47,19 +41,6 @@ class CommandReader:
 
     def _raw(self, node: TreeNode) -> str:
         return raw_text(self._source, node)
-
-    def plain(self, node: TreeNode) -> Simple | None:
-        """Read a command whose text says it all; nothing below its node is looked at."""
-        start, end = node.start_byte, node.end_byte
-        if not is_plain(self._source, start, end):
-            return None
-        raw = self._source[start:end].decode("utf-8", "replace")
-        found = _plain.get(raw)
-        if found is None:
-            found = self._simple(raw, (), plain_words(raw), (), is_plain=True)
-            if len(raw) <= _KEPT_CHARACTERS and changes_nothing(found.words):
-                _plain.keep(raw, found)
-        return found
 
     def command(self, node: TreeNode) -> Simple:
         """Read a command from what stands below its node."""
@@ -91,26 +72,11 @@ class CommandReader:
         read: list[Word] = []
         for one in pieces:
             read.extend(self._words.expand(one))
-        return self._simple(
-            self._without_redirects(node) if redirects else self._raw(node).strip(),
-            tuple(assignments),
-            read,
-            tuple(redirects),
-        )
-
-    def _simple(
-        self,
-        raw: str,
-        assignments: tuple[Assignment, ...],
-        words: list[Word],
-        redirects: tuple[Redirect, ...],
-        *,
-        is_plain: bool = False,
-    ) -> Simple:
-        if words and words[0].raw in _RESERVED_OR_BEFORE:
-            _check_reserved([word.raw for word in words])
-        self._words.note_command(words)
-        return Simple(raw, assignments, tuple(words), redirects, is_plain)
+        if read and read[0].raw in _RESERVED_OR_BEFORE:
+            _check_reserved([word.raw for word in read])
+        self._words.note_command(read)
+        raw = self._without_redirects(node) if redirects else self._raw(node).strip()
+        return Simple(raw, tuple(assignments), tuple(read), tuple(redirects))
 
     def _without_redirects(self, node: TreeNode) -> str:
         pieces: list[str] = []

@@ -97,9 +97,7 @@ class StatementReader:
     def _statement(self, node: TreeNode) -> Node:
         match node.type:
             case "command":
-                return (
-                    self._commands.plain(node) or self._timed(node) or self._commands.command(node)
-                )
+                return self._timed(node) or self._commands.command(node)
             case "redirected_statement":
                 return self._redirections.redirected(node)
             case "list":
