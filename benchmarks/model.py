@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from itertools import count, cycle
 from typing import Any, Final, TextIO
 
-from agent.model.scripted.choose import prompt_of
+from agent.model.scripted.choose import last_result, prompt_of
 from agent.model.scripted.frames import split_words
 from agent.model.scripted.prefix import estimate_tokens
-from agent.model.scripted.scenario import Pace, Scenario, Text, Turn
+from agent.model.scripted.scenario import Pace, Scenario, Text, ToolCall, Turn
 from agent.model.scripted.server import RecordedRequest, ScriptedServer
 
 KEY: Final = "Q"
@@ -27,6 +27,7 @@ MARK_EVERY: Final = 8
 
 _STREAM = re.compile(r"bench stream (\d+) words at (\d+) tokens/s")
 _FILL = re.compile(r"bench fill (\d+) lines")
+_CALLS = re.compile(r"bench call (\d+) commands")
 _SMALL_USAGE: Final = {
     "input_tokens": 1000,
     "cache_creation_input_tokens": 0,
@@ -112,6 +113,11 @@ def fill_prompt(lines: int) -> str:
     return f"bench fill {lines} lines"
 
 
+def call_prompt(commands: int) -> str:
+    """Return the prompt that makes the model run so many shell commands in one message."""
+    return f"bench call {commands} commands"
+
+
 def streamed_text(words: int) -> str:
     """Return the text of a streamed answer: paragraphs, lists and code, with numbered marks."""
     return " ".join(_take_words(words)).replace(" \n ", "\n").replace("\n ", "\n")
@@ -188,6 +194,12 @@ def _answer(record: RecordedRequest, output: TextIO) -> Turn:
         return Turn((Text(streamed_text(words)),), pace=pace, usage=_SMALL_USAGE)
     if fill := _FILL.search(prompt):
         return Turn((Text(filling_text(int(fill[1]))),), usage=_SMALL_USAGE)
+    if (calls := _CALLS.search(prompt)) and not last_result(record.body):
+        commands = (f"echo {number}" for number in range(int(calls[1])))
+        return Turn(
+            tuple(ToolCall("Bash", {"command": command}) for command in commands),
+            usage=_SMALL_USAGE,
+        )
     return Turn((Text("done."),), usage=_SMALL_USAGE)
 
 
