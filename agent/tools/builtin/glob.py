@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import time
 from collections.abc import Mapping
 from itertools import islice
@@ -22,8 +23,7 @@ from agent.tools.base import (
     build_tool,
 )
 from agent.tools.files.paths import absolute, path_objection, printable, shown
-from agent.tools.search.glob_match import GlobMatcher
-from agent.tools.search.rg import file_selection, search
+from agent.tools.search.rg import SearchResult, file_selection, search
 from agent.tools.services import ToolServices
 
 MAX_FILES: Final = 100
@@ -89,33 +89,33 @@ async def _run(tool_input: GlobInput, context: ToolContext) -> ToolOutcome:
         raise ToolError(
             f"{name} is not a folder." if os.path.exists(folder) else f"{name} does not exist."
         )
-    # Not as an option of rg: its globs bring back what .gitignore leaves out.
-    matcher = GlobMatcher(pattern)
-    options = ["--files", "--null", *file_selection(), "./"]
-    result = await search(options, folder=folder, env=services.env)
-    found = await asyncio.to_thread(_newest_first, result.data, folder, matcher)
+    names, note = await _matching(pattern, folder, services.env)
+    # A glob of rg brings back files that .gitignore leaves out.
+    if names and not note:
+        listed = await _listed([], folder, services.env)
+        names, note = names & _names(listed), listed.note
     ignored = False
-    if not found and not result.note:
-        result = await search(["--no-ignore", *options], folder=folder, env=services.env)
-        found = await asyncio.to_thread(_newest_first, result.data, folder, matcher)
-        ignored = bool(found)
+    if not names and not note:
+        names, note = await _matching(pattern, folder, services.env, "--no-ignore")
+        ignored = bool(names)
+    found = await asyncio.to_thread(_newest_first, names, folder)
     chosen, withheld = _permitted(found, services)
     is_cut = len(chosen) + withheld < len(found)
-    names = [shown(path, services.launch_dir) for path in chosen]
-    notes = [result.note] if result.note else []
+    lines = [shown(path, services.launch_dir) for path in chosen]
+    notes = [note] if note else []
     if ignored:
         notes.append("all of these are ignored by .gitignore")
     if withheld:
         notes.append(f"left out by permission rules: {withheld} files")
     if is_cut:
         notes.append(f"{MAX_FILES} of {len(found):,} files; use a narrower pattern to see others")
-    text = "\n".join(names) or f"No file in {name} matches {printable(tool_input.pattern)}."
+    text = "\n".join(lines) or f"No file in {name} matches {printable(tool_input.pattern)}."
     return ToolOutcome(
         text + (f"\n\n[{'; '.join(notes)}]" if notes else ""),
         structured={
             "filenames": [printable(str(path)) for path in chosen],
-            "numFiles": len(names),
-            "truncated": is_cut or bool(result.note),
+            "numFiles": len(lines),
+            "truncated": is_cut or bool(note),
             "durationMs": int((time.monotonic() - started) * 1000),
         },
     )
@@ -135,11 +135,47 @@ def _permitted(found: list[Path], services: ToolServices) -> tuple[list[Path], i
     return chosen, withheld
 
 
-def _newest_first(data: bytes, folder: Path, matcher: GlobMatcher) -> list[Path]:
-    names = (os.fsdecode(raw.removeprefix(b"./")) for raw in data.split(b"\0") if raw)
+async def _matching(
+    pattern: str, folder: Path, env: Mapping[str, str], *options: str
+) -> tuple[set[bytes], str]:
+    """Return the names that match, ignored files among them, and the note of the search."""
+    try:
+        result = await _listed([_glob(pattern)], folder, env, *options)
+    except ToolError:
+        # Malformed, such as an open bracket: it stands for itself.
+        literal = _glob(re.sub(r"(\\.)|([*?\[\]{}\\])", _escaped, pattern, flags=re.DOTALL))
+        result = await _listed([literal], folder, env, *options)
+    return _names(result), result.note
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return found[1] or f"\\{found[2]}"
+
+
+async def _listed(
+    globs: list[str], folder: Path, env: Mapping[str, str], *options: str
+) -> SearchResult:
+    arguments = ["--files", "--null", *options, *file_selection(globs), "./"]
+    return await search(arguments, folder=folder, env=env)
+
+
+def _glob(pattern: str) -> str:
+    """Return a pattern as rg takes it, which reads globs like lines of an ignore file."""
+    if pattern[:1] in ("#", "!"):
+        pattern = f"\\{pattern}"
+    if pattern[-1:].isspace() and pattern[-2:-1] != "\\":
+        pattern = f"{pattern[:-1]}[{pattern[-1]}]"
+    return pattern
+
+
+def _names(result: SearchResult) -> set[bytes]:
+    return set(filter(None, result.data.split(b"\0")))
+
+
+def _newest_first(names: set[bytes], folder: Path) -> list[Path]:
     stamped = []
-    for name in islice(filter(matcher.matches, names), _MAX_STATED):
-        path = folder / name
+    for name in islice(names, _MAX_STATED):
+        path = folder / os.fsdecode(name.removeprefix(b"./"))
         try:
             changed = path.stat().st_mtime_ns
         except OSError:

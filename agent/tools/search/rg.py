@@ -1,4 +1,4 @@
-"""The search program behind Grep and Glob: ripgrep as a child process, or our slower stand-in."""
+"""The search program behind Grep and Glob: ripgrep as a child process."""
 
 from __future__ import annotations
 
@@ -39,12 +39,8 @@ def find_rg() -> str | None:
 
 
 def search_command(arguments: Sequence[str]) -> list[str]:
-    """Return the argv of a search; the stand-in takes the few options of rg that we use."""
-    rg = find_rg()
-    if rg is not None:
-        return [rg, "--no-config", *arguments]
-    # Isolated, or a folder named `agent` in the project would be run instead.
-    return [sys.executable, "-I", "-m", "agent.tools.search.search_fallback", *arguments]
+    """Return the argv of a search."""
+    return [find_rg() or "rg", "--no-config", *arguments]
 
 
 def file_selection(globs: Sequence[str] = (), file_type: str | None = None) -> list[str]:

@@ -1,4 +1,4 @@
-"""Grep and Glob over real trees, through ripgrep and through our stand-in."""
+"""Grep and Glob over real trees, through ripgrep."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from agent.tools.base import ToolError
 from agent.tools.builtin.glob import glob_tool
@@ -18,17 +20,8 @@ from tests.agent.tools.conftest import Bench
 GLOB, GREP = glob_tool(), grep_tool()
 
 
-@pytest.fixture(params=["rg", "stand-in"])
-def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    if request.param == "stand-in":
-        monkeypatch.setattr(rg, "find_rg", lambda: None)
-    elif rg.find_rg() is None:
-        pytest.skip("no rg program")
-    return str(request.param)
-
-
 @pytest.fixture
-def tree(bench: Bench, engine: str) -> Bench:
+def tree(bench: Bench) -> Bench:
     bench.file("src/a.py", "import os\nneedle = 1\nprint(needle)\n")
     bench.file("src/deep/b.ts", "let x = 'Needle';\n")
     bench.file("docs/c d 🙂.md", "no\nneedle here\nno\nno\nneedle there\n")
@@ -73,7 +66,7 @@ async def test_counts(tree: Bench) -> None:
     assert outcome.structured["numMatches"] == 5
 
 
-async def test_case_glob_and_type(tree: Bench, engine: str) -> None:
+async def test_case_glob_and_type(tree: Bench) -> None:
     assert await tree.text(GREP, pattern="NEEDLE", **{"-i": True}, glob="*.{ts,md}") == (
         "src/deep/b.ts\ndocs/c d 🙂.md"
     )
@@ -104,10 +97,10 @@ async def test_limit_and_offset_walk_through_everything(tree: Bench) -> None:
     assert "past the last of 1000" in await tree.text(GREP, **arguments, offset=2_000)
 
 
-async def test_binary_file_named_directly(tree: Bench, engine: str) -> None:
+async def test_binary_file_named_directly(tree: Bench) -> None:
     arguments = {"pattern": "needle", "path": "binary.dat"}
     assert await tree.text(GREP, **arguments, output_mode="content") == (
-        "A binary file matches; it has no lines to show." if engine == "rg" else "No match."
+        "A binary file matches; it has no lines to show."
     )
     assert await tree.text(GREP, **arguments, output_mode="count") in (
         "No match.",
@@ -154,6 +147,67 @@ async def test_glob_patterns(tree: Bench) -> None:
     assert await tree.text(GLOB, pattern=f"{tree.root}/src/*.py") == "src/a.py"
     assert await tree.text(GLOB, pattern="deep/*", path="src") == "src/deep/b.ts"
     assert await tree.text(GLOB, pattern="*.rs") == "No file in . matches *.rs."
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path", "expected"),
+    [
+        ("*.py", "x/y/a.py", True),
+        ("*.py", "a.pyc", False),
+        ("src/*.py", "src/a.py", True),
+        ("src/*.py", "src/x/a.py", False),
+        ("src/*.py", "x/src/a.py", False),
+        ("src/**/*.py", "src/a.py", True),
+        ("**/a.py", "a.py", True),
+        ("src/**", "src/x/y", True),
+        ("a**b", "aXXb", True),
+        ("a**b/c", "aX/b/c", False),
+        ("?.py", "ab.py", False),
+        ("[!ab].py", "a.py", False),
+        ("{src,lib}/**/*.{a,b}", "lib/q/x.b", True),
+        ("{a,{b,c}}.x", "c.x", True),
+        ("a{b", "a{b", True),
+        ("[", "[", True),
+        (r"\*.py", "a.py", False),
+        (r"\{a,b}", "{a,b}", True),
+        ("[z-a]x", "[z-a]x", True),
+        ("#x", "#x", True),
+        ("#x", "y", False),
+        ("a ", "a ", True),
+        ("a ", "a", False),
+        ("a\nb", "a\nb", True),
+        ("a\t", "a\t", True),
+        ("*", "x/.hidden", True),
+        ("a/**/**/b", "a/b", True),
+        ("{a,b/c}.x", "b/c.x", True),
+        ("{a,b}" * 30, "ab" * 15, True),
+    ],
+)
+async def test_what_a_glob_matches(bench: Bench, pattern: str, path: str, expected: bool) -> None:
+    bench.file(path)
+    found = (await bench.call(GLOB, pattern=pattern)).structured
+    assert found is not None
+    assert found["numFiles"] == int(expected)
+
+
+@given(st.text(alphabet="ab*?[]{},!\\/-^ \t#", min_size=1, max_size=12))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+async def test_any_text_is_a_glob(bench: Bench, pattern: str) -> None:
+    if await bench.objection(GLOB, pattern=pattern) is None and not pattern.startswith("/"):
+        await bench.call(GLOB, pattern=pattern)
+
+
+async def test_no_glob_takes_long(bench: Bench) -> None:
+    bench.file("a" * 250)
+    bench.file("/".join(["a" * 10] * 20))
+    for pattern in ("*a" * 40 + "*b", "**/*a/" * 20 + "b"):
+        assert "No file" in await bench.text(GLOB, pattern=pattern)
+
+
+async def test_an_absolute_pattern_is_never_inverted(bench: Bench) -> None:
+    bench.file("!a")
+    bench.file("b")
+    assert await bench.text(GLOB, pattern=f"{bench.root}/!*") == "!a"
 
 
 async def test_glob_shows_ignored_files_when_nothing_else_matches(tree: Bench) -> None:
@@ -246,9 +300,7 @@ def test_identifiers(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", [".gitignore", ".ignore", ".git/info/exclude"])
-async def test_a_pipe_as_ignore_file_is_not_waited_for(
-    bench: Bench, engine: str, name: str
-) -> None:
+async def test_a_pipe_as_ignore_file_is_not_waited_for(bench: Bench, name: str) -> None:
     bench.file("a.py", "print(1)\n")
     (bench.root / name).parent.mkdir(parents=True, exist_ok=True)
     os.mkfifo(bench.root / name)

