@@ -48,8 +48,8 @@ from agent.model.small_model import SmallModel
 from agent.options import RunOptions
 from agent.permission_config.contenders import PermissionContenders
 from agent.permission_config.context import Grants
-from agent.prompt.builtin import builtin_registry
 from agent.prompt.reminders import PromptReminders
+from agent.prompt.sections import builtin_registry
 from agent.prompt.system import PromptConfig, build_system
 from agent.recovery.retry import RequestSource
 from agent.session.checkpoints.checkpoint import Checkpoints

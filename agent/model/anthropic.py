@@ -25,12 +25,11 @@ from agent.model.client import (
     ModelEvent,
     ModelRequest,
 )
-from agent.model.connection import Connection
+from agent.model.connection import BoundedEvents, Connection
 from agent.model.connection_pool import ConnectionPool
 from agent.model.endpoint_config import OFFICIAL_URL, Endpoint, Timeouts
 from agent.model.failures import describe_html, from_connection, from_status, from_stream
-from agent.model.repair_calls import CallRepair
-from agent.model.response_limits import BoundedEvents
+from agent.model.message_builder import CallRepair
 from agent.model.sdk import load_sdk, loaded_sdk
 from agent.model.wire import betas_of, read_event, read_message, request_body
 from permissions.base.text.strict_json import load_json, without_surrogates
@@ -158,7 +157,7 @@ class AnthropicClient:
             try:
                 async with contextlib.aclosing(_events(response, self.endpoint.timeouts)) as events:
                     async for event in events:
-                        yield calls.mended(event)
+                        yield calls.repair(event)
             except httpx2.HTTPError as error:
                 raise from_stream(error, self.endpoint.timeouts.silence_s) from error
 

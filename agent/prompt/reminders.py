@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from agent.prompt.context import PromptContext
 from agent.prompt.instruction_files import InstructionFile, render
 from agent.prompt.registry import SectionRegistry
-from agent.prompt.sections import date, mode
+from agent.prompt.sections import date_text, mode_note
 from agent.prompt.system import note, opening_notes
 
 
@@ -27,7 +27,6 @@ class PromptReminders:
         self._registry = registry
         self._told_mode = told_mode or "default"
         self._told_date = None if is_resumed else context().today
-        self._told_cwd = context().cwd
         self._later: list[str] = []
 
     def first(self) -> Sequence[str]:
@@ -42,9 +41,9 @@ class PromptReminders:
         notes = list(self._later)
         self._later.clear()
         if context.mode != self._told_mode:
-            notes.append(mode.note(context.mode))
+            notes.append(mode_note(context.mode))
         if context.today != self._told_date:
-            notes.append(date.compute(context))
+            notes.append(date_text(context))
         self._remember(context)
         return [note(text) for text in notes]
 
@@ -61,4 +60,3 @@ class PromptReminders:
     def _remember(self, context: PromptContext) -> None:
         self._told_mode = context.mode
         self._told_date = context.today
-        self._told_cwd = context.cwd

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
@@ -13,6 +15,12 @@ from tui.dialogs.dialog import DialogAnswer, DialogView, FooterRow
 from tui.text.safe_text import shown_path
 from tui.text.styled_rows import BLANK, MUTED, TEXT, Ink, Row, indented, row
 from tui.text.wrap import wrap
+
+if TYPE_CHECKING:
+    from agent.settings.trust import TrustState
+
+_UNUSED: Final = {"MCP server": " (not connected by this version)"}
+"""Notes for kinds that have no effect yet, though trust covers them."""
 
 
 class TrustLine(Struct, frozen=True):
@@ -123,3 +131,28 @@ def _item_rows(item: TrustLine, width: int) -> list[Row]:
     mark = ("new ", Ink(Role.WARNING)) if item.is_new else ("", TEXT)
     rows = wrap([mark, *runs] if mark[0] else runs, width - 2)
     return indented(rows, (("   • ", MUTED),), (("     ", TEXT),))
+
+
+def trust_request(state: TrustState) -> TrustRequest:
+    """Return what the user is asked about a folder."""
+    return TrustRequest(
+        folder=str(state.root),
+        items=[
+            TrustLine(
+                item.kind,
+                item.label + _UNUSED.get(item.kind, ""),
+                _place(item.file, item.line, state.root),
+                is_new=state.trusted,
+            )
+            for item in state.new
+        ],
+        was_trusted=state.trusted,
+    )
+
+
+def _place(file: Path | None, line: int | None, root: Path) -> str:
+    """Return an item's file and line, relative to the directory named above the list."""
+    if file is None:
+        return ""
+    near = file.relative_to(root) if file.is_relative_to(root) else file
+    return f"{near}:{line}" if line else str(near)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from agent.settings.trust import TrustStore
-from tui.dialogs.trust import TrustDialog
-from tui.dialogs.trust_request import trust_request
+from tui.dialogs.trust import TrustDialog, trust_request
 from tui.ports.command_screen import CommandScreen
 
 

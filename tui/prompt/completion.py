@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from msgspec import Struct
 
 from agent.files.mention_text import mention_of, unquoted
+
+if TYPE_CHECKING:
+    # Nothing of a command is imported before the first `/` is typed.
+    from agent.commands.registry import CommandRegistry
 
 CompletionKind = Literal["command", "file", "shell"]
 
@@ -155,3 +159,15 @@ def _completion(
     # Every command can be reached by going down the list; files are as many as were asked for.
     candidates = tuple(found)[: None if kind == "command" else _SHOWN]
     return Completion(start, end, candidates, kind) if candidates else None
+
+
+def candidates(registry: CommandRegistry) -> tuple[Candidate, ...]:
+    """Return all commands, for the menu below the prompt."""
+    return tuple(
+        Candidate(
+            command.meta.name,
+            f"{command.meta.argument_hint}  {command.meta.description}".strip(),
+            command.meta.aliases,
+        )
+        for command in registry.listed()
+    )

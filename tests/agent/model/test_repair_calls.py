@@ -10,22 +10,22 @@ from hypothesis import strategies as st
 from agent.history import problems
 from agent.messages import Message, tool_result_block, tool_results_message, user_message
 from agent.model.client import BlockStart, BlockStop
-from agent.model.repair_calls import ID_LIMIT, NAMELESS, CallRepair
+from agent.model.message_builder import ID_LIMIT, NAMELESS, CallRepair
 
 IDENTIFIER = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def started(calls: CallRepair, **block: object) -> dict[str, object]:
-    event = calls.mended(BlockStart(0, {"type": "tool_use", "input": {}, **block}))
+    event = calls.repair(BlockStart(0, {"type": "tool_use", "input": {}, **block}))
     assert isinstance(event, BlockStart)
     return event.block
 
 
 def test_a_proper_call_passes_as_it_is() -> None:
     event = BlockStart(0, {"type": "tool_use", "id": "toolu_1", "name": "Read", "input": {}})
-    assert CallRepair(()).mended(event) is event
+    assert CallRepair(()).repair(event) is event
     stop = BlockStop(0)
-    assert CallRepair(()).mended(stop) is stop
+    assert CallRepair(()).repair(stop) is stop
 
 
 def test_a_call_without_id_or_name_gets_both() -> None:

@@ -10,9 +10,9 @@ from anthropic import AsyncStream
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.model import response_limits as bounds
+from agent.model import connection as limits
 from agent.model.client import ModelError
-from agent.model.response_limits import BoundedEvents, bound_body
+from agent.model.connection import BoundedEvents, bound_body
 
 
 async def cut(data: bytes, size: int) -> AsyncIterator[bytes]:
@@ -25,7 +25,7 @@ async def test_many_events_pass_and_one_without_an_end_does_not(size: int, end: 
     event = b"data: " + b"x" * 20 + end
     whole = event * 9
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bounds, "MAX_EVENT_BYTES", 70)
+        patch.setattr(limits, "MAX_EVENT_BYTES", 70)
         response = httpx2.Response(200, content=cut(whole, size))
         assert b"".join([b async for b in BoundedEvents(response).aiter_bytes()]) == whole
         response = httpx2.Response(200, content=cut(whole + b"data: " + b"x" * 200, size))
@@ -41,7 +41,7 @@ async def test_the_parser_asks_for_bytes_only() -> None:
 
 
 async def test_an_answer_without_an_end_is_refused_and_a_stream_is_not_counted() -> None:
-    endless = b"x" * (bounds.MAX_BODY_BYTES + 1)
+    endless = b"x" * (limits.MAX_BODY_BYTES + 1)
     response = httpx2.Response(400, content=cut(endless, 1 << 20))
     await bound_body(response)
     with pytest.raises(ModelError, match="sent an answer of more than 16 MB") as caught:

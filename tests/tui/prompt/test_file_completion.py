@@ -16,8 +16,7 @@ from agent.files.index import FileIndex
 from agent.files.matcher import NameList
 from agent.settings.load import load_settings
 from tests.tui.recorded import RecordedConversation, center_for
-from tui.prompt.file_completion import FileCompletion
-from tui.prompt.file_suggestions import OwnSuggestions
+from tui.prompt.file_completion import FileCompletion, SuggestionCommand
 
 
 class Desk:
@@ -105,7 +104,7 @@ async def test_a_command_of_the_persons_names_the_files(tmp_path: Path) -> None:
     def start(work: Awaitable[None]) -> None:
         desk.work.append(asyncio.ensure_future(work))
 
-    own = OwnSuggestions(lambda: center, start, warned.append)
+    own = SuggestionCommand(lambda: center, start, warned.append)
     desk.picker = FileCompletion(lambda: desk.index, start, desk.frames.append, desk.tell, own)
     # What is typed while the command runs is asked afterwards, and nothing in between.
     for typed in ("s", "sl", "slu"):
@@ -122,7 +121,7 @@ async def test_a_command_that_hangs_is_said_once(
     center = with_command(tmp_path, "sleep 60")
     work: list[asyncio.Future[None]] = []
     warned: list[str] = []
-    own = OwnSuggestions(
+    own = SuggestionCommand(
         lambda: center, lambda it: work.append(asyncio.ensure_future(it)), warned.append
     )
     for query in ("a", "b"):
@@ -138,7 +137,7 @@ async def test_what_was_typed_while_it_hung_is_asked_all_the_same(
     hangs_once = """read given; case "$given" in *'"a"'*) sleep 60;; *) echo found;; esac"""
     center = with_command(tmp_path, hangs_once)
     work: list[asyncio.Future[None]] = []
-    own = OwnSuggestions(
+    own = SuggestionCommand(
         lambda: center, lambda it: work.append(asyncio.ensure_future(it)), lambda _: None
     )
     own.look("a", lambda: None)

@@ -28,7 +28,7 @@ from tui.transcript.blocks import (
     UserMessage,
 )
 from tui.transcript.export_text import block_source, patch, transcript_text
-from tui.transcript.reading.search_blocks import TranscriptSearch
+from tui.transcript.reading.search_session import TranscriptSearch
 from tui.transcript.viewport import RowPosition, Viewport
 
 PAGES = 6

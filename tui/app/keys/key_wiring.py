@@ -24,8 +24,7 @@ from tui.prompt.completion_menu import CompletionMenu
 from tui.prompt.completions import PromptCompletions
 from tui.prompt.composer import Composer
 from tui.prompt.edit_externally import Editing
-from tui.prompt.file_completion import FileCompletion, FilesBelow
-from tui.prompt.file_suggestions import OwnSuggestions
+from tui.prompt.file_completion import FileCompletion, FilesBelow, SuggestionCommand
 from tui.prompt.history_search import HistorySearch
 from tui.prompt.prompt_history import PromptHistory
 from tui.prompt.prompt_log import TypedPromptLog
@@ -35,8 +34,7 @@ from tui.status_line.user_status_command import UserStatusCommand
 from tui.transcript.earlier_pages import EarlierPages
 from tui.transcript.model import TranscriptModel
 from tui.transcript.reading.reading_bar import ReadingBar
-from tui.transcript.reading.reading_mode import ReadingMode
-from tui.transcript.reading.scroll_actions import scroll_actions
+from tui.transcript.reading.reading_mode import ReadingMode, scroll_actions
 from tui.transcript.widget import TranscriptWidget
 
 if TYPE_CHECKING:
@@ -124,7 +122,7 @@ class Keyboard:
             host.start_worker,
             host.call_next_frame,
             self._on_files_found,
-            OwnSuggestions(
+            SuggestionCommand(
                 lambda: host.commands, host.start_worker, lambda text: host.notice(text, "warning")
             ),
         )

@@ -13,7 +13,6 @@ from tui.input.actions import Context
 from tui.input.event import RoutedEvent
 from tui.input.keymap import ChordReader, Match
 from tui.transcript.reading.reading_bar import ReadingBar
-from tui.transcript.reading.scroll_actions import scroll_actions
 from tui.transcript.reading.search_session import OlderPages, SearchSession
 from tui.transcript.widget import TranscriptWidget
 
@@ -201,3 +200,19 @@ class ReadingMode:
                 if (key := self._key_of(action_id))
             ]
         self._bar.show(self._query, self.finder.found, keys)
+
+
+def scroll_actions(transcript: TranscriptWidget) -> Mapping[str, Callable[[], None]]:
+    """Return the actions by their ids."""
+    return {
+        "scroll:lineUp": partial(transcript.scroll_rows, -1),
+        "scroll:lineDown": partial(transcript.scroll_rows, 1),
+        "scroll:pageUp": partial(transcript.scroll_pages, -1.0),
+        "scroll:pageDown": partial(transcript.scroll_pages, 1.0),
+        "scroll:fullPageUp": partial(transcript.scroll_pages, -1.0),
+        "scroll:fullPageDown": partial(transcript.scroll_pages, 1.0),
+        "scroll:halfPageUp": partial(transcript.scroll_pages, -0.5),
+        "scroll:halfPageDown": partial(transcript.scroll_pages, 0.5),
+        "scroll:top": transcript.to_start,
+        "scroll:bottom": transcript.to_end,
+    }

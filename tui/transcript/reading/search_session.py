@@ -1,19 +1,178 @@
-"""Goes through the whole transcript, also through what is still in its file: hits, prompts, start.
+"""Search of the whole transcript, including the pages that are still in its file.
 
-What is loaded is looked through at once, a portion at a time; the pages before it are read
-meanwhile (`tui.transcript.earlier_pages`). A wish that needs them is granted once they are there,
-unless another key is pressed first.
+Blocks are searched by their text, from the newest back and a portion at a time, so that no key
+waits for a long conversation; rows are made only for blocks that are shown. The pages before the
+loaded blocks are read meanwhile (`tui.transcript.earlier_pages`). A jump that needs them is done
+once they are loaded, unless another key is pressed first.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from typing import Protocol
+from bisect import bisect_left, bisect_right
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from typing import Final, Protocol, assert_never
 
-from tui.transcript.reading.search_blocks import TranscriptSearch
-from tui.transcript.viewport import RowPosition
+from agent.display import DiffDisplay, PlanDisplay
+from tui.transcript.blocks import (
+    AssistantText,
+    Block,
+    CompactionLine,
+    EndLine,
+    ErrorBlock,
+    HookLine,
+    NoticeLine,
+    ThinkingText,
+    ToolCard,
+    UserMessage,
+)
+from tui.transcript.diff.diff_view import diff_texts
+from tui.transcript.viewport import RowPosition, Viewport, ViewportEntry
 from tui.transcript.widget import TranscriptWidget
+
+PORTION_CHARS: Final = 300_000
+"""Some milliseconds' worth of text: what one step looks through."""
+
+
+class TranscriptSearch:
+    """One query over one transcript; capitals do not matter.
+
+    Blocks are known by their distance from the first one that was there at the start, so that what
+    comes in above moves none of them.
+    """
+
+    def __init__(self, query: str, end: int = 0, narrows: TranscriptSearch | None = None) -> None:
+        """Begin at the end of so many blocks; an empty query finds none.
+
+        A query that goes on from that of `narrows` looks only where that one found something, as
+        far as that one came.
+        """
+        self.needle = query.casefold()
+        self.count = 0
+        """How often the query occurs in the texts looked through so far."""
+        self._above = 0
+        self._hits: list[int] = []
+        self._sizes: list[int] = []
+        self._low = self._high = end
+        self._again: list[int] = []
+        if narrows is not None and narrows.needle and narrows.needle in self.needle:
+            self._low, self._high, self._above = narrows._low, narrows._high, narrows._above
+            self._again = [*narrows._again, *narrows._hits]
+
+    def moved(self, count: int) -> None:
+        """Take note of so many blocks that came in above all others."""
+        self._above += count
+
+    def is_complete(self, count: int) -> bool:
+        """Whether all of so many blocks were looked through."""
+        if not self.needle:
+            return True
+        return (
+            not self._again and self._low + self._above <= 0 and self._high + self._above >= count
+        )
+
+    def look(self, entries: Sequence[ViewportEntry], limit_chars: int = PORTION_CHARS) -> None:
+        """Look through about so many characters more, the newest first; one block at least."""
+        left = limit_chars
+        older: list[tuple[int, int]] = []
+        while left > 0 and not self.is_complete(len(entries)):
+            block = self._next_block(len(entries))
+            index = block + self._above
+            text = block_text(entries[index].block) if 0 <= index < len(entries) else ""
+            left -= len(text) + 100
+            count = text.count(self.needle)
+            if not count:
+                continue
+            self.count += count
+            if self._hits and block > self._hits[-1]:
+                self._hits.append(block)
+                self._sizes.append(count)
+            else:
+                older.append((block, count))
+        older.sort()
+        self._hits[0:0] = [block for block, _ in older]
+        self._sizes[0:0] = [count for _, count in older]
+
+    def _next_block(self, count: int) -> int:
+        if self._high + self._above < count:
+            self._high += 1
+            return self._high - 1
+        if self._again:
+            return self._again.pop()
+        self._low -= 1
+        return self._low
+
+    def next(self, viewport: Viewport, place: RowPosition) -> RowPosition | None:
+        """Return the first hit below a row; None without any."""
+        for block in self._hits[bisect_left(self._hits, place.block - self._above) :]:
+            for line in self._lines(viewport, block + self._above, 1):
+                if (block + self._above, line) > (place.block, place.line):
+                    return RowPosition(block + self._above, line)
+        return None
+
+    def previous(self, viewport: Viewport, place: RowPosition) -> RowPosition | None:
+        """Return the last hit above a row; None without any."""
+        for block in reversed(self._hits[: bisect_right(self._hits, place.block - self._above)]):
+            for line in self._lines(viewport, block + self._above, -1):
+                if (block + self._above, line) < (place.block, place.line):
+                    return RowPosition(block + self._above, line)
+        return None
+
+    def number(self, viewport: Viewport, place: RowPosition) -> int:
+        """Return which hit a row holds: 1 is the newest, `count` at most the oldest."""
+        at = bisect_left(self._hits, place.block - self._above)
+        newer = sum(self._sizes[at + 1 :])
+        below = sum(
+            viewport.row(RowPosition(place.block, line)).text.casefold().count(self.needle)
+            for line in range(place.line + 1, viewport.height_of(place.block))
+        )
+        # Rows may show more than the text that is compared has, and break a hit in two.
+        return newer + min(below + 1, self._sizes[at] if at < len(self._sizes) else 1)
+
+    def _lines(self, viewport: Viewport, index: int, step: int) -> Iterator[int]:
+        """Yield the rows of a block with a hit; its first one where none shows it whole."""
+        if not 0 <= index < len(viewport.entries):
+            return
+        found = False
+        for line in range(viewport.height_of(index))[::step]:
+            if self.needle in viewport.row(RowPosition(index, line)).text.casefold():
+                found = True
+                yield line
+        if not found:
+            yield int(viewport.entries[index].has_gap)
+
+
+def block_text(block: Block) -> str:
+    """Return all that a block says, in the form that is compared."""
+    match block:
+        case UserMessage() | AssistantText() | ThinkingText() | NoticeLine():
+            text = block.text
+        case ToolCard():
+            text = f"{block.name} {block.identifier}\n{_shown_result(block)}"
+            if block.decision is not None and block.decision.feedback:
+                text += f"\n{block.decision.feedback}"
+        case HookLine():
+            text = "\n".join((block.event, block.outcome, *block.notices))
+        case ErrorBlock():
+            text = f"{block.kind} {block.message}"
+        case CompactionLine():
+            text = block.summary
+        case EndLine():
+            text = block.detail
+        case _:
+            assert_never(block)
+    return text.casefold()
+
+
+def _shown_result(card: ToolCard) -> str:
+    match card.display:
+        case DiffDisplay() if card.state in ("ok", "running"):
+            hunks = diff_texts(card.display.old, card.display.new).hunks
+            return "\n".join(line.text for hunk in hunks for line in hunk)
+        case PlanDisplay() if card.state == "ok":
+            return card.display.plan
+        case _:
+            return card.result or card.output
 
 
 class OlderPages(Protocol):
@@ -25,7 +184,7 @@ class OlderPages(Protocol):
 
 
 class SearchSession:
-    """One search at a time, and one wish."""
+    """One search at a time, and at most one pending jump."""
 
     def __init__(
         self,
@@ -34,15 +193,15 @@ class SearchSession:
         start_worker: Callable[[Awaitable[None]], None],
         on_change: Callable[[], None],
     ) -> None:
-        """`on_change` hears when something was found, or came to its end, without a key."""
+        """`on_change` is called when the state changes without a key."""
         self._transcript = transcript
         self._past = past
         self._start_worker = start_worker
         self._on_change = on_change
         self._search = TranscriptSearch("")
         self._added_before = 0
-        self._wish: Callable[[], bool] | None = None
-        """Says whether it could be granted with what is there."""
+        self._pending: Callable[[], bool] | None = None
+        """Tries the jump on the loaded blocks and returns whether it succeeded."""
         self._needs_all = False
         self._is_working = False
         self.here: RowPosition | None = None
@@ -58,7 +217,7 @@ class SearchSession:
     def found(self) -> str:
         """How many hits there are, and which of them is shown; empty where nothing is searched."""
         if not self.needle:
-            return "reading …" if self._wish is not None else ""
+            return "reading …" if self._pending is not None else ""
         count = self._search.count
         more = "" if self._is_complete else " …"
         if not count:
@@ -74,7 +233,7 @@ class SearchSession:
         self.here = None
         self._number = 0
         self._transcript.set_search(self.needle)
-        self._wish = None
+        self._pending = None
         if self.needle:
             self._search.look(entries)
             self.go(-1)
@@ -82,14 +241,14 @@ class SearchSession:
     def go(self, step: int) -> None:
         """Go to the next hit below (1) or above (-1); past the last one, from the other end on."""
         if self.needle:
-            self._wish_for(lambda: self._try_to_go(step), needs_all=False)
+            self._jump(lambda: self._try_to_go(step), needs_all=False)
 
     def to_prompt(self, direction: int) -> None:
         """Go to the user's message before (-1) or after (1) what is shown."""
         if direction > 0:
             self._transcript.to_prompt(direction)
             return
-        self._wish_for(
+        self._jump(
             lambda: self._transcript.to_prompt(direction) or not self._past.has_more,
             needs_all=False,
         )
@@ -102,17 +261,17 @@ class SearchSession:
     def with_all(self, work: Callable[[], None]) -> None:
         """Do something once the whole transcript is there."""
 
-        def grant() -> bool:
+        def attempt() -> bool:
             if self._past.has_more:
                 return False
             work()
             return True
 
-        self._wish_for(grant, needs_all=True)
+        self._jump(attempt, needs_all=True)
 
     def give_up(self) -> None:
-        """Forget a wish that was not granted yet: another key was pressed."""
-        self._wish = None
+        """Drop the pending jump: another key was pressed."""
+        self._pending = None
 
     # Hits
 
@@ -144,40 +303,40 @@ class SearchSession:
             if self.here is not None:
                 self.here = RowPosition(self.here.block + moved, self.here.line)
 
-    # Wishes
+    # Pending jumps
 
-    def _wish_for(self, grant: Callable[[], bool], *, needs_all: bool) -> None:
+    def _jump(self, attempt: Callable[[], bool], *, needs_all: bool) -> None:
         self._follow()
-        if grant():
-            self._wish = None
+        if attempt():
+            self._pending = None
         else:
-            self._wish, self._needs_all = grant, needs_all
-        if not self._is_working and (self._wish is not None or not self._is_complete):
+            self._pending, self._needs_all = attempt, needs_all
+        if not self._is_working and (self._pending is not None or not self._is_complete):
             self._is_working = True
             self._start_worker(self._work())
 
     async def _work(self) -> None:
-        """Look and read on until nothing is left to look through, and no wish is open."""
+        """Search and read on until nothing is left to search and no jump is pending."""
         try:
             while True:
-                # Between two portions keys are heard and frames are drawn.
+                # Between two portions keys are handled and frames are drawn.
                 await asyncio.sleep(0)
                 self._follow()
                 entries = self._transcript.viewport.entries
                 if not self._search.is_complete(len(entries)):
                     self._search.look(entries)
-                elif (self.needle or self._wish is not None) and self._past.has_more:
+                elif (self.needle or self._pending is not None) and self._past.has_more:
                     if not await self._past.older():
                         break
                     self._follow()
                 else:
                     break
-                if self._wish is not None and not self._needs_all and self._wish():
-                    self._wish = None
+                if self._pending is not None and not self._needs_all and self._pending():
+                    self._pending = None
                 self._on_change()
         finally:
             self._is_working = False
-        wish, self._wish = self._wish, None
-        if wish is not None:
-            wish()
+        pending, self._pending = self._pending, None
+        if pending is not None:
+            pending()
         self._on_change()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent.events import Usage
-from agent.model.usage import MOST_TOKENS, read_usage
+from agent.model.wire import MOST_TOKENS, read_usage
 
 
 @pytest.mark.parametrize("count", [-1, True, 2.5, "7", None, [1], MOST_TOKENS + 1, 10**400])
