@@ -14,61 +14,36 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from agent.assembly.command_setup import CommandParts, CommandPorts
-from agent.assembly.cost_setup import CostParts
+from agent.assembly.command_setup import build_commands
+from agent.assembly.context_setup import build_managers
+from agent.assembly.conversation_setup import Parts, build_command_service, build_conversation
 from agent.assembly.environment import Environment, environment_from, settings_for
-from agent.assembly.gate_setup import GateParts, GatePorts
-from agent.assembly.loop_setup import KeeperSetup, queue_taker, request_builder
-from agent.assembly.memory_setup import fact_extractor, fact_store
-from agent.assembly.prompt_setup import prompt_parts
-from agent.assembly.retry_setup import key_refresh, retry_policies
+from agent.assembly.hook_setup import build_hooks
+from agent.assembly.loop_setup import build_loop
+from agent.assembly.memory_setup import fact_store
+from agent.assembly.model_setup import build_model
+from agent.assembly.permission_setup import PermissionParts, build_permissions
+from agent.assembly.prompt_setup import build_prompt
+from agent.assembly.recording import build_recording
 from agent.assembly.session_opening import open_session
-from agent.assembly.session_start_hooks import StartHooks, listen
-from agent.assembly.start_context import StartContext, UserPorts
-from agent.assembly.subagent_setup import SubagentSetup
-from agent.assembly.tool_setup import ended_shells, tool_services
+from agent.assembly.start_context import CurrentSettings, StartContext, UserPorts
+from agent.assembly.subagent_setup import build_subagents
+from agent.assembly.tool_setup import build_tools
+from agent.assembly.wiring import LateParts, Shared
 from agent.commands.service import CommandService
 from agent.conversation.conversation import Conversation
-from agent.conversation.conversation_ports import (
-    ConversationParts,
-)
-from agent.conversation.display_hooks import MessageDisplay
-from agent.conversation.settings_reload import LiveSettings
-from agent.conversation.side_question import Aside
-from agent.display import Display
-from agent.hook_events.config import hook_config, plugin_hooks
-from agent.hook_events.dispatch import HookDispatch
-from agent.hook_events.file_events import HookSources
 from agent.loop.loop_ports import LoopPorts
-from agent.loop.model_turn import Recovery
 from agent.memory.extractor import FactExtractor
-from agent.model.anthropic import AnthropicClient
 from agent.model.endpoint import ModelSetup
-from agent.model.small_model import SmallModel
 from agent.options import RunOptions
-from agent.permission_config.contenders import PermissionContenders
 from agent.permission_config.context import Grants
-from agent.prompt.reminders import PromptReminders
-from agent.prompt.sections import builtin_registry
-from agent.prompt.system import PromptConfig, build_system
-from agent.recovery.retry import RequestSource
+from agent.permission_config.rule_changes import RuleChanges
 from agent.session.checkpoints.checkpoint import Checkpoints
-from agent.session.recorder import SessionRecorder
 from agent.session.resume import ResumedConversation
 from agent.settings.load import Settings
 from agent.settings.start_notices import start_notices
-from agent.subagents.hook_agent import HookAgent
-from agent.subagents.subagent import SubagentRunner
-from agent.tools.call import CallPorts
-from agent.tools.deferred import DeferredTools
-from agent.tools.event_queue import SideEvents
-from agent.user_prompt import Prompt
-from hooks.ports import HookPorts
 from hooks.runner import HookRunner
-from permissions.base.process.background_tasks import BackgroundTasks
 from permissions.base.process.child_environment import child_environment
-from permissions.base.text.redactor import Redactor, secrets_of
-from permissions.mode import Mode
 
 __all__ = [
     "Assembled",
@@ -81,7 +56,7 @@ __all__ = [
 ]
 
 
-class Assembled(Struct, kw_only=True):
+class Assembled(Struct, frozen=True, kw_only=True):
     """A conversation, and what the entry point shows about how it came to be."""
 
     conversation: Conversation
@@ -122,7 +97,7 @@ async def assemble(
         start = StartContext(
             options=options,
             environment=environment,
-            settings=settings,
+            current_settings=CurrentSettings(settings),
             setup=setup,
             user=user,
             session=session,
@@ -141,318 +116,88 @@ async def _build(
     session_notes: Sequence[str],
     on_close: Sequence[Callable[[], Awaitable[None]]],
 ) -> Assembled:
-    """Wire one start. What parts only reach later (gate, conversation) they get as callables."""
-    environment, resumed = start.environment, start.resumed
+    """Build the parts in the order in which they need each other."""
     start.make_folders()
-    options = start.options
-    client = AnthropicClient(start.setup.endpoint)
-    try:
-        used = await start.model_in_use(client)
-    except BaseException:
-        await client.aclose()
-        raise
-    queue: list[Prompt] = []
-    side = SideEvents()
-    background = BackgroundTasks()
-    env_files: list[Path] = []
-    previews: dict[str, Display | None] = {}
-
-    permissions = start.permissions()
-    redactor = Redactor(secrets_of({**environment.env, **start.settings.env}))
-    recorder = SessionRecorder(start.session, redact=redactor.json)
-    recorder.seed(resumed.states if resumed is not None else ())
-    hook_session = start.hook_session(permissions, used)
-    small = SmallModel(
-        client,
-        lambda: start.setup.small_model or used.model,
-        account=lambda usage, model: accounting.add_quietly(usage, model),
+    late, shared = LateParts(), Shared()
+    rules = RuleChanges(late.gate, start.user.tell)
+    setup = start.permissions()
+    hook_session = start.hook_session(setup)
+    model = await build_model(start, hook_session, rules)
+    recording = build_recording(start, model)
+    hooks = build_hooks(start, late, shared, hook_session, model=model, recording=recording)
+    permissions = build_permissions(
+        start, late, shared, setup, rules, model=model, hooks=hooks, recording=recording
     )
-    runner = HookRunner(
-        hook_config(start.settings),
-        session=hook_session,
-        ports=HookPorts(
-            env=start.env,
-            ask_small_model=small.for_hooks,
-            run_hook_agent=HookAgent(lambda: ports, side.emit),
-        ),
+    gate = permissions.gate
+    prompt = await build_prompt(
+        start, late, model=model, facts=fact_store(start, recording.redactor)
     )
-    plugged, plugin_warnings = plugin_hooks(
-        options.plugin_dirs,
-        launch_dir=environment.launch_dir,
-        data_home=environment.agent_home / "plugins" / "data",
+    commands = build_commands(start, late, shared, model=model, gate=gate, hooks=hooks.dispatch)
+    managers = build_managers(start, shared, model)
+    subagents = build_subagents(late, shared, model, hooks.dispatch, prompt, managers)
+    tools = build_tools(
+        start, late, shared, model=model, gate=gate, skills=commands.skills, subagents=subagents
     )
-    runner.register(plugged)
-    start.notes.extend(plugin_warnings)
-    dispatch = HookDispatch(runner, hook_session, env_files=env_files)
-    grants = Grants(
-        lambda: start.settings,
-        lambda rules: gates.add_rules(rules),
-        session=list(resumed.grants) if resumed is not None else [],
-    )
-    grants.on_session_change = lambda rules: background.start(recorder.grants(rules))
-    ways = PermissionContenders(
-        lambda: start.settings,
-        folder=start.folder,
-        env=start.env,
-        tell=lambda text: start.user.tell(text, "warning"),
-    )
-    gates = GateParts(
+    loop = await build_loop(
         start,
-        GatePorts(
-            permissions=permissions,
-            runner=runner,
-            dispatch=dispatch,
-            grants=grants,
-            classifiers=[
-                ways.classifier(
-                    small,
-                    said=lambda: [message.text for message in conversation.prompts],
-                    is_on=lambda: gate.mode is Mode.AUTO,
-                )
-            ],
-            remote=ways.remote(),
-            redactor=redactor,
-            cwd=lambda: services.cwd,
-        ),
-    )
-    gate = gates.gate
-    live = LiveSettings(
-        start.settings,
-        load=lambda: settings_for(options, environment),
+        late,
+        shared,
+        model=model,
+        recording=recording,
+        hooks=hooks,
         gate=gate,
-        runner=runner,
-        in_force=start.use_settings,
-        tell=start.user.tell,
-        approve=dispatch.may_change_settings,
+        prompt=prompt,
+        commands=commands,
+        tools=tools,
+        managers=managers,
     )
-    gate.before_yes(live.catch_up)
-    services = tool_services(start, gate, small=small, env_files=env_files)
-    checkpoints = services.checkpoints = start.checkpoints(lambda: conversation.turn_id, services)
-    registry = start.registry()
-    costs = CostParts(start, used, on_exceeded=gates.budget_exceeded)
-    accounting = costs.accounting
-    recorder.cost_by_model = lambda: accounting.costs.state.as_json()
-    observer = start.observer(redactor)
-    facts = fact_store(start, redactor)
-    prompt = await prompt_parts(
-        start,
-        cwd=lambda: services.cwd,
-        model=lambda: used.model,
-        mode=lambda: str(gate.mode),
-        facts=facts,
+    parts = Parts(
+        model=model,
+        recording=recording,
+        hooks=hooks,
+        permissions=permissions,
+        prompt=prompt,
+        commands=commands,
+        tools=tools,
+        loop=loop,
     )
-    sources = HookSources(
-        dispatch, prompt.instructions, prompt.context().instructions, lambda: services.cwd
-    )
-    sections = builtin_registry()
-    commands = CommandParts(
-        CommandPorts(
-            settings=lambda: start.settings,
-            services=services,
-            gate=gate,
-            calls=lambda: ports.calls,
-            hooks=dispatch,
-            side=side,
-            choice=used,
-            model=lambda: used.model,
-            effort=lambda: used.effort,
-            is_headless=options.headless,
-        )
-    )
-    services.skills = commands.skills
-    listen(
-        dispatch,
-        start,
-        recorder=recorder,
-        custom=commands.custom,
-        services=services,
-        background=background,
-    )
-    starting = StartHooks(
-        start=start,
-        dispatch=dispatch,
-        sources=sources,
-        model=lambda: used.model,
-        background=background,
-    )
-    built = build_system(
-        prompt.context(),
-        sections,
-        PromptConfig(custom=options.system_prompt, append_tail=options.append_system_prompt),
-    )
-    system, messages = await start.prefix(built, registry, recorder)
-    await recorder.mode(str(permissions.context.mode))
-    policy = retry_policies(lambda: start.settings, environment.env)
-    recovery = Recovery(
-        policy(RequestSource.MAIN),
-        start.setup.endpoint.base_url,
-        fallback_models=start.setup.fallback_models,
-        refresh=key_refresh(client, start.setup, start.settings, environment.env),
-    )
-    keepers = KeeperSetup(
-        client=client,
-        used=used,
-        policy=policy,
-        accounting=accounting,
-        side=side,
-        is_automatic=lambda: start.settings.values.autoCompactEnabled is not False,
-        window=lambda: start.settings.values.autoCompactWindow,
-    )
-    tools = registry.to_wire()
-    deferred = services.deferred = DeferredTools(registry)
-    request = request_builder(used, system, tools, loaded=deferred.definitions)
-    extractor = fact_extractor(start, facts, client, request, recovery, policy, accounting)
-    ports = LoopPorts(
-        client=client,
-        recovery=recovery,
-        calls=CallPorts(
-            registry=registry,
-            gate=gate,
-            hooks=dispatch,
-            services=services,
-            recorder=recorder,
-            side=side,
-            previews=previews,
-        ),
-        hooks=dispatch,
-        request=request,
-        account=accounting.account,
-        spent=accounting.spent,
-        queued=queue_taker(queue, commands.expander),
-        reports=ended_shells(services.shells),
-        after_calls=sources.after_calls,
-        context=keepers.keeper(
-            request, recovery, dispatch, system, tools, notes_on=extractor.notes_on
-        ),
-    )
-    subagents = SubagentSetup(
-        parent=ports,
-        dispatch=dispatch,
-        used=used,
-        policy=policy,
-        context=prompt.context,
-        instructions=prompt.instructions,
-        keepers=keepers,
-    )
-    services.subagents = SubagentRunner(subagents.build, side)
-    gate.on_mode_change(lambda mode: setattr(hook_session, "permission_mode", str(mode)))
-    gate.on_mode_change(gates.tell_stripped)
-    used.on_effort = lambda effort: setattr(hook_session, "effort", effort)
-    learning = asyncio.ensure_future(used.learn_capabilities())
-    conversation = Conversation(
-        ConversationParts(
-            identity=start.identity(),
-            gate=gate,
-            hooks=dispatch,
-            ports=ports,
-            recorder=recorder,
-            reminders=commands.reminders(
-                PromptReminders(
-                    prompt.context,
-                    sections,
-                    is_resumed=resumed is not None,
-                    told_mode=resumed.mode if resumed is not None else None,
-                )
-            ),
-            totals=used.totals,
-            model=lambda: used.model,
-            effort=lambda: used.effort,
-            switch=used,
-            shells=services.shells,
-            max_turns=start.max_turns(),
-            previews=previews,
-            todos=lambda: services.todos,
-            cwd=lambda: services.cwd,
-            move=services.move_to,
-            tool_names=tuple(tool.name for tool in registry.all()),
-            queue=queue,
-            on_close=(
-                _cancelling(learning),
-                extractor.aclose,
-                background.aclose,
-                commands.aclose,
-                live.aclose,
-                ways.aclose,
-                sources.aclose,
-                _closing(checkpoints.close),
-                services.shells.kill_all,
-                lambda: runner.aclose(wait_s=5.0 if options.headless else 0.0),
-                client.aclose,
-                lambda: asyncio.to_thread(observer.close),
-                costs.aclose,
-                *on_close,
-            ),
-            messages=messages,
-            is_resumed=resumed is not None,
-            observe=observer.record,
-            on_start=starting.run,
-            display=MessageDisplay(dispatch, replaces=start.user.dialog is not None),
-            checkpoints=checkpoints,
-            costs=costs.costs,
-            after_prompt=extractor.after_prompt,
-            token_budget=start.settings.values.tokenBudget,
-            expander=commands.expander,
-        )
-    )
-    if start.user.dialog is not None:
-        opened = await ways.start()
-        if opened is not None:
-            start.notes.append(opened)
-        live.start()
-    conversation.commands = commands.center(
-        conversation,
-        instructions=lambda: prompt.context().instructions,
-        on_directory=lambda path: background.start(
-            dispatch.directory_added(str(path), "slash_command")
-        ),
-        env=start.env,
-        version=environment.version,
-        endpoint=start.setup.endpoint.base_url,
-        list_models=client.list_models,
-        reload_settings=live.reload,
-        ask_aside=Aside(client, request, lambda: conversation.messages, accounting.add_quietly).ask,
-    )
-    if options.name is not None:
-        await conversation.rename(options.name)
+    conversation = build_conversation(start, late, shared, parts, on_close)
+    service = build_command_service(start, late, shared, parts, conversation)
+    await _begin(start, permissions, conversation)
+    resumed = start.resumed
     return Assembled(
         conversation=conversation,
         settings=start.settings,
         notices=start_notices(
             start.settings,
-            permissions.notes,
-            runner.config.warnings,
+            setup.notes,
+            hooks.runner.config.warnings,
             start.setup.warnings,
-            costs.warnings,
+            model.costs.warnings,
             start.notes,
             prompt.instructions.warnings,
             session_notes,
             resumed.notes if resumed is not None else (),
         ),
-        resumed=start.resumed,
+        resumed=loop.prefix.resumed,
         temporary_home=start.session.temporary_home,
-        hook_runner=runner,
-        grants=grants,
-        checkpoints=checkpoints,
-        commands=conversation.commands,
-        ports=ports,
-        facts=extractor,
+        hook_runner=hooks.runner,
+        grants=permissions.grants,
+        checkpoints=tools.checkpoints,
+        commands=service,
+        ports=loop.ports,
+        facts=loop.extractor,
     )
 
 
-def _cancelling(task: asyncio.Future[None]) -> Callable[[], Awaitable[None]]:
-    """Return what cancels a task and awaits its end."""
-
-    async def run() -> None:
-        task.cancel()
-        await asyncio.wait({task})
-
-    return run
-
-
-def _closing(close: Callable[[], None]) -> Callable[[], Awaitable[None]]:
-    """Return what calls a plain function."""
-
-    async def run() -> None:
-        close()
-
-    return run
+async def _begin(
+    start: StartContext, permissions: PermissionParts, conversation: Conversation
+) -> None:
+    """Open the ways to the user, follow the settings, name the session."""
+    if start.user.dialog is not None:
+        opened = await permissions.contenders.start()
+        if opened is not None:
+            start.notes.append(opened)
+        permissions.live.start()
+    if start.options.name is not None:
+        await conversation.rename(start.options.name)

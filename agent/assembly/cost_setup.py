@@ -1,10 +1,13 @@
-"""Wires what a conversation costs: prices, totals, budget, and the ledger across sessions."""
+"""Build the accounting of a conversation: prices, totals, budget, ledger across sessions."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
 from datetime import date
+from pathlib import Path
+
+from msgspec import Struct
 
 from agent.assembly.start_context import StartContext
 from agent.conversation.accounting import Accounting
@@ -17,52 +20,57 @@ from agent.observe.ledger import Costs, Ledger, LedgerEntry, Sums, ledger_path
 from agent.settings.load import Settings
 
 
-class CostParts:
-    """The parts; `accounting` takes each response."""
+class CostParts(Struct, frozen=True):
+    """What adds up costs; `accounting` takes each response."""
 
-    def __init__(
-        self, start: StartContext, used: ModelInUse, *, on_exceeded: Callable[[str], None]
-    ) -> None:
-        """The totals of `used` go on where a resumed session ended."""
-        settings, resumed, totals = start.settings, start.resumed, used.totals
-        self.warnings: list[str] = []
-        self._path = ledger_path(start.environment.agent_home)
-        self._session_id = start.session.id
-        ledger = Ledger(self._path)
-        self._entries = Background(ledger.add, name="costs")
-        if resumed is not None:
-            totals.usage = resumed.usage
-            totals.cost_usd = resumed.cost_usd
-            totals.context_tokens = resumed.context_tokens
-        self.accounting = Accounting(
-            totals,
-            CostTracker(
-                prices=self._prices(settings),
-                state=read_cost_state(resumed.cost_by_model) if resumed else None,
-            ),
-            lambda: used.model,
-            max_budget_usd=start.max_budget_usd(),
-            on_exceeded=on_exceeded,
-            add_to_ledger=self._add,
-        )
-        self.costs = Costs(lambda: self.accounting.costs.state, self._sums)
+    accounting: Accounting
+    costs: Costs
+    warnings: tuple[str, ...]
+    entries: Background[LedgerEntry]
+    """Writes the ledger."""
 
     async def aclose(self) -> None:
         """Write what is still to be written."""
-        await asyncio.to_thread(self._entries.close)
+        await asyncio.to_thread(self.entries.close)
 
-    def _prices(self, settings: Settings) -> PriceTable:
-        own = settings.values.prices
-        try:
-            return shipped_prices().with_overrides(own or {})
-        except ValueError as error:
-            self.warnings.append(f"Settings: {error}. The shipped prices count.")
-            return shipped_prices()
 
-    def _add(self, model: str, usd: float, usage: Usage) -> None:
-        name = canonical_name(model)
-        self._entries(LedgerEntry(self._session_id, date.today(), name, usd, usage))
+def build_costs(
+    start: StartContext, used: ModelInUse, *, on_exceeded: Callable[[str], None]
+) -> CostParts:
+    """The totals of `used` go on where a resumed session ended."""
+    resumed, totals = start.resumed, used.totals
+    path, session_id = ledger_path(start.environment.agent_home), start.session.id
+    entries = Background(Ledger(path).add, name="costs")
+    if resumed is not None:
+        totals.usage = resumed.usage
+        totals.cost_usd = resumed.cost_usd
+        totals.context_tokens = resumed.context_tokens
+    prices, warnings = _prices(start.settings)
 
-    async def _sums(self) -> Sums:
-        ledger = Ledger(self._path)
-        return await asyncio.to_thread(ledger.sums, date.today())
+    def add(model: str, usd: float, usage: Usage) -> None:
+        entries(LedgerEntry(session_id, date.today(), canonical_name(model), usd, usage))
+
+    tracker = CostTracker(
+        prices=prices, state=read_cost_state(resumed.cost_by_model) if resumed else None
+    )
+    accounting = Accounting(
+        totals,
+        tracker,
+        lambda: used.model,
+        max_budget_usd=start.max_budget_usd(),
+        on_exceeded=on_exceeded,
+        add_to_ledger=add,
+    )
+    costs = Costs(lambda: tracker.state, lambda: _sums(path))
+    return CostParts(accounting, costs, warnings, entries)
+
+
+def _prices(settings: Settings) -> tuple[PriceTable, tuple[str, ...]]:
+    try:
+        return shipped_prices().with_overrides(settings.values.prices or {}), ()
+    except ValueError as error:
+        return shipped_prices(), (f"Settings: {error}. The shipped prices count.",)
+
+
+async def _sums(path: Path) -> Sums:
+    return await asyncio.to_thread(Ledger(path).sums, date.today())

@@ -1,21 +1,18 @@
-"""Wires what is remembered beyond a session: where facts are, and who looks for new ones."""
+"""Build what is remembered beyond a session: where facts are, and who looks for new ones."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 from msgspec.structs import replace
 
-from agent.assembly.loop_setup import BuildRequest
+from agent.assembly.context_setup import BuildRequest
+from agent.assembly.model_setup import ModelParts
 from agent.assembly.start_context import StartContext
-from agent.conversation.accounting import Accounting
-from agent.loop.model_turn import Recovery
 from agent.memory.extractor import ExtractorPorts, FactExtractor
 from agent.memory.facts import FactStore
-from agent.model.client import ModelClient
-from agent.recovery.retry import RequestSource, RetryPolicy
+from agent.recovery.retry import RequestSource
 from agent.session.store import project_slug
 from agent.settings.load import Settings
 from permissions.base.text.redactor import Redactor
@@ -47,18 +44,16 @@ def fact_store(start: StartContext, redactor: Redactor) -> FactStore:
 def fact_extractor(
     start: StartContext,
     store: FactStore,
-    client: ModelClient,
+    model: ModelParts,
     request: BuildRequest,
-    recovery: Recovery,
-    policy: Callable[[RequestSource], RetryPolicy],
-    accounting: Accounting,
 ) -> FactExtractor:
     """Return what looks for facts after each prompt, where the user wants that."""
+    accounting = model.accounting
     return FactExtractor(
         ExtractorPorts(
-            client=client,
+            client=model.client,
             request=request,
-            recovery=lambda: replace(recovery, policy=policy(RequestSource.MEMORY)),
+            recovery=lambda: replace(model.recovery, policy=model.policy(RequestSource.MEMORY)),
             account=accounting.add_quietly,
             store=store,
             state=start.folder / STATE_FILE,

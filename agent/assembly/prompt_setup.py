@@ -1,4 +1,4 @@
-"""Wires what the system prompt and the reminders are made of."""
+"""Build what the system prompt and the reminders are made of."""
 
 from __future__ import annotations
 
@@ -7,17 +7,20 @@ import os
 import platform
 from collections.abc import Callable, Mapping
 from datetime import date
-from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
 
 from agent.assembly.environment import Environment
+from agent.assembly.model_setup import ModelParts
 from agent.assembly.start_context import StartContext
+from agent.assembly.wiring import LateParts
 from agent.memory.facts import FactStore
 from agent.prompt.context import PromptContext
 from agent.prompt.git import read_git_state
 from agent.prompt.instruction_files import InstructionLocations, Instructions, MemoryType
+from agent.prompt.registry import SectionRegistry
+from agent.prompt.sections import builtin_registry
 from agent.settings.load import Settings
 from permissions.rule import RuleSource
 
@@ -33,6 +36,8 @@ class PromptParts(Struct, frozen=True):
 
     context: Callable[[], PromptContext]
     instructions: Instructions
+    sections: SectionRegistry
+    facts: FactStore
 
 
 def instruction_places(settings: Settings, environment: Environment) -> InstructionLocations:
@@ -48,13 +53,8 @@ def instruction_places(settings: Settings, environment: Environment) -> Instruct
     )
 
 
-async def prompt_parts(
-    start: StartContext,
-    *,
-    cwd: Callable[[], Path],
-    model: Callable[[], str],
-    mode: Callable[[], str],
-    facts: FactStore,
+async def build_prompt(
+    start: StartContext, late: LateParts, *, model: ModelParts, facts: FactStore
 ) -> PromptParts:
     """Read instruction files and, in a trusted folder, the state of git."""
     settings, environment = start.settings, start.environment
@@ -69,12 +69,12 @@ async def prompt_parts(
     def context() -> PromptContext:
         return PromptContext(
             launch_dir=environment.launch_dir,
-            cwd=cwd(),
+            cwd=late.cwd(),
             platform=f"{platform.system()} {platform.release()} ({platform.machine()})",
             shell="bash",
             today=date.today(),
-            model=model(),
-            mode=mode(),
+            model=model.name(),
+            mode=late.mode(),
             is_repository=is_repository,
             git=git,
             additional_dirs=settings.additional_dirs,
@@ -85,4 +85,4 @@ async def prompt_parts(
             language=settings.values.language,
         )
 
-    return PromptParts(context, instructions)
+    return PromptParts(context, instructions, builtin_registry(), facts)

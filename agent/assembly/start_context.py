@@ -19,6 +19,7 @@ from agent.conversation.model_selection import ModelInUse, choose_model
 from agent.events import HookFinished, HookStarted
 from agent.messages import Block, Message
 from agent.model.anthropic import AnthropicClient
+from agent.model.client import Effort
 from agent.model.endpoint import ModelSetup
 from agent.observe.debug_log import DebugLog, debug_path
 from agent.observe.observer import CONTENT_VARIABLE, Observer, wants_content
@@ -35,7 +36,7 @@ from agent.session.resume import ResumedConversation
 from agent.session.store import Session
 from agent.settings.load import Settings
 from agent.tools.registry import ToolRegistry
-from agent.tools.services import AskPerson, ToolServices
+from agent.tools.services import AskPerson, Scope
 from hooks.ports import HookSession
 from permissions.base.text.redactor import Redactor
 from permissions.resolve.contender import Contender
@@ -60,13 +61,41 @@ class UserPorts(Struct, frozen=True, kw_only=True):
             self.notice(text, level)
 
 
-class StartContext(Struct, kw_only=True):
+class CurrentSettings:
+    """The settings in force: replaced when files change; trust is settled."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Start from those of the start."""
+        self._settings = settings
+
+    def __call__(self) -> Settings:
+        """Return them."""
+        return self._settings
+
+    def replace(self, settings: Settings) -> None:
+        """Put other settings in force."""
+        self._settings = settings
+
+
+class Prefix(Struct, frozen=True):
+    """What every request of a conversation begins with."""
+
+    system: tuple[Block, ...]
+    resumed: ResumedConversation | None
+    """With its messages as they are sent now."""
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The history to continue from."""
+        return self.resumed.messages if self.resumed is not None else ()
+
+
+class StartContext(Struct, frozen=True, kw_only=True):
     """What a conversation is put together from."""
 
     options: RunOptions
     environment: Environment
-    settings: Settings
-    """Those in force: replaced when files change. Trust is settled."""
+    current_settings: CurrentSettings
     setup: ModelSetup
     user: UserPorts
     session: Session
@@ -75,7 +104,16 @@ class StartContext(Struct, kw_only=True):
     env: Mapping[str, str]
     """What child processes may see."""
     notes: list[str] = field(default_factory=list)
-    """For the user."""
+    """For the user; the builders of parts add to it."""
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in force."""
+        return self.current_settings()
+
+    def warn(self, text: str) -> None:
+        """Show the user a warning outside of a turn."""
+        self.user.tell(text, "warning")
 
     @property
     def folder(self) -> Path:
@@ -108,11 +146,9 @@ class StartContext(Struct, kw_only=True):
             version=self.environment.version,
         )
 
-    def use_settings(self, settings: Settings) -> None:
-        """Let other settings count from now on."""
-        self.settings = settings
-
-    async def model_in_use(self, client: AnthropicClient) -> ModelInUse:
+    async def model_in_use(
+        self, client: AnthropicClient, on_effort: Callable[[Effort | None], None]
+    ) -> ModelInUse:
         """Choose the model. Raises ConfigError where nothing names one."""
         resumed = self.resumed.model if self.resumed is not None and not self.is_demo else None
         model = await choose_model(client, self.setup, asked=self.options.model, resumed=resumed)
@@ -120,19 +156,25 @@ class StartContext(Struct, kw_only=True):
         wants_thinking = self.options.wants_thinking
         if wants_thinking is None:
             wants_thinking = values.alwaysThinkingEnabled is not False
-        return ModelInUse(client, model, values.effortLevel, wants_thinking=wants_thinking)
+        return ModelInUse(
+            client,
+            model,
+            values.effortLevel,
+            wants_thinking=wants_thinking,
+            on_effort=on_effort,
+        )
 
     async def prefix(
         self, system: tuple[Block, ...], registry: ToolRegistry, recorder: SessionRecorder
-    ) -> tuple[tuple[Block, ...], tuple[Message, ...]]:
-        """Return the system prompt to send and the messages to go on with, both recorded."""
+    ) -> Prefix:
+        """Return the system prompt to send and the messages to continue from, both recorded."""
         own = self.options.system_prompt or self.options.append_system_prompt
         prefix, changed = bound(system, registry.to_wire(), self.resumed, keeps_own=bool(own))
         await recorder.system(prefix.system, prefix.digest)
-        if changed is not None and self.resumed is not None:
-            self.resumed = replace(self.resumed, messages=changed)
-            await recorder.rewound(changed[-1].uid if changed else None, changed)
-        return prefix.system, self.resumed.messages if self.resumed is not None else ()
+        if changed is None or self.resumed is None:
+            return Prefix(prefix.system, self.resumed)
+        await recorder.rewound(changed[-1].uid if changed else None, changed)
+        return Prefix(prefix.system, replace(self.resumed, messages=changed))
 
     def permissions(self) -> PermissionSetup:
         """Return rules and mode, with what a resumed session was granted."""
@@ -155,8 +197,8 @@ class StartContext(Struct, kw_only=True):
             return False
         return self.environment.uid != 0 or self.environment.env.get("AGENT_TUI_SANDBOXED") == "1"
 
-    def hook_session(self, permissions: PermissionSetup, used: ModelInUse) -> HookSession:
-        """Return what hooks are told of the session."""
+    def hook_session(self, permissions: PermissionSetup) -> HookSession:
+        """Return what hooks receive of the session."""
         return HookSession(
             session_id=self.session.id,
             transcript_path=self.session.path,
@@ -165,19 +207,19 @@ class StartContext(Struct, kw_only=True):
             state_dir=self.folder,
             cwd=self.environment.launch_dir,
             permission_mode=str(permissions.context.mode),
-            effort=used.effort,
+            effort=self.settings.values.effortLevel,
             scratch_dir=self.scratch,
             pid=os.getpid(),
         )
 
-    def checkpoints(self, turn_id: Callable[[], str], services: ToolServices) -> Checkpoints:
-        """Return what keeps files as they were before each prompt."""
+    def checkpoints(self, turn_id: Callable[[], str], scope: Scope) -> Checkpoints:
+        """Return what saves files as they were before each prompt."""
         root = Path(os.path.realpath(self.settings.project_root))
         return Checkpoints(
             self.folder,
             Worktree(root, use_git=self.settings.trust.is_settled, env=self.env),
             turn_id=turn_id,
-            may_write=services.scope.may_write,
+            may_write=scope.may_write,
         )
 
     def registry(self) -> ToolRegistry:

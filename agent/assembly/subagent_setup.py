@@ -1,14 +1,18 @@
-"""Wires sub-agents: their tools, prompt and ports, from those of the conversation."""
+"""Build sub-agents: their tools, prompt and ports, from those of the conversation."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from agent.assembly.loop_setup import KeeperSetup, request_builder
+from agent.assembly.context_setup import ContextSetup, request_builder
+from agent.assembly.model_setup import ModelParts
+from agent.assembly.prompt_setup import PromptParts
+from agent.assembly.wiring import LateParts, Shared
 from agent.conversation.model_selection import ModelInUse
 from agent.hook_events.dispatch import HookDispatch
 from agent.hook_events.path_instructions import PathInstructions
@@ -20,7 +24,7 @@ from agent.prompt.instruction_files import Instructions
 from agent.prompt.sections import builtin_registry
 from agent.prompt.system import PromptConfig, build_system
 from agent.recovery.retry import RequestSource, RetryPolicy
-from agent.subagents.subagent import BuiltSubagent, SubagentSpec
+from agent.subagents.subagent import BuiltSubagent, SubagentRunner, SubagentSpec
 from agent.tools.file_state import FileState
 
 _PROMPT: Final = (
@@ -30,36 +34,58 @@ _PROMPT: Final = (
 )
 
 
-class SubagentSetup(Struct, frozen=True, kw_only=True):
-    """What sub-agents take over from their conversation."""
+def build_subagents(
+    late: LateParts,
+    shared: Shared,
+    model: ModelParts,
+    dispatch: HookDispatch,
+    prompt: PromptParts,
+    managers: ContextSetup,
+) -> SubagentRunner:
+    """Return what builds and runs sub-agents."""
+    setup = SubagentSetup(
+        parent=late.ports,
+        dispatch=dispatch,
+        used=model.used,
+        policy=model.policy,
+        context=prompt.context,
+        instructions=prompt.instructions,
+        managers=managers,
+    )
+    return SubagentRunner(setup.build, shared.side)
 
-    parent: LoopPorts
+
+class SubagentSetup(Struct, frozen=True, kw_only=True):
+    """What sub-agents inherit from their conversation."""
+
+    parent: Callable[[], LoopPorts]
     dispatch: HookDispatch
     used: ModelInUse
     policy: Callable[[RequestSource], RetryPolicy]
     context: Callable[[], PromptContext]
     instructions: Instructions
-    keepers: KeeperSetup
+    managers: ContextSetup
 
     def build(self, spec: SubagentSpec) -> BuiltSubagent:
         """Return one sub-agent, ready to run."""
-        parent = self.parent
+        parent = self.parent()
         registry = parent.calls.registry
         tools = registry.without({t.name for t in registry.all() if not spec.has_tool(t.name)})
         services = replace(
             parent.calls.services, files=FileState(), person=None, subagents=None, todos=()
         )
         turn_id = self.dispatch.turn_id()
-        hooks = self.dispatch.for_subagent(spec.agent_id, spec.agent_type, turn_id)
-        hooks.cwd = lambda: services.cwd
+
+        def cwd() -> Path:
+            return services.cwd
+
+        hooks = self.dispatch.for_subagent(spec.agent_id, spec.agent_type, turn_id, cwd=cwd)
         system = build_system(self.context(), builtin_registry(), PromptConfig(append_tail=_PROMPT))
         wire = tools.to_wire()
         model = expand_alias(spec.model) if spec.model else None
         request = request_builder(self.used, system, wire, model=model)
         recovery = replace(parent.recovery, policy=self.policy(RequestSource.SUB_AGENT))
-        nested = PathInstructions(
-            hooks, self.instructions.for_another_agent(), lambda: services.cwd
-        )
+        nested = PathInstructions(hooks, self.instructions.for_another_agent(), cwd)
         ports = replace(
             parent,
             recovery=recovery,
@@ -75,7 +101,7 @@ class SubagentSetup(Struct, frozen=True, kw_only=True):
             request=request,
             queued=_nothing_queued,
             reports=list,
-            context=self.keepers.keeper(
+            context=self.managers.build(
                 request, recovery, hooks, system, wire, model=model, agent_id=spec.agent_id
             ),
             after_calls=nested.after_calls,

@@ -1,15 +1,21 @@
-"""Wires what tools may use of the conversation, and what they may know of the permission gate."""
+"""Build the tools and what they may use of the conversation and its permission gate."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
 
+from msgspec import Struct
+
+from agent.assembly.model_setup import ModelParts
 from agent.assembly.start_context import StartContext
-from agent.model.small_model import SmallModel
+from agent.assembly.wiring import LateParts, Shared
 from agent.permission_config.tool_scope import WorkingDirectories
+from agent.session.checkpoints.checkpoint import Checkpoints
+from agent.tools.deferred import DeferredTools
 from agent.tools.file_state import FileState
-from agent.tools.services import ToolServices
+from agent.tools.registry import ToolRegistry
+from agent.tools.services import SkillPort, SubagentPort, ToolServices
 from agent.tools.shell.shells import ShellRegistry
 from permissions.decision import Reason
 from permissions.gate import PermissionGate
@@ -17,31 +23,57 @@ from permissions.mode import Mode, parse_mode
 from permissions.request import PermissionRequest
 
 
-def tool_services(
-    start: StartContext, gate: PermissionGate, *, small: SmallModel, env_files: list[Path]
-) -> ToolServices:
-    """Return the services of one conversation's tools, at the start of it."""
+class ToolParts(Struct, frozen=True):
+    """The tools of the main agent, and what they may use of the conversation."""
+
+    registry: ToolRegistry
+    deferred: DeferredTools
+    checkpoints: Checkpoints
+    services: ToolServices
+
+
+def build_tools(
+    start: StartContext,
+    late: LateParts,
+    shared: Shared,
+    *,
+    model: ModelParts,
+    gate: PermissionGate,
+    skills: SkillPort,
+    subagents: SubagentPort,
+) -> ToolParts:
+    """Build the tools and their services, as they are at the start of a conversation."""
     environment, resumed = start.environment, start.resumed
-    services = ToolServices(
-        launch_dir=environment.launch_dir,
-        cwd=environment.launch_dir,
-        home=environment.home,
-        scratch_dir=start.scratch,
-        results_dir=start.results,
-        env=start.env,
-        files=FileState(),
-        shells=ShellRegistry(),
-        scope=WorkingDirectories(lambda: gate.context),
-        mode=_Modes(gate),
-        session_id=start.session.id,
-        person=start.user.ask,
-        small_model=small,
-        todos=resumed.todos if resumed is not None else (),
-        blocked_hosts=tuple(sorted(gate.context.blocked_hosts)),
-        may_search=lambda path: _may_search(gate, path, services.cwd),
-        env_files=env_files,
+    scope = WorkingDirectories(lambda: gate.context)
+    checkpoints = start.checkpoints(late.turn_id, scope)
+    registry = start.registry()
+    deferred = DeferredTools(registry)
+    services = late.services.bind(
+        ToolServices(
+            launch_dir=environment.launch_dir,
+            cwd=environment.launch_dir,
+            home=environment.home,
+            scratch_dir=start.scratch,
+            results_dir=start.results,
+            env=start.env,
+            files=FileState(),
+            shells=shared.shells,
+            scope=scope,
+            mode=_Modes(gate),
+            session_id=start.session.id,
+            person=start.user.ask,
+            subagents=subagents,
+            small_model=model.small,
+            checkpoints=checkpoints,
+            skills=skills,
+            deferred=deferred,
+            todos=resumed.todos if resumed is not None else (),
+            blocked_hosts=tuple(sorted(gate.context.blocked_hosts)),
+            may_search=lambda path: _may_search(gate, path, late.cwd()),
+            env_files=shared.env_files,
+        )
     )
-    return services
+    return ToolParts(registry, deferred, checkpoints, services)
 
 
 def ended_shells(shells: ShellRegistry) -> Callable[[], list[str]]:

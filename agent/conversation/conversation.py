@@ -54,14 +54,17 @@ class Conversation(ConversationView):
         self._events: AsyncGenerator[AgentEvent, None] | None = None
         self._starting: asyncio.Future[None] | None = None
         self._start_abort = AbortController()
-        self.commands: CommandService | None = None
-        """What the user can type after `/`; set once everything is put together."""
         self._session_started = False
         self._background = BackgroundTasks()
         self._unrecorded: dict[str, str] = {}
         """Texts of prompts that waited, by uid, until the transcript has them for themselves."""
         recorder = parts.recorder
         parts.gate.on_mode_change(lambda mode: self._background.start(recorder.mode(str(mode))))
+
+    @property
+    def commands(self) -> CommandService:
+        """What the user can type after `/`."""
+        return self._parts.commands()
 
     # -- what the user does ---------------------------------------------------------------
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from msgspec import Struct
 
+from agent.commands.service import CommandService
 from agent.conversation.display_hooks import MessageDisplay
 from agent.conversation.usage_totals import Totals
 from agent.display import Display, TodoItem
@@ -163,6 +164,8 @@ class ConversationParts(Struct, frozen=True, kw_only=True):
     move: Callable[[Path], bool]
     """Changes it; False outside the scope."""
     tool_names: tuple[str, ...]
+    commands: Callable[[], CommandService]
+    """What the user can type after `/`; readable once everything is assembled."""
     queue: list[Prompt]
     """Shared with what lets prompts join a running turn."""
     on_close: tuple[Callable[[], Awaitable[None]], ...]

@@ -63,8 +63,9 @@ class ModelInUse:
         effort: Effort | None,
         *,
         wants_thinking: bool = True,
+        on_effort: Callable[[Effort | None], None] = lambda _: None,
     ) -> None:
-        """`effort` None is the model's default."""
+        """`effort` None is the model's default; `on_effort` receives every change of it."""
         self._client = client
         self.model = model
         self.effort = effort
@@ -72,8 +73,7 @@ class ModelInUse:
         self.capabilities: ModelCapabilities = known_capabilities(model)
         self.totals = Totals(context_window=self.capabilities.context_window)
         """Of the conversation: its window is the model's."""
-        self.on_effort: Callable[[Effort | None], None] = lambda _: None
-        """Hears of every change."""
+        self._on_effort = on_effort
 
     async def set_model(self, model: str) -> None:
         """Use another model from the next request on."""
@@ -84,7 +84,7 @@ class ModelInUse:
     def set_effort(self, effort: Effort | None) -> None:
         """Ask for another effort from the next request on; None is the model's default."""
         self.effort = effort
-        self.on_effort(effort)
+        self._on_effort(effort)
 
     @property
     def can_think(self) -> bool:

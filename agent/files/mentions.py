@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Final, Literal
@@ -91,7 +91,7 @@ def find_mentions(text: str) -> tuple[tuple[Mention, ...], ...]:
 class MentionReader(Struct):
     """Reads what prompts mention, in the name of the conversation's own tools."""
 
-    services: ToolServices
+    services: Callable[[], ToolServices]
     gate: PermissionGate
 
     async def attach(
@@ -122,7 +122,7 @@ class MentionReader(Struct):
                 refusals.append(f"@{mention.path} is not attached: there is too much already")
                 continue
             done.add(mention)
-            name = shown(path, self.services.launch_dir)
+            name = shown(path, self.services().launch_dir)
             refusal = self._refusal(path)
             if refusal:
                 refusals.append(f"@{name} is not attached: {refusal}")
@@ -152,8 +152,9 @@ class MentionReader(Struct):
         return head is not None and self._located(Mention(head[0])) is not None
 
     def _located(self, mention: Mention) -> tuple[Mention, Path] | None:
-        for folder in (self.services.launch_dir, self.services.cwd):
-            path = absolute(mention.path, self.services, folder)
+        services = self.services()
+        for folder in (services.launch_dir, services.cwd):
+            path = absolute(mention.path, services, folder)
             with contextlib.suppress(ValueError, OSError):
                 if os.path.lexists(path):
                     return mention, path
@@ -161,7 +162,7 @@ class MentionReader(Struct):
 
     def _refusal(self, path: Path) -> str:
         request = PermissionRequest("Read", {"file_path": str(path)})
-        decision = self.gate.evaluate(request, cwd=self.services.cwd)
+        decision = self.gate.evaluate(request, cwd=self.services().cwd)
         if decision.behavior is Behavior.ALLOW:
             return ""
         if decision.reason in {Reason.DENY_RULE, Reason.ASK_RULE} and decision.rule is not None:
@@ -183,7 +184,7 @@ class MentionReader(Struct):
             agent_id=None,
             abort=abort,
             progress=lambda _text: None,
-            services=self.services,
+            services=self.services(),
         )
         tool = read_tool()
         outcome = await tool.run(ReadInput(file_path=str(path), offset=first, limit=limit), context)
@@ -192,7 +193,7 @@ class MentionReader(Struct):
         return outcome.content
 
     def _listing(self, path: Path, name: str) -> str:
-        may_show = self.services.may_search
+        may_show = self.services().may_search
         try:
             with os.scandir(path) as entries:
                 found = sorted(

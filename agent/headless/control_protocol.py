@@ -235,8 +235,7 @@ def _introduced(conversation: Conversation, request: Mapping[str, Any]) -> dict[
     for part, says in _NOT_HERE.items():
         if request.get(part):
             raise ControlError(f"{part}: {says}")
-    center = conversation.commands
-    commands = center.registry.listed() if center is not None else ()
+    commands = conversation.commands.registry.listed()
     model = conversation.model
     return {
         "commands": [

@@ -35,8 +35,7 @@ def init_line(conversation: Conversation) -> Line:
     """Return the first line: what this run works with."""
     from agent.commands.spec import SKILLS  # one form of output alone names commands
 
-    center = conversation.commands
-    commands = center.registry.listed() if center is not None else ()
+    commands = conversation.commands.registry.listed()
     return {
         "type": "system",
         "subtype": "init",

@@ -155,11 +155,10 @@ class HeadlessOutput:
         run = _Run()
         if self._replays:
             self._line(replay_line(prompt, self._conversation.session_id))
-        center = self._conversation.commands
-        if prompt.text.startswith("/") and center is not None:
+        if prompt.text.startswith("/"):
             from agent.commands.headless import say_command  # few prompts are commands
 
-            said = await say_command(prompt.text, center)
+            said = await say_command(prompt.text, self._conversation.commands)
             if said is not None:
                 return self._say_command(said.text, run, failed=said.is_error)
         async for event in self._conversation.run(prompt):
@@ -383,7 +382,7 @@ async def run_headless(
         replays=replays,
         is_kept=is_kept,
     )
-    if output_format == "stream-json" and conversation.commands is not None:
+    if output_format == "stream-json":
         # The first line names the commands of files.
         await conversation.commands.ready()
     output.begin()

@@ -7,6 +7,7 @@ and `agent.tools.call`. Next: `agent.hook_events.tool_events` (events of tool ca
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -64,11 +65,19 @@ class HookDispatch(CallEvents):
     _untold: tuple[str, ...] = ()
     _first_message: str | None = None
 
-    def for_subagent(self, agent_id: str, agent_type: str, turn_id: str) -> HookDispatch:
+    def for_subagent(
+        self,
+        agent_id: str,
+        agent_type: str,
+        turn_id: str,
+        *,
+        cwd: Callable[[], Path] | None = None,
+    ) -> HookDispatch:
         """Return a dispatch for a sub-agent: same handlers, its own identity in the payloads."""
         child = HookDispatch(
             self._runner,
             self._session,
+            cwd=cwd,
             agent_id=agent_id,
             agent_type=agent_type,
             listeners=self.listeners,

@@ -36,7 +36,6 @@ class HookSources:
         self._known_cwd = cwd()
         self._watch = FileWatch(self._file_changed)
         self._watching: asyncio.Task[None] | None = None
-        hooks.listeners.watch_paths = self._watch_paths
 
     async def start(self) -> None:
         """Tell of the instruction files of the start, and watch the files that matchers name."""
@@ -76,7 +75,8 @@ class HookSources:
         self._watch.set_static(static_names(self._hooks.runner.config), self._cwd())
         self._run_watch()
 
-    def _watch_paths(self, paths: Sequence[str]) -> None:
+    def watch_paths(self, paths: Sequence[str]) -> None:
+        """Watch the files that a hook names, instead of those of the hook before."""
         self._watch.set_dynamic(paths, self._cwd())
         self._run_watch()
 

@@ -49,7 +49,7 @@ PLACE: Final = re.compile(r"(?<= \()[a-z]+ (?P<file>/[^\n]*?)(?=\)(?: would fail
 """Where a notice says which file a hook is from."""
 
 
-class HookListeners(Struct):
+class HookListeners(Struct, frozen=True):
     """Who carries out what hooks ask for; shared by the agents of one conversation."""
 
     watch_paths: Callable[[Sequence[str]], None] = lambda _: None
@@ -75,6 +75,7 @@ class HookFiring:
         session: HookSession,
         *,
         env_files: list[Path] | None = None,
+        cwd: Callable[[], Path] | None = None,
         agent_id: str | None = None,
         agent_type: str | None = None,
         listeners: HookListeners | None = None,
@@ -85,6 +86,8 @@ class HookFiring:
             runner: the engine.
             session: what the runner tells every hook.
             env_files: kept up to date with the shell files that hooks wrote.
+            cwd: returns the shell's directory, which changes between two events of a turn; None is
+                the session's.
             agent_id: None is the main agent.
             agent_type: of a sub-agent.
             listeners: those of the conversation.
@@ -104,8 +107,7 @@ class HookFiring:
         self._one_by_one = asyncio.Lock()
         self.abort: AbortSignal | None = None
         """Ends hooks of events that belong to what is going on; None while nothing is."""
-        self.cwd: Callable[[], Path] = lambda: session.cwd
-        """The shell's folder, which moves between two events of a turn."""
+        self._cwd = cwd if cwd is not None else lambda: session.cwd
 
     @property
     def runner(self) -> HookRunner:
@@ -189,7 +191,7 @@ class HookFiring:
         if abort is None and name not in BESIDE_TURNS and name != "SessionEnd":
             abort = self.abort
         who = self._who() if payload.agent_id is None else {}
-        payload = replace(payload, cwd=str(self.cwd()), **who)
+        payload = replace(payload, cwd=str(self._cwd()), **who)
 
         live: Callable[[HookStarted | HookFinished], None] | None = None
 

@@ -65,8 +65,21 @@ Redact = Callable[[dict[str, Any]], dict[str, Any]]
 class SessionRecorder:
     """The writing side of one session, in the words of the event stream."""
 
-    def __init__(self, session: Session, *, redact: Redact | None = None) -> None:
-        """`redact` is applied to every record before it is written; None writes as is."""
+    def __init__(
+        self,
+        session: Session,
+        *,
+        redact: Redact | None = None,
+        cost_by_model: Callable[[], Mapping[str, Any] | None] = lambda: None,
+    ) -> None:
+        """Write to `session`.
+
+        Args:
+            session: open, and this process's own.
+            redact: applied to every record before it is written; None writes as is.
+            cost_by_model: returns what the cost tracker needs on resume; asked with every usage
+                record.
+        """
         self._session = session
         self._redact = redact
         self._latest: dict[str, Record] = {}
@@ -75,8 +88,7 @@ class SessionRecorder:
         self._turn_id = ""
         self._denials: dict[str, Decision] = {}
         """By the ids of calls whose result has not come yet."""
-        self.cost_by_model: Callable[[], Mapping[str, Any] | None] = lambda: None
-        """Returns what the cost tracker wants back on resume; asked with every usage record."""
+        self._cost_by_model = cost_by_model
 
     @property
     def session_id(self) -> str:
@@ -128,7 +140,7 @@ class SessionRecorder:
                         event.session_usage,
                         event.session_cost_usd,
                         event.context_tokens,
-                        by_model=self.cost_by_model(),
+                        by_model=self._cost_by_model(),
                     )
                 )
             case Compacted(agent_id=None):

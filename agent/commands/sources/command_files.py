@@ -26,8 +26,11 @@ Approve = Callable[[Path], Awaitable[bool]]
 class CustomCommands:
     """What the folders held when they were last read."""
 
-    def __init__(self, finder: CommandFinder, places: CommandPlaces) -> None:
-        """Nothing is read before `refresh`."""
+    def __init__(
+        self, finder: CommandFinder, places: CommandPlaces, *, approve: Approve | None = None
+    ) -> None:
+        """Nothing is read before `refresh`; `approve` decides on each file that changes while the
+        directories are watched."""
         self._finder = finder
         self._places = places
         self._found = Found()
@@ -36,8 +39,7 @@ class CustomCommands:
         self._stop = asyncio.Event()
         self.listeners: list[Callable[[], None]] = []
         """Called after each refresh that changed something."""
-        self.approve: Approve | None = None
-        """Asked about each file that changed while the folders are watched."""
+        self._approve = approve
 
     def commands(self) -> tuple[Command, ...]:
         """Return the commands in order of priority."""
@@ -154,14 +156,14 @@ class CustomCommands:
                     return
 
     async def _is_approved(self, events: Iterable[tuple[object, str]]) -> bool:
-        if self.approve is None:
+        if self._approve is None:
             return True
         return await self._are_approved(Path(path) for _, path in events if path.endswith(".md"))
 
     async def _are_approved(self, files: Iterable[Path]) -> bool:
-        if self.approve is None:
+        if self._approve is None:
             return True
-        return all([await self.approve(file) for file in sorted(set(files))])
+        return all([await self._approve(file) for file in sorted(set(files))])
 
     def _roots(self) -> tuple[Path, ...]:
         """Return the folders that are there, to be watched with all that is in them."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from agent.assembly.loop_setup import request_builder
+from agent.assembly.context_setup import request_builder
 from agent.conversation.model_selection import ModelInUse
 from agent.messages import (
     Block,

@@ -1,4 +1,5 @@
-"""What a start means for hooks: Setup and SessionStart, and who does what hooks ask for."""
+"""Build what fires hooks: the runner, the dispatch, who carries out what hooks ask for; and fire
+the hooks of a start."""
 
 from __future__ import annotations
 
@@ -8,17 +9,21 @@ from typing import Literal
 
 from msgspec import Struct
 
+from agent.assembly.model_setup import ModelParts
+from agent.assembly.recording import Recording
 from agent.assembly.start_context import StartContext
-from agent.commands.sources.command_files import CustomCommands
+from agent.assembly.wiring import LateParts, Shared
+from agent.hook_events.config import hook_config, plugin_hooks
 from agent.hook_events.dispatch import HookDispatch
 from agent.hook_events.file_events import HookSources
 from agent.hook_events.fire import HookListeners
-from agent.session.recorder import SessionRecorder
-from agent.tools.services import ToolServices
+from agent.subagents.hook_agent import HookAgent
 from agent.tools.shell.shells import ShellRegistry
 from hooks.answers.response import first_line
 from hooks.config.spec import CommandHandler
 from hooks.health import check_health, check_round_trip
+from hooks.ports import HookPorts, HookSession
+from hooks.runner import HookRunner
 from permissions.base.process.background_tasks import BackgroundTasks
 
 StartSource = Literal["startup", "resume", "clear", "fork"]
@@ -70,29 +75,68 @@ def start_source(start: StartContext) -> StartSource:
     return "clear" if start.options.after_clear else "startup"
 
 
-def listen(
-    dispatch: HookDispatch,
+class HookParts(Struct, frozen=True):
+    """What fires hooks, and what it reports of the session to every one."""
+
+    session: HookSession
+    runner: HookRunner
+    dispatch: HookDispatch
+
+
+def build_hooks(
     start: StartContext,
+    late: LateParts,
+    shared: Shared,
+    session: HookSession,
     *,
-    recorder: SessionRecorder,
-    custom: CustomCommands,
-    services: ToolServices,
-    background: BackgroundTasks,
-) -> None:
-    """Let those who can do it hear what hooks ask for, and hooks where the shell is."""
+    model: ModelParts,
+    recording: Recording,
+) -> HookParts:
+    """Build the runner with the hooks of settings and plugins, and the dispatch."""
+    environment = start.environment
+    runner = HookRunner(
+        hook_config(start.settings),
+        session=session,
+        ports=HookPorts(
+            env=start.env,
+            ask_small_model=model.small.for_hooks,
+            run_hook_agent=HookAgent(late.ports, shared.side.emit),
+        ),
+    )
+    plugged, warnings = plugin_hooks(
+        start.options.plugin_dirs,
+        launch_dir=environment.launch_dir,
+        data_home=environment.agent_home / "plugins" / "data",
+    )
+    runner.register(plugged)
+    start.notes.extend(warnings)
+    dispatch = HookDispatch(
+        runner,
+        session,
+        env_files=shared.env_files,
+        cwd=late.cwd,
+        listeners=_listeners(start, late, shared, recording),
+    )
+    return HookParts(session, runner, dispatch)
+
+
+def _listeners(
+    start: StartContext, late: LateParts, shared: Shared, recording: Recording
+) -> HookListeners:
+    """Return who carries out what hooks ask for."""
 
     def soon(work: Callable[[], Awaitable[None]]) -> None:
-        background.start(work())
+        shared.background.start(work())
 
-    dispatch.cwd = lambda: services.cwd
-    listeners: HookListeners = dispatch.listeners
-    listeners.session_title = lambda title: soon(lambda: recorder.title(title.strip()))
-    listeners.reload_skills = lambda: soon(custom.refresh)
-    listeners.background_tasks = lambda: running(services.shells)
-    listeners.tell = start.user.notice
-    listeners.live = start.user.live
-    if start.user.terminal is not None:
-        listeners.terminal = start.user.terminal
+    return HookListeners(
+        watch_paths=lambda paths: late.sources().watch_paths(paths),
+        session_title=lambda title: soon(lambda: recording.recorder.title(title.strip())),
+        reload_skills=lambda: soon(late.custom().refresh),
+        terminal=start.user.terminal or (lambda _: None),
+        tell=start.user.notice,
+        live=start.user.live,
+        background_tasks=lambda: running(shared.shells),
+    )
 
 
 def running(shells: ShellRegistry) -> list[dict[str, object]]:

@@ -1,0 +1,165 @@
+"""Build the requests of an agent, and what keeps its history inside the model's window."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from agent.assembly.model_setup import ModelParts
+from agent.assembly.start_context import StartContext
+from agent.assembly.wiring import Shared
+from agent.conversation.accounting import Accounting
+from agent.conversation.model_selection import ModelInUse
+from agent.events import Usage
+from agent.hook_events.dispatch import HookDispatch
+from agent.loop.model_turn import Recovery
+from agent.memory.budget import ContextBudget
+from agent.memory.context_manager import ContextManager, ContextManagerPorts
+from agent.memory.endpoint_summary import EndpointSummaries
+from agent.memory.estimate import prefix_tokens
+from agent.memory.summariser import ModelSummariser
+from agent.messages import Block, Message
+from agent.model.capabilities import known_capabilities
+from agent.model.client import ModelClient, ModelRequest
+from agent.recovery.retry import RequestSource, RetryPolicy
+from agent.tools.event_queue import SideEvents
+
+MAX_OUTPUT_TOKENS: Final = 32_000
+"""Asked for per response; models that give less are asked for less."""
+
+BuildRequest = Callable[[tuple[Message, ...]], ModelRequest]
+
+
+def request_builder(
+    used: ModelInUse,
+    system: tuple[Block, ...],
+    tools: Sequence[dict[str, Any]],
+    *,
+    loaded: Callable[[], Sequence[dict[str, Any]]] = tuple,
+    model: str | None = None,
+) -> BuildRequest:
+    """Return what makes a request of a history.
+
+    Args:
+        used: the conversation's model and effort.
+        system: the same in every request.
+        tools: the same in every request.
+        loaded: what the model loaded meanwhile. It comes behind the rest: until then the prefix
+            is the same.
+        model: another one than the conversation's.
+    """
+
+    thinks = used.thinks
+
+    def request(messages: tuple[Message, ...]) -> ModelRequest:
+        nonlocal thinks
+        if not _is_mid_turn(messages):
+            # Within a turn it stays as it was: a call and its thinking belong together.
+            thinks = used.thinks
+        return ModelRequest(
+            model=model or used.model,
+            system=system,
+            tools=(*tools, *loaded()),
+            messages=messages,
+            max_tokens=min(MAX_OUTPUT_TOKENS, used.capabilities.max_output_tokens),
+            effort=used.effort,
+            thinking=thinks,
+        )
+
+    return request
+
+
+def _is_mid_turn(messages: Sequence[Message]) -> bool:
+    """Whether the next request answers calls of the model, which nobody interrupted."""
+    for message in reversed(messages):
+        if message.role == "assistant":
+            return bool(message.tool_uses())
+        if message.origin == "interruption":
+            return False
+    return False
+
+
+def build_managers(start: StartContext, shared: Shared, model: ModelParts) -> ContextSetup:
+    """Return what builds the context manager of each agent."""
+    return ContextSetup(
+        client=model.client,
+        used=model.used,
+        policy=model.policy,
+        accounting=model.accounting,
+        side=shared.side,
+        is_automatic=lambda: start.settings.values.autoCompactEnabled is not False,
+        window=lambda: start.settings.values.autoCompactWindow,
+    )
+
+
+class ContextSetup(Struct, frozen=True, kw_only=True):
+    """What the context managers of one conversation's agents share."""
+
+    client: ModelClient
+    used: ModelInUse
+    policy: Callable[[RequestSource], RetryPolicy]
+    accounting: Accounting
+    side: SideEvents
+    is_automatic: Callable[[], bool]
+    window: Callable[[], int | None]
+    """Most tokens of the model's window to use, where the user wants fewer than there are."""
+
+    def build(
+        self,
+        request: BuildRequest,
+        recovery: Recovery,
+        dispatch: HookDispatch,
+        system: tuple[Block, ...],
+        tools: Sequence[dict[str, Any]],
+        *,
+        model: str | None = None,
+        agent_id: str | None = None,
+        notes_on: Callable[[Sequence[Message], int], str | None] = lambda _messages, _end: None,
+    ) -> ContextManager:
+        """Return what keeps one agent's history inside the model's window.
+
+        `model` and `agent_id` are for a sub-agent; its model may be another one. `notes_on` is for
+        the conversation, which may have notes on itself.
+        """
+        prefix = prefix_tokens(system, tools)
+        own = known_capabilities(model) if model is not None else None
+
+        def account(usage: Usage, model: str) -> None:
+            turn_id = dispatch.turn_id()
+            self.side.emit(self.accounting.add_aside(usage, model, turn_id, agent_id))
+
+        def budget() -> ContextBudget:
+            can = own or self.used.capabilities
+            return ContextBudget(can.context_window, can.max_output_tokens, self.window())
+
+        return ContextManager(
+            ContextManagerPorts(
+                budget=budget,
+                prefix_tokens=lambda: prefix,
+                turn_id=dispatch.turn_id,
+                summary=ModelSummariser(
+                    self.client,
+                    request,
+                    lambda: replace(recovery, policy=self.policy(RequestSource.COMPACTION)),
+                    turn_id=dispatch.turn_id,
+                    account=account,
+                    on_event=self.side.emit,
+                ),
+                signed=EndpointSummaries(
+                    self.client,
+                    request,
+                    lambda: replace(recovery, policy=self.policy(RequestSource.COMPACTION)),
+                    has_them=lambda: own is None and self.used.capabilities.signed_compaction,
+                    turn_id=dispatch.turn_id,
+                    account=account,
+                    on_event=self.side.emit,
+                ),
+                hooks=dispatch,
+                notes_on=notes_on,
+                is_automatic=self.is_automatic,
+            ),
+            agent_id=agent_id,
+        )

@@ -1,0 +1,182 @@
+"""Build the conversation from its parts, and the order in which they end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from agent.assembly.command_setup import CommandParts
+from agent.assembly.hook_setup import HookParts, StartHooks
+from agent.assembly.loop_setup import LoopParts
+from agent.assembly.model_setup import ModelParts
+from agent.assembly.permission_setup import PermissionParts
+from agent.assembly.prompt_setup import PromptParts
+from agent.assembly.recording import Recording
+from agent.assembly.start_context import StartContext
+from agent.assembly.tool_setup import ToolParts
+from agent.assembly.wiring import LateParts, Shared
+from agent.commands.context import CommandContext
+from agent.commands.service import CommandService
+from agent.conversation.conversation import Conversation
+from agent.conversation.conversation_ports import ConversationParts
+from agent.conversation.display_hooks import MessageDisplay
+from agent.conversation.side_question import Aside
+from agent.observe.observer import Observer
+from agent.prompt.reminders import PromptReminders
+
+Close = Callable[[], Awaitable[None]]
+
+
+class Parts(Struct, frozen=True, kw_only=True):
+    """The parts of one conversation."""
+
+    model: ModelParts
+    recording: Recording
+    hooks: HookParts
+    permissions: PermissionParts
+    prompt: PromptParts
+    commands: CommandParts
+    tools: ToolParts
+    loop: LoopParts
+
+
+def build_conversation(
+    start: StartContext, late: LateParts, shared: Shared, parts: Parts, on_close: Sequence[Close]
+) -> Conversation:
+    """Build the conversation; the endpoint is asked what the model can take."""
+    model, dispatch, tools, loop = parts.model, parts.hooks.dispatch, parts.tools, parts.loop
+    resumed, services = start.resumed, parts.tools.services
+    observer = start.observer(parts.recording.redactor)
+    start_hooks = StartHooks(
+        start=start,
+        dispatch=dispatch,
+        sources=loop.sources,
+        model=model.name,
+        background=shared.background,
+    )
+    reminders = PromptReminders(
+        parts.prompt.context,
+        parts.prompt.sections,
+        is_resumed=resumed is not None,
+        told_mode=resumed.mode if resumed is not None else None,
+    )
+    conversation = Conversation(
+        ConversationParts(
+            identity=start.identity(),
+            gate=parts.permissions.gate,
+            hooks=dispatch,
+            ports=loop.ports,
+            recorder=parts.recording.recorder,
+            reminders=parts.commands.reminders(reminders),
+            totals=model.used.totals,
+            model=model.name,
+            effort=model.effort,
+            switch=model.used,
+            shells=shared.shells,
+            max_turns=start.max_turns(),
+            previews=shared.previews,
+            todos=lambda: services.todos,
+            cwd=late.cwd,
+            move=services.move_to,
+            tool_names=tuple(tool.name for tool in tools.registry.all()),
+            queue=shared.queue,
+            commands=late.commands,
+            on_close=(*_closers(start, shared, parts, observer), *on_close),
+            messages=loop.prefix.messages,
+            is_resumed=resumed is not None,
+            observe=observer.record,
+            on_start=start_hooks.run,
+            display=MessageDisplay(dispatch, replaces=start.user.dialog is not None),
+            checkpoints=tools.checkpoints,
+            costs=model.costs.costs,
+            after_prompt=loop.extractor.after_prompt,
+            token_budget=start.settings.values.tokenBudget,
+            expander=parts.commands.expander,
+        )
+    )
+    return late.conversation.bind(conversation)
+
+
+def build_command_service(
+    start: StartContext, late: LateParts, shared: Shared, parts: Parts, conversation: Conversation
+) -> CommandService:
+    """Build what the user's commands run with."""
+    model, dispatch, prompt = parts.model, parts.hooks.dispatch, parts.prompt
+    settings, commands = start.settings, parts.commands
+
+    def on_directory(path: Path) -> None:
+        shared.background.start(dispatch.directory_added(str(path), "slash_command"))
+
+    side_question = Aside(
+        model.client,
+        parts.loop.request,
+        lambda: conversation.messages,
+        model.accounting.add_quietly,
+    )
+    context = CommandContext(
+        session=conversation,
+        registry=commands.registry,
+        custom=commands.custom,
+        settings=start.current_settings,
+        gate=parts.permissions.gate,
+        hooks=parts.hooks.runner,
+        shells=shared.shells,
+        instructions=lambda: prompt.context().instructions,
+        on_directory=on_directory,
+        env=start.env,
+        home=settings.home,
+        agent_home=settings.agent_home,
+        version=start.environment.version,
+        endpoint=start.setup.endpoint.base_url,
+        list_models=model.client.list_models,
+        reload_settings=parts.permissions.live.reload,
+        ask_aside=side_question.ask,
+    )
+    return late.commands.bind(
+        CommandService(commands.registry, commands.custom, context, commands.files, commands.ready)
+    )
+
+
+def _closers(
+    start: StartContext, shared: Shared, parts: Parts, observer: Observer
+) -> tuple[Close, ...]:
+    """Return what ends with the conversation, in the order of its end."""
+    learning = asyncio.ensure_future(parts.model.used.learn_capabilities())
+    runner, wait_s = parts.hooks.runner, 5.0 if start.options.headless else 0.0
+    return (
+        _cancelling(learning),
+        parts.loop.extractor.aclose,
+        shared.background.aclose,
+        parts.commands.aclose,
+        parts.permissions.live.aclose,
+        parts.permissions.contenders.aclose,
+        parts.loop.sources.aclose,
+        _closing(parts.tools.checkpoints.close),
+        shared.shells.kill_all,
+        lambda: runner.aclose(wait_s=wait_s),
+        parts.model.client.aclose,
+        lambda: asyncio.to_thread(observer.close),
+        parts.model.costs.aclose,
+    )
+
+
+def _cancelling(task: asyncio.Future[None]) -> Close:
+    """Return what cancels a task and awaits its end."""
+
+    async def run() -> None:
+        task.cancel()
+        await asyncio.wait({task})
+
+    return run
+
+
+def _closing(close: Callable[[], None]) -> Close:
+    """Return what calls a plain function."""
+
+    async def run() -> None:
+        close()
+
+    return run

@@ -1,0 +1,44 @@
+"""A reference to a part that is built later than those that use it."""
+
+from __future__ import annotations
+
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class ReadTooEarlyError(RuntimeError):
+    """A part was used before it was built: the order of the assembly is wrong."""
+
+
+class Late(Generic[T]):
+    """A value bound once, then read by calling it: fits wherever a part takes a callable.
+
+    The composition root binds each one as soon as the part is built.
+    """
+
+    def __init__(self, name: str) -> None:
+        """`name` names the part in errors."""
+        self._name = name
+        self._bound: tuple[T, ...] = ()
+
+    def bind(self, value: T) -> T:
+        """Set the value and return it.
+
+        Raises:
+            RuntimeError: it is bound already.
+        """
+        if self._bound:
+            raise RuntimeError(f"the {self._name} is bound already")
+        self._bound = (value,)
+        return value
+
+    def __call__(self) -> T:
+        """Return the value.
+
+        Raises:
+            ReadTooEarlyError: it is not bound yet.
+        """
+        if not self._bound:
+            raise ReadTooEarlyError(f"the {self._name} is used before it is built")
+        return self._bound[0]

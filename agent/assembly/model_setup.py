@@ -1,0 +1,99 @@
+"""Build the model client and what every request goes through: choice, retries, costs."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+
+from msgspec import Struct
+
+from agent.assembly.cost_setup import CostParts, build_costs
+from agent.assembly.start_context import StartContext
+from agent.conversation.accounting import Accounting
+from agent.conversation.model_selection import ModelInUse
+from agent.loop.model_turn import Recovery
+from agent.model.anthropic import AnthropicClient
+from agent.model.client import Effort
+from agent.model.endpoint import ModelSetup
+from agent.model.key_helper import KeyRefresh
+from agent.model.small_model import SmallModel
+from agent.permission_config.rule_changes import RuleChanges
+from agent.recovery.retry import RequestSource, RetryPolicy, policy_for
+from agent.settings.load import Settings
+from hooks.ports import HookSession
+
+PolicyFor = Callable[[RequestSource], RetryPolicy]
+
+
+class ModelParts(Struct, frozen=True):
+    """The model in use and what its requests go through."""
+
+    client: AnthropicClient
+    used: ModelInUse
+    small: SmallModel
+    costs: CostParts
+    policy: PolicyFor
+    recovery: Recovery
+
+    @property
+    def accounting(self) -> Accounting:
+        """Adds up what requests cost."""
+        return self.costs.accounting
+
+    def name(self) -> str:
+        """Return the model of the next request."""
+        return self.used.model
+
+    def effort(self) -> Effort | None:
+        """Return the effort of the next request."""
+        return self.used.effort
+
+
+async def build_model(
+    start: StartContext, hook_session: HookSession, rules: RuleChanges
+) -> ModelParts:
+    """Choose the model. Raises ConfigError where nothing names one."""
+
+    def on_effort(effort: Effort | None) -> None:
+        hook_session.effort = effort
+
+    setup, env = start.setup, start.environment.env
+    client = AnthropicClient(setup.endpoint)
+    try:
+        used = await start.model_in_use(client, on_effort)
+    except BaseException:
+        await client.aclose()
+        raise
+    costs = build_costs(start, used, on_exceeded=rules.exceed_budget)
+    small = SmallModel(
+        client,
+        lambda: setup.small_model or used.model,
+        account=costs.accounting.add_quietly,
+    )
+    policy = retry_policies(start.current_settings, env)
+    recovery = Recovery(
+        policy(RequestSource.MAIN),
+        setup.endpoint.base_url,
+        fallback_models=setup.fallback_models,
+        refresh=key_refresh(client, setup, start.settings, env),
+    )
+    return ModelParts(client, used, small, costs, policy, recovery)
+
+
+def retry_policies(settings: Callable[[], Settings], env: Mapping[str, str]) -> PolicyFor:
+    """Return how requests are retried; for hours where nobody waits (error-recovery)."""
+
+    def policy(source: RequestSource) -> RetryPolicy:
+        asked = env.get("AGENT_TUI_PERSISTENT_RETRY", "") not in {"", "0"}
+        return policy_for(source, persistent=asked or settings().values.persistentRetry is True)
+
+    return policy
+
+
+def key_refresh(
+    client: AnthropicClient, setup: ModelSetup, settings: Settings, env: Mapping[str, str]
+) -> Callable[[], Awaitable[bool]] | None:
+    """Return what reads the key again; None where it would be the same one again."""
+    command = settings.values.apiKeyHelper
+    if not command or setup.origin != "apiKeyHelper":
+        return None
+    return KeyRefresh(client, command, {**settings.env, **env})

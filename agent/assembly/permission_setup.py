@@ -1,0 +1,131 @@
+"""Build the permission gate: who contends for an ask, the audit log, and settings that change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+
+from msgspec import Struct
+
+from agent.assembly.environment import settings_for
+from agent.assembly.hook_setup import HookParts
+from agent.assembly.model_setup import ModelParts
+from agent.assembly.recording import Recording
+from agent.assembly.start_context import StartContext
+from agent.assembly.wiring import LateParts, Shared
+from agent.conversation.settings_reload import LiveSettings
+from agent.permission_config.contenders import PermissionContenders, is_auto_available
+from agent.permission_config.context import Grants, PermissionSetup
+from agent.permission_config.hook_head_start import HeadStart
+from agent.permission_config.rule_changes import RuleChanges
+from hooks.contender import HookContender
+from permissions.context import PermissionContext
+from permissions.decision import Decision
+from permissions.evaluate.read_only_classifier import LocalClassifier
+from permissions.explain.audit_log import AuditLog
+from permissions.gate import PermissionGate
+from permissions.grants.suggest import Grant, suggest
+from permissions.mode import Mode
+from permissions.request import PermissionRequest
+from permissions.resolve.contender import Contender
+from permissions.resolve.handlers import Handler, HeadlessHandler, InteractiveHandler
+
+
+class PermissionParts(Struct, frozen=True, kw_only=True):
+    """The gate, and what goes with it."""
+
+    gate: PermissionGate
+    grants: Grants
+    contenders: PermissionContenders
+    live: LiveSettings
+
+
+def build_permissions(
+    start: StartContext,
+    late: LateParts,
+    shared: Shared,
+    setup: PermissionSetup,
+    rules: RuleChanges,
+    *,
+    model: ModelParts,
+    hooks: HookParts,
+    recording: Recording,
+) -> PermissionParts:
+    """Build the gate; the mode is reported to hooks and to the user."""
+    recorder, resumed = recording.recorder, start.resumed
+    grants = Grants(
+        start.current_settings,
+        rules.add,
+        session=list(resumed.grants) if resumed is not None else [],
+        on_session_change=lambda granted: shared.background.start(recorder.grants(granted)),
+    )
+    contenders = PermissionContenders(
+        start.current_settings, folder=start.folder, env=start.env, tell=start.warn
+    )
+    classifier = contenders.classifier(
+        model.small, said=late.user_messages, is_on=lambda: late.gate().mode is Mode.AUTO
+    )
+    gate = late.gate.bind(
+        PermissionGate(
+            setup.context,
+            _handler(start, late, hooks, [classifier], contenders.remote()),
+            audit=AuditLog(
+                start.environment.agent_home / "audit" / f"{date.today():%Y-%m}.jsonl",
+                session_id=start.session.id,
+                redact=recording.redactor.text,
+                mode=late.mode,
+                cwd=late.cwd,
+                folder=start.environment.launch_dir,
+                tell=start.warn,
+            ),
+            grants=grants,
+            auto_available=is_auto_available(start.settings),
+            tell=start.warn,
+        )
+    )
+    live = LiveSettings(
+        start.settings,
+        load=lambda: settings_for(start.options, start.environment),
+        gate=gate,
+        runner=hooks.runner,
+        in_force=start.current_settings.replace,
+        tell=start.user.tell,
+        approve=hooks.dispatch.may_change_settings,
+    )
+
+    def on_mode(mode: Mode) -> None:
+        hooks.session.permission_mode = str(mode)
+
+    gate.before_yes(live.catch_up)
+    gate.on_mode_change(on_mode)
+    gate.on_mode_change(rules.report_stripped)
+    return PermissionParts(gate=gate, grants=grants, contenders=contenders, live=live)
+
+
+def _handler(
+    start: StartContext,
+    late: LateParts,
+    hooks: HookParts,
+    classifiers: Sequence[Contender],
+    remote: Sequence[Contender],
+) -> Handler:
+    """Return who resolves an ask; without a dialog nobody is asked."""
+
+    def present() -> tuple[PermissionContext, Path]:
+        return late.gate().context, late.cwd()
+
+    def suggested(request: PermissionRequest, pending: Decision) -> Sequence[Grant]:
+        context, cwd = present()
+        return suggest(request, pending, context, cwd=cwd)
+
+    dialog = start.user.dialog
+    first: Contender = HookContender(
+        hooks.runner, on_outcome=hooks.dispatch.show_outcome, suggest=suggested, cwd=late.cwd
+    )
+    if dialog is None:
+        return HeadlessHandler([first, LocalClassifier(present), *classifiers])
+    head_start = HeadStart(first, dialog)
+    return InteractiveHandler(
+        [head_start.first, LocalClassifier(present), *classifiers, *remote, head_start.second]
+    )

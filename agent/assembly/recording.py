@@ -1,0 +1,28 @@
+"""Build what writes a conversation down: its transcript, with secrets redacted."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from agent.assembly.model_setup import ModelParts
+from agent.assembly.start_context import StartContext
+from agent.session.recorder import SessionRecorder
+from permissions.base.text.redactor import Redactor, secrets_of
+
+
+class Recording(Struct, frozen=True):
+    """The recorder of a session, and what redacts."""
+
+    recorder: SessionRecorder
+    redactor: Redactor
+
+
+def build_recording(start: StartContext, model: ModelParts) -> Recording:
+    """Build the recorder; it goes on from the states of a resumed session."""
+    tracker = model.accounting.costs
+    redactor = Redactor(secrets_of({**start.environment.env, **start.settings.env}))
+    recorder = SessionRecorder(
+        start.session, redact=redactor.json, cost_by_model=lambda: tracker.state.as_json()
+    )
+    recorder.seed(start.resumed.states if start.resumed is not None else ())
+    return Recording(recorder, redactor)

@@ -1,0 +1,63 @@
+"""What the parts of one conversation share, and the parts they refer to before these are built."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from msgspec import Struct, field
+
+from agent.assembly.late import Late
+from agent.commands.service import CommandService
+from agent.commands.sources.command_files import CustomCommands
+from agent.conversation.conversation import Conversation
+from agent.display import Display
+from agent.hook_events.file_events import HookSources
+from agent.loop.loop_ports import LoopPorts
+from agent.tools.event_queue import SideEvents
+from agent.tools.services import ToolServices
+from agent.tools.shell.shells import ShellRegistry
+from agent.user_prompt import Prompt
+from permissions.base.process.background_tasks import BackgroundTasks
+from permissions.gate import PermissionGate
+
+
+class LateParts(Struct, frozen=True):
+    """The parts that others refer to before they are built, each bound once by its builder."""
+
+    gate: Late[PermissionGate] = field(default_factory=lambda: Late("permission gate"))
+    custom: Late[CustomCommands] = field(default_factory=lambda: Late("command files"))
+    services: Late[ToolServices] = field(default_factory=lambda: Late("tool services"))
+    sources: Late[HookSources] = field(default_factory=lambda: Late("sources of hook events"))
+    ports: Late[LoopPorts] = field(default_factory=lambda: Late("loop's ports"))
+    conversation: Late[Conversation] = field(default_factory=lambda: Late("conversation"))
+    commands: Late[CommandService] = field(default_factory=lambda: Late("command service"))
+
+    def cwd(self) -> Path:
+        """Return the shell's current directory."""
+        return self.services().cwd
+
+    def mode(self) -> str:
+        """Return the permission mode in force."""
+        return str(self.gate().mode)
+
+    def turn_id(self) -> str:
+        """Return the turn in progress, or the last one."""
+        return self.conversation().turn_id
+
+    def user_messages(self) -> list[str]:
+        """Return the texts of the user's messages, oldest first."""
+        return [message.text for message in self.conversation().prompts]
+
+
+class Shared(Struct, frozen=True):
+    """The state that several parts of one conversation read and change."""
+
+    queue: list[Prompt] = field(default_factory=list)
+    """Prompts that wait for a running turn."""
+    previews: dict[str, Display | None] = field(default_factory=dict)
+    """By the identifier of a call that waits for permission."""
+    env_files: list[Path] = field(default_factory=list)
+    """Shell files that hooks wrote."""
+    side: SideEvents = field(default_factory=SideEvents)
+    shells: ShellRegistry = field(default_factory=ShellRegistry)
+    background: BackgroundTasks = field(default_factory=BackgroundTasks)
