@@ -22,13 +22,11 @@ from permissions.decision import (
     DecisionSource,
     DecisionWarning,
     GrantChoice,
-    Reason,
-    ReasonType,
     TraceEntry,
     TraceStep,
     WarningType,
 )
-from permissions.evaluate.cascade import decide
+from permissions.evaluate.cascade import Evaluation, evaluate_parts, failed_evaluation
 from permissions.evaluate.effect_summary import effects_of
 from permissions.evaluate.hook_step import after_hooks
 from permissions.evaluate.read_only_classifier import classify, with_harmless_parts
@@ -93,6 +91,8 @@ class PermissionGate:
         self._history = History(now)
         self._changed = asyncio.Event()
         self._catch_up: CatchUp | None = None
+        self._open: dict[str, Evaluation] = {}
+        """By request: what is being asked about."""
 
     @property
     def context(self) -> PermissionContext:
@@ -215,28 +215,40 @@ class PermissionGate:
         changed.set()
 
     def evaluate(self, request: PermissionRequest, *, cwd: Path | None = None) -> Decision:
-        """Return the answer of steps 1 to 3. Pure; a check that breaks is a deny."""
+        """Return the decision of steps 1 to 3. Pure; a check that raises is a deny."""
+        return self.evaluation(request, cwd=cwd).decision
+
+    def evaluation(self, request: PermissionRequest, *, cwd: Path | None = None) -> Evaluation:
+        """Evaluate a call now: its decision with all that steps 1 to 3 found."""
         try:
-            return decide(request, self._context, cwd=cwd)
+            return evaluate_parts(request, self._context, cwd=cwd)
         except Exception as error:  # noqa: BLE001 - fail closed: no exception may become an allow
-            return Decision(
-                behavior=Behavior.DENY,
-                source=DecisionSource.SCOPE_CHECK,
-                reason_type=ReasonType.SAFETY_CHECK,
-                reason=Reason.UNPARSABLE,
-                message=f"The permission check itself failed ({type(error).__name__}: {error}).",
-            )
+            return failed_evaluation(request, self._context, error)
+
+    def current_evaluation(
+        self, request: PermissionRequest, *, cwd: Path | None = None
+    ) -> Evaluation:
+        """Return the evaluation of a call that is being asked about, for whoever helps to answer.
+
+        It is made anew when rules, mode, directory or files that it rests on have changed.
+        """
+        known = self._open.get(request.request_id)
+        if known is not None and known.is_current(request, self._context, cwd=cwd):
+            return known
+        renewed = self.evaluation(request, cwd=cwd)
+        if known is not None:
+            self._open[request.request_id] = renewed
+        return renewed
 
     def preview(self, request: PermissionRequest, *, cwd: Path | None = None) -> Decision:
         """Return what would become of a call that somebody thinks of making: nothing is logged.
 
         Steps 1 to 3, then the local classifier; an ask says what the call would do.
         """
-        decision = self.evaluate(request, cwd=cwd)
-        if decision.behavior is not Behavior.ASK:
-            return decision
-        allowed = classify(request, self._context, cwd=cwd)
-        return allowed or self._told(decision, request, cwd)
+        evaluation = self.evaluation(request, cwd=cwd)
+        if evaluation.decision.behavior is not Behavior.ASK:
+            return evaluation.decision
+        return classify(evaluation) or self._described(evaluation.decision, evaluation)
 
     def after_pre_tool_use(
         self, decision: Decision, hook: str, reason: str, hook_name: str
@@ -251,21 +263,33 @@ class PermissionGate:
         abort: Abort,
         *,
         cwd: Path | None = None,
+        evaluation: Evaluation | None = None,
     ) -> Decision:
         """Resolve an ask for good (steps 5 and 6): store what the winner wants stored, log, count.
 
         Args:
             cwd: As for `evaluate`. None: a rule that comes while the ask is open can deny the
                 call, but cannot allow it.
+            evaluation: The one that `pending` comes from; used as long as it is current.
 
         Raises:
             RaceAborted: the agent was interrupted; nothing was stored.
         """
+        self._open[request.request_id] = evaluation or self.evaluation(request, cwd=cwd)
+        try:
+            return await self._resolved(request, pending, abort, cwd)
+        finally:
+            self._open.pop(request.request_id, None)
+
+    async def _resolved(
+        self, request: PermissionRequest, pending: Decision, abort: Abort, cwd: Path | None
+    ) -> Decision:
         if self._history.take_retry(request):
             decision = user_decision(Behavior.ALLOW, message="The person wants it tried again.")
             decision = replace(decision, trace=pending.trace, parts=pending.parts)
         else:
-            decision = await self._answered(request, pending, abort, cwd)
+            described = self._described(pending, self.current_evaluation(request, cwd=cwd))
+            decision = await self._answered(request, described, abort, cwd)
         if decision.behavior is Behavior.ALLOW:
             if self._catch_up is not None:
                 await self._catch_up()
@@ -283,7 +307,6 @@ class PermissionGate:
         self, request: PermissionRequest, pending: Decision, abort: Abort, cwd: Path | None
     ) -> Decision:
         """Return the handler's answer, or that of rules or a mode that changed meanwhile."""
-        pending = self._told(pending, request, cwd)
         handler = asyncio.ensure_future(
             self._handler.resolve(request, pending, abort, self._denials)
         )
@@ -304,12 +327,12 @@ class PermissionGate:
         finally:
             await _ended(handler)
 
-    def _told(self, pending: Decision, request: PermissionRequest, cwd: Path | None) -> Decision:
+    def _described(self, pending: Decision, evaluation: Evaluation) -> Decision:
         """Return an ask with what only users need: effects, harmless parts, where rules stand."""
         try:
-            effects = effects_of(request, self._context, cwd=cwd)
+            effects = effects_of(evaluation)
             if len(pending.parts) > 1:
-                pending = with_harmless_parts(pending, request, self._context, cwd=cwd)
+                pending = with_harmless_parts(pending, evaluation)
         except Exception:  # noqa: BLE001 - a remark for users; without it they are asked all the same
             effects = ()
         return replace(with_rules(pending, self._context.rules), effects=effects)
@@ -317,7 +340,7 @@ class PermissionGate:
     def _decided_anew(
         self, request: PermissionRequest, pending: Decision, cwd: Path | None
     ) -> Decision | None:
-        """Return what today's rules say about an open ask, or None while it stays open."""
+        """Return what the rules decide by now about an open ask, or None while it stays open."""
         again = self.evaluate(request, cwd=cwd)
         asked_by_hook = any(
             entry.step is TraceStep.HOOK and entry.answer in {"ask", "defer"}
@@ -333,8 +356,14 @@ class PermissionGate:
     def _unless_denied_by_now(
         self, decision: Decision, request: PermissionRequest, cwd: Path | None
     ) -> Decision:
-        """Return the answer, or the deny that came into force while it was given."""
-        again = self.evaluate(request, cwd=cwd)
+        """Return the answer, or the deny that came into force while it was awaited.
+
+        The last check before the call runs. What a user or a hook answered took time: only after
+        the classifier, an evaluation that is still current counts.
+        """
+        by_classifier = decision.source is DecisionSource.CLASSIFIER
+        evaluate = self.current_evaluation if by_classifier else self.evaluation
+        again = evaluate(request, cwd=cwd).decision
         return again if again.behavior is Behavior.DENY else decision
 
     def retry(self, denial: RecentCall) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date
-from pathlib import Path
 
 from msgspec import Struct
 
@@ -20,8 +19,8 @@ from agent.permission_config.context import Grants, PermissionSetup
 from agent.permission_config.hook_head_start import HeadStart
 from agent.permission_config.rule_changes import RuleChanges
 from hooks.contender import HookContender
-from permissions.context import PermissionContext
 from permissions.decision import Decision
+from permissions.evaluate.cascade import Evaluation
 from permissions.evaluate.read_only_classifier import LocalClassifier
 from permissions.explain.audit_log import AuditLog
 from permissions.gate import PermissionGate
@@ -112,20 +111,19 @@ def _handler(
 ) -> Handler:
     """Return who resolves an ask; without a dialog nobody is asked."""
 
-    def present() -> tuple[PermissionContext, Path]:
-        return late.gate().context, late.cwd()
+    def evaluation(request: PermissionRequest) -> Evaluation:
+        return late.gate().current_evaluation(request, cwd=late.cwd())
 
     def suggested(request: PermissionRequest, pending: Decision) -> Sequence[Grant]:
-        context, cwd = present()
-        return suggest(request, pending, context, cwd=cwd)
+        return suggest(evaluation(request), pending)
 
     dialog = start.user.dialog
     first: Contender = HookContender(
         hooks.runner, on_outcome=hooks.dispatch.show_outcome, suggest=suggested, cwd=late.cwd
     )
     if dialog is None:
-        return HeadlessHandler([first, LocalClassifier(present), *classifiers])
+        return HeadlessHandler([first, LocalClassifier(evaluation), *classifiers])
     head_start = HeadStart(first, dialog)
     return InteractiveHandler(
-        [head_start.first, LocalClassifier(present), *classifiers, *remote, head_start.second]
+        [head_start.first, LocalClassifier(evaluation), *classifiers, *remote, head_start.second]
     )

@@ -20,6 +20,7 @@ from agent.tools.call_input import read_input
 from agent.tools.files.edited_input import change_note
 from hooks.answers.outcome import EventOutcome
 from permissions.decision import Behavior, Decision, DecisionSource, Reason, ReasonType
+from permissions.evaluate.cascade import Evaluation
 from permissions.evaluate.hook_step import after_rewrite
 from permissions.request import PermissionRequest
 from permissions.resolve.race import RaceAborted
@@ -41,15 +42,16 @@ async def permit(call: Call, ready: Ready) -> Ready:
     Raises:
         Refused: it may not run.
     """
-    decision = _evaluate(call, ready)
+    evaluation = _evaluate(call, ready)
+    decision = evaluation.decision
     hook = None
     if decision.behavior is not Behavior.DENY:
         hook = await call.ports.hooks.pre_tool_use(call.use, ready.seen, call.abort)
     if hook is not None:
-        ready, decision = await _apply_pre_hook(call, ready, decision, hook)
+        ready, evaluation, decision = await _apply_pre_hook(call, ready, hook)
     for _ in range(MAX_REWRITES):
         if decision.behavior is Behavior.ASK:
-            decision = await _ask(call, ready, decision)
+            decision = await _ask(call, ready, evaluation, decision)
             if decision.behavior is Behavior.ALLOW and decision.updated_input is not None:
                 answered, proposed = decision, ready.seen
                 ready = await read_input(call, decision.updated_input)
@@ -57,7 +59,8 @@ async def permit(call: Call, ready: Ready) -> Ready:
                     call.person_change = change_note(proposed, ready.seen)
                 else:
                     _tell_rewrite(call, answered.message, proposed, ready)
-                decision = _stands(answered, _evaluate(call, ready))
+                evaluation = _evaluate(call, ready)
+                decision = _stands(answered, evaluation.decision)
                 if decision.behavior is not Behavior.ASK:
                     # The line about the answer holds the input as it was; this one as it runs.
                     call.ports.gate.log(decision, _request(call, ready))
@@ -93,8 +96,8 @@ def _stands(answered: Decision, again: Decision) -> Decision:
     return again
 
 
-def _evaluate(call: Call, ready: Ready) -> Decision:
-    return call.ports.gate.evaluate(_request(call, ready), cwd=call.ports.services.cwd)
+def _evaluate(call: Call, ready: Ready) -> Evaluation:
+    return call.ports.gate.evaluation(_request(call, ready), cwd=call.ports.services.cwd)
 
 
 def _request(call: Call, ready: Ready, request_id: str = "") -> PermissionRequest:
@@ -110,8 +113,8 @@ def _request(call: Call, ready: Ready, request_id: str = "") -> PermissionReques
 
 
 async def _apply_pre_hook(
-    call: Call, ready: Ready, decision: Decision, hook: EventOutcome
-) -> tuple[Ready, Decision]:
+    call: Call, ready: Ready, hook: EventOutcome
+) -> tuple[Ready, Evaluation, Decision]:
     call.collect(hook)
     if not hook.continue_:
         raise Refused(
@@ -120,16 +123,19 @@ async def _apply_pre_hook(
             ends_turn=True,
             stop_reason=hook.stop_reason or "a PreToolUse hook stopped the turn",
         )
+    proposed = ready.seen
     if hook.updated_input is not None and hook.decision not in {"deny", "block"}:
-        proposed = ready.seen
         ready = await read_input(call, hook.updated_input)
-        decision = _evaluate(call, ready)
-        if ready.seen != proposed:
-            decision = after_rewrite(decision, hook.rewritten_by)
-            _tell_rewrite(call, hook.rewritten_by, proposed, ready)
-    return ready, call.ports.gate.after_pre_tool_use(
+    # While the hook ran, rules and files may have changed.
+    evaluation = _evaluate(call, ready)
+    decision = evaluation.decision
+    if ready.seen != proposed:
+        decision = after_rewrite(decision, hook.rewritten_by)
+        _tell_rewrite(call, hook.rewritten_by, proposed, ready)
+    decision = call.ports.gate.after_pre_tool_use(
         decision, hook.decision, hook.reason or "", hook.decided_by
     )
+    return ready, evaluation, decision
 
 
 def _tell_rewrite(call: Call, who: str, proposed: Mapping[str, Any], ready: Ready) -> None:
@@ -152,7 +158,7 @@ def _short(text: str) -> str:
     return first if first == text.strip() else f"{first} …"
 
 
-async def _ask(call: Call, ready: Ready, pending: Decision) -> Decision:
+async def _ask(call: Call, ready: Ready, evaluation: Evaluation, pending: Decision) -> Decision:
     call.was_asked = True
     request_id = uuid.uuid4().hex
     preview = await _preview(call, ready)
@@ -176,6 +182,7 @@ async def _ask(call: Call, ready: Ready, pending: Decision) -> Decision:
             pending,
             call.abort,
             cwd=call.ports.services.cwd,
+            evaluation=evaluation,
         )
     except RaceAborted:
         _resolved(call, request_id, _unanswered(call, pending))

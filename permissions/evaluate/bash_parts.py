@@ -1,14 +1,12 @@
-"""A Bash call cut into what is judged on its own: simple commands and redirections."""
+"""The parts of a Bash call: one simple command, one redirection, a text that is not understood."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from msgspec import Struct
-
 from permissions.decision import Behavior, Reason
-from permissions.evaluate.bash_call import Bash
-from permissions.evaluate.part_verdict import Find, Part
+from permissions.evaluate.call_view import CallView
+from permissions.evaluate.part_verdict import Part, PreparedPart
 from permissions.evaluate.possible_rules import (
     hosts,
     possible_command_rule,
@@ -35,14 +33,7 @@ from permissions.shell.syntax import Redirect, RedirectKind
 from permissions.shell.wrappers.layers import SUPPLIED
 
 
-class Prepared(Struct, frozen=True):
-    """A part that is ready to be judged."""
-
-    part: Part
-    find: Find
-
-
-def not_understood(bash: Bash, command: str, why: str) -> Prepared:
+def not_understood(bash: CallView, command: str, why: str) -> PreparedPart:
     """Return the one part of a command that cannot be cut."""
     floor = Floor(Behavior.ASK, Reason.UNPARSABLE, why)
 
@@ -60,10 +51,10 @@ def not_understood(bash: Bash, command: str, why: str) -> Prepared:
     part = Part(
         text=command, kind="command", floor=strictest((bash.budget, floor)), is_read_only=False
     )
-    return Prepared(part, find)
+    return PreparedPart(part, find)
 
 
-def _raw_file_match(bash: Bash, behavior: RuleBehavior, command: str) -> Rule | None:
+def _raw_file_match(bash: CallView, behavior: RuleBehavior, command: str) -> Rule | None:
     """Return the first rule about a file that the text surely reads from or writes to."""
     if not bash.guards_files:
         return None
@@ -75,16 +66,16 @@ def _raw_file_match(bash: Bash, behavior: RuleBehavior, command: str) -> Rule | 
     return None
 
 
-def empty(bash: Bash, command: str) -> Prepared:
+def empty(bash: CallView, command: str) -> PreparedPart:
     """Return the one part of a comment, or of nothing at all."""
 
     def find(behavior: RuleBehavior) -> Rule | None:
         return first_match(bash.rules, behavior, Call("Bash", bash.tool_input), bash.anchors)
 
-    return Prepared(Part(text=command.strip(), kind="command", floor=bash.budget), find)
+    return PreparedPart(Part(text=command.strip(), kind="command", floor=bash.budget), find)
 
 
-def command_part(bash: Bash, facts: CommandFacts, made: Places) -> Prepared:
+def command_part(bash: CallView, facts: CommandFacts, made: Places) -> PreparedPart:
     """Return the part for what a simple command runs, reads and writes."""
     placed = _touches(bash, facts)
     touches = [touch for _, touch in placed]
@@ -122,11 +113,11 @@ def command_part(bash: Bash, facts: CommandFacts, made: Places) -> Prepared:
         detail=_detail(facts, touches),
         needs=facts.risk,
     )
-    return Prepared(part, find)
+    return PreparedPart(part, find)
 
 
 def _floors(
-    bash: Bash, facts: CommandFacts, touches: Sequence[Touch], link: Floor | None
+    bash: CallView, facts: CommandFacts, touches: Sequence[Touch], link: Floor | None
 ) -> Iterator[Floor | None]:
     yield bash.budget
     for touch in touches:
@@ -171,7 +162,7 @@ def _detail(facts: CommandFacts, touches: Sequence[Touch]) -> str:
     return "; ".join(pieces)
 
 
-def _touches(bash: Bash, facts: CommandFacts) -> list[tuple[CommandFacts, Touch]]:
+def _touches(bash: CallView, facts: CommandFacts) -> list[tuple[CommandFacts, Touch]]:
     found: list[tuple[CommandFacts, Touch]] = []
     for one in facts.with_inner():
         for access in one.accesses:
@@ -195,8 +186,8 @@ def _touches(bash: Bash, facts: CommandFacts) -> list[tuple[CommandFacts, Touch]
 
 
 def redirect_part(
-    bash: Bash, redirect: Redirect, facts: CommandFacts, made: Places
-) -> Prepared | None:
+    bash: CallView, redirect: Redirect, facts: CommandFacts, made: Places
+) -> PreparedPart | None:
     """Return the part for a redirection; None for one that opens no file."""
     if redirect.target is None or redirect.kind in (RedirectKind.DUPLICATE, RedirectKind.TEXT):
         return None
@@ -236,10 +227,10 @@ def redirect_part(
         detail=f"{kind.value}s {word.raw}",
         needs="" if is_read else f"an Edit rule for {word.raw} or accept edits mode allows it",
     )
-    return Prepared(part, find)
+    return PreparedPart(part, find)
 
 
-def _network_part(bash: Bash, redirect: Redirect) -> Prepared:
+def _network_part(bash: CallView, redirect: Redirect) -> PreparedPart:
     floor = Floor(
         Behavior.DENY,
         Reason.SCOPE_BOUNDS_VIOLATION,
@@ -256,4 +247,4 @@ def _network_part(bash: Bash, redirect: Redirect) -> Prepared:
         floor=strictest((bash.budget, floor)),
         is_write=True,
     )
-    return Prepared(part, find)
+    return PreparedPart(part, find)

@@ -1,4 +1,4 @@
-"""What the parts of one Bash call share."""
+"""What the parts of one call share."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from permissions.context import PermissionContext
 from permissions.matching.match_bash import has_scoped_restriction
 from permissions.matching.match_tool import Anchors
 from permissions.mode import Mode
-from permissions.paths.file_view import FileView, for_one_decision
+from permissions.paths.file_view import FileView, for_one_decision, is_unchanged
 from permissions.rules.rule_set import RuleBehavior, RuleSet
 from permissions.scope.scope import Floor, Scope
 
 
-class Bash(Struct, dict=True):
-    """One call. Folders are resolved only when a part names a file."""
+class CallView(Struct, dict=True):
+    """The state one call is evaluated in. Directories are resolved when a part names a file."""
 
     context: PermissionContext
     mode: Mode
     rules: RuleSet
     base: str
-    """The shell's current folder, absolute."""
+    """The shell's current directory, absolute."""
     tool_input: Mapping[str, object]
     budget: Floor | None
 
@@ -50,6 +50,11 @@ class Bash(Struct, dict=True):
     def anchors(self) -> Anchors:
         """Where path patterns start."""
         return Anchors(self.context, self.base, self._files)
+
+    @property
+    def is_unchanged(self) -> bool:
+        """Would the disk answer all that was asked of it as it did?"""
+        return "_files" not in vars(self) or is_unchanged(self._files)
 
     @cached_property
     def _files(self) -> FileView:

@@ -2,74 +2,145 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec import Struct
 
 from permissions.context import PermissionContext
-from permissions.decision import Behavior, Decision, DecisionWarning, PartVerdict, TraceEntry
-from permissions.evaluate.bash_call import Bash
-from permissions.evaluate.bash_verdicts import Answer, bash_answers
-from permissions.evaluate.part_verdict import Part, judge, strictest_first
+from permissions.decision import (
+    STRICTNESS,
+    Behavior,
+    Decision,
+    DecisionSource,
+    DecisionWarning,
+    PartVerdict,
+    Reason,
+    ReasonType,
+    TraceEntry,
+)
+from permissions.evaluate.call_view import CallView
+from permissions.evaluate.command_parts import CommandParts, command_parts
+from permissions.evaluate.part_verdict import Part, part_verdict
 from permissions.evaluate.tool_part import tool_part
 from permissions.matching.effective_rules import effective
-from permissions.mode import Mode
 from permissions.paths.resolve import absolute
 from permissions.request import PermissionRequest
-from permissions.rules.rule_set import RuleSet
 from permissions.scope.scope import check_budget
+from permissions.shell.command_facts import CommandFacts
 from permissions.tool_names import canonical_tool
 
 
 def decide(
     request: PermissionRequest, context: PermissionContext, *, cwd: Path | None = None
 ) -> Decision:
-    """Judge one validated call: steps 1 to 3 of the permission check. Pure; raises nothing.
+    """Decide one validated call: steps 1 to 3 of the permission check. Pure; raises nothing.
 
     Args:
-        cwd: The shell's current folder when it moved away from the launch folder. It is where
-            relative paths start; the scope never moves.
+        cwd: The shell's current directory when it moved away from the launch directory. It is
+            where relative paths start; the scope never moves.
     """
-    return decided(judged(request, context, cwd=cwd))
+    return evaluate_parts(request, context, cwd=cwd).decision
 
 
-class Judged(Struct, frozen=True):
-    """The parts of a call with their verdicts, before the strictest is taken."""
+class Evaluation(Struct, frozen=True):
+    """All that steps 1 to 3 found about one call, for every step that follows."""
 
-    mode: Mode
+    request: PermissionRequest
+    context: PermissionContext
+    view: CallView
+    facts: tuple[CommandFacts, ...]
+    """What each simple command of a Bash call is and does; () for other tools."""
     parts: tuple[Part, ...]
     verdicts: tuple[PartVerdict, ...]
-    trace: tuple[TraceEntry, ...]
-    warnings: tuple[DecisionWarning, ...]
+    """One for each part."""
+    decision: Decision
+    """The strictest verdict, with the trace of all."""
+
+    def is_current(
+        self, request: PermissionRequest, context: PermissionContext, *, cwd: Path | None = None
+    ) -> bool:
+        """Would a new evaluation of `request` find the same?
+
+        It rests on the call, the context (replaced whenever rules, mode or directories change),
+        the shell's directory, and what was asked of the disk, which is asked again here.
+        """
+        return (
+            self.context is context
+            and self.request.tool == request.tool
+            and self.request.tool_input == request.tool_input
+            and self.view.base == absolute(cwd or context.launch_dir)
+            and self.view.is_unchanged
+        )
 
 
-def judged(
+def evaluate_parts(
     request: PermissionRequest, context: PermissionContext, *, cwd: Path | None = None
-) -> Judged:
-    """Judge every part of a call. Pure; raises nothing."""
+) -> Evaluation:
+    """Evaluate every part of a call. Pure; raises nothing."""
     in_force = effective(context)
-    base = absolute(cwd or context.launch_dir)
-    answers = _answers(request, context, in_force.mode, in_force.rules, base)
-    return Judged(
+    view = CallView(
+        context,
         in_force.mode,
-        tuple([one.part for one in answers]),
-        tuple([one.verdict for one in answers]),
-        tuple([entry for one in answers for entry in one.trace]),
-        (*context.rules.warnings, *in_force.warnings),
+        in_force.rules,
+        absolute(cwd or context.launch_dir),
+        request.tool_input,
+        check_budget(context),
+    )
+    tool = canonical_tool(request.tool)
+    found = (
+        command_parts(view)
+        if tool == "Bash"
+        else CommandParts((), [tool_part(request, tool, view)])
+    )
+    parts = tuple([one.part for one in found.parts])
+    results = [part_verdict(one, in_force.mode) for one in found.parts]
+    verdicts = tuple([verdict for verdict, _ in results])
+    return Evaluation(
+        request,
+        context,
+        view,
+        found.facts,
+        parts,
+        verdicts,
+        strictest_decision(
+            parts,
+            verdicts,
+            tuple([entry for _, trace in results for entry in trace]),
+            (*context.rules.warnings, *in_force.warnings),
+        ),
     )
 
 
-def decided(found: Judged) -> Decision:
-    """Return the decision: the strictest part, first in order."""
-    # What needs no permission decides nothing as long as something else was judged.
-    pairs = zip(found.parts, found.verdicts, strict=True)
-    judged_by = [
+def failed_evaluation(
+    request: PermissionRequest, context: PermissionContext, error: Exception
+) -> Evaluation:
+    """Return the deny of a call whose evaluation raised: no exception may become an allow."""
+    decision = Decision(
+        behavior=Behavior.DENY,
+        source=DecisionSource.SCOPE_CHECK,
+        reason_type=ReasonType.SAFETY_CHECK,
+        reason=Reason.UNPARSABLE,
+        message=f"The permission check itself failed ({type(error).__name__}: {error}).",
+    )
+    base = absolute(context.launch_dir)
+    view = CallView(context, context.mode, context.rules, base, request.tool_input, None)
+    return Evaluation(request, context, view, (), (), (), decision)
+
+
+def strictest_decision(
+    parts: tuple[Part, ...],
+    verdicts: tuple[PartVerdict, ...],
+    trace: tuple[TraceEntry, ...],
+    warnings: tuple[DecisionWarning, ...],
+) -> Decision:
+    """Return the decision on a call: the strictest verdict on a part, the first of equals."""
+    # What needs no permission decides nothing as long as something else has a verdict.
+    counted = [
         verdict
-        for part, verdict in pairs
+        for part, verdict in zip(parts, verdicts, strict=True)
         if not (part.is_free and verdict.behavior is Behavior.ALLOW and verdict.rule is None)
     ]
-    decisive = strictest_first(judged_by or list(found.verdicts))
+    decisive = max(counted or verdicts, key=_strictness)
     return Decision(
         behavior=decisive.behavior,
         source=decisive.source,
@@ -77,22 +148,11 @@ def decided(found: Judged) -> Decision:
         reason=decisive.reason,
         message=decisive.message,
         rule=decisive.rule,
-        warnings=found.warnings,
-        trace=found.trace,
-        parts=found.verdicts,
+        warnings=warnings,
+        trace=trace,
+        parts=verdicts,
     )
 
 
-def _answers(
-    request: PermissionRequest,
-    context: PermissionContext,
-    mode: Mode,
-    rules: RuleSet,
-    base: str,
-) -> Sequence[Answer]:
-    tool = canonical_tool(request.tool)
-    if tool != "Bash":
-        part, find = tool_part(request, tool, context, mode, rules, base)
-        return [Answer(part, *judge(part, find, mode))]
-    bash = Bash(context, mode, rules, base, request.tool_input, check_budget(context))
-    return bash_answers(bash)
+def _strictness(verdict: PartVerdict) -> int:
+    return STRICTNESS[verdict.behavior]

@@ -8,19 +8,16 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
-from permissions.context import PermissionContext
+from permissions.evaluate.cascade import Evaluation
 from permissions.paths.file_view import FileView
 from permissions.paths.resolve import is_below
-from permissions.request import PermissionRequest
 from permissions.scope.resolve_access import touch_of
 from permissions.scope.scope import Scope
 from permissions.shell.access import AccessKind
-from permissions.shell.analyse import analyse
 from permissions.shell.command_facts import CommandFacts
 from permissions.shell.flow.working_directories import UNKNOWN_FOLDER, Folders
-from permissions.shell.syntax import RedirectKind, Unparsable, Word
+from permissions.shell.syntax import RedirectKind, Word
 from permissions.tool_names import EDIT_TOOLS, canonical_tool, is_mcp_name
 
 _MAX_NAMES = 3
@@ -75,17 +72,16 @@ _LOSING = {
 }
 
 
-def effects_of(
-    request: PermissionRequest, context: PermissionContext, *, cwd: Path | None = None
-) -> tuple[str, ...]:
+def effects_of(evaluation: Evaluation) -> tuple[str, ...]:
     """Return what the call would do, the gravest first; () when nothing is recognised. Pure.
 
     At the end stand words of its command or path that are not what they look like.
     """
-    named = [request.tool_input.get(key) for key in ("command", "file_path", "path")]
+    tool_input = evaluation.request.tool_input
+    named = [tool_input.get(key) for key in ("command", "file_path", "path")]
     words = [word for text in named if isinstance(text, str) for word in _posing(text)]
     alike = (f"look-alike letters: {_named(words)}",) if words else ()
-    return (*_effects_of(request, context, cwd), *alike)
+    return (*_effects_of(evaluation), *alike)
 
 
 def _posing(text: str) -> list[str]:
@@ -101,26 +97,19 @@ def _posing(text: str) -> list[str]:
     return found
 
 
-def _effects_of(
-    request: PermissionRequest, context: PermissionContext, cwd: Path | None
-) -> tuple[str, ...]:
-    tool = canonical_tool(request.tool)
-    scope = Scope.of(context, context.mode)
+def _effects_of(evaluation: Evaluation) -> tuple[str, ...]:
+    tool, tool_input = canonical_tool(evaluation.request.tool), evaluation.request.tool_input
+    scope = evaluation.view.scope
     if tool == "Bash":
-        command = request.tool_input.get("command")
-        if not isinstance(command, str):
-            return ()
-        base = os.path.abspath(str(cwd or context.launch_dir))
-        facts = analyse(command, base, str(context.home))
-        return () if isinstance(facts, Unparsable) else _of_commands(facts, scope)
+        return _of_commands(evaluation.facts, scope)
     if tool in EDIT_TOOLS:
-        path = request.tool_input.get("file_path", request.tool_input.get("notebook_path"))
-        target = scope.resolve(path, str(cwd) if cwd else None) if isinstance(path, str) else None
+        path = tool_input.get("file_path", tool_input.get("notebook_path"))
+        target = scope.resolve(path, evaluation.view.base) if isinstance(path, str) else None
         if target is None or _is_kept(target.real, scope):
             return ()
         return (f"writes outside git: {os.path.basename(target.real)}",)
     if tool in ("WebFetch", "WebSearch"):
-        url = request.tool_input.get("url")
+        url = tool_input.get("url")
         return (f"network: {_reached('', [url])}",) if isinstance(url, str) else ("network",)
     if is_mcp_name(tool):
         return (f"asks the server {tool.split('__')[1]}",)

@@ -8,7 +8,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from permissions.decision import (
-    STRICTNESS,
     Behavior,
     DecisionSource,
     PartVerdict,
@@ -47,8 +46,16 @@ class Part(Struct, frozen=True):
     """Says, for users, what would allow it; may be empty."""
 
 
-def judge(part: Part, find: Find, mode: Mode) -> tuple[PartVerdict, list[TraceEntry]]:
+class PreparedPart(Struct, frozen=True):
+    """A part with what finds the rules about it."""
+
+    part: Part
+    find: Find
+
+
+def part_verdict(prepared: PreparedPart, mode: Mode) -> tuple[PartVerdict, list[TraceEntry]]:
     """Return the verdict on one part and what each step answered. Pure."""
+    part, find = prepared.part, prepared.find
     floor = part.floor
     # The one part of another tool is the whole call.
     name = None if part.kind == "tool" else part.text
@@ -75,15 +82,6 @@ def judge(part: Part, find: Find, mode: Mode) -> tuple[PartVerdict, list[TraceEn
     answer = final.behavior if by_mode else "none"
     trace.append(TraceEntry(_MODE_STEP, answer, _MODE, None, name))
     return final, trace
-
-
-def strictest_first(verdicts: list[PartVerdict]) -> PartVerdict:
-    """Return the strictest verdict, the first of equals. There must be one."""
-    best = verdicts[0]
-    for verdict in verdicts[1:]:
-        if STRICTNESS[verdict.behavior] > STRICTNESS[best.behavior]:
-            best = verdict
-    return best
 
 
 def _cascade(

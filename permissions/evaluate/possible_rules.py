@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from permissions.decision import Behavior, Reason
-from permissions.evaluate.bash_call import Bash
+from permissions.evaluate.call_view import CallView
 from permissions.matching.match_bash import possible_restriction
 from permissions.matching.match_domain import host_of
 from permissions.rules.rule_set import RuleBehavior
@@ -15,7 +15,7 @@ from permissions.shell.command_pattern import WORD_END
 from permissions.shell.syntax import Word
 
 
-def possible_command_rule(bash: Bash, facts: CommandFacts) -> Floor | None:
+def possible_command_rule(bash: CallView, facts: CommandFacts) -> Floor | None:
     """Ask when what is not known of the command could be what a rule denies or asks about."""
     hidden = next(filter(None, map(_out_of_sight, facts.with_inner())), "")
     if hidden:
@@ -50,14 +50,14 @@ def hosts(facts: CommandFacts) -> list[str]:
     return found
 
 
-def possible_path_rule(bash: Bash, facts: CommandFacts) -> Floor | None:
+def possible_path_rule(bash: CallView, facts: CommandFacts) -> Floor | None:
     """Ask when a pattern among the operands could name a file that a rule denies or asks about."""
     return shared_by_pattern(
         bash, [access.path for one in facts.with_inner() for access in one.accesses]
     )
 
 
-def shared_by_pattern(bash: Bash, words: list[Word]) -> Floor | None:
+def shared_by_pattern(bash: CallView, words: list[Word]) -> Floor | None:
     patterned: dict[str, Word] = {}
     for word in words:
         for one in _readings(word):

@@ -23,7 +23,7 @@ from permissions.decision import (
     TraceEntry,
     TraceStep,
 )
-from permissions.evaluate.cascade import Judged, decided, judged
+from permissions.evaluate.cascade import Evaluation, evaluate_parts
 from permissions.evaluate.part_verdict import Part
 from permissions.request import PermissionRequest
 
@@ -35,17 +35,14 @@ if TYPE_CHECKING:
 _MESSAGE = "only reads, inside the working directories"
 
 
-def classify(
-    request: PermissionRequest, context: PermissionContext, *, cwd: Path | None = None
-) -> Decision | None:
+def classify(evaluation: Evaluation) -> Decision | None:
     """Return an allow when every part that would be asked about provably only reads, else None."""
-    found = judged(request, context, cwd=cwd)
-    pending = decided(found)
-    if not pending.is_mode_default_ask or not context.trusted:
-        # In a folder nobody trusted, reading commands may still run what its files configure.
+    pending = evaluation.decision
+    if not pending.is_mode_default_ask or not evaluation.context.trusted:
+        # In a directory nobody trusted, reading commands may still run what its files configure.
         return None
     verdicts: list[PartVerdict] = []
-    for part, verdict in zip(found.parts, found.verdicts, strict=True):
+    for part, verdict in zip(evaluation.parts, evaluation.verdicts, strict=True):
         if verdict.behavior is Behavior.ALLOW:
             verdicts.append(verdict)
         elif _is_harmless(part, verdict):
@@ -71,23 +68,16 @@ def classify(
     )
 
 
-def with_harmless_parts(
-    pending: Decision,
-    request: PermissionRequest,
-    context: PermissionContext,
-    *,
-    cwd: Path | None = None,
-) -> Decision:
+def with_harmless_parts(pending: Decision, evaluation: Evaluation) -> Decision:
     """Return an ask whose parts that provably only read say so: nobody is asked about them."""
-    found = judged(request, context, cwd=cwd)
-    is_same = [verdict.text for verdict in found.verdicts] == [part.text for part in pending.parts]
-    if not is_same or not context.trusted:
+    texts = [verdict.text for verdict in evaluation.verdicts]
+    if texts != [part.text for part in pending.parts] or not evaluation.context.trusted:
         return pending
     return replace(
         pending,
         parts=tuple(
             _allowed(shown) if _is_harmless(part, shown) else shown
-            for part, shown in zip(found.parts, pending.parts, strict=True)
+            for part, shown in zip(evaluation.parts, pending.parts, strict=True)
         ),
     )
 
@@ -96,11 +86,11 @@ def decide_with_classifier(
     request: PermissionRequest, context: PermissionContext, *, cwd: Path | None = None
 ) -> Decision:
     """Return the decision of steps 1 to 3, with the local classifier heard on a remaining ask."""
-    allowed = classify(request, context, cwd=cwd)
+    evaluation = evaluate_parts(request, context, cwd=cwd)
+    allowed = classify(evaluation)
     if allowed is not None:
         return allowed
-    found: Judged = judged(request, context, cwd=cwd)
-    pending = decided(found)
+    pending = evaluation.decision
     if not pending.is_mode_default_ask:
         return pending
     unsure = TraceEntry(TraceStep.CLASSIFIER, "none", "classifier", None, None)
@@ -112,16 +102,15 @@ class LocalClassifier:
 
     name = "classifier"
 
-    def __init__(self, state: Callable[[], tuple[PermissionContext, Path | None]]) -> None:
-        """`state` returns the context in force and the shell's current folder."""
-        self._state = state
+    def __init__(self, evaluation: Callable[[PermissionRequest], Evaluation]) -> None:
+        """`evaluation` returns the current evaluation of a call."""
+        self._evaluation = evaluation
 
     async def decide(self, request: PermissionRequest, pending: Decision) -> Decision | None:
         """Return an allow, or None when it cannot be proven harmless."""
         if not pending.is_mode_default_ask:
             return None
-        context, cwd = self._state()
-        return classify(request, context, cwd=cwd)
+        return classify(self._evaluation(request))
 
 
 def _is_harmless(part: Part, verdict: PartVerdict) -> bool:

@@ -5,32 +5,24 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from permissions.context import PermissionContext
 from permissions.decision import Behavior, Reason
-from permissions.evaluate.part_verdict import Find, Part
+from permissions.evaluate.call_view import CallView
+from permissions.evaluate.part_verdict import Part, PreparedPart
 from permissions.matching.match_domain import host_of
-from permissions.matching.match_tool import Anchors, Call, first_match
-from permissions.mode import Mode
+from permissions.matching.match_tool import Call, first_match
 from permissions.paths.resolve import Target
 from permissions.request import PermissionRequest
-from permissions.rules.rule_set import Rule, RuleBehavior, RuleSet
-from permissions.scope.scope import Floor, Scope, check_address, check_budget, check_host, strictest
+from permissions.rules.rule_set import Rule, RuleBehavior
+from permissions.scope.scope import Floor, Scope, check_address, check_host, strictest
 from permissions.tool_names import EDIT_TOOLS, FREE_TOOLS, READ_TOOLS, is_known_tool
 
 
-def tool_part(
-    request: PermissionRequest,
-    tool: str,
-    context: PermissionContext,
-    mode: Mode,
-    rules: RuleSet,
-    base: str,
-) -> tuple[Part, Find]:
-    """Return the one part of such a call, and what finds rules; `tool` is the canonical name."""
-    scope = Scope.of(context, mode)
+def tool_part(request: PermissionRequest, tool: str, view: CallView) -> PreparedPart:
+    """Return the one part of such a call; `tool` is the canonical name."""
+    scope, base, context = view.scope, view.base, view.context
     target: Target | None = None
     host: str | None = None
-    floors: list[Floor | None] = [check_budget(context)]
+    floors: list[Floor | None] = [view.budget]
     if tool in EDIT_TOOLS:
         written = request.tool_input.get(EDIT_TOOLS[tool])
         if written is None and tool == "NotebookEdit":
@@ -53,10 +45,9 @@ def tool_part(
             Floor(Behavior.ASK, Reason.UNKNOWN_TOOL, f"there is no tool {request.tool!r}")
         )
     call = Call(tool, request.tool_input, target, host)
-    anchors = Anchors(context, base, scope.files)
 
     def find(behavior: RuleBehavior) -> Rule | None:
-        return first_match(rules, behavior, call, anchors)
+        return first_match(view.rules, behavior, call, view.anchors)
 
     part = Part(
         text=describe(request),
@@ -66,7 +57,7 @@ def tool_part(
         is_free=tool in READ_TOOLS or tool in FREE_TOOLS,
         is_edit=tool in EDIT_TOOLS,
     )
-    return part, find
+    return PreparedPart(part, find)
 
 
 def describe(request: PermissionRequest) -> str:

@@ -1,4 +1,4 @@
-"""Judge the audit log's calls again: what today's rules would decide differently."""
+"""Decide the audit log's calls again: what today's rules would decide differently."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def replay(
         since: A date (`2026-01-31`) or any prefix of a time; None reads everything.
     """
     for call in logged_calls(folder, context.launch_dir, since=since):
-        decision = judged_again(call, context)
+        decision = decide_again(call, context)
         yield Difference(
             at=call.at,
             tool=call.request.tool,
@@ -85,7 +85,7 @@ def replay(
         )
 
 
-def judged_again(call: LoggedCall, context: PermissionContext) -> Decision:
+def decide_again(call: LoggedCall, context: PermissionContext) -> Decision:
     """Return what the context's rules say of a logged call, in the mode in which it was made."""
     # A call that was made in a mode behind a gate found the gate open.
     context = replace(context, bypass_available=True).with_mode(call.mode)

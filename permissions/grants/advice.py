@@ -15,9 +15,10 @@ from msgspec import Struct, field
 
 from permissions.context import PermissionContext
 from permissions.decision import Behavior
+from permissions.evaluate.cascade import evaluate_parts
 from permissions.explain.audit_reader import LoggedCall
 from permissions.explain.decision_history import RuleKey, RuleUse, described_call
-from permissions.explain.replay import judged_again
+from permissions.explain.replay import decide_again
 from permissions.grants.suggest import suggest
 from permissions.rule import Rule, RuleBehavior, RuleSource, RuleText
 
@@ -108,17 +109,16 @@ def _cause(call: LoggedCall) -> str:
 
 def _proposals(asked: Sequence[LoggedCall], context: PermissionContext) -> tuple[Proposal, ...]:
     """Return proposals, each tried on the whole log."""
-    judged = [(call, judged_again(call, context)) for call in asked]
+    decided = [(call, decide_again(call, context)) for call in asked]
     # What something else allows by now spares no question any more.
-    still_asked = [pair for pair in judged if pair[1].behavior is not Behavior.ALLOW]
+    still_asked = [pair for pair in decided if pair[1].behavior is not Behavior.ALLOW]
     counted: Counter[tuple[str, ...]] = Counter()
     made: dict[tuple[str, ...], tuple[str, str]] = {}
     for call, decision in still_asked:
         if call.behavior != "allow" or decision.behavior is not Behavior.ASK:
             continue
-        grants = suggest(
-            call.request, decision, context, cwd=call.cwd, destinations=[RuleSource.LOCAL]
-        )
+        evaluation = evaluate_parts(call.request, context, cwd=call.cwd)
+        grants = suggest(evaluation, decision, destinations=[RuleSource.LOCAL])
         for grant in grants:
             counted[grant.rules] += 1
             name = described_call(call.request.tool, call.request.tool_input)
@@ -136,7 +136,7 @@ def _spares(rules: Sequence[str], calls: Sequence[LoggedCall], context: Permissi
     """Return how many of the calls rules would let through; 0 where one was answered no."""
     texts = [RuleText(rule, RuleBehavior.ALLOW, RuleSource.LOCAL) for rule in rules]
     changed = context.with_rules(context.rules.with_rules(texts))
-    through = [call for call in calls if judged_again(call, changed).behavior is Behavior.ALLOW]
+    through = [call for call in calls if decide_again(call, changed).behavior is Behavior.ALLOW]
     return len(through) if all(call.behavior == "allow" for call in through) else 0
 
 

@@ -26,7 +26,7 @@ from permissions.decision import (
     RuleRef,
     WarningType,
 )
-from permissions.evaluate.cascade import judged
+from permissions.evaluate.cascade import Evaluation
 from permissions.evaluate.read_only_classifier import decide_with_classifier
 from permissions.grants.narrow_pattern import beyond, pattern_for
 from permissions.grants.rule_path import UNWRITABLE, anchored_path, escaped_path
@@ -79,11 +79,9 @@ class Review(Struct, frozen=True):
 
 
 def suggest(
-    request: PermissionRequest,
+    evaluation: Evaluation,
     decision: Decision,
-    context: PermissionContext,
     *,
-    cwd: Path | None = None,
     destinations: Sequence[RuleSource] | None = None,
 ) -> tuple[Grant, ...]:
     """Return what may be remembered for this ask, shortest keeping first; empty when nothing helps.
@@ -92,17 +90,17 @@ def suggest(
     scope, from the scope): an ask rule, a protected path or an unreadable command asks again.
 
     Args:
-        cwd: The shell's current folder, as for `decide`.
+        decision: The ask, with what hooks may have added to that of the evaluation.
         destinations: Where rules may be kept; None is what the dialog offers: this session, and
             for everything but edits the user's own file of this project.
     """
     found: list[Grant] = []
-    for destination in destinations or _destinations(request):
-        offers = _offers(request, decision, context, destination, cwd)
+    for destination in destinations or _destinations(evaluation.request):
+        offers = _offers(evaluation, decision, destination)
         rules = tuple(dict.fromkeys(offer.rule for offer in offers))
         if not rules or len(rules) > MAX_RULES:
             continue
-        if not _would_allow(rules, destination, request, context, cwd):
+        if not _would_allow(rules, destination, evaluation):
             continue
         where = _WHERE[destination]
         found.append(
@@ -114,7 +112,7 @@ def suggest(
                 "; ".join(dict.fromkeys(o.also_allows for o in offers if o.also_allows)),
                 tuple(offers),
                 _covered_parts(decision),
-                _needless(rules, destination, context.rules),
+                _needless(rules, destination, evaluation.context.rules),
             )
         )
     return tuple(found)
@@ -201,22 +199,19 @@ def _covered_parts(decision: Decision) -> tuple[tuple[str, RuleRef], ...]:
 
 
 def _offers(
-    request: PermissionRequest,
-    decision: Decision,
-    context: PermissionContext,
-    destination: RuleSource,
-    cwd: Path | None,
+    evaluation: Evaluation, decision: Decision, destination: RuleSource
 ) -> tuple[RuleOffer, ...]:
+    request = evaluation.request
     tool = request.tool
     if decision.reason is Reason.SCOPE_BOUNDS_VIOLATION and tool in {"Read", "Glob", "Grep"}:
         return _read_offer(request)
     if decision.reason is not Reason.MODE_DEFAULT:
         return ()
     if tool == "Bash":
-        return _bash_offers(request, context, destination, cwd)
+        return _bash_offers(evaluation, destination)
     if canonical_tool(tool) in EDIT_TOOLS:
         path = _text(request, "file_path") or _text(request, "notebook_path")
-        return _edit_offer(path, context, destination)
+        return _edit_offer(path, evaluation.context, destination)
     if tool == "WebFetch":
         host = urlsplit(_text(request, "url")).hostname
         return (
@@ -245,16 +240,10 @@ _NARROW_DEPTH: Final = 3
 """Folders with fewer components (`/etc`, `/home/me`) hold too much for one answer."""
 
 
-def _bash_offers(
-    request: PermissionRequest,
-    context: PermissionContext,
-    destination: RuleSource,
-    cwd: Path | None,
-) -> tuple[RuleOffer, ...]:
-    found = judged(request, context, cwd=cwd)
-    base = str(cwd or context.launch_dir)
+def _bash_offers(evaluation: Evaluation, destination: RuleSource) -> tuple[RuleOffer, ...]:
+    base, context = evaluation.view.base, evaluation.context
     offers: list[RuleOffer] = []
-    for part, verdict in zip(found.parts, found.verdicts, strict=True):
+    for part, verdict in zip(evaluation.parts, evaluation.verdicts, strict=True):
         if verdict.behavior is Behavior.ALLOW or part.is_provably_harmless:
             continue
         if part.kind == "write":
@@ -296,17 +285,12 @@ def _edit_offer(
     return (RuleOffer(rule, path, f"editing every file below {where}"),)
 
 
-def _would_allow(
-    rules: Sequence[str],
-    destination: RuleSource,
-    request: PermissionRequest,
-    context: PermissionContext,
-    cwd: Path | None,
-) -> bool:
+def _would_allow(rules: Sequence[str], destination: RuleSource, evaluation: Evaluation) -> bool:
     """Whether the rules really lift this ask: nothing is offered that would ask again."""
     extra = [RuleText(rule, RuleBehavior.ALLOW, destination) for rule in rules]
+    context = evaluation.context
     changed = context.with_rules(context.rules.with_rules(extra))
-    after = decide_with_classifier(request, changed, cwd=cwd)
+    after = decide_with_classifier(evaluation.request, changed, cwd=Path(evaluation.view.base))
     return after.behavior is Behavior.ALLOW
 
 

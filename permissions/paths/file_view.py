@@ -53,6 +53,12 @@ class _Known(Struct):
 
     modes: dict[str, int] = field(default_factory=dict)
     """Of each name itself, links not followed."""
+    links: dict[str, str] = field(default_factory=dict)
+    """Where links lead, as written in them."""
+    linked_dirs: dict[str, bool] = field(default_factory=dict)
+    """Whether a link leads to a directory."""
+    is_complete: bool = True
+    """Is everything that was asked of the disk noted here?"""
     paths: dict[str, str | None] = field(default_factory=dict)
     entries: dict[str, tuple[str, ...] | None] = field(default_factory=dict)
     settled: set[str] = field(default_factory=set)
@@ -67,10 +73,33 @@ class RealFiles:
 
     def for_one_decision(self) -> Self:
         """Return a view that looks at each name once, to be thrown away with the decision."""
+        return self._with(_Known())
+
+    def _with(self, known: _Known | None) -> Self:
         view = type(self).__new__(type(self))
         vars(view).update(vars(self))
-        view._known = _Known()
+        view._known = known
         return view
+
+    def is_unchanged(self) -> bool:
+        """Would the disk answer every question again as it did? False where that is not known."""
+        known = self._known
+        if known is None or not known.is_complete:
+            return False
+        disk = self._with(None)
+        try:
+            return (
+                all(disk._mode(path) == mode for path, mode in known.modes.items())
+                and all(os.readlink(path) == link for path, link in known.links.items())
+                and all(os.path.isdir(path) is found for path, found in known.linked_dirs.items())
+                and all(disk.entries(path) == names for path, names in known.entries.items())
+            )
+        except (OSError, ValueError):
+            return False
+
+    def _note_incomplete(self) -> None:
+        if self._known is not None:
+            self._known.is_complete = False
 
     def realpath(self, path: str) -> str | None:
         """Resolve links before dot-dot, component by component."""
@@ -100,6 +129,7 @@ class RealFiles:
     def _walked(self, path: str) -> str:
         """Do what `os.path.realpath` does, with at most one look at each name."""
         if not path.startswith("/"):
+            self._note_incomplete()
             return os.path.realpath(path)
         settled = set() if self._known is None else self._known.settled
         done: list[str] = []
@@ -130,8 +160,11 @@ class RealFiles:
             else:
                 followed += 1
                 if followed > _MAX_LINKS:
+                    self._note_incomplete()
                     return os.path.realpath(path)
                 link = os.readlink(here)
+                if self._known is not None:
+                    self._known.links[here] = link
                 if link.startswith("/"):
                     done.clear()
                 else:
@@ -185,7 +218,12 @@ class RealFiles:
         """Follow links."""
         try:
             mode = self._mode(path)
-            return stat.S_ISDIR(mode) or (stat.S_ISLNK(mode) and os.path.isdir(path))
+            if not stat.S_ISLNK(mode):
+                return stat.S_ISDIR(mode)
+            found = os.path.isdir(path)
+            if self._known is not None:
+                self._known.linked_dirs[path] = found
+            return found
         except ValueError:
             return False
 
@@ -218,9 +256,9 @@ class RealFiles:
             return ()
         return tuple(sorted(names))
 
-    @staticmethod
-    def _is_plain_missing(path: str) -> bool:
+    def _is_plain_missing(self, path: str) -> bool:
         # `file/x` below a regular file is ENOTDIR: nothing can be opened there.
+        self._note_incomplete()
         try:
             os.lstat(path)
         except NotADirectoryError:
@@ -242,6 +280,11 @@ def _is_plain(path: str) -> bool:
 def for_one_decision(files: FileView) -> FileView:
     """Return what a decision looks through: this machine's names are looked at once."""
     return files.for_one_decision() if isinstance(files, RealFiles) else files
+
+
+def is_unchanged(files: FileView) -> bool:
+    """Would this view of one decision be answered again as it was? False for a made-up tree."""
+    return isinstance(files, RealFiles) and files.is_unchanged()
 
 
 if TYPE_CHECKING:

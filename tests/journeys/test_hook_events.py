@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from agent.errors import SwitchRefused, UsageError
 from agent.model.scripted.scenario import Text, ToolCall, Turn, When
 from permissions.mode import Mode
-from tests.journeys.conftest import Begin, terminal
+from tests.journeys.conftest import Begin, results, terminal
 from tests.journeys.program import appeared
 
 DONE = Turn((Text("Done."),))
@@ -403,3 +403,21 @@ async def test_a_hook_that_hangs_before_a_compaction_is_ended_by_an_interruption
     journey.conversation.interrupt()
     await compacting
     assert not journey.conversation.is_running
+
+
+async def test_a_link_that_a_hook_makes_is_seen_before_the_call_runs(
+    begin: Begin, fresh_home: Path, tmp_path: Path
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    configure(
+        fresh_home,
+        {"PreToolUse": f"ln -s '{outside}' place"},
+        permissions={"allow": ["Bash(touch *)"]},
+    )
+    journey = await begin([bash("touch place/x"), DONE])
+
+    events = await journey.send("go")
+
+    assert [result.outcome for result in results(events)] == ["denied"]
+    assert list(outside.iterdir()) == []

@@ -77,7 +77,8 @@ async def test_a_rule_counts_at_once_and_after_a_restart(begin: Begin) -> None:
     running = asyncio.ensure_future(journey.send("push"))
     await wait_until_asked(journey)
     gate = journey.conversation.gate
-    grants = suggest(*journey.person.asked[0], gate.context)
+    request, pending = journey.person.asked[0]
+    grants = suggest(gate.current_evaluation(request), pending)
     local = next(grant for grant in grants if grant.destination == "localSettings")
     choice = GrantChoice(local.rules, "localSettings")
     answer.set_result(replace(yes(), grant=choice))
@@ -219,7 +220,8 @@ async def test_one_answer_settles_everything_it_covers(begin: Begin, tmp_path: P
     running = asyncio.ensure_future(journey.send("read my notes"))
     await wait_until_asked(journey, 3)
 
-    offer = suggest(*journey.person.asked[0], journey.conversation.gate.context)[0]
+    request, pending = journey.person.asked[0]
+    offer = suggest(journey.conversation.gate.current_evaluation(request), pending)[0]
     choice = GrantChoice(offer.rules, str(offer.destination))
     waiting[0].set_result(replace(yes(), grant=choice))
 

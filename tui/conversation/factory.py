@@ -208,7 +208,8 @@ class ConversationMaker:
         from tui.dialogs.grant_offers import grant_offers
 
         conversation = self.assembled.conversation
-        return grant_offers(request, decision, conversation.gate.context, conversation.cwd)
+        evaluation = conversation.gate.current_evaluation(request, cwd=conversation.cwd)
+        return grant_offers(evaluation, decision)
 
     def judge_call(self, request: PermissionRequest) -> Decision | None:
         """Return what becomes of a call that the user changed; None for other agents' calls."""

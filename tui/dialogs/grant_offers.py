@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Final
 
-from permissions.context import PermissionContext
 from permissions.decision import Decision, GrantChoice
+from permissions.evaluate.cascade import Evaluation
 from permissions.grants.suggest import Grant, suggest
-from permissions.request import PermissionRequest
 from permissions.rule import RuleSource
 from tui.dialogs.permission_ask import GrantOffer
 
@@ -16,15 +14,13 @@ _WIDER: Final = (RuleSource.PROJECT, RuleSource.USER)
 """Places that are a key away from the user's own file of the project."""
 
 
-def grant_offers(
-    request: PermissionRequest, decision: Decision, context: PermissionContext, cwd: Path | None
-) -> tuple[GrantOffer, ...]:
-    """Return what may be remembered for an ask, each with where else it could be kept."""
+def grant_offers(evaluation: Evaluation, decision: Decision) -> tuple[GrantOffer, ...]:
+    """Return what may be remembered for an ask, each with where else it could be stored."""
     offers: list[GrantOffer] = []
-    for grant in suggest(request, decision, context, cwd=cwd):
+    for grant in suggest(evaluation, decision):
         wider: tuple[Grant, ...] = ()
         if grant.destination is RuleSource.LOCAL:
-            wider = suggest(request, decision, context, cwd=cwd, destinations=_WIDER)
+            wider = suggest(evaluation, decision, destinations=_WIDER)
         offer = _offer(grant, tuple(_offer(other) for other in wider))
         offers.append(offer)
     return tuple(offers)

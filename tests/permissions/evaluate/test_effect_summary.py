@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from permissions.evaluate.cascade import evaluate_parts
 from permissions.evaluate.effect_summary import effects_of
 from permissions.request import PermissionRequest
 from tests.permissions.engine import Engine
 
 
 def effects(engine: Engine, tool: str, **tool_input: object) -> tuple[str, ...]:
-    return effects_of(PermissionRequest(tool, tool_input), engine.context())
+    return effects_of(evaluate_parts(PermissionRequest(tool, tool_input), engine.context()))
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from permissions.decision import Behavior
-from permissions.evaluate.cascade import decide
+from permissions.evaluate.cascade import decide, evaluate_parts
 from permissions.evaluate.read_only_classifier import decide_with_classifier
 from permissions.grants.narrow_pattern import pattern_for
 from permissions.grants.suggest import MAX_RULES, Grant, review, suggest
@@ -30,7 +30,8 @@ def offered(
     **rules: Any,
 ) -> tuple[Grant, ...]:  # fmt: skip
     context = engine.context(**rules)
-    return suggest(request, decide(request, context), context, destinations=destinations)
+    evaluation = evaluate_parts(request, context)
+    return suggest(evaluation, evaluation.decision, destinations=destinations)
 
 
 def rules_for(engine: Engine, command: str, **rules: Any) -> tuple[str, ...]:
@@ -234,7 +235,8 @@ def test_there_is_no_pattern_for_what_is_not_plain(command: str) -> None:
 def test_a_file_is_named_from_where_the_shell_is(engine: Engine) -> None:
     request = PermissionRequest("Bash", {"command": "pytest -q > out.txt"})
     context, cwd = engine.context(), engine.root / "sub"
-    (grant, _) = suggest(request, decide(request, context, cwd=cwd), context, cwd=cwd)
+    evaluation = evaluate_parts(request, context, cwd=cwd)
+    (grant, _) = suggest(evaluation, evaluation.decision)
     assert grant.rules == ("Bash(pytest *)", "Edit(/sub/out.txt)")
 
 

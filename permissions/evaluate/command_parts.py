@@ -1,4 +1,4 @@
-"""The answers to a Bash call: each simple command and each redirection judged on its own."""
+"""A Bash call cut into parts: its simple commands and redirections."""
 
 from __future__ import annotations
 
@@ -7,16 +7,14 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from permissions.decision import PartVerdict, TraceEntry
-from permissions.evaluate.bash_call import Bash
 from permissions.evaluate.bash_parts import (
-    Prepared,
     command_part,
     empty,
     not_understood,
     redirect_part,
 )
-from permissions.evaluate.part_verdict import Part, judge
+from permissions.evaluate.call_view import CallView
+from permissions.evaluate.part_verdict import PreparedPart
 from permissions.scope.created_links import Places, add_places
 from permissions.shell.analyse import analyse
 from permissions.shell.command_facts import CommandFacts
@@ -24,36 +22,31 @@ from permissions.shell.flow.working_directories import UNKNOWN_FOLDER
 from permissions.shell.syntax import Unparsable
 
 
-class Answer(Struct, frozen=True):
-    """One part with what was found about it."""
+class CommandParts(Struct, frozen=True):
+    """A Bash call cut into what is judged on its own."""
 
-    part: Part
-    verdict: PartVerdict
-    trace: Sequence[TraceEntry]
-
-
-def bash_answers(bash: Bash) -> list[Answer]:
-    """Return the answers in source order; exactly one for a command that is not understood."""
-    return [
-        Answer(one.part, *judge(one.part, one.find, bash.mode)) for one in _prepared_parts(bash)
-    ]
+    facts: tuple[CommandFacts, ...]
+    """Of every simple command in source order; () for a command that is not understood."""
+    parts: Sequence[PreparedPart]
+    """In source order; exactly one for a command that is not understood."""
 
 
-def _prepared_parts(bash: Bash) -> Sequence[Prepared]:
+def command_parts(bash: CallView) -> CommandParts:
+    """Cut a Bash call into simple commands and redirections."""
     command = bash.tool_input.get("command")
     if not isinstance(command, str):
-        return [not_understood(bash, "", "the command is not a text")]
+        return CommandParts((), [not_understood(bash, "", "the command is not a text")])
     facts = analyse(command, bash.base, str(bash.context.home))
     if isinstance(facts, Unparsable):
-        return [not_understood(bash, command, str(facts))]
+        return CommandParts((), [not_understood(bash, command, str(facts))])
     if any(one.when_plain for one in facts):
         changing = [one for one in facts if not _only_reads(one)]
         facts = tuple(_with_plain_names(bash, one, changing) for one in facts)
-    return list(_command_parts(bash, facts)) or [empty(bash, command)]
+    return CommandParts(facts, list(_prepared_parts(bash, facts)) or [empty(bash, command)])
 
 
-def _command_parts(bash: Bash, facts: Sequence[CommandFacts]) -> Iterator[Prepared]:
-    """Yield the parts of all commands; none when nothing in them is judged."""
+def _prepared_parts(bash: CallView, facts: Sequence[CommandFacts]) -> Iterator[PreparedPart]:
+    """Yield the parts of all commands; none when nothing in them needs a verdict."""
     places = Places()
     # What one command makes can matter to those that stand before it, too.
     if len(facts) > 1 or any(one.inner or one.repeats for one in facts):
@@ -73,7 +66,7 @@ def _only_reads(facts: CommandFacts) -> bool:
 
 
 def _with_plain_names(
-    bash: Bash, one: CommandFacts, changing: Sequence[CommandFacts]
+    bash: CallView, one: CommandFacts, changing: Sequence[CommandFacts]
 ) -> CommandFacts:
     """Let patterns be operands where no file has a name like an option, nor can get one on the way.
 
