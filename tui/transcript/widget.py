@@ -44,7 +44,7 @@ class TranscriptWidget(Listens, DrawsRows):
     ALLOW_SELECT = False
     can_focus = False
     DEFAULT_CSS = """
-    Transcript { width: 1fr; height: 1fr; min-height: 0; }
+    TranscriptWidget { width: 1fr; height: 1fr; min-height: 0; }
     """
 
     class Copied(Message):
