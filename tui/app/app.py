@@ -394,7 +394,7 @@ class AgentApp(DirectRows[ExitReport], RoutedApp[ExitReport], CommandFacade):
     def _on_window_event(self, event: RoutedEvent) -> None:
         self.attention.focused(event.kind is EventKind.FOCUS)
 
-    def on_transcript_copied(self, message: TranscriptWidget.Copied) -> None:
+    def on_transcript_widget_copied(self, message: TranscriptWidget.Copied) -> None:
         """Say that marked text is on the clipboard."""
         self.hint(f"copied {len(message.text)} characters")
 
