@@ -49,7 +49,7 @@ _BY_PROGRAM: Final[Mapping[str, TerminalProgram]] = {
         "iTerm2", False, 'Settings, Profiles, Keys: switch on "Report keys using CSI u"'
     ),
     "Apple_Terminal": TerminalProgram(
-        "TerminalProgram.app",
+        "Terminal.app",
         False,
         'It sends no shift+enter. Settings, Profiles, Keyboard: "Use Option as Meta key", then '
         "option+enter is a new line",
@@ -76,7 +76,7 @@ def terminal_of(env: Mapping[str, str]) -> TerminalProgram | None:
         return TerminalProgram("foot", True)
     if env.get("WT_SESSION"):
         return TerminalProgram(
-            "Windows TerminalProgram",
+            "Windows Terminal",
             False,
             'In its settings.json, actions: {"keys": "shift+enter", "command": '
             '{"action": "sendInput", "input": "\\u001b[13;2u"}}',
