@@ -7,8 +7,9 @@ close whatever an abort, a crash or an error left open (pattern "Synthetic Tool 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import Final, Literal
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from agent.messages import Block, Message, ToolUse, text_block, tool_result_block
@@ -19,6 +20,16 @@ OUTCOME_UNKNOWN: Final = (
     "Outcome unknown: the program ended while this tool was running. It was not run again. "
     "Check the current state before you repeat it."
 )
+
+Side = Literal["before", "since"]
+
+
+class HistoryPart(Struct, frozen=True):
+    """The part before or since one of the user's messages, which they want summarised."""
+
+    message_uid: str
+    side: Side
+    """`since` holds the message itself, `before` does not."""
 
 
 def synthetic_results(tool_uses: Iterable[ToolUse], text: str) -> tuple[Block, ...]:

@@ -37,14 +37,10 @@ class CostParts(Struct, frozen=True):
 def build_costs(
     start: StartContext, used: ModelInUse, *, on_exceeded: Callable[[str], None]
 ) -> CostParts:
-    """The totals of `used` go on where a resumed session ended."""
-    resumed, totals = start.resumed, used.totals
+    """Build the accounting over the totals of `used`."""
+    resumed = start.resumed
     path, session_id = ledger_path(start.environment.agent_home), start.session.id
     entries = Background(Ledger(path).add, name="costs")
-    if resumed is not None:
-        totals.usage = resumed.usage
-        totals.cost_usd = resumed.cost_usd
-        totals.context_tokens = resumed.context_tokens
     prices, warnings = _prices(start.settings)
 
     def add(model: str, usd: float, usage: Usage) -> None:
@@ -54,7 +50,7 @@ def build_costs(
         prices=prices, state=read_cost_state(resumed.cost_by_model) if resumed else None
     )
     accounting = Accounting(
-        totals,
+        used.totals,
         tracker,
         lambda: used.model,
         max_budget_usd=start.max_budget_usd(),

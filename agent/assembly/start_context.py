@@ -10,6 +10,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from agent.assembly.environment import Environment
+from agent.conversation.accounting import Totals
 from agent.conversation.conversation_ports import (
     DEFAULT_MAX_TURNS,
     DEFAULT_MAX_TURNS_HEADLESS,
@@ -162,7 +163,14 @@ class StartContext(Struct, frozen=True, kw_only=True):
             values.effortLevel,
             wants_thinking=wants_thinking,
             on_effort=on_effort,
+            totals=self._totals(),
         )
+
+    def _totals(self) -> Totals:
+        resumed = self.resumed
+        if resumed is None:
+            return Totals()
+        return Totals(resumed.usage, resumed.cost_usd, resumed.context_tokens)
 
     async def prefix(
         self, system: tuple[Block, ...], registry: ToolRegistry, recorder: SessionRecorder

@@ -4,12 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from agent.conversation.usage_totals import Totals
+from msgspec import Struct, field
+
 from agent.events import Usage, UsageUpdate
 from agent.observe.cost import CostTracker
 
 AddToLedger = Callable[[str, float, Usage], None]
 """Takes the model, the cost in US dollars and the usage of one response."""
+
+
+class Totals(Struct):
+    """What the conversation used so far, sub-agents included."""
+
+    usage: Usage = field(default_factory=Usage)
+    cost_usd: float = 0.0
+    context_tokens: int = 0
+    context_window: int = 200_000
+    notice: str | None = None
+    """What the user should hear about the spending, once."""
+
+    def take_notice(self) -> str | None:
+        """Return what there is to hear since the last call."""
+        notice, self.notice = self.notice, None
+        return notice
 
 
 class Accounting:

@@ -23,7 +23,7 @@ from agent.conversation.prompt_opening import Opened, open_prompt, open_wake
 from agent.conversation.rewinding import Rewinding
 from agent.errors import SwitchRefused
 from agent.events import AgentEvent, ErrorEvent, MessageCommitted, Notice, Terminal
-from agent.history_part import HistoryPart
+from agent.history import HistoryPart
 from agent.loop.background_step import SideWork
 from agent.loop.loop import AgentLoop
 from agent.memory.context_breakdown import ContextBreakdown, picture

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final, Protocol
 from msgspec import Struct
 
 from agent.commands.service import CommandService
+from agent.conversation.accounting import Totals
 from agent.conversation.display_hooks import MessageDisplay
-from agent.conversation.usage_totals import Totals
 from agent.display import Display, TodoItem
 from agent.events import AgentEvent
 from agent.hook_events.dispatch import HookDispatch

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from agent.commands.turn_scope import ModelChoice
-from agent.conversation.usage_totals import Totals
+from agent.conversation.accounting import Totals
 from agent.errors import ConfigError
 from agent.model.capabilities import known_capabilities
 from agent.model.client import Effort, ModelCapabilities
@@ -64,15 +64,18 @@ class ModelInUse:
         *,
         wants_thinking: bool = True,
         on_effort: Callable[[Effort | None], None] = lambda _: None,
+        totals: Totals | None = None,
     ) -> None:
-        """`effort` None is the model's default; `on_effort` receives every change of it."""
+        """`effort` None is the model's default; `on_effort` receives every change of it. `totals`
+        are those of a resumed session."""
         self._client = client
         self.model = model
         self.effort = effort
         self._wants_thinking = wants_thinking
         self.capabilities: ModelCapabilities = known_capabilities(model)
-        self.totals = Totals(context_window=self.capabilities.context_window)
+        self.totals = totals if totals is not None else Totals()
         """Of the conversation: its window is the model's."""
+        self.totals.context_window = self.capabilities.context_window
         self._on_effort = on_effort
 
     async def set_model(self, model: str) -> None:

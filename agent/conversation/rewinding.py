@@ -12,9 +12,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent.conversation.accounting import Totals
 from agent.conversation.conversation_ports import Recorder
 from agent.conversation.conversation_view import ConversationState
-from agent.conversation.usage_totals import Totals
 from agent.errors import SessionError
 from agent.prompt.shell_command_note import as_typed
 from agent.session.rewind import RewindPoint, history_before, rewind_points

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from agent.abort import AbortSignal
 from agent.events import AgentEvent, Compacted, Notice, Usage
-from agent.history_part import HistoryPart
+from agent.history import HistoryPart
 from agent.loop.model_turn import Recovery
 from agent.messages import Message, ToolUse
 from agent.model.client import ModelClient, ModelRequest

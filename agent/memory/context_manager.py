@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from agent.abort import Aborted, AbortSignal
 from agent.events import Compacted
-from agent.history_part import HistoryPart
+from agent.history import HistoryPart
 from agent.loop.loop_ports import ContextPort, ContextStep
 from agent.memory.budget import CompactionState, ContextBudget, Pressure
 from agent.memory.endpoint_summary import EndpointSummaryPort

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from agent.history_part import HistoryPart, Side
+from agent.history import HistoryPart, Side
 from agent.memory.stages.digest import WORDS_END, WORDS_HEAD, own_words
 from agent.memory.stages.summary import replace_past
 from agent.messages import Message, user_message

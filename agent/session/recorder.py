@@ -29,8 +29,6 @@ from agent.events import (
     UsageUpdate,
 )
 from agent.messages import Block, Message, ToolUse
-from agent.session.denial_json import denial_to_json
-from agent.session.diff_json import diff_to_json
 from agent.session.records import (
     DURABLE,
     LAST_ONE_COUNTS,
@@ -54,6 +52,8 @@ from agent.session.records import (
     ToolEnd,
     ToolStart,
     UsageRecord,
+    denial_to_json,
+    diff_to_json,
     to_json,
 )
 from agent.session.store import Session

@@ -1,4 +1,4 @@
-"""What a transcript holds: one frozen dataclass per kind of record, and their JSON form.
+"""What a transcript holds: one frozen struct per kind of record, and their JSON form.
 
 A record says everything about its fact, so that any one of them can be read alone. Kinds that this
 version does not know are kept in the file and passed over on reading.
@@ -6,14 +6,20 @@ version does not know are kept in the file and passed over on reading.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
 from msgspec import Struct
 from msgspec.structs import asdict, fields
 
+from agent.display import DiffDisplay, Display
 from agent.events import Usage
 from agent.messages import Block, Message
+from permissions.decision import Behavior, Decision, DecisionSource, Reason, ReasonType
+
+CONTEXT_LINES: Final = 3
+MAX_CHARS: Final = 60_000
+"""Larger changes are shown as text after a resume."""
 
 
 class SessionHeader(Struct, frozen=True):
@@ -81,7 +87,7 @@ class ToolEnd(Struct, frozen=True):
     identifier: str = ""
     agent_id: str | None = None
     change: Mapping[str, Any] | None = None
-    """What it changed in a file, for the picture after a resume; see `agent.session.diff_json`."""
+    """What it changed in a file, for the picture after a resume; see `diff_to_json`."""
     kind: Literal["tool_end"] = "tool_end"
 
 
@@ -91,7 +97,7 @@ class DenialRecord(Struct, frozen=True):
     tool_use_id: str
     identifier: str = ""
     decision: Mapping[str, Any] | None = None
-    """See `agent.session.denial_json`; None where a hook stopped the turn instead of deciding."""
+    """See `denial_to_json`; None where a hook stopped the turn instead of deciding."""
     agent_id: str | None = None
     kind: Literal["denial"] = "denial"
 
@@ -390,6 +396,76 @@ def usage_from_json(data: Mapping[str, Any]) -> Usage:
     return Usage(**{key: int(value) for key, value in data.items() if key in names})
 
 
+def denial_to_json(decision: Decision) -> dict[str, Any]:
+    """Return what a card of the call shows, and who said it."""
+    return {
+        "source": str(decision.source),
+        "reason_type": str(decision.reason_type),
+        "reason": str(decision.reason),
+        "message": decision.message,
+        "feedback": decision.feedback,
+    }
+
+
+def denial_from_json(data: Mapping[str, Any] | None) -> Decision | None:
+    """Return the decision without its trace; None for what is none, or from a later version."""
+    if not isinstance(data, Mapping):
+        return None
+    message, feedback = data.get("message"), data.get("feedback")
+    if not isinstance(message, str) or not isinstance(feedback, str | None):
+        return None
+    try:
+        return Decision(
+            Behavior.DENY,
+            DecisionSource(str(data.get("source"))),
+            ReasonType(str(data.get("reason_type"))),
+            Reason(str(data.get("reason"))),
+            message,
+            feedback=feedback,
+        )
+    except ValueError:
+        return None
+
+
+def diff_to_json(display: Display | None) -> dict[str, Any] | None:
+    """Return a change for the transcript; None for anything else, and for one too large.
+
+    Only the lines that differ, with a few around them: whole texts would double a file with each
+    edit, and a resume shows only what changed.
+    """
+    if not isinstance(display, DiffDisplay) or display.old == display.new:
+        return None
+    old, new = display.old.split("\n"), display.new.split("\n")
+    same = _equal_lines(old, new)
+    tail = _equal_lines(old[same:][::-1], new[same:][::-1])
+    first = max(0, same - CONTEXT_LINES)
+    skipped = max(0, tail - CONTEXT_LINES)
+    texts = ["\n".join(lines[first : len(lines) - skipped]) for lines in (old, new)]
+    if sum(map(len, texts)) > MAX_CHARS:
+        return None
+    return {
+        "path": display.path,
+        "old": texts[0],
+        "new": texts[1],
+        "is_new": display.is_new,
+        "first_line": display.first_line + first,
+    }
+
+
+def diff_from_json(data: Mapping[str, Any] | None) -> DiffDisplay | None:
+    """Return the change; None where there is none, or what is there is none."""
+    if data is None:
+        return None
+    try:
+        path, old, new = (data[name] for name in ("path", "old", "new"))
+        first_line = int(data["first_line"])
+    except (KeyError, TypeError, ValueError):
+        return None
+    if not all(isinstance(text, str) for text in (path, old, new)) or first_line < 1:
+        return None
+    return DiffDisplay(path, old, new, is_new=data.get("is_new") is True, first_line=first_line)
+
+
 def _plain(record: Record, skip: str = "") -> dict[str, Any]:
     return {name: getattr(record, name) for name in record.__struct_fields__ if name != skip}
 
@@ -403,3 +479,11 @@ def _check_texts(record: Record) -> None:
             raise UnreadableRecord(f"{field.name} is no number")
         if field.type is int and not isinstance(value, int):
             raise UnreadableRecord(f"{field.name} is no whole number")
+
+
+def _equal_lines(one: Sequence[str], other: Sequence[str]) -> int:
+    """Return how many lines are the same from the start on."""
+    for count, (a, b) in enumerate(zip(one, other, strict=False)):
+        if a != b:
+            return count
+    return min(len(one), len(other))

@@ -19,7 +19,7 @@ from agent.commands.table import BUILTIN_COMMANDS
 from agent.display import Display, TodoItem
 from agent.events import AgentEvent, Compacted, MessageCommitted, Terminal, Usage
 from agent.files.index import FileIndex
-from agent.history_part import HistoryPart
+from agent.history import HistoryPart
 from agent.memory.context_breakdown import ContextBreakdown, Slice
 from agent.messages import Message
 from agent.model.client import Effort

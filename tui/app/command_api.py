@@ -41,7 +41,7 @@ from tui.transcript.widget import TranscriptWidget
 if TYPE_CHECKING:
     from agent.commands.registry import CommandRegistry
     from agent.commands.service import CommandService
-    from agent.history_part import HistoryPart
+    from agent.history import HistoryPart
     from agent.messages import Message
 
 

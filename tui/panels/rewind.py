@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final, Literal
 
 from agent.errors import AgentError
-from agent.history_part import HistoryPart
+from agent.history import HistoryPart
 from agent.session.checkpoints.checkpoint import REDO, Preview, Restored
 from agent.session.rewind import RewindPoint
 from tui.editing.buffer import TextBuffer

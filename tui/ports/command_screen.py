@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from agent.commands.registry import CommandRegistry
     from agent.commands.service import CommandService
-    from agent.history_part import HistoryPart
+    from agent.history import HistoryPart
     from agent.messages import Message
     from themes.theme import Role, Theme
     from tui.editing.buffer import TextBuffer

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from agent.commands.service import CommandService
     from agent.display import Display
     from agent.events import AgentEvent
-    from agent.history_part import HistoryPart
+    from agent.history import HistoryPart
     from agent.model.local_servers import LocalServer
     from agent.session.checkpoints.checkpoint import Checkpoints, Preview, Restored
     from agent.session.rewind import RewindPoint

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from agent.commands.registry import CommandRegistry
     from agent.commands.service import CommandService
     from agent.events import AgentEvent
-    from agent.history_part import HistoryPart
+    from agent.history import HistoryPart
     from agent.messages import Message
     from themes.theme import Role, Theme
     from tui.input.keymap import Keymap

@@ -15,8 +15,6 @@ from msgspec import Struct, field
 from agent.display import DiffDisplay
 from agent.errors import SessionError
 from agent.messages import Message
-from agent.session.denial_json import denial_from_json
-from agent.session.diff_json import diff_from_json
 from agent.session.record_lines import Line, read_backwards
 from agent.session.records import (
     CompactionRecord,
@@ -28,6 +26,8 @@ from agent.session.records import (
     TombstoneRecord,
     ToolEnd,
     UnreadableRecord,
+    denial_from_json,
+    diff_from_json,
     from_json,
 )
 from permissions.decision import Decision

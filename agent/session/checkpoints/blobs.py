@@ -74,6 +74,17 @@ class PathState(Struct, frozen=True):
         ) and (self.type != "link" or self.detail == other.detail)
 
 
+class Snapshot(Struct, frozen=True):
+    """One path before one change."""
+
+    turn_id: str
+    tool_use_id: str
+    path: Path
+    state: PathState
+    seq: int
+    """Order of snapshots in a session."""
+
+
 class BlobStore:
     """Contents by hash in one folder (0700), files of 0600."""
 

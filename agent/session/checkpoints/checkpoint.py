@@ -16,8 +16,7 @@ from typing import Any, Final, Literal
 from msgspec import Struct
 
 from agent.errors import SessionError
-from agent.session.checkpoints.blobs import FILES_NAME, LOG_NAME, BlobStore, PathState
-from agent.session.checkpoints.snapshot import Snapshot
+from agent.session.checkpoints.blobs import FILES_NAME, LOG_NAME, BlobStore, PathState, Snapshot
 from agent.session.checkpoints.turn_changes import TurnChange, turn_changes
 from agent.session.checkpoints.worktree import Listing, Worktree
 from agent.session.record_lines import Line, read_forwards

@@ -11,8 +11,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from agent.session.checkpoints.blobs import BlobStore, PathState
-from agent.session.checkpoints.snapshot import Snapshot
+from agent.session.checkpoints.blobs import BlobStore, PathState, Snapshot
 from permissions.base.files.plain_file import read_plain
 
 MAX_BYTES: Final = 2_000_000

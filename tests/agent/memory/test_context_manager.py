@@ -8,8 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from agent.abort import AbortController, AbortSignal
-from agent.history import problems
-from agent.history_part import HistoryPart
+from agent.history import HistoryPart, problems
 from agent.memory.budget import MAX_FAILURES, ContextBudget, Pressure
 from agent.memory.context_breakdown import picture
 from agent.memory.context_manager import ContextManager, ContextManagerPorts
