@@ -119,7 +119,7 @@ class Checker:
         request = PermissionRequest(tool, tool_input)
         judge = decide_with_classifier if self._classifier else decide
         decision = judge(request, context)
-        shadows = _shadows(context.rules)
+        shadows = _shadows(context.rules.texts)
         requested_by = call.get("mode_requested_by")
         own = [
             replace(warning, source=requested_by)
@@ -176,13 +176,6 @@ class Checker:
         if key not in self._settings:
             self._settings[key] = self._load(project_root, home)
         return self._settings[key]
-
-
-def run_check(
-    lines: Iterable[str], load_settings: LoadSettings, *, classifier: bool = False
-) -> Iterator[str]:
-    """Yield one JSON answer per JSON line; a bad line gives `{id, error}` and the run goes on."""
-    return Checker(load_settings, classifier=classifier).run(lines)
 
 
 def run_lint_jsonl(lines: Iterable[str]) -> Iterator[str]:
@@ -254,18 +247,9 @@ def _built(texts: tuple[RuleText, ...]) -> RuleSet:
     return RuleSet.build(texts)[0]
 
 
-_shadow_cache: dict[int, tuple[RuleSet, tuple[DecisionWarning, ...]]] = {}
-
-
-def _shadows(rules: RuleSet) -> tuple[DecisionWarning, ...]:
-    known = _shadow_cache.get(id(rules))
-    if known is not None and known[0] is rules:
-        return known[1]
-    if len(_shadow_cache) > 256:
-        _shadow_cache.clear()
-    found = shadow_warnings(rules)
-    _shadow_cache[id(rules)] = (rules, found)
-    return found
+@lru_cache(maxsize=256)
+def _shadows(texts: tuple[RuleText, ...]) -> tuple[DecisionWarning, ...]:
+    return shadow_warnings(_built(texts))
 
 
 def _no_number(text: str) -> float:

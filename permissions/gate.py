@@ -41,7 +41,7 @@ from permissions.resolve.handlers import Handler, user_decision
 from permissions.resolve.race import Abort
 from permissions.rules.rule_set import Rule
 
-CatchUp = Callable[[], Awaitable[None]]
+RefreshSettings = Callable[[], Awaitable[None]]
 """Takes over settings that changed on disk; raises nothing."""
 
 
@@ -90,7 +90,7 @@ class PermissionGate:
         self._mode_before_plan: Mode | None = None
         self._history = History(now)
         self._changed = asyncio.Event()
-        self._catch_up: CatchUp | None = None
+        self._refresh_settings: RefreshSettings | None = None
         self._open: dict[str, Evaluation] = {}
         """By request: what is being asked about."""
 
@@ -160,9 +160,9 @@ class PermissionGate:
             self._switch(Mode.DEFAULT)
         self._announce()
 
-    def before_yes(self, catch_up: CatchUp) -> None:
+    def on_before_allow(self, refresh_settings: RefreshSettings) -> None:
         """Await this before an answer lets a call run: rules that changed unnoticed count too."""
-        self._catch_up = catch_up
+        self._refresh_settings = refresh_settings
 
     def on_mode_change(self, listener: Callable[[Mode], None]) -> None:
         """Call the listener with every new mode."""
@@ -291,8 +291,8 @@ class PermissionGate:
             described = self._described(pending, self.current_evaluation(request, cwd=cwd))
             decision = await self._answered(request, described, abort, cwd)
         if decision.behavior is Behavior.ALLOW:
-            if self._catch_up is not None:
-                await self._catch_up()
+            if self._refresh_settings is not None:
+                await self._refresh_settings()
             decision = self._unless_denied_by_now(decision, request, cwd)
         before, self._denials = self._denials, self._denials.after(decision)
         if self._denials.total > before.total:

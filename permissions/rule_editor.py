@@ -81,11 +81,6 @@ class RuleEditor:
         self._keeper = keeper
         self._done: list[_Undo] = []
 
-    @property
-    def undoable(self) -> str:
-        """Say what `undo` would take back; empty when there is nothing."""
-        return self._done[-1].what if self._done else ""
-
     async def take_back(self, rule: Rule) -> str:
         """Remove a rule where it is kept; return what happened.
 

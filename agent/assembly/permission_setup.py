@@ -96,7 +96,7 @@ def build_permissions(
     def on_mode(mode: Mode) -> None:
         hooks.session.permission_mode = str(mode)
 
-    gate.before_yes(live.catch_up)
+    gate.on_before_allow(live.refresh_settings)
     gate.on_mode_change(on_mode)
     gate.on_mode_change(rules.report_stripped)
     return PermissionParts(gate=gate, grants=grants, contenders=contenders, live=live)

@@ -87,7 +87,7 @@ class LiveSettings:
             if fresh != self._settings:
                 self.apply(Reloaded(self._settings, fresh, ()))
 
-    async def catch_up(self) -> None:
+    async def refresh_settings(self) -> None:
         """Take over what changed on disk and was not noticed yet; raises nothing.
 
         The watcher looks once a second. A user's yes must not outrun a deny that is written.

@@ -33,8 +33,6 @@ class StoreReceipt(Struct, frozen=True):
     file: Path
     changed: tuple[str, ...]
     """Rules that were added or removed; empty when there was nothing to do."""
-    created: bool = False
-    """Whether the file is new."""
     behavior: RuleBehavior = RuleBehavior.ALLOW
     before: tuple[Any, ...] = ()
     """The entries of the list as they were, rules with examples included."""
@@ -133,7 +131,7 @@ def _change(file: Path, behavior: RuleBehavior, edit: Edit, within: Path | None)
                 return StoreReceipt(file, (), behavior=behavior, before=before, after=before)
             _write(target, _encoded(data, _indent(text)))
             _read_back(file, target, behavior, entries)
-            receipt = StoreReceipt(file, tuple(changed), text is None, behavior, before)
+            receipt = StoreReceipt(file, tuple(changed), behavior, before)
             return replace(receipt, after=tuple(entries))
     except StoreError:
         raise

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-
 from msgspec import Struct
 
 from permissions.context import PermissionContext, is_locked
@@ -166,24 +164,18 @@ def is_dangerous_allow(rule: Rule) -> bool:
     )
 
 
-_Key = tuple[int, bool, bool, bool]
 _Filtered = tuple[RuleSet, tuple[DecisionWarning, ...]]
-_cache: OrderedDict[_Key, tuple[RuleSet, _Filtered]] = OrderedDict()
 
 
 def _counting_rules(rules: RuleSet, *, trusted: bool, managed_only: bool, auto: bool) -> _Filtered:
     if trusted and not managed_only and not auto:
         return rules, ()
-    key = (id(rules), trusted, managed_only, auto)
-    known = _cache.get(key)
-    # The set is kept alive beside its result, so an id cannot come to mean another one.
-    if known is not None and known[0] is rules:
-        return known[1]
-    result = _filter(rules, trusted=trusted, managed_only=managed_only, auto=auto)
-    _cache[key] = (rules, result)
-    while len(_cache) > 16:
-        _cache.popitem(last=False)
-    return result
+    key = (trusted, managed_only, auto)
+    found = rules.counting.get(key)
+    if found is None:
+        found = _filter(rules, trusted=trusted, managed_only=managed_only, auto=auto)
+        rules.counting[key] = found
+    return found
 
 
 def _filter(rules: RuleSet, *, trusted: bool, managed_only: bool, auto: bool) -> _Filtered:

@@ -74,7 +74,10 @@ class _InOrder:
 
 
 class CoordinatorHandler(_InOrder):
-    """Hooks, then classifier, then dialog, one after the other."""
+    """Hooks, then classifier, then dialog, one after the other.
+
+    Nothing uses it yet: the agent that leads a team will.
+    """
 
 
 class HeadlessHandler(_InOrder):

@@ -168,6 +168,10 @@ class RuleSet(Struct, frozen=True):
     """What the set was built from."""
     indexes: Mapping[RuleBehavior, RuleIndex] = field(default_factory=dict)
     """Made from `rules`, so that it does not take part in comparing."""
+    counting: dict[tuple[bool, bool, bool], tuple[RuleSet, tuple[DecisionWarning, ...]]] = field(
+        default_factory=dict
+    )
+    """What `effective_rules` made of the set, by what it was asked for."""
 
     def __eq__(self, other: object) -> bool:
         """Compare what the set was made of."""

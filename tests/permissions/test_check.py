@@ -13,7 +13,6 @@ from permissions.check_cli import (
     Checker,
     LoadedSettings,
     explain,
-    run_check,
     run_lint_jsonl,
 )
 from permissions.rule import RuleBehavior, RuleSource, RuleText
@@ -363,7 +362,7 @@ def test_a_line_may_be_what_a_hook_is_given(engine: Engine) -> None:
 def test_real_settings_count_without_rules(engine: Engine) -> None:
     rule = RuleText("Bash(ls)", RuleBehavior.ALLOW, RuleSource.USER, "/s.json", 3)
     lines = ['{"id": 1, "tool": "Bash", "input": {"command": "ls"}}']
-    (answer,) = run_check(lines, lambda root, home: LoadedSettings((rule,)))
+    (answer,) = Checker(lambda root, home: LoadedSettings((rule,))).run(lines)
     found = json.loads(answer)
     assert found["rule"] == {
         "text": "Bash(ls)", "source": "userSettings", "file": "/s.json", "line": 3,
@@ -519,7 +518,7 @@ def test_real_rules_that_wait_for_trust_are_named(trusted: bool | None, behavior
     call: dict[str, object] = {"id": 1, "tool": "Bash", "input": {"command": "make"}}
     if trusted is not None:
         call["trusted"] = trusted
-    (answer,) = run_check([json.dumps(call)], lambda root, home: LoadedSettings(waiting=(rule,)))
+    (answer,) = Checker(lambda root, home: LoadedSettings(waiting=(rule,))).run([json.dumps(call)])
     found = json.loads(answer)
     assert found["behavior"] == behavior
     warned = [(warning["type"], warning["rule"]) for warning in found["warnings"]]
@@ -529,12 +528,12 @@ def test_real_rules_that_wait_for_trust_are_named(trusted: bool | None, behavior
 @pytest.mark.parametrize("number", ["NaN", "-Infinity", "1e999"])
 def test_what_is_no_number_in_json_does_not_come_back(number: str) -> None:
     line = f'{{"id": {number}, "tool": "Read", "input": {{"file_path": "a"}}, "rules": {{}}}}'
-    (answer,) = run_check([line], _no_settings)
+    (answer,) = Checker(_no_settings).run([line])
     assert json.loads(answer, parse_constant=pytest.fail)["id"] is None
     assert "no JSON number" in answer
 
 
 def test_a_byte_order_mark_before_the_first_line_is_passed_over() -> None:
     line = '\ufeff{"id": 1, "tool": "Read", "input": {"file_path": "a"}, "rules": {}}\r\n'
-    (answer,) = run_check([line], _no_settings)
+    (answer,) = Checker(_no_settings).run([line])
     assert json.loads(answer)["behavior"] == "allow"

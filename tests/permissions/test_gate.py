@@ -397,10 +397,10 @@ def test_a_check_that_breaks_denies(engine: Engine) -> None:
 async def test_a_yes_does_not_outrun_a_deny_that_was_just_written(engine: Engine) -> None:
     d = door(engine, at_once("dialog", YES))
 
-    async def catch_up() -> None:
+    async def refresh_settings() -> None:
         d.set_rules(deny=["Bash(git push *)"])
 
-    d.gate.before_yes(catch_up)
+    d.gate.on_before_allow(refresh_settings)
     decision = await d.call("git push")
     assert (decision.behavior, decision.reason) == (Behavior.DENY, Reason.DENY_RULE)
 

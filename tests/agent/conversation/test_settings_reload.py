@@ -275,10 +275,10 @@ async def test_what_the_watcher_has_not_seen_yet_counts_before_a_yes(place: Plac
     place.write(allow("Bash(a)"))
     place.start()
     path = place.write({"permissions": {"deny": ["Bash(a)"]}})
-    await place.live.catch_up()
+    await place.live.refresh_settings()
     assert place.answer("a") is Behavior.DENY
     assert place.told == [("info", f"Settings loaded again ({path.name}).")]
-    await place.live.catch_up()
+    await place.live.refresh_settings()
     assert len(place.told) == 1
 
 
@@ -287,11 +287,11 @@ async def test_a_file_that_is_broken_when_a_yes_comes_is_told_once(place: Place)
     place.start()
     place.write('{"permissions": {"deny": [')
     for _ in range(2):
-        await place.live.catch_up()
+        await place.live.refresh_settings()
     assert place.answer("a") is Behavior.ALLOW
     assert len(place.told) == 1
     place.write({"permissions": {"deny": ["Bash(a)"]}})
-    await place.live.catch_up()
+    await place.live.refresh_settings()
     assert place.answer("a") is Behavior.DENY
 
 
@@ -324,10 +324,10 @@ async def test_one_change_that_several_notice_is_asked_about_and_told_once(
     place.write(allow("Bash(a)"))
     place.start(hook.approve)
     path = place.write({"permissions": {"deny": ["Bash(a)"]}})
-    first = asyncio.ensure_future(place.live.catch_up())
+    first = asyncio.ensure_future(place.live.refresh_settings())
     await hook.was_asked.wait()
     # Two more yes of the user, and the watcher: none of them goes on before it is decided.
-    others = [asyncio.ensure_future(place.live.catch_up()) for _ in range(2)]
+    others = [asyncio.ensure_future(place.live.refresh_settings()) for _ in range(2)]
     others.append(asyncio.ensure_future(place.live.changed([path])))
     await asyncio.sleep(0)
     assert not any(each.done() for each in others)
