@@ -2,7 +2,7 @@
 
 Order within one prompt (one `turn_id`): `MessageCommitted` of the user's message, then per model
 request `RequestStart`, deltas, `Complete`, `MessageCommitted`; then per tool call `ToolDispatch` …
-`ToolResult`; `Terminal` is always last, exactly once. Consumers subscribe through `agent.stream`.
+`ToolResult`; `Terminal` is always last, exactly once. Listeners: `agent.stream`.
 The terminal's input events are another bus and never appear here.
 """
 

@@ -1,105 +1,240 @@
-"""Fan-out of agent events through one bounded buffer per consumer.
+"""Fan-out of agent events: one `emit`, one bounded buffer per listener.
 
-A slow consumer slows the producer; nothing is dropped or reordered and memory does not grow
-(pattern "Bounded Buffer"). The loop produces, the screen, transcript, log and headless JSON
-consume.
+An event is recorded before any listener receives it. A slow listener slows the producer;
+nothing is dropped or reordered and memory does not grow (pattern "Bounded Buffer"). Producers are
+coroutines that await `emit`; the one async generator stands at the public edge
+(`agent.conversation.conversation`).
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from typing import Final
+import logging
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final, Literal
 
-from agent.events import AgentEvent
+from msgspec import Struct
+
+from agent.events import AgentEvent, Notice, Terminal
 
 DEFAULT_BUFFER_EVENTS: Final = 32
 
+Emit = Callable[[AgentEvent], Awaitable[None]]
+"""Returns once the event is recorded and every listener has room for more."""
+Record = Callable[[AgentEvent], Awaitable[Sequence[AgentEvent]]]
+"""Records an event and returns what goes in front of it; may wait only after it is recorded."""
+Show = Callable[[AgentEvent], Awaitable[Sequence[AgentEvent]]]
+"""Returns what takes the place of an event for one listener, in order."""
+Listener = Callable[[AgentEvent], None]
+Work = Callable[[], Awaitable[None]]
+
+_LOG: Final = logging.getLogger(__name__)
+
+
+async def discard(_event: AgentEvent) -> None:
+    """Drop an event: the `emit` of work that nobody follows."""
+
 
 class Subscription:
-    """One consumer's view of the stream, in order, from the moment it subscribed."""
+    """One listener's events, in order, from the moment it subscribed."""
 
-    def __init__(self, stream: EventStream, size: int) -> None:
-        """Made by `EventStream.subscribe`; `size` is in events."""
+    def __init__(self, size: int = DEFAULT_BUFFER_EVENTS, show: Show | None = None) -> None:
+        """Buffer `size` events before the producer waits; `show` None passes them as they are."""
+        self._size = size
+        self._show = show
+        self._events: deque[AgentEvent] = deque()
+        self._is_ended = False
+        self._ready = asyncio.Event()
+        self._room = asyncio.Event()
+        self._room.set()
+
+    def append(self, event: AgentEvent) -> None:
+        """Buffer an event, also where the buffer is full: whoever appends waits afterwards."""
+        if self._is_ended:
+            return
+        self._events.append(event)
+        self._ready.set()
+        if len(self._events) > self._size:
+            self._room.clear()
+
+    async def put(self, event: AgentEvent) -> None:
+        """Buffer what is shown of an event; cancelled meanwhile, the event itself."""
+        if self._show is None or self._is_ended:
+            self.append(event)
+            return
+        try:
+            shown = await self._show(event)
+        except asyncio.CancelledError:
+            self.append(event)
+            raise
+        for item in shown:
+            self.append(item)
+
+    async def wait_for_room(self) -> None:
+        """Return once the buffer holds no more than its size."""
+        await self._room.wait()
+
+    def end(self) -> None:
+        """Let the listener read what is buffered and then see the end."""
+        self._is_ended = True
+        self._ready.set()
+        self._room.set()
+
+    def leave(self) -> None:
+        """Drop what is buffered; the producer waits for this listener no longer."""
+        self.end()
+        self._events.clear()
+
+    async def next(self) -> AgentEvent | None:
+        """Return the next event, or None at the end."""
+        while not self._events:
+            if self._is_ended:
+                return None
+            self._ready.clear()
+            await self._ready.wait()
+        event = self._events.popleft()
+        if len(self._events) <= self._size:
+            self._room.set()
+        return event
+
+
+class StreamRun:
+    """Work in progress whose events are read with `next`."""
+
+    def __init__(
+        self,
+        stream: EventStream,
+        work: Work,
+        events: Subscription,
+        listeners: Sequence[Listener],
+    ) -> None:
+        """Start the work; made by `EventStream.start`."""
         self._stream = stream
-        self._buffer: asyncio.Queue[AgentEvent | None] = asyncio.Queue(maxsize=size)
-        self._closed = asyncio.Event()
+        self._events = events
+        self._task = asyncio.ensure_future(_produce(stream, work, listeners))
 
-    @property
-    def is_closed(self) -> bool:
-        """Whether the consumer has left."""
-        return self._closed.is_set()
+    async def next(self) -> AgentEvent | None:
+        """Return the next event, or None after the last. Raises what the work raised."""
+        event = await self._events.next()
+        if event is None:
+            await asyncio.wait({self._task})
+            self._task.result()
+        return event
 
-    async def put(self, event: AgentEvent | None) -> None:
-        """Wait for room, then hand over; return at once when the consumer left."""
-        if self.is_closed:
-            return
-        try:
-            self._buffer.put_nowait(event)
-            return
-        except asyncio.QueueFull:
-            pass
-        putting = asyncio.ensure_future(self._buffer.put(event))
-        leaving = asyncio.ensure_future(self._closed.wait())
-        try:
-            await asyncio.wait({putting, leaving}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            putting.cancel()
-            leaving.cancel()
-
-    def close(self) -> None:
-        """Leave: buffered events are dropped and the producer no longer waits for this consumer."""
-        self._closed.set()
-        self._stream.remove(self)
-
-    def drain(self) -> list[AgentEvent]:
-        """Return what is buffered right now without waiting; the end of the stream closes the
-        view."""
-        events: list[AgentEvent] = []
-        while not self._buffer.empty():
-            event = self._buffer.get_nowait()
-            if event is None:
-                self.close()
-                break
-            events.append(event)
-        return events
-
-    async def __aiter__(self) -> AsyncIterator[AgentEvent]:
-        """Yield events until the stream ends or the consumer leaves."""
-        try:
-            while not self.is_closed:
-                event = await self._buffer.get()
-                if event is None:
-                    return
-                yield event
-        finally:
-            self.close()
+    async def aclose(self) -> None:
+        """Leave; work that is not done is cancelled and awaited."""
+        self._events.leave()
+        self._task.cancel()
+        await asyncio.wait({self._task})
+        self._stream.end()
+        if not self._task.cancelled() and (error := self._task.exception()) is not None:
+            _LOG.debug("a run that was left ended with an error", exc_info=error)
 
 
 class EventStream:
-    """The producer's side: publish to every consumer, then close."""
+    """The events of one conversation; outside of a run they have no listener and are dropped."""
 
     def __init__(self) -> None:
-        """Start without consumers; publishing then costs nothing."""
+        """Start without listeners."""
+        self._order = asyncio.Lock()
         self._subscriptions: list[Subscription] = []
+        self._record: Record | None = None
 
-    def subscribe(self, size: int = DEFAULT_BUFFER_EVENTS) -> Subscription:
-        """Add a consumer with room for `size` events."""
-        subscription = Subscription(self, size)
+    def subscribe(
+        self, size: int = DEFAULT_BUFFER_EVENTS, show: Show | None = None
+    ) -> Subscription:
+        """Add a listener with a buffer of `size` events, until the end of the run."""
+        subscription = Subscription(size, show)
         self._subscriptions.append(subscription)
         return subscription
 
-    def remove(self, subscription: Subscription) -> None:
-        """Forget a consumer; unknown ones are ignored."""
-        if subscription in self._subscriptions:
-            self._subscriptions.remove(subscription)
+    def start(
+        self,
+        work: Work,
+        record: Record,
+        *,
+        show: Show | None = None,
+        listeners: Sequence[Listener] = (),
+    ) -> StreamRun:
+        """Start work that emits here; one run at a time.
 
-    async def publish(self, event: AgentEvent) -> None:
-        """Hand the event to every consumer, waiting for the slowest."""
-        for subscription in tuple(self._subscriptions):
-            await subscription.put(event)
+        Args:
+            work: ends the run when it returns or raises.
+            record: awaited for each event before anybody receives it.
+            show: of those who follow the run that is returned.
+            listeners: called for each event, each from a buffer of its own.
+        """
+        self._record = record
+        return StreamRun(self, work, self.subscribe(show=show), listeners)
 
-    async def close(self) -> None:
-        """End the stream: consumers see everything published before, then the end."""
-        for subscription in tuple(self._subscriptions):
-            await subscription.put(None)
+    async def emit(self, event: AgentEvent) -> None:
+        """Record the event, hand it to every listener, wait for the slowest.
+
+        Nothing follows the `Terminal` of the user's own agent. A cancellation loses no event: one
+        that was recorded is received as well.
+        """
+        async with self._order:
+            if self._record is None:
+                return
+            try:
+                first = await self._record(event)
+            except asyncio.CancelledError:
+                self._append(event)
+                raise
+            if isinstance(event, Terminal) and event.agent_id is None:
+                self._record = None
+            for notice in first:
+                self._append(notice)
+            for subscription in self._subscriptions:
+                await subscription.put(event)
+            for subscription in self._subscriptions:
+                await subscription.wait_for_room()
+
+    def end(self) -> None:
+        """End the run for every listener, behind what was emitted."""
+        self._record = None
+        for subscription in self._subscriptions:
+            subscription.end()
+        self._subscriptions = []
+
+    def _append(self, event: AgentEvent) -> None:
+        for subscription in self._subscriptions:
+            subscription.append(event)
+
+
+class TurnEvents(Struct, frozen=True):
+    """Where the events of one agent's turn go, and the two ids that each of them carries."""
+
+    emit: Emit
+    turn_id: str
+    agent_id: str | None = None
+
+    async def emit_all(self, events: Sequence[AgentEvent]) -> None:
+        """Emit events in order."""
+        for event in events:
+            await self.emit(event)
+
+    async def notice(self, level: Literal["info", "warning"], text: str) -> None:
+        """Emit a line for the user."""
+        await self.emit(Notice(self.turn_id, level, text, agent_id=self.agent_id))
+
+
+async def _produce(stream: EventStream, work: Work, listeners: Sequence[Listener]) -> None:
+    pumps = [asyncio.ensure_future(_pump(stream.subscribe(), listener)) for listener in listeners]
+    try:
+        await work()
+    finally:
+        stream.end()
+        if pumps:
+            await asyncio.wait(pumps)
+
+
+async def _pump(events: Subscription, listener: Listener) -> None:
+    """Call a listener for each event; one that raises is left out from then on."""
+    try:
+        while (event := await events.next()) is not None:
+            listener(event)
+    except Exception:  # noqa: BLE001 - isolation boundary: a defect costs the listener only
+        _LOG.exception("a listener of the event stream failed")
+        events.leave()

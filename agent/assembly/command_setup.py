@@ -114,7 +114,7 @@ def build_commands(
     return CommandParts(
         custom,
         registry,
-        Skills(registry, runner, mentions, scope, skill_hooks, shared.side),
+        Skills(registry, runner, mentions, scope, skill_hooks, shared.stream.emit),
         files,
         Expander(registry, runner, mentions, scope, hooks, skill_hooks, ready=ready),
         reading,

@@ -25,7 +25,7 @@ from agent.messages import Block, Message
 from agent.model.capabilities import known_capabilities
 from agent.model.client import ModelClient, ModelRequest
 from agent.recovery.retry import RequestSource, RetryPolicy
-from agent.tools.event_queue import SideEvents
+from agent.stream import Emit
 
 MAX_OUTPUT_TOKENS: Final = 32_000
 """Asked for per response; models that give less are asked for less."""
@@ -89,7 +89,7 @@ def build_managers(start: StartContext, shared: Shared, model: ModelParts) -> Co
         used=model.used,
         policy=model.policy,
         accounting=model.accounting,
-        side=shared.side,
+        emit=shared.stream.emit,
         is_automatic=lambda: start.settings.values.autoCompactEnabled is not False,
         window=lambda: start.settings.values.autoCompactWindow,
     )
@@ -102,7 +102,7 @@ class ContextSetup(Struct, frozen=True, kw_only=True):
     used: ModelInUse
     policy: Callable[[RequestSource], RetryPolicy]
     accounting: Accounting
-    side: SideEvents
+    emit: Emit
     is_automatic: Callable[[], bool]
     window: Callable[[], int | None]
     """Most tokens of the model's window to use, where the user wants fewer than there are."""
@@ -127,9 +127,9 @@ class ContextSetup(Struct, frozen=True, kw_only=True):
         prefix = prefix_tokens(system, tools)
         own = known_capabilities(model) if model is not None else None
 
-        def account(usage: Usage, model: str) -> None:
+        async def account(usage: Usage, model: str) -> None:
             turn_id = dispatch.turn_id()
-            self.side.emit(self.accounting.add_aside(usage, model, turn_id, agent_id))
+            await self.emit(self.accounting.add_aside(usage, model, turn_id, agent_id))
 
         def budget() -> ContextBudget:
             can = own or self.used.capabilities
@@ -146,7 +146,7 @@ class ContextSetup(Struct, frozen=True, kw_only=True):
                     lambda: replace(recovery, policy=self.policy(RequestSource.COMPACTION)),
                     turn_id=dispatch.turn_id,
                     account=account,
-                    on_event=self.side.emit,
+                    emit=self.emit,
                 ),
                 signed=EndpointSummaries(
                     self.client,
@@ -155,7 +155,7 @@ class ContextSetup(Struct, frozen=True, kw_only=True):
                     has_them=lambda: own is None and self.used.capabilities.signed_compaction,
                     turn_id=dispatch.turn_id,
                     account=account,
-                    on_event=self.side.emit,
+                    emit=self.emit,
                 ),
                 hooks=dispatch,
                 notes_on=notes_on,

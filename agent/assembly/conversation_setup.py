@@ -69,6 +69,7 @@ def build_conversation(
             gate=parts.permissions.gate,
             hooks=dispatch,
             ports=loop.ports,
+            stream=shared.stream,
             recorder=parts.recording.recorder,
             reminders=parts.commands.reminders(reminders),
             totals=model.used.totals,

@@ -100,7 +100,7 @@ def build_hooks(
         ports=HookPorts(
             env=start.env,
             ask_small_model=model.small.for_hooks,
-            run_hook_agent=HookAgent(late.ports, shared.side.emit),
+            run_hook_agent=HookAgent(late.ports, shared.stream.emit),
         ),
     )
     plugged, warnings = plugin_hooks(

@@ -70,7 +70,6 @@ async def build_loop(
         hooks=dispatch,
         services=tools.services,
         recorder=recorder,
-        side=shared.side,
         previews=shared.previews,
     )
     ports = LoopPorts(

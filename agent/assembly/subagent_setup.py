@@ -52,7 +52,7 @@ def build_subagents(
         instructions=prompt.instructions,
         managers=managers,
     )
-    return SubagentRunner(setup.build, shared.side)
+    return SubagentRunner(setup.build, shared.stream.emit)
 
 
 class SubagentSetup(Struct, frozen=True, kw_only=True):
@@ -94,7 +94,6 @@ class SubagentSetup(Struct, frozen=True, kw_only=True):
                 registry=tools,
                 hooks=hooks,
                 services=services,
-                side=None,
                 agent_type=spec.agent_type,
             ),
             hooks=hooks,

@@ -13,7 +13,7 @@ from agent.conversation.conversation import Conversation
 from agent.display import Display
 from agent.hook_events.file_events import HookSources
 from agent.loop.loop_ports import LoopPorts
-from agent.tools.event_queue import SideEvents
+from agent.stream import EventStream
 from agent.tools.services import ToolServices
 from agent.tools.shell.shells import ShellRegistry
 from agent.user_prompt import Prompt
@@ -58,6 +58,6 @@ class Shared(Struct, frozen=True):
     """By the identifier of a call that waits for permission."""
     env_files: list[Path] = field(default_factory=list)
     """Shell files that hooks wrote."""
-    side: SideEvents = field(default_factory=SideEvents)
+    stream: EventStream = field(default_factory=EventStream)
     shells: ShellRegistry = field(default_factory=ShellRegistry)
     background: BackgroundTasks = field(default_factory=BackgroundTasks)

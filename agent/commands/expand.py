@@ -6,7 +6,7 @@ so that history, titles and rewinding show what the user wrote.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -16,16 +16,17 @@ from agent.abort import AbortController, AbortSignal
 from agent.commands.arguments import Arguments, substitute, uses_arguments
 from agent.commands.errors import CommandError
 from agent.commands.registry import CommandRegistry, split_command
-from agent.commands.shell_output import ShellOutput, run_shell_part
+from agent.commands.shell_output import run_shell_part
 from agent.commands.skill_hooks import SkillHooks
 from agent.commands.spec import PromptCommand, Template
 from agent.commands.template import ShellPart, parse_template
 from agent.commands.turn_scope import TurnScope
-from agent.events import AgentEvent, Notice
+from agent.events import Notice
 from agent.files.mentions import MentionReader
 from agent.hook_events.dispatch import HookDispatch
 from agent.messages import Message, user_message
-from agent.prompt.expansion import ExpandedPrompt, Expansion, PromptExpander
+from agent.prompt.expansion import ExpandedPrompt, PromptExpander
+from agent.stream import TurnEvents
 from agent.tools.call import CallPorts
 from agent.user_prompt import Prompt
 
@@ -59,9 +60,9 @@ class TemplateRunner:
         self._surround = surround
 
     async def run(
-        self, template: Template, arguments: str, turn_id: str, abort: AbortSignal
-    ) -> AsyncIterator[AgentEvent | TemplateText]:
-        """Yield the events of commands inside it, then the text."""
+        self, template: Template, arguments: str, events: TurnEvents, abort: AbortSignal
+    ) -> TemplateText:
+        """Return the text; the events of commands inside it go to `events`."""
         given = Arguments(
             arguments, template.argument_names, template.first_argument, self._variables(template)
         )
@@ -74,21 +75,15 @@ class TemplateRunner:
                 own.append(text)
                 continue
             command = substitute(part.command, given)
-            output = ShellOutput("", "it did not run")
-            async for event in run_shell_part(command, self._calls(), turn_id, abort):
-                if isinstance(event, ShellOutput):
-                    output = event
-                else:
-                    yield event
+            output = await run_shell_part(command, self._calls(), events, abort)
             if output.refusal:
-                yield TemplateText("", (), f"`{command}` was not run: {output.refusal}")
-                return
+                return TemplateText("", (), f"`{command}` was not run: {output.refusal}")
             pieces.append(output.text)
         text = "".join(pieces)
         if arguments and not uses_arguments(template.body, template.argument_names):
             text = f"{text}\n\nARGUMENTS: {arguments}"
             own.append(arguments)
-        yield TemplateText(text[:MAX_TEXT_CHARS], tuple(own))
+        return TemplateText(text[:MAX_TEXT_CHARS], tuple(own))
 
     def _variables(self, template: Template) -> dict[str, str]:
         values = {
@@ -125,46 +120,41 @@ class Expander:
         self._skill_hooks = skill_hooks
         self._ready = ready
 
-    async def expand(self, prompt: Prompt, turn_id: str, abort: AbortSignal) -> Expansion:
-        """Yield events, and at last what goes before the prompt, or why it is not sent."""
+    async def expand(
+        self, prompt: Prompt, events: TurnEvents, abort: AbortSignal
+    ) -> ExpandedPrompt:
+        """Return what goes before the prompt, or why it is not sent."""
         await self._ready()
         command, arguments = self._command(prompt)
         if command is None:
-            attached = await self._mentions.attach([prompt.text], turn_id, abort)
-            for note in attached.notes:
-                yield Notice(turn_id, note.level, note.text)
-            yield ExpandedPrompt(attached.messages)
-            return
+            return ExpandedPrompt(await self._attach([prompt.text], events, abort))
         added, reason = await self._ask_hooks(command, arguments, prompt.text, abort)
-        for event in self._hooks.notices():
-            yield event
+        await events.emit_all(self._hooks.notices())
         if reason is not None:
-            yield ExpandedPrompt(blocked=reason)
-            return
+            return ExpandedPrompt(blocked=reason)
         try:
             template = command.load()
         except CommandError as error:
-            yield ExpandedPrompt(blocked=str(error))
-            return
+            return ExpandedPrompt(blocked=str(error))
         self._skill_hooks.use(command, template)
-        for event in self._hooks.notices():
-            yield event
+        await events.emit_all(self._hooks.notices())
         await self._scope.enter(template)
-        done = TemplateText("", ())
-        async for step in self._runner.run(template, arguments, turn_id, abort):
-            if isinstance(step, TemplateText):
-                done = step
-            else:
-                yield step
+        done = await self._runner.run(template, arguments, events, abort)
         if done.refusal:
-            yield ExpandedPrompt(blocked=f"/{command.meta.name}: {done.refusal}")
-            return
-        attached = await self._mentions.attach(done.own_words, turn_id, abort)
-        for note in attached.notes:
-            yield Notice(turn_id, note.level, note.text)
+            return ExpandedPrompt(blocked=f"/{command.meta.name}: {done.refusal}")
+        attached = await self._attach(done.own_words, events, abort)
         context = (user_message(added, origin="hook"),) if added else ()
         told = command_message(command, done.text, agent=template.agent)
-        yield ExpandedPrompt((*attached.messages, *context, told))
+        return ExpandedPrompt((*attached, *context, told))
+
+    async def _attach(
+        self, texts: Sequence[str], events: TurnEvents, abort: AbortSignal
+    ) -> tuple[Message, ...]:
+        """Return the files that texts mention."""
+        attached = await self._mentions.attach(texts, events.turn_id, abort)
+        for note in attached.notes:
+            await events.notice(note.level, note.text)
+        return attached.messages
 
     async def expand_queued(self, prompt: Prompt) -> tuple[Message | Notice, ...] | None:
         """Return what goes before a prompt that joins a running turn; None for commands."""

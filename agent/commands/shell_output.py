@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import uuid
-from collections.abc import AsyncIterator
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from agent.abort import AbortSignal
-from agent.events import AgentEvent
 from agent.messages import ToolUse
+from agent.stream import TurnEvents
 from agent.tools.call import CallOutcome, CallPorts
-from agent.tools.event_queue import Emitter
 from agent.tools.lifecycle import run_call
 
 
@@ -26,28 +23,14 @@ class ShellOutput(Struct, frozen=True):
 
 
 async def run_shell_part(
-    command: str, ports: CallPorts, turn_id: str, abort: AbortSignal
-) -> AsyncIterator[AgentEvent | ShellOutput]:
-    """Yield the events of a Bash call, then its output; rules, hooks and the user are asked.
+    command: str, ports: CallPorts, events: TurnEvents, abort: AbortSignal
+) -> ShellOutput:
+    """Run a command as a Bash call and return its output; rules, hooks and the user are asked.
 
     The call is no part of the history: the model sees its output inside the command's text.
     """
     call = ToolUse(f"command_{uuid.uuid4().hex[:16]}", "Bash", {"command": command})
-    emitter = Emitter(turn_id, None)
-    running = asyncio.ensure_future(run_call(call, replace(ports, recorder=None), emitter, abort))
-    running.add_done_callback(lambda _: emitter.wake())
-    try:
-        while not running.done():
-            await emitter.wait()
-            for event in emitter.drain():
-                yield event
-        for event in emitter.drain():
-            yield event
-        yield _output(running.result())
-    finally:
-        if not running.done():
-            running.cancel()
-            await asyncio.wait({running})
+    return _output(await run_call(call, replace(ports, recorder=None), events, abort))
 
 
 def _output(outcome: CallOutcome) -> ShellOutput:

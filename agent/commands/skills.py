@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Final
 
 from agent.abort import AbortSignal
 from agent.commands.errors import CommandError
-from agent.commands.expand import TemplateRunner, TemplateText
+from agent.commands.expand import TemplateRunner
 from agent.commands.registry import CommandRegistry
 from agent.commands.skill_hooks import SkillHooks
 from agent.commands.spec import PromptCommand
 from agent.commands.turn_scope import TurnScope
 from agent.files.mentions import MentionReader
 from agent.messages import text_block
+from agent.stream import Emit, TurnEvents
 from agent.tools.base import ToolError
-from agent.tools.event_queue import SideEvents
 from agent.tools.services import SkillPort, SkillText
 
 MAX_LIST_CHARS: Final = 12_000
@@ -31,15 +31,15 @@ class Skills:
         mentions: MentionReader,
         scope: TurnScope,
         skill_hooks: SkillHooks,
-        side: SideEvents,
+        emit: Emit,
     ) -> None:
-        """`side` takes the events of commands that a skill runs."""
+        """`emit` takes the events of commands that a skill runs."""
         self._registry = registry
         self._runner = runner
         self._mentions = mentions
         self._scope = scope
         self._skill_hooks = skill_hooks
-        self._side = side
+        self._emit = emit
         self._told: str | None = None
 
     def names(self) -> tuple[str, ...]:
@@ -58,12 +58,8 @@ class Skills:
         # The turn goes on with the model that asked; only rules are added.
         self._scope.add_rules(template)
         self._skill_hooks.use(command, template)
-        done = TemplateText("", ())
-        async for step in self._runner.run(template, arguments, turn_id, abort):
-            if isinstance(step, TemplateText):
-                done = step
-            else:
-                self._side.emit(step)
+        events = TurnEvents(self._emit, turn_id)
+        done = await self._runner.run(template, arguments, events, abort)
         if done.refusal:
             raise ToolError(done.refusal)
         attached = await self._mentions.attach(done.own_words, turn_id, abort)

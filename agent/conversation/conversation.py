@@ -8,35 +8,36 @@ Made by `agent.assembly.assemble`. Next: `agent.conversation.prompt_opening`, `a
 from __future__ import annotations
 
 import asyncio
-import logging
 import uuid
 from collections.abc import AsyncGenerator, Callable, Iterable
-from contextlib import AsyncExitStack, aclosing
+from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from agent.abort import AbortController, AbortSignal
 from agent.commands.service import CommandService
 from agent.conversation.conversation_ports import ConversationParts
 from agent.conversation.conversation_view import ConversationState, ConversationView
-from agent.conversation.prompt_opening import Opened, open_prompt, open_wake
+from agent.conversation.prompt_opening import open_prompt, open_wake
 from agent.conversation.rewinding import Rewinding
 from agent.errors import SwitchRefused
 from agent.events import AgentEvent, ErrorEvent, MessageCommitted, Notice, Terminal
 from agent.history import HistoryPart
-from agent.loop.background_step import SideWork
 from agent.loop.loop import AgentLoop
 from agent.memory.context_breakdown import ContextBreakdown, picture
 from agent.messages import Message
 from agent.model.client import Effort
 from agent.model.endpoint import expand_alias
 from agent.session.rewind import RewindPoint
+from agent.stream import StreamRun, TurnEvents
 from agent.user_prompt import Prompt
 from permissions.base.process.background_tasks import BackgroundTasks
 from permissions.mode import Mode
 
 if TYPE_CHECKING:
     from agent.session.checkpoints.checkpoint import Preview, Restored
+
+_NO_COMPACTION: Final = "Nothing can be compacted right now."
 
 
 class Conversation(ConversationView):
@@ -52,6 +53,7 @@ class Conversation(ConversationView):
         )
         self._rewinding = Rewinding(self._state, parts.recorder, parts.totals, parts.checkpoints)
         self._events: AsyncGenerator[AgentEvent, None] | None = None
+        self._loop: AgentLoop | None = None
         self._starting: asyncio.Future[None] | None = None
         self._start_abort = AbortController()
         self._session_started = False
@@ -201,103 +203,119 @@ class Conversation(ConversationView):
         return self.hooks.runner.background.has_wake
 
     def wake(self) -> AsyncGenerator[AgentEvent, None]:
-        """Let the model hear what background hooks brought, as a prompt that nobody typed."""
-        return self._work(None)
+        """Give the model what background hooks brought, as a prompt that nobody typed."""
+        return self._follow(self._prompt_work(None))
 
     def run(self, prompt: Prompt) -> AsyncGenerator[AgentEvent, None]:
         """Work on one prompt and yield its events; `Terminal` is the last."""
-        return self._work(prompt)
+        return self._follow(self._prompt_work(prompt))
 
-    async def _work(self, prompt: Prompt | None) -> AsyncGenerator[AgentEvent, None]:
+    def _follow(
+        self, begin: Callable[[AbortController], StreamRun], *, busy: str | None = None
+    ) -> AsyncGenerator[AgentEvent, None]:
+        events = self._yield_events(begin, busy)
+        if not self.is_running:
+            self._events = events
+        return events
+
+    async def _yield_events(
+        self, begin: Callable[[AbortController], StreamRun], busy: str | None
+    ) -> AsyncGenerator[AgentEvent, None]:
+        """Yield the events of some work: the one generator between the loop and its listeners."""
         if self.is_running:
-            raise RuntimeError("a prompt is running; queue this one")
-        parts, recorder = self._parts, self._parts.recorder
+            if busy is None:
+                raise RuntimeError("a prompt is running; queue this one")
+            yield Notice(self.turn_id, "warning", busy)
+            return
         abort = self._state.abort = AbortController()
-        turn_id = self._state.turn_id = uuid.uuid4().hex
-        # An overload passes: each prompt begins with the model that was chosen.
-        self.recovery.fallen_back_to = None
-        terminal: Terminal | None = None
+        run = begin(abort)
         try:
-            if prompt is not None:
-                await recorder.prompt(turn_id, prompt.text)
-                await self._recorded(prompt.uid)
-            events = self._events = self._run(prompt, turn_id, abort)
-            async for event in events:
-                if isinstance(event, Terminal) and event.agent_id is None:
-                    terminal = event
-                await recorder.event(event, self.messages)
-                if isinstance(event, MessageCommitted):
-                    await self._recorded(event.message.uid)
-                if event.type == "tool_result" and event.name == "TodoWrite":
-                    await recorder.todos(self.todos)
-                for text in (recorder.take_complaint(), parts.totals.take_notice()):
-                    if text is not None:
-                        yield Notice(turn_id, "warning", text)
-                parts.observe(event)
-                if not parts.display.is_active:
-                    yield event
-                    continue
-                async for shown in parts.display.shown(event, abort.signal):
-                    yield shown
-        except Exception as error:
-            if terminal is None:
-                yield ErrorEvent(turn_id, "internal", f"{type(error).__name__}: {error}")
-                terminal = Terminal(turn_id, "error", f"{type(error).__name__}: {error}")
-                await recorder.event(terminal, self.messages)
-                yield terminal
-            else:
-                logging.getLogger(__name__).warning("after the end of a prompt", exc_info=True)
+            while (event := await run.next()) is not None:
+                yield event
         finally:
-            if terminal is not None and terminal.reason == "completed":
-                parts.after_prompt(self.messages)
-            if parts.expander is not None:
-                await parts.expander.end_turn()
+            await run.aclose()
             self._state.abort = self.hooks.abort = None
 
-    async def _run(
-        self, prompt: Prompt | None, turn_id: str, abort: AbortController
-    ) -> AsyncGenerator[AgentEvent, None]:
-        for event in await self._started(abort.signal):
-            yield event
+    def _prompt_work(self, prompt: Prompt | None) -> Callable[[AbortController], StreamRun]:
+        def begin(abort: AbortController) -> StreamRun:
+            parts = self._parts
+            turn_id = self._state.turn_id = uuid.uuid4().hex
+            # An overload passes: each prompt begins with the model that was chosen.
+            self.recovery.fallen_back_to = None
+            return parts.stream.start(
+                lambda: self._work(prompt, TurnEvents(parts.stream.emit, turn_id), abort),
+                self._record,
+                show=lambda event: parts.display.shown(event, abort.signal),
+                listeners=(parts.observe,),
+            )
+
+        return begin
+
+    async def _work(
+        self, prompt: Prompt | None, events: TurnEvents, abort: AbortController
+    ) -> None:
+        parts = self._parts
+        try:
+            try:
+                if prompt is not None:
+                    await parts.recorder.prompt(events.turn_id, prompt.text)
+                    await self._recorded(prompt.uid)
+                end = await self._answer(prompt, events, abort)
+            except Exception as error:  # noqa: BLE001 - isolation boundary: the program goes on
+                text = f"{type(error).__name__}: {error}"
+                await events.emit(ErrorEvent(events.turn_id, "internal", text))
+                end = Terminal(events.turn_id, "error", text)
+            await events.emit(end)
+            if end.reason == "completed":
+                parts.after_prompt(self.messages)
+        finally:
+            if parts.expander is not None:
+                await parts.expander.end_turn()
+
+    async def _answer(
+        self, prompt: Prompt | None, events: TurnEvents, abort: AbortController
+    ) -> Terminal:
+        await events.emit_all(await self._started(abort.signal))
         self.hooks.abort = abort.signal
-        self.hooks.begin_turn(turn_id, prompt.uid if prompt is not None else None)
-        new: tuple[Message, ...] | None = None
-        opening = (
-            open_prompt(self._parts, self._state, prompt, abort.signal)
-            if prompt is not None
-            else open_wake(self._parts, turn_id)
-        )
-        async with aclosing(opening) as items:
-            async for item in items:
-                if isinstance(item, Opened):
-                    new = item.new
-                else:
-                    yield item
-        if new is None:
-            return
-        loop = AgentLoop(
+        self.hooks.begin_turn(events.turn_id, prompt.uid if prompt is not None else None)
+        if prompt is not None:
+            new = await open_prompt(self._parts, self._state, prompt, events, abort.signal)
+        else:
+            new = await open_wake(self._parts, events)
+        if isinstance(new, Terminal):
+            return new
+        loop = self._loop = AgentLoop(
             self._parts.ports,
-            turn_id=turn_id,
+            events,
             max_turns=self._parts.max_turns,
             token_budget=self._parts.token_budget,
         )
-        events = loop.run(self.messages, new, abort)
         try:
-            async for event in events:
-                self._state.messages = loop.messages
-                yield event
+            return await loop.run(self.messages, new, abort)
         finally:
-            await events.aclose()
-            await self._keep_synthetic(turn_id, loop)
+            self._loop = None
+            await self._record_synthetic(events.turn_id, loop.messages)
 
-    async def _keep_synthetic(self, turn_id: str, loop: AgentLoop) -> None:
+    async def _record(self, event: AgentEvent) -> list[AgentEvent]:
+        """Record an event before anybody receives it; return notices that go in front of it."""
+        parts, recorder = self._parts, self._parts.recorder
+        if self._loop is not None and event.agent_id is None:
+            self._state.messages = self._loop.messages
+        await recorder.event(event, self.messages)
+        if isinstance(event, MessageCommitted):
+            await self._recorded(event.message.uid)
+        if event.type == "tool_result" and event.name == "TodoWrite":
+            await recorder.todos(self.todos)
+        notices = (recorder.take_complaint(), parts.totals.take_notice())
+        return [Notice(self.turn_id, "warning", text) for text in notices if text is not None]
+
+    async def _record_synthetic(self, turn_id: str, messages: tuple[Message, ...]) -> None:
         """Record what the loop added while it was being abandoned."""
-        known = len(self.messages)
-        if loop.messages[:known] == self.messages:
-            for message in loop.messages[known:]:
-                committed = MessageCommitted(turn_id, message)
-                await self._parts.recorder.event(committed, loop.messages)
-        self._state.messages = loop.messages or self.messages
+        recorded = len(self.messages)
+        if messages[:recorded] == self.messages:
+            for message in messages[recorded:]:
+                await self._parts.recorder.event(MessageCommitted(turn_id, message), messages)
+        self._state.messages = messages or self.messages
 
     # -- back in time -----------------------------------------------------------------------
 
@@ -348,48 +366,43 @@ class Conversation(ConversationView):
             measured=self.context_tokens,
         )
 
-    async def compact(
+    def compact(
         self, focus: str = "", part: HistoryPart | None = None
     ) -> AsyncGenerator[AgentEvent, None]:
         """Summarise the history now, or a part of it, by the user's wish."""
+
+        def begin(abort: AbortController) -> StreamRun:
+            self.hooks.abort = abort.signal
+            events = TurnEvents(self._parts.stream.emit, uuid.uuid4().hex)
+            return self._parts.stream.start(
+                lambda: self._compact(focus, part, events, abort.signal), self._record
+            )
+
+        return self._follow(begin, busy=_NO_COMPACTION)
+
+    async def _compact(
+        self, focus: str, part: HistoryPart | None, events: TurnEvents, abort: AbortSignal
+    ) -> None:
         context = self._parts.ports.context
-        turn_id = uuid.uuid4().hex
-        if context is None or self.is_running:
-            yield Notice(turn_id, "warning", "Nothing can be compacted right now.")
+        if context is None:
+            await events.notice("warning", _NO_COMPACTION)
             return
-        signal = AbortController()
-        self._state.abort = signal
-        self.hooks.abort = signal.signal
-        try:
-            wish = (
-                context.by_wish(self.messages, focus, signal.signal)
-                if part is None
-                else context.part_by_wish(self.messages, part, signal.signal)
-            )
-            work = SideWork(
-                wish,
-                self._parts.ports.calls.side,
-                turn_id=turn_id,
-            )
-            async for event in work.events():
-                await self._parts.recorder.event(event, self.messages)
-                yield event
-            step = work.result
-            if step is None:
-                text = "There is nothing to compact yet."
-                if signal.signal.aborted:
-                    text = "Interrupted: the conversation stays as it is."
-                yield Notice(turn_id, "info", text)
-                return
-            for text in step.notices:
-                yield Notice(turn_id, "info", text)
-            if step.event is not None:
-                self._state.messages = step.messages
-                self._parts.totals.context_tokens = step.event.tokens_after
-                await self._parts.recorder.event(step.event, self.messages)
-                yield step.event
-        finally:
-            self._state.abort = self.hooks.abort = None
+        if part is None:
+            step = await context.by_wish(self.messages, focus, abort)
+        else:
+            step = await context.part_by_wish(self.messages, part, abort)
+        if step is None:
+            text = "There is nothing to compact yet."
+            if abort.aborted:
+                text = "Interrupted: the conversation stays as it is."
+            await events.notice("info", text)
+            return
+        for text in step.notices:
+            await events.notice("info", text)
+        if step.event is not None:
+            self._state.messages = step.messages
+            self._parts.totals.context_tokens = step.event.tokens_after
+            await events.emit(step.event)
 
     # -- end --------------------------------------------------------------------------------
 

@@ -21,6 +21,7 @@ from agent.loop.loop_ports import LoopPorts
 from agent.messages import Message
 from agent.model.client import Effort
 from agent.prompt.expansion import PromptExpander
+from agent.stream import EventStream
 from agent.tools.shell.shells import ShellRegistry
 from agent.user_prompt import Prompt
 from permissions.gate import PermissionGate
@@ -149,6 +150,7 @@ class ConversationParts(Struct, frozen=True, kw_only=True):
     gate: PermissionGate
     hooks: HookDispatch
     ports: LoopPorts
+    stream: EventStream
     recorder: Recorder
     reminders: Reminders
     totals: Totals

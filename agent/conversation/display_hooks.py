@@ -7,7 +7,7 @@ grow with what a hook takes, so that hooks slow the text down by a fixed share a
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from typing import Final
 
 from msgspec import Struct
@@ -53,32 +53,27 @@ class MessageDisplay:
         """Whether events have to pass through `shown` at all."""
         return self._held is not None or self._hooks.runner.has(EVENT)
 
-    async def shown(self, event: AgentEvent, abort: AbortSignal) -> AsyncIterator[AgentEvent]:
-        """Yield what takes the place of an event, in order; usually the event itself."""
+    async def shown(self, event: AgentEvent, abort: AbortSignal) -> list[AgentEvent]:
+        """Return what takes the place of an event, in order; usually the event itself."""
         if event.agent_id is not None:
-            yield event
-            return
+            return [event]
         if not isinstance(event, TextDelta):
             if event.type == "tombstone":
                 self._held = None
-            if (last := await self._release_all(abort)) is not None:
-                yield last
-            yield event
-            return
+            return [*await self._release_all(abort), event]
         if not self.is_active:
-            yield event
-            return
+            return [event]
+        shown: list[AgentEvent] = []
         if self._held is not None and not _same_block(self._held.delta, event):
-            last = await self._release_all(abort)
-            if last is not None:
-                yield last
+            shown += await self._release_all(abort)
         if self._held is None:
             self._held = _Held(event)
         self._held.text += event.text
         lines = self._complete_lines()
         if lines and self._now() >= self._resting_until:
             self._held.text = self._held.text[len(lines) :]
-            yield await self._through_hooks(event, lines, final=False, abort=abort)
+            shown.append(await self._through_hooks(event, lines, final=False, abort=abort))
+        return shown
 
     def _complete_lines(self) -> str:
         """Return the lines that more text follows."""
@@ -86,11 +81,11 @@ class MessageDisplay:
         text = self._held.text
         return text[: text.rfind("\n", 0, len(text) - 1) + 1]
 
-    async def _release_all(self, abort: AbortSignal) -> TextDelta | None:
+    async def _release_all(self, abort: AbortSignal) -> list[TextDelta]:
         held, self._held = self._held, None
         if held is None or not held.text:
-            return None
-        return await self._through_hooks(held.delta, held.text, final=True, abort=abort)
+            return []
+        return [await self._through_hooks(held.delta, held.text, final=True, abort=abort)]
 
     async def _through_hooks(
         self, delta: TextDelta, text: str, *, final: bool, abort: AbortSignal

@@ -13,6 +13,7 @@ from agent.assembly.environment import Environment
 from agent.model.endpoint import ModelSetup
 from agent.options import RunOptions
 from agent.settings.load import Settings
+from agent.stream import discard
 from agent.subagents.hook_agent import HookAgent
 from permissions.base.files.temporary_folders import make_owned_folder
 
@@ -36,7 +37,7 @@ async def ask_agent(
         alone = replace(environment, agent_home=folder.path)
         assembled = await assemble(RunOptions(headless=True), alone, settings, setup, UserPorts())
         try:
-            agent = HookAgent(lambda: assembled.ports, lambda _: None)
+            agent = HookAgent(lambda: assembled.ports, discard)
             return await agent(prompt, system=system, model=model, max_turns=max_turns)
         finally:
             await assembled.conversation.aclose()

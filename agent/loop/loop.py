@@ -1,4 +1,4 @@
-"""The agent loop: a two-state machine as an async generator over `AgentEvent`.
+"""The agent loop: a two-state machine whose steps return the next state or the `Terminal`.
 
 Await the model's response; when it holds tool calls run them and go round, else stop. The state is
 replaced wholesale with a typed reason at every continue site, the history stays valid on every
@@ -8,15 +8,15 @@ path. Source: the pattern "agent-loop". Next: `agent.loop.model_turn` (one respo
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Sequence
+import logging
+from collections.abc import Sequence
 from typing import Final, assert_never
 
 from msgspec.structs import replace
 
 from agent.abort import AbortController, AbortSignal
-from agent.events import AgentEvent, Complete, ErrorEvent, Usage
+from agent.events import Complete, ErrorEvent, Terminal, Usage
 from agent.history import INTERRUPTED_NOTE, synthetic_results
-from agent.loop.background_step import SideWork
 from agent.loop.live_history import LiveHistory
 from agent.loop.loop_ports import ContextStep, LoopPorts
 from agent.loop.loop_state import LoopState
@@ -25,6 +25,7 @@ from agent.loop.stop_check import TurnEnd
 from agent.loop.tool_round import ToolRound
 from agent.messages import Message, tool_results_message, user_message
 from agent.recovery.classify import FailureKind
+from agent.stream import TurnEvents
 
 MAX_OUTPUT_RECOVERIES: Final = 3
 MAX_PAUSES: Final = 10
@@ -32,33 +33,31 @@ CONTINUATION: Final = (
     "Your answer was cut off by the output limit. Continue exactly where it stopped, without "
     "repeating or apologising."
 )
+_LOG: Final = logging.getLogger(__name__)
 
 
 class AgentLoop:
-    """One prompt's run. Iterate `run`; `messages` is the valid history afterwards and at any
-    time."""
+    """One prompt's run. Await `run`; `messages` is the valid history afterwards and at any time."""
 
     def __init__(
         self,
         ports: LoopPorts,
+        events: TurnEvents,
         *,
-        turn_id: str,
-        agent_id: str | None = None,
         max_turns: int,
         token_budget: int | None = None,
     ) -> None:
         """`max_turns` counts model responses; `token_budget` output tokens."""
         self._ports = ports
-        self._turn_id = turn_id
-        self._agent_id = agent_id
-        self._history = LiveHistory(turn_id, agent_id)
-        self._tools = ToolRound(ports, self._history, max_turns=max_turns)
+        self._events = events
+        self._history = LiveHistory(events)
+        self._tools = ToolRound(ports, self._history, events, max_turns=max_turns)
         self._end = TurnEnd(
-            ports.hooks, self._history, max_turns=max_turns, token_budget=token_budget
+            ports.hooks, self._history, events, max_turns=max_turns, token_budget=token_budget
         )
         self._output_tokens = 0
         self._context_tokens = 0
-        self._step = 0
+        self._step_count = 0
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -67,225 +66,185 @@ class AgentLoop:
 
     async def run(
         self, history: tuple[Message, ...], new: Sequence[Message], abort: AbortController
-    ) -> AsyncGenerator[AgentEvent, None]:
-        """Yield events until the one `Terminal`; `new` is committed before the first request."""
+    ) -> Terminal:
+        """Work until the end and return it, not emitted yet; `new` is committed before the first
+        request."""
         self._history.messages = history
-        for message in new:
-            yield self._history.commit(message)
-        state = LoopState(messages=self.messages)
         try:
-            while True:
-                next_state: LoopState | None = None
-                async for item in self._step_once(state, abort):
-                    if isinstance(item, LoopState):
-                        next_state = item
-                    else:
-                        yield item
-                if next_state is None:
-                    return
-                state = next_state
+            for message in new:
+                await self._history.commit(message)
+            state: LoopState | Terminal = LoopState(messages=self.messages)
+            while isinstance(state, LoopState):
+                if state.transition is not None:
+                    _LOG.debug("next request: %s", state.transition.reason)
+                state = await self._step(state, abort)
+            return state
         finally:
-            # The generator may be abandoned anywhere: no call may stay open in the history.
+            # A run may be cancelled anywhere: no call may stay open in the history.
             self._history.close_open_calls(INTERRUPTED_NOTE)
 
     # -- one round --------------------------------------------------------------------------
 
-    async def _step_once(
-        self, state: LoopState, abort: AbortController
-    ) -> AsyncGenerator[AgentEvent | LoopState, None]:
-        """One model response and its tools: yields events, then the next state or a `Terminal`."""
-        signal = abort.signal
-        if signal.aborted:
-            for event in self._history.interrupted("aborted_streaming", state):
-                yield event
-            return
+    async def _step(self, state: LoopState, abort: AbortController) -> LoopState | Terminal:
+        """Take one model response and run its tools; return the next state or the end."""
+        if abort.signal.aborted:
+            return await self._history.interrupted("aborted_streaming", state)
         spent = self._ports.spent()
         if spent is not None:
-            yield self._history.notice("warning", spent)
-            yield self._history.terminal("budget_exceeded", state, spent)
-            return
-        if self._ports.context is not None:
-            work = self._beside(
-                self._ports.context.before_request(self.messages, self._context_tokens, signal)
-            )
-            async for event in work.events():
-                yield event
-            if work.result is not None:
-                for event in self._replaced(work.result):
-                    yield event
-        # Behind a compaction: its hooks add what the summary cannot know.
-        for text in self._ports.hooks.late_context():
-            yield self._history.commit(user_message(text, origin="hook"))
-        for text in self._ports.reports():
-            yield self._history.notice("info", text)
-            yield self._history.commit(user_message(text, origin="reminder"))
+            await self._events.notice("warning", spent)
+            return self._history.terminal("budget_exceeded", state, spent)
+        await self._prepare_request(abort.signal)
         state = replace(state, messages=self.messages)
-        self._step += 1
+        self._step_count += 1
         turn = ModelTurn(
             self._ports.client,
             self._ports.recovery,
             self._ports.request(state.messages),
-            turn_id=self._turn_id,
-            step=self._step,
-            agent_id=self._agent_id,
+            self._events,
+            step=self._step_count,
         )
-        async for event in turn.run(signal):
-            yield event
-        for event in self._ports.hooks.notices():
-            yield event
-        result = turn.result
-        assert result is not None
+        result = await turn.run(abort.signal)
+        await self._events.emit_all(self._ports.hooks.notices())
         match result:
             case Answered():
-                async for item in self._after_answer(state, result, abort):
-                    yield item
+                return await self._after_answer(state, result, abort)
             case Interrupted():
-                for event in self._after_interrupt(state, result):
-                    yield event
+                return await self._after_interrupt(state, result)
             case Failed():
-                async for item in self._after_failure(state, result, signal):
-                    yield item
+                return await self._after_failure(state, result, abort.signal)
             case _:
                 assert_never(result)
 
+    async def _prepare_request(self, signal: AbortSignal) -> None:
+        """Make room where the window is nearly full; commit what came in from the background."""
+        context = self._ports.context
+        if context is not None:
+            step = await context.before_request(self.messages, self._context_tokens, signal)
+            if step is not None:
+                await self._replace_history(step)
+        # Behind a compaction: its hooks add what the summary cannot know.
+        for text in self._ports.hooks.late_context():
+            await self._history.commit(user_message(text, origin="hook"))
+        for text in self._ports.reports():
+            await self._events.notice("info", text)
+            await self._history.commit(user_message(text, origin="reminder"))
+
     async def _after_answer(
         self, state: LoopState, answer: Answered, abort: AbortController
-    ) -> AsyncGenerator[AgentEvent | LoopState, None]:
-        needs_follow_up = bool(answer.tool_uses)
-        yield Complete(
-            self._turn_id,
-            answer.message.uid,
-            answer.stop_reason,
-            answer.usage,
-            agent_id=self._agent_id,
+    ) -> LoopState | Terminal:
+        await self._commit_answer(answer)
+        state = replace(state, messages=self.messages)
+        if answer.stop_reason == "refusal":
+            if answer.tool_uses:
+                results = synthetic_results(
+                    answer.tool_uses, "Not run: the model refused this turn."
+                )
+                await self._history.commit(tool_results_message(results))
+            detail = answer.stop_detail or "the model declined to answer"
+            return self._history.terminal("refusal", state, detail, turns=state.turn_count + 1)
+        if answer.tool_uses:
+            return await self._tools.run(state, answer.tool_uses, abort)
+        match answer.stop_reason:
+            case "pause_turn":
+                if state.pause_count < MAX_PAUSES:
+                    return state.advance("pause_turn")
+                detail = "the model paused too often"
+                return self._history.terminal(
+                    "completed", state, detail, turns=state.turn_count + 1
+                )
+            case "max_tokens":
+                if state.recovery_count < MAX_OUTPUT_RECOVERIES:
+                    note = user_message(CONTINUATION, origin="continuation")
+                    await self._history.commit(note)
+                    return state.advance("max_output_tokens_recovery", note)
+                await self._events.notice(
+                    "warning",
+                    "The answer hit the output limit again and was left as it is. "
+                    "Ask it to continue if something is missing.",
+                )
+            case "model_context_window_exceeded":
+                if answer.message.content:
+                    # Endpoints refuse a request that ends with an answer begun.
+                    await self._history.commit(user_message(CONTINUATION, origin="continuation"))
+                    state = replace(state, messages=self.messages)
+                return await self._after_overflow(state, "the context window is full", abort.signal)
+        text = answer.message.text
+        return await self._end.run(state, text, self._output_tokens, abort.signal)
+
+    async def _commit_answer(self, answer: Answered) -> None:
+        events = self._events
+        await events.emit(
+            Complete(
+                events.turn_id,
+                answer.message.uid,
+                answer.stop_reason,
+                answer.usage,
+                agent_id=events.agent_id,
+            )
         )
         if answer.message.content:
-            yield self._history.commit(answer.message)
+            await self._history.commit(answer.message)
         self._output_tokens += answer.usage.output_tokens
         self._context_tokens = answer.usage.prompt_tokens + answer.usage.output_tokens
-        yield self._account(answer.usage, answer.message.model)
-        state = replace(state, messages=self.messages)
+        await self._account(answer.usage, answer.message.model)
 
-        if answer.stop_reason == "refusal":
-            if needs_follow_up:
-                yield self._history.commit(
-                    tool_results_message(
-                        synthetic_results(answer.tool_uses, "Not run: the model refused this turn.")
-                    )
-                )
-            detail = answer.stop_detail or "the model declined to answer"
-            yield self._history.terminal("refusal", state, detail, turns=state.turn_count + 1)
-            return
-        if answer.stop_reason == "pause_turn" and not needs_follow_up:
-            if state.pause_count >= MAX_PAUSES:
-                yield self._history.terminal(
-                    "completed", state, "the model paused too often", turns=state.turn_count + 1
-                )
-                return
-            yield state.advance("pause_turn")
-            return
-        if needs_follow_up:
-            async for item in self._tools.run(state, answer.tool_uses, abort):
-                yield item
-            return
-        if answer.stop_reason == "max_tokens" and state.recovery_count < MAX_OUTPUT_RECOVERIES:
-            note = user_message(CONTINUATION, origin="continuation")
-            yield self._history.commit(note)
-            yield state.advance("max_output_tokens_recovery", note)
-            return
-        if answer.stop_reason == "max_tokens":
-            yield self._history.notice(
-                "warning",
-                "The answer hit the output limit again and was left as it is. "
-                "Ask it to continue if something is missing.",
-            )
-        if answer.stop_reason == "model_context_window_exceeded":
-            if answer.message.content:
-                # Endpoints refuse a request that ends with an answer begun.
-                yield self._history.commit(user_message(CONTINUATION, origin="continuation"))
-                state = replace(state, messages=self.messages)
-            async for item in self._overflow(state, "the context window is full", abort.signal):
-                yield item
-            return
-        text = answer.message.text
-        async for item in self._end.run(state, text, self._output_tokens, abort.signal):
-            yield item
-
-    def _after_interrupt(self, state: LoopState, result: Interrupted) -> list[AgentEvent]:
-        events: list[AgentEvent] = []
+    async def _after_interrupt(self, state: LoopState, result: Interrupted) -> Terminal:
         if result.message is not None:
-            events.append(self._history.commit(result.message))
+            await self._history.commit(result.message)
             if result.tool_uses:
-                events.append(
-                    self._history.commit(
-                        tool_results_message(synthetic_results(result.tool_uses, INTERRUPTED_NOTE))
-                    )
-                )
+                results = synthetic_results(result.tool_uses, INTERRUPTED_NOTE)
+                await self._history.commit(tool_results_message(results))
         if result.usage != Usage():
-            events.append(self._account(result.usage, None))
+            await self._account(result.usage, None)
         state = replace(state, messages=self.messages)
-        return [*events, *self._history.interrupted("aborted_streaming", state)]
+        return await self._history.interrupted("aborted_streaming", state)
 
     async def _after_failure(
         self, state: LoopState, result: Failed, signal: AbortSignal
-    ) -> AsyncGenerator[AgentEvent | LoopState, None]:
+    ) -> LoopState | Terminal:
+        detail = result.failure.message
         if result.failure.kind is FailureKind.CONTEXT_OVERFLOW:
-            async for item in self._overflow(state, result.failure.message, signal):
-                yield item
-            return
+            return await self._after_overflow(state, detail, signal)
         if result.message is not None and not result.message.tool_uses():
-            yield self._history.commit(result.message)
-        yield ErrorEvent(
-            self._turn_id,
-            str(result.failure.kind),
-            result.fail.text,
-            result.error.request_id,
-            agent_id=self._agent_id,
-        )
-        await self._ports.hooks.stop_failure(result.error.kind, result.failure.message)
-        for event in self._ports.hooks.notices():
-            yield event
-        yield self._history.terminal("error", state, result.failure.message)
+            await self._history.commit(result.message)
+        await self._fail(str(result.failure.kind), result.fail.text, result.error.request_id)
+        await self._ports.hooks.stop_failure(result.error.kind, detail)
+        await self._events.emit_all(self._ports.hooks.notices())
+        return self._history.terminal("error", state, detail)
 
-    async def _overflow(
+    async def _after_overflow(
         self, state: LoopState, detail: str, signal: AbortSignal
-    ) -> AsyncGenerator[AgentEvent | LoopState, None]:
-        """Compact once per session, else end: the guard lives in the context port."""
+    ) -> LoopState | Terminal:
+        """Compact once per session, else end: the guard is part of the context port."""
         context = self._ports.context
-        step = None
-        if context is not None:
-            work = self._beside(context.after_overflow(self.messages, signal))
-            async for event in work.events():
-                yield event
-            step = work.result
+        step = await context.after_overflow(self.messages, signal) if context is not None else None
         if step is not None:
-            for event in self._replaced(step):
-                yield event
-            yield replace(state, messages=self.messages).advance("reactive_compact_retry")
-            return
-        yield ErrorEvent(
-            self._turn_id,
+            await self._replace_history(step)
+            return replace(state, messages=self.messages).advance("reactive_compact_retry")
+        await self._fail(
             "prompt_too_long",
             f"The conversation no longer fits the model's window ({detail}). "
             "Use /compact to shorten it, /rewind to go back, or /clear to start afresh.",
-            agent_id=self._agent_id,
         )
         await self._ports.hooks.stop_failure("invalid_request", detail)
-        yield self._history.terminal("prompt_too_long", state, detail)
+        return self._history.terminal("prompt_too_long", state, detail)
 
     # -- pieces -----------------------------------------------------------------------------
 
-    def _beside(self, work: Awaitable[ContextStep | None]) -> SideWork[ContextStep | None]:
-        """Start context work so that its waits can be shown."""
-        return SideWork(
-            work, self._ports.calls.side, turn_id=self._turn_id, agent_id=self._agent_id
+    async def _fail(self, kind: str, text: str, request_id: str | None = None) -> None:
+        events = self._events
+        await events.emit(
+            ErrorEvent(events.turn_id, kind, text, request_id, agent_id=events.agent_id)
         )
 
-    def _replaced(self, step: ContextStep) -> list[AgentEvent]:
-        events: list[AgentEvent] = [self._history.notice("info", text) for text in step.notices]
+    async def _replace_history(self, step: ContextStep) -> None:
+        for text in step.notices:
+            await self._events.notice("info", text)
         if step.event is not None:
             self._context_tokens = step.event.tokens_after
-        return [*events, *self._history.replace(step.messages, step.event)]
+        await self._history.replace(step.messages, step.event)
 
-    def _account(self, usage: Usage, model: str | None) -> AgentEvent:
-        return self._ports.account(usage, model or "", self._turn_id, self._agent_id)
+    async def _account(self, usage: Usage, model: str | None) -> None:
+        events = self._events
+        update = self._ports.account(usage, model or "", events.turn_id, events.agent_id)
+        await events.emit(update)

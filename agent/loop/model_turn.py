@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import random
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from typing import Literal, assert_never
 
 from msgspec import Struct, field
@@ -21,7 +21,6 @@ from agent.abort import Aborted, AbortSignal, has_fired
 from agent.events import (
     AgentEvent,
     ModelFallback,
-    Notice,
     RequestStart,
     RetryScheduled,
     TextDelta,
@@ -44,6 +43,7 @@ from agent.recovery.breaker import Breakers
 from agent.recovery.classify import Failure, classify
 from agent.recovery.escalation import Degrade, Fail, RetryAfter, RetryState, SwitchModel, climb
 from agent.recovery.retry import RetryPolicy, heartbeat_chunks
+from agent.stream import TurnEvents
 
 
 class Recovery(Struct):
@@ -105,105 +105,103 @@ TurnResult = Answered | Interrupted | Failed
 
 
 class ModelTurn:
-    """One model response. Iterate `run`, then read `result`."""
+    """One model response. Await `run`."""
 
     def __init__(
         self,
         client: ModelClient,
         recovery: Recovery,
         request: ModelRequest,
+        events: TurnEvents,
         *,
-        turn_id: str,
         step: int,
-        agent_id: str | None,
     ) -> None:
         """`step` counts the model requests of the prompt, from 1."""
         self._client = client
         self._recovery = recovery
         self._request = request
-        self._turn_id = turn_id
+        self._events = events
         self._step = step
-        self._agent_id = agent_id
         self._uid = new_uid()
         self._calls: dict[int, tuple[str, str]] = {}
-        self.result: TurnResult | None = None
-        """Set when `run` has ended."""
+        self._has_deltas = False
 
-    async def run(self, abort: AbortSignal) -> AsyncIterator[AgentEvent]:
-        """Yield the events of this response, retries included."""
+    async def run(self, abort: AbortSignal) -> TurnResult:
+        """Emit the events of this response, retries included, and return how it ended."""
         state = RetryState()
-        started = self._recovery.monotonic()
-        if self._recovery.fallen_back_to is not None:
-            self._request = replace(self._request, model=self._recovery.fallen_back_to)
-        async for event in self._wait_for_breaker(abort):
-            yield event
+        recovery = self._recovery
+        started = recovery.monotonic()
+        if recovery.fallen_back_to is not None:
+            self._request = replace(self._request, model=recovery.fallen_back_to)
+        await self._wait_for_breaker(abort)
         while True:
             if abort.aborted:
-                self.result = Interrupted(None, (), Usage())
-                return
-            request = replace(self._request, without=self._request.without | self._recovery.without)
-            yield RequestStart(
-                self._turn_id,
-                self._step,
-                request.model,
-                state.attempts + 1,
-                agent_id=self._agent_id,
-            )
+                return Interrupted(None, (), Usage())
             fold = MessageBuilder(self._uid)
-            self._calls.clear()
-            error: ModelError | None = None
-            shown = False
-            reader = _Reader(self._client, request, abort)
-            try:
-                async for item in reader:
-                    fold.feed(item)
-                    for delta in self._deltas(item):
-                        shown = True
-                        yield delta
-            except ModelError as failed:
-                error = failed
-            finally:
-                await reader.aclose()
+            error = await self._attempt(fold, state.attempts + 1, abort)
             if has_fired(abort) and not fold.complete:
-                message, uses = self._partial(fold)
-                self.result = Interrupted(message, uses, fold.usage)
-                return
+                message, uses = _partial(fold)
+                return Interrupted(message, uses, fold.usage)
             if error is None and not fold.complete:
                 error = ModelError("cut", "The answer ended before it was whole.", phase="stream")
             if error is None:
-                self._recovery.breakers.succeeded(self._recovery.endpoint)
-                self.result = self._answered(fold)
-                return
-            failure = classify(error, now=self._recovery.wall_clock())
+                recovery.breakers.succeeded(recovery.endpoint)
+                return _answered(fold)
+            failure = classify(error, now=recovery.wall_clock())
             state, rung = climb(
                 state,
                 failure,
-                policy=self._recovery.policy,
-                rng=self._recovery.rng,
-                elapsed_s=self._recovery.monotonic() - started,
+                policy=recovery.policy,
+                rng=recovery.rng,
+                elapsed_s=recovery.monotonic() - started,
                 fallback_model=self._fallback(),
-                may_refresh=self._recovery.refresh is not None,
+                may_refresh=recovery.refresh is not None,
             )
             if isinstance(rung, Fail):
-                self._recovery.breakers.failed(
-                    self._recovery.endpoint, failure, self._recovery.monotonic()
-                )
-                message, _ = self._partial(fold)
-                self.result = Failed(rung, error, message)
-                return
-            if shown:
-                yield Tombstone(
-                    self._turn_id, self._uid, str(failure.kind), agent_id=self._agent_id
-                )
-                self._uid = new_uid()
-            async for event in self._act(rung, abort):
-                yield event
+                recovery.breakers.failed(recovery.endpoint, failure, recovery.monotonic())
+                return Failed(rung, error, _partial(fold)[0])
+            await self._withdraw(str(failure.kind))
+            await self._act(rung, abort)
 
-    async def _act(
-        self, rung: RetryAfter | SwitchModel | Degrade, abort: AbortSignal
-    ) -> AsyncIterator[AgentEvent]:
-        """Do what the ladder says before the next attempt; every wait is visible and ends at
-        Esc."""
+    async def _attempt(
+        self, fold: MessageBuilder, attempt: int, abort: AbortSignal
+    ) -> ModelError | None:
+        """Stream one answer into `fold`; return why that failed, or None."""
+        request = replace(self._request, without=self._request.without | self._recovery.without)
+        await self._emit(
+            RequestStart(
+                self._events.turn_id,
+                self._step,
+                request.model,
+                attempt,
+                agent_id=self._events.agent_id,
+            )
+        )
+        self._calls.clear()
+        self._has_deltas = False
+        reader = _Reader(self._client, request, abort)
+        try:
+            while (item := await reader.next()) is not None:
+                fold.feed(item)
+                delta = self._delta(item)
+                if delta is not None:
+                    self._has_deltas = True
+                    await self._emit(delta)
+        except ModelError as error:
+            return error
+        finally:
+            await reader.aclose()
+        return None
+
+    async def _withdraw(self, reason: str) -> None:
+        """Take back what a failed attempt has shown."""
+        if self._has_deltas:
+            agent_id = self._events.agent_id
+            await self._emit(Tombstone(self._events.turn_id, self._uid, reason, agent_id=agent_id))
+            self._uid = new_uid()
+
+    async def _act(self, rung: RetryAfter | SwitchModel | Degrade, abort: AbortSignal) -> None:
+        """Carry out a recovery before the next attempt; every wait is visible and ends at Esc."""
         match rung:
             case RetryAfter():
                 if rung.max_tokens is not None:
@@ -211,55 +209,54 @@ class ModelTurn:
                 if rung.refresh_credentials and self._recovery.refresh is not None:
                     with contextlib.suppress(Aborted):
                         await abort.race(self._recovery.refresh())
-                async for event in self._sleep(rung.delay_s, rung.attempt, rung.reason, abort):
-                    yield event
+                await self._sleep(rung.delay_s, rung.attempt, rung.reason, abort)
             case SwitchModel():
-                yield ModelFallback(
-                    self._turn_id,
-                    self._request.model,
-                    rung.model,
-                    rung.reason,
-                    agent_id=self._agent_id,
+                await self._emit(
+                    ModelFallback(
+                        self._events.turn_id,
+                        self._request.model,
+                        rung.model,
+                        rung.reason,
+                        agent_id=self._events.agent_id,
+                    )
                 )
                 self._request = replace(self._request, model=rung.model)
                 self._recovery.fallen_back_to = rung.model
             case Degrade():
                 self._recovery.without |= {rung.feature}
-                yield Notice(
-                    self._turn_id,
-                    "info",
-                    f"{rung.reason} It is left out from now on.",
-                    agent_id=self._agent_id,
-                )
+                await self._events.notice("info", f"{rung.reason} It is left out from now on.")
             case _:
                 assert_never(rung)
 
-    async def _sleep(
-        self, delay_s: float, attempt: int, reason: str, abort: AbortSignal
-    ) -> AsyncIterator[AgentEvent]:
+    async def _sleep(self, delay_s: float, attempt: int, reason: str, abort: AbortSignal) -> None:
+        policy = self._recovery.policy
         left = delay_s
         for chunk in heartbeat_chunks(delay_s) if delay_s > 0 else ():
-            yield RetryScheduled(
-                self._turn_id,
-                attempt,
-                None if self._recovery.policy.persistent else self._recovery.policy.max_retries + 1,
-                left,
-                reason,
-                agent_id=self._agent_id,
+            await self._emit(
+                RetryScheduled(
+                    self._events.turn_id,
+                    attempt,
+                    None if policy.persistent else policy.max_retries + 1,
+                    left,
+                    reason,
+                    agent_id=self._events.agent_id,
+                )
             )
             if await abort.sleep(chunk):
                 return
             left -= chunk
 
-    async def _wait_for_breaker(self, abort: AbortSignal) -> AsyncIterator[AgentEvent]:
+    async def _wait_for_breaker(self, abort: AbortSignal) -> None:
         recovery = self._recovery
         while not recovery.breakers.admit(recovery.endpoint, recovery.monotonic()):
             wait_s = recovery.breakers.get(recovery.endpoint).retry_at - recovery.monotonic()
             reason = "The endpoint failed several times in a row; giving it a moment."
-            async for event in self._sleep(max(0.1, wait_s), 1, reason, abort):
-                yield event
+            await self._sleep(max(0.1, wait_s), 1, reason, abort)
             if abort.aborted:
                 return
+
+    async def _emit(self, event: AgentEvent) -> None:
+        await self._events.emit(event)
 
     def _fallback(self) -> str | None:
         """Return the next model of the list; None at its end."""
@@ -267,80 +264,80 @@ class ModelTurn:
         rest = models[models.index(current) + 1 :] if current in models else models
         return next((model for model in rest if model != self._request.model), None)
 
-    def _deltas(self, event: ModelEvent) -> tuple[AgentEvent, ...]:
-        if isinstance(event, BlockStart):
-            if event.block.get("type") == "tool_use":
-                self._calls[event.index] = (
-                    str(event.block.get("id", "")),
-                    str(event.block.get("name", "")),
+    def _delta(self, event: ModelEvent) -> AgentEvent | None:
+        """Return what listeners receive for one event of the stream; None for nothing."""
+        match event:
+            case BlockStart(index, {"type": "tool_use", **block}):
+                self._calls[index] = (str(block.get("id", "")), str(block.get("name", "")))
+                return self._tool_delta(index, "")
+            case BlockStart(index, {"type": "text", "text": text}) if text:
+                return self._text_delta(index, str(text))
+            case BlockDelta(index, {"type": "text_delta", "text": text}) if text:
+                return self._text_delta(index, str(text))
+            case BlockDelta(index, {"type": "thinking_delta", "thinking": text}) if text:
+                events = self._events
+                return ThinkingDelta(
+                    events.turn_id, self._uid, index, str(text), agent_id=events.agent_id
                 )
-                return (self._tool_delta(event.index, ""),)
-            text = event.block.get("text")
-            if event.block.get("type") == "text" and text:
-                return (self._text_delta(event.index, str(text)),)
-            return ()
-        if not isinstance(event, BlockDelta):
-            return ()
-        delta = event.delta
-        match delta.get("type"):
-            case "text_delta" if delta.get("text"):
-                return (self._text_delta(event.index, str(delta["text"])),)
-            case "thinking_delta" if delta.get("thinking"):
-                return (
-                    ThinkingDelta(
-                        self._turn_id,
-                        self._uid,
-                        event.index,
-                        str(delta["thinking"]),
-                        agent_id=self._agent_id,
-                    ),
-                )
-            case "input_json_delta" if delta.get("partial_json") and event.index in self._calls:
-                return (self._tool_delta(event.index, str(delta["partial_json"])),)
+            case BlockDelta(index, {"type": "input_json_delta", "partial_json": text}) if (
+                text and index in self._calls
+            ):
+                return self._tool_delta(index, str(text))
             case _:
-                return ()
+                return None
 
     def _text_delta(self, index: int, text: str) -> TextDelta:
-        return TextDelta(self._turn_id, self._uid, index, text, agent_id=self._agent_id)
+        events = self._events
+        return TextDelta(events.turn_id, self._uid, index, text, agent_id=events.agent_id)
 
     def _tool_delta(self, index: int, partial_json: str) -> ToolInputDelta:
         tool_use_id, name = self._calls[index]
         return ToolInputDelta(
-            self._turn_id,
+            self._events.turn_id,
             self._uid,
             tool_use_id,
             name,
             partial_json,
-            agent_id=self._agent_id,
+            agent_id=self._events.agent_id,
         )
 
-    def _answered(self, fold: MessageBuilder) -> Answered:
-        details = fold.stop_details or {}
-        detail = ": ".join(
-            str(details[key]) for key in ("category", "explanation") if details.get(key)
-        )
-        return Answered(fold.message(), fold.tool_uses(), fold.stop_reason, detail, fold.usage)
 
-    def _partial(self, fold: MessageBuilder) -> tuple[Message | None, tuple[ToolUse, ...]]:
-        """Return what of an unfinished answer may stay: whole blocks, and the text so far."""
-        message = fold.message()
-        if fold.partial_text.strip():
-            text = text_block(fold.partial_text)
-            message = replace(message, content=(*message.content, text))
-        return (message if message.content else None), fold.tool_uses()
+def _answered(fold: MessageBuilder) -> Answered:
+    details = fold.stop_details or {}
+    detail = ": ".join(str(details[key]) for key in ("category", "explanation") if details.get(key))
+    return Answered(fold.message(), fold.tool_uses(), fold.stop_reason, detail, fold.usage)
 
 
-_END = object()
+def _partial(fold: MessageBuilder) -> tuple[Message | None, tuple[ToolUse, ...]]:
+    """Return what of an unfinished answer may stay: whole blocks, and the text so far."""
+    message = fold.message()
+    if fold.partial_text.strip():
+        text = text_block(fold.partial_text)
+        message = replace(message, content=(*message.content, text))
+    return (message if message.content else None), fold.tool_uses()
 
 
 class _Reader:
     """Reads the stream in a task of its own, so that an abort ends a silent connection at once."""
 
     def __init__(self, client: ModelClient, request: ModelRequest, abort: AbortSignal) -> None:
-        self._queue: asyncio.Queue[object] = asyncio.Queue(maxsize=32)
+        self._queue: asyncio.Queue[ModelEvent | ModelError | None] = asyncio.Queue(maxsize=32)
         self._abort = abort
         self._reading = asyncio.ensure_future(self._read(client, request))
         self._watching = asyncio.ensure_future(self._watch())
+
+    async def next(self) -> ModelEvent | None:
+        """Return the next event, or None at the end. Raises ModelError."""
+        item = await self._queue.get()
+        if isinstance(item, ModelError):
+            raise item
+        return item
+
+    async def aclose(self) -> None:
+        """End the connection."""
+        for task in (self._reading, self._watching):
+            task.cancel()
+        await asyncio.wait({self._reading, self._watching})
 
     async def _read(self, client: ModelClient, request: ModelRequest) -> None:
         try:
@@ -349,10 +346,10 @@ class _Reader:
         except ModelError as error:
             await self._queue.put(error)
         else:
-            await self._queue.put(_END)
+            await self._queue.put(None)
 
     async def _watch(self) -> None:
-        """End the reading when the abort fires, or when it broke in a way nobody foresaw."""
+        """End the reading when the abort fires, or when it failed in an unforeseen way."""
         aborted = asyncio.ensure_future(self._abort.wait())
         try:
             await asyncio.wait({aborted, self._reading}, return_when=asyncio.FIRST_COMPLETED)
@@ -360,7 +357,7 @@ class _Reader:
                 self._reading.cancel()
                 await asyncio.wait({self._reading})
             if self._reading.cancelled():
-                await self._queue.put(_END)
+                await self._queue.put(None)
                 return
             error = self._reading.exception()
             if error is not None:
@@ -369,17 +366,3 @@ class _Reader:
                 )
         finally:
             aborted.cancel()
-
-    async def __aiter__(self) -> AsyncIterator[ModelEvent]:
-        while True:
-            item = await self._queue.get()
-            if item is _END:
-                return
-            if isinstance(item, ModelError):
-                raise item
-            yield item  # type: ignore[misc]  # the queue holds events, errors and the end mark
-
-    async def aclose(self) -> None:
-        for task in (self._reading, self._watching):
-            task.cancel()
-        await asyncio.wait({self._reading, self._watching})

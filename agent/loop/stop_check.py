@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
-
 from msgspec.structs import replace
 
 from agent.abort import AbortSignal
-from agent.events import AgentEvent
+from agent.events import Terminal
 from agent.loop.live_history import LiveHistory
 from agent.loop.loop_ports import TurnHooks
 from agent.loop.loop_state import LoopState
 from agent.loop.token_budget import BudgetTracker, ContinueBudget, check_token_budget
 from agent.messages import user_message
+from agent.stream import TurnEvents
 from hooks.answers.outcome import EventOutcome
 
 
 class TurnEnd:
-    """Decides whether a prompt is done. Iterate `run` for each answer without calls."""
+    """Decides whether a prompt is done. Await `run` for each answer without calls."""
 
     def __init__(
         self,
         hooks: TurnHooks,
         history: LiveHistory,
+        events: TurnEvents,
         *,
         max_turns: int,
         token_budget: int | None = None,
@@ -30,13 +30,14 @@ class TurnEnd:
         """`max_turns` counts model responses; `token_budget` output tokens."""
         self._hooks = hooks
         self._history = history
+        self._events = events
         self._max_turns = max_turns
         self._budget = BudgetTracker(token_budget) if token_budget else None
 
     async def run(
         self, state: LoopState, text: str, output_tokens: int, signal: AbortSignal
-    ) -> AsyncGenerator[AgentEvent | LoopState, None]:
-        """Yield events, then the next state or a `Terminal`.
+    ) -> LoopState | Terminal:
+        """Return the next state or the end.
 
         Args:
             state: before this answer was counted.
@@ -47,45 +48,39 @@ class TurnEnd:
         history = self._history
         turns = state.turn_count + 1
         if signal.aborted:
-            for event in history.interrupted("aborted_streaming", state):
-                yield event
-            return
+            return await history.interrupted("aborted_streaming", state)
         outcome = await self._hooks.stop(text, active=state.stop_hook_blocks > 0, abort=signal)
-        for event in self._hooks.notices():
-            yield event
-        if outcome is not None:
-            if not outcome.continue_:
-                reason = outcome.stop_reason or ""
-                yield history.terminal("stop_hook_prevented", state, reason, turns=turns)
-                return
-            feedback = _feedback(outcome)
-            if feedback and outcome.proceeds is False:
-                if turns >= self._max_turns:
-                    yield history.terminal("max_turns", state, turns=turns)
-                    return
-                note = user_message(feedback, origin="hook")
-                yield history.commit(note)
-                following = state.advance("stop_hook_blocking", note, detail=feedback[:200])
-                yield replace(following, turn_count=turns)
-                return
+        await self._events.emit_all(self._hooks.notices())
+        if outcome is not None and not outcome.continue_:
+            reason = outcome.stop_reason or ""
+            return history.terminal("stop_hook_prevented", state, reason, turns=turns)
+        feedback = _feedback(outcome)
+        if feedback:
+            if turns >= self._max_turns:
+                return history.terminal("max_turns", state, turns=turns)
+            note = user_message(feedback, origin="hook")
+            await history.commit(note)
+            following = state.advance("stop_hook_blocking", note, detail=feedback[:200])
+            return replace(following, turn_count=turns)
         if self._budget is not None:
             verdict = check_token_budget(self._budget, output_tokens)
             if isinstance(verdict, ContinueBudget):
                 self._budget = verdict.tracker
                 note = user_message(verdict.nudge, origin="continuation")
-                yield history.commit(note)
-                yield state.advance("token_budget_continuation", note)
-                return
+                await history.commit(note)
+                return state.advance("token_budget_continuation", note)
         if not text.strip():
             # Otherwise the screen would stand still and look broken.
-            yield history.notice("info", "The model ended its answer without a word.")
-        yield history.terminal("completed", state, turns=turns)
+            await self._events.notice("info", "The model ended its answer without a word.")
+        return history.terminal("completed", state, turns=turns)
 
 
-def _feedback(outcome: EventOutcome) -> str:
+def _feedback(outcome: EventOutcome | None) -> str:
     """Return what the model is to go on with; empty for nothing.
 
     How often in a row that happens is limited by the engine: then the stop proceeds.
     """
+    if outcome is None or outcome.proceeds is not False:
+        return ""
     blocked = outcome.reason if outcome.decision in {"block", "deny"} else None
     return "\n".join(text for text in (blocked, outcome.additional_context) if text)

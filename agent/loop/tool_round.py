@@ -1,21 +1,20 @@
-"""The tools of one answer: run them, commit their results, and hear what hooks say of the lot.
+"""The tools of one answer: run them, commit their results, fire the hooks of the batch.
 
 Ends in the state of the next request or in a `Terminal`. Next: `agent.tools.dispatch`.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
-
 from msgspec.structs import replace
 
 from agent.abort import AbortController, has_fired
-from agent.events import AgentEvent, MessageCommitted, Notice
+from agent.events import AgentEvent, Notice, Terminal
 from agent.history import INTERRUPTED_FOR_TOOL_NOTE, INTERRUPTED_NOTE, synthetic_results
 from agent.loop.live_history import LiveHistory
 from agent.loop.loop_ports import LoopPorts
 from agent.loop.loop_state import LoopState
-from agent.messages import ToolUse, tool_results_message, user_message
+from agent.messages import Message, ToolUse, tool_results_message, user_message
+from agent.stream import TurnEvents
 from agent.tools.call import CallOutcome
 from agent.tools.dispatch import Dispatcher
 
@@ -23,70 +22,59 @@ Outcomes = list[tuple[ToolUse, CallOutcome]]
 
 
 class ToolRound:
-    """One answer's calls. Iterate `run`."""
+    """One answer's calls. Await `run`."""
 
-    def __init__(self, ports: LoopPorts, history: LiveHistory, *, max_turns: int) -> None:
+    def __init__(
+        self, ports: LoopPorts, history: LiveHistory, events: TurnEvents, *, max_turns: int
+    ) -> None:
         """`history` ends with the answer; `max_turns` counts model responses."""
         self._ports = ports
         self._history = history
+        self._events = events
         self._max_turns = max_turns
 
     async def run(
         self, state: LoopState, uses: tuple[ToolUse, ...], abort: AbortController
-    ) -> AsyncGenerator[AgentEvent | LoopState, None]:
-        """Yield events, then the next state or a `Terminal`."""
+    ) -> LoopState | Terminal:
+        """Run the calls and commit their results; return the next state or the end."""
         history = self._history
         turns = state.turn_count + 1
         if abort.signal.aborted:
-            yield history.commit(tool_results_message(synthetic_results(uses, INTERRUPTED_NOTE)))
-            for event in history.interrupted("aborted_streaming", state, turns=turns):
-                yield event
-            return
+            await history.commit(tool_results_message(synthetic_results(uses, INTERRUPTED_NOTE)))
+            return await history.interrupted("aborted_streaming", state, turns=turns)
         dispatcher = Dispatcher(
-            self._ports.calls, turn_id=history.turn_id, agent_id=history.agent_id
+            self._ports.calls, replace(self._events, emit=self._emit_with_hook_events)
         )
         try:
-            async for event in dispatcher.run(uses, abort):
-                yield event
-                for note in self._ports.hooks.notices():
-                    yield note
-        finally:
-            committed = self._commit_results(uses, dispatcher)
-        yield committed
-        for event in self._ports.hooks.notices():
-            yield event
+            await dispatcher.run(uses, abort)
+        except BaseException:
+            history.append(_results(uses, dispatcher))
+            raise
+        await history.commit(_results(uses, dispatcher))
+        await self._emit_hook_events()
         outcomes = [
             (use, dispatcher.outcomes[use.id]) for use in uses if use.id in dispatcher.outcomes
         ]
         state = replace(state, messages=history.messages)
         if has_fired(abort.signal):
-            for event in history.interrupted("aborted_tools", state, turns=turns):
-                yield event
-            return
+            return await history.interrupted("aborted_tools", state, turns=turns)
         stopped = next((outcome for _, outcome in outcomes if outcome.ends_turn), None)
-        if stopped is not None:
-            if stopped.stop_reason:
-                yield history.terminal(
-                    "stop_hook_prevented", state, stopped.stop_reason, turns=turns
-                )
-            else:
-                for event in history.interrupted(
-                    "aborted_tools", state, turns=turns, note=INTERRUPTED_FOR_TOOL_NOTE
-                ):
-                    yield event
-            return
-        async for item in self._go_on(state, outcomes, turns, abort):
-            yield item
+        if stopped is None:
+            return await self._go_on(state, outcomes, turns, abort)
+        if stopped.stop_reason:
+            return history.terminal("stop_hook_prevented", state, stopped.stop_reason, turns=turns)
+        return await history.interrupted(
+            "aborted_tools", state, turns=turns, note=INTERRUPTED_FOR_TOOL_NOTE
+        )
 
     async def _go_on(
         self, state: LoopState, outcomes: Outcomes, turns: int, abort: AbortController
-    ) -> AsyncGenerator[AgentEvent | LoopState, None]:
+    ) -> LoopState | Terminal:
         """Commit what goes to the model besides the results, and go round again."""
         history = self._history
         context = [text for _, outcome in outcomes for text in outcome.additional_context]
         batch = await self._ports.hooks.post_tool_batch(outcomes, abort.signal)
-        for event in self._ports.hooks.notices():
-            yield event
+        await self._emit_hook_events()
         if batch is not None:
             if batch.additional_context:
                 context.append(batch.additional_context)
@@ -94,40 +82,42 @@ class ToolRound:
                 reason = (
                     batch.stop_reason or batch.reason or "a PostToolBatch hook stopped the turn"
                 )
-                yield history.terminal("stop_hook_prevented", state, reason, turns=turns)
-                return
+                return history.terminal("stop_hook_prevented", state, reason, turns=turns)
         if context:
-            yield history.commit(user_message("\n\n".join(context), origin="hook"))
+            await history.commit(user_message("\n\n".join(context), origin="hook"))
         if self._ports.after_calls is not None:
             for text in await self._ports.after_calls(outcomes):
-                yield history.commit(user_message(text, origin="reminder"))
-            for event in self._ports.hooks.notices():
-                yield event
+                await history.commit(user_message(text, origin="reminder"))
+            await self._emit_hook_events()
         queued = await self._ports.queued()
         for item in queued:
             if isinstance(item, Notice):
-                yield replace(item, turn_id=history.turn_id)
+                await self._events.emit(replace(item, turn_id=self._events.turn_id))
             else:
-                yield history.commit(item)
+                await history.commit(item)
         state = replace(state, messages=history.messages)
         if turns >= self._max_turns:
             detail = f"the limit of {self._max_turns} turns is reached"
-            yield history.terminal("max_turns", state, detail, turns=turns)
-            return
-        yield state.advance("queued_prompt" if queued else "next_turn")
+            return history.terminal("max_turns", state, detail, turns=turns)
+        return state.advance("queued_prompt" if queued else "next_turn")
 
-    def _commit_results(
-        self, uses: tuple[ToolUse, ...], dispatcher: Dispatcher
-    ) -> MessageCommitted:
-        """Commit one result per call, in call order; calls that never started get a synthetic
-        one."""
-        blocks = []
-        for use in uses:
-            outcome = dispatcher.outcomes.get(use.id)
-            if outcome is not None:
-                blocks.append(outcome.block)
-            else:
-                blocks.extend(
-                    synthetic_results([use], "Not run: the turn ended before this call started.")
-                )
-        return self._history.commit(tool_results_message(blocks))
+    async def _emit_with_hook_events(self, event: AgentEvent) -> None:
+        await self._events.emit(event)
+        await self._emit_hook_events()
+
+    async def _emit_hook_events(self) -> None:
+        await self._events.emit_all(self._ports.hooks.notices())
+
+
+def _results(uses: tuple[ToolUse, ...], dispatcher: Dispatcher) -> Message:
+    """Return one result per call, in call order; calls that never started get a synthetic one."""
+    blocks = []
+    for use in uses:
+        outcome = dispatcher.outcomes.get(use.id)
+        if outcome is not None:
+            blocks.append(outcome.block)
+        else:
+            blocks.extend(
+                synthetic_results([use], "Not run: the turn ended before this call started.")
+            )
+    return tool_results_message(blocks)

@@ -6,19 +6,21 @@ Only where the endpoint says that it has this (`ModelCapabilities.signed_compact
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Final, Protocol
 
 from msgspec.structs import replace
 
 from agent.abort import Aborted, AbortSignal
-from agent.events import AgentEvent, ModelFallback, Notice, RetryScheduled, Usage
+from agent.events import Notice, Usage
 from agent.history import is_signed_summary
 from agent.loop.model_turn import Answered, Failed, ModelTurn, Recovery
 from agent.memory.stages.digest import own_words
 from agent.memory.stages.summary import CONTENTS
+from agent.memory.summariser import only_recovery
 from agent.messages import Message
 from agent.model.client import ModelClient, ModelError, ModelRequest
+from agent.stream import Emit, TurnEvents
 
 _ASK: Final = """\
 Summarise this conversation: what you write replaces it, and nothing else of it will be remembered.
@@ -59,8 +61,8 @@ class EndpointSummaries:
         *,
         has_them: Callable[[], bool],
         turn_id: Callable[[], str],
-        account: Callable[[Usage, str], None],
-        on_event: Callable[[AgentEvent], None],
+        account: Callable[[Usage, str], Awaitable[None]],
+        emit: Emit,
     ) -> None:
         """`has_them` tells what the model in use can; the rest is as for local summaries."""
         self._client = client
@@ -69,7 +71,7 @@ class EndpointSummaries:
         self._has_them = has_them
         self._turn_id = turn_id
         self._account = account
-        self._on_event = on_event
+        self._emit = emit
         self._was_refused = False
 
     def is_available(self) -> bool:
@@ -83,7 +85,7 @@ class EndpointSummaries:
     ) -> Message:
         """See `EndpointSummaryPort`."""
         words = "Compacting the conversation to make room…"
-        self._on_event(Notice(self._turn_id(), "info", words))
+        await self._emit(Notice(self._turn_id(), "info", words))
         ask = _ASK.format(
             contents=CONTENTS,
             focus=f"The person asks to keep in particular: {focus}\n" if focus.strip() else "",
@@ -94,16 +96,12 @@ class EndpointSummaries:
             # Another model may not write summaries, nor have one back that it did not write.
             replace(self._recovery(), fallback_models=()),
             replace(self._request(messages), compaction=ask),
-            turn_id=self._turn_id(),
+            TurnEvents(only_recovery(self._emit), self._turn_id()),
             step=0,
-            agent_id=None,
         )
-        async for event in turn.run(abort):
-            if isinstance(event, RetryScheduled | ModelFallback):
-                self._on_event(event)
-        match turn.result:
+        match await turn.run(abort):
             case Answered() as answer:
-                self._account(answer.usage, answer.message.model or "")
+                await self._account(answer.usage, answer.message.model or "")
                 block = next((b for b in answer.message.content if is_signed_summary(b)), None)
                 if block is None:
                     raise ModelError("malformed", "The endpoint wrote no summary.", phase="stream")

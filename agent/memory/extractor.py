@@ -25,6 +25,7 @@ from agent.memory.extraction import Extraction, ask_for, read_answer
 from agent.memory.facts import FactStore
 from agent.messages import Message
 from agent.model.client import ModelClient, ModelRequest
+from agent.stream import TurnEvents, discard
 from permissions.base.files.plain_file import read_plain
 from permissions.base.files.private_file import write_private
 
@@ -104,16 +105,14 @@ class FactExtractor:
             self._ports.client,
             self._ports.recovery(),
             replace(request, max_tokens=min(MAX_OUTPUT_TOKENS, request.max_tokens)),
-            turn_id="memory",
+            TurnEvents(discard, "memory", "memory"),
             step=0,
-            agent_id="memory",
         )
-        async for _ in turn.run(AbortController().signal):
-            pass
-        if not isinstance(turn.result, Answered):
+        result = await turn.run(AbortController().signal)
+        if not isinstance(result, Answered):
             return
-        answer = turn.result.message
-        self._ports.account(turn.result.usage, answer.model or "")
+        answer = result.message
+        self._ports.account(result.usage, answer.model or "")
         await asyncio.to_thread(self._keep, read_answer(answer.text), messages[-1].uid)
 
     def _keep(self, found: Extraction, cursor: str) -> None:

@@ -5,7 +5,7 @@ It recovers from failures as any turn does: a user waits for it. Next: `agent.lo
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 from agent.abort import Aborted, AbortSignal
@@ -13,6 +13,17 @@ from agent.events import AgentEvent, ModelFallback, Notice, RetryScheduled, Usag
 from agent.loop.model_turn import Answered, Failed, Interrupted, ModelTurn, Recovery
 from agent.messages import Message
 from agent.model.client import ModelClient, ModelError, ModelRequest
+from agent.stream import Emit, TurnEvents
+
+
+def only_recovery(emit: Emit) -> Emit:
+    """Return an `emit` that passes waits and changes of model only: the answer is not shown."""
+
+    async def passing(event: AgentEvent) -> None:
+        if isinstance(event, RetryScheduled | ModelFallback):
+            await emit(event)
+
+    return passing
 
 
 class SummaryPort(Protocol):
@@ -40,43 +51,39 @@ class ModelSummariser:
         recovery: Callable[[], Recovery],
         *,
         turn_id: Callable[[], str],
-        account: Callable[[Usage, str], None],
-        on_event: Callable[[AgentEvent], None],
+        account: Callable[[Usage, str], Awaitable[None]],
+        emit: Emit,
     ) -> None:
-        """`request` builds as for any turn, `recovery` is asked anew each time; `account` hears
-        what the answer used, `on_event` of waits and changes of model."""
+        """`request` builds as for any turn, `recovery` is asked anew each time; `account` takes
+        what the answer used, `emit` takes waits and changes of model."""
         self._client = client
         self._request = request
         self._recovery = recovery
         self._turn_id = turn_id
         self._account = account
-        self._on_event = on_event
+        self._emit = emit
 
     async def summarise(
         self, messages: tuple[Message, ...], ask: Message, abort: AbortSignal
     ) -> str:
         """See `SummaryPort`."""
         words = "Summarising the conversation to make room…"
-        self._on_event(Notice(self._turn_id(), "info", words))
+        await self._emit(Notice(self._turn_id(), "info", words))
         turn = ModelTurn(
             self._client,
             self._recovery(),
             self._request((*messages, ask)),
-            turn_id=self._turn_id(),
+            TurnEvents(only_recovery(self._emit), self._turn_id()),
             step=0,
-            agent_id=None,
         )
-        async for event in turn.run(abort):
-            if isinstance(event, RetryScheduled | ModelFallback):
-                self._on_event(event)
-        match turn.result:
+        match await turn.run(abort):
             case Answered() as answer:
-                self._account(answer.usage, answer.message.model or "")
+                await self._account(answer.usage, answer.message.model or "")
                 text = answer.message.text.strip()
                 if not text:
                     raise ModelError("malformed", "The model wrote no summary.", phase="stream")
                 return text
             case Failed() as failed:
                 raise failed.error
-            case Interrupted() | None:
+            case Interrupted():
                 raise Aborted(abort.reason or "interrupted")

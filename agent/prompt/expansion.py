@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from typing import Protocol, TypeAlias
+from typing import Protocol
 
 from msgspec import Struct
 
 from agent.abort import AbortSignal
-from agent.events import AgentEvent, Notice
+from agent.events import Notice
 from agent.messages import Message
+from agent.stream import TurnEvents
 from agent.user_prompt import Prompt
 
 
@@ -22,14 +22,12 @@ class ExpandedPrompt(Struct, frozen=True):
     """Why the prompt is not sent; None when it is."""
 
 
-Expansion: TypeAlias = AsyncIterator[AgentEvent | ExpandedPrompt]
-"""Events while it goes on, and `ExpandedPrompt` as the last."""
-
-
 class PromptExpander(Protocol):
     """Expands prompts; `agent.commands.expand` implements it."""
 
-    def expand(self, prompt: Prompt, turn_id: str, abort: AbortSignal) -> Expansion:
+    async def expand(
+        self, prompt: Prompt, events: TurnEvents, abort: AbortSignal
+    ) -> ExpandedPrompt:
         """Expand a prompt that is about to be sent. Raises nothing."""
         ...
 

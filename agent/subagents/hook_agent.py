@@ -18,6 +18,7 @@ from agent.loop.loop_ports import LoopPorts, TurnHooks
 from agent.messages import Message, ToolUse, text_block, user_message
 from agent.model.client import ModelRequest
 from agent.model.endpoint import expand_alias
+from agent.stream import Emit, TurnEvents
 from agent.tools.base import Concurrency, Tool, ToolContext, ToolOutcome, build_tool
 from agent.tools.call import CallHooks, CallOutcome
 from agent.tools.file_state import FileState
@@ -32,10 +33,10 @@ READ_TOOLS: Final = frozenset({"Read", "Glob", "Grep"})
 class HookAgent:
     """Runs the question of one agent hook; implements the hook runner's port."""
 
-    def __init__(self, ports: Callable[[], LoopPorts], on_event: Callable[[AgentEvent], None]):
-        """`ports` returns those of the conversation; `on_event` hears of waits and usage."""
+    def __init__(self, ports: Callable[[], LoopPorts], emit: Emit):
+        """`ports` returns those of the conversation; `emit` takes waits and usage."""
         self._ports = ports
-        self._on_event = on_event
+        self._emit = emit
 
     async def __call__(
         self, prompt: str, *, system: str, model: str | None, max_turns: int
@@ -48,15 +49,14 @@ class HookAgent:
             answer.append(value)
             controller.abort("answered")
 
+        async def emit(event: AgentEvent) -> None:
+            if isinstance(event, UsageUpdate | RetryScheduled):
+                await self._emit(event)
+
         ports = self._own_ports(system, model, take)
-        loop = AgentLoop(ports, turn_id="hook-agent", agent_id="hook-agent", max_turns=max_turns)
-        events = loop.run((), [user_message(prompt)], controller)
-        try:
-            async for event in events:
-                if isinstance(event, UsageUpdate | RetryScheduled):
-                    self._on_event(event)
-        finally:
-            await events.aclose()
+        events = TurnEvents(emit, "hook-agent", "hook-agent")
+        loop = AgentLoop(ports, events, max_turns=max_turns)
+        await loop.run((), [user_message(prompt)], controller)
         return answer[0] if answer else None
 
     def _own_ports(
@@ -89,7 +89,6 @@ class HookAgent:
                 hooks=hooks,
                 services=services,
                 recorder=None,
-                side=None,
             ),
             hooks=hooks,
             request=request,

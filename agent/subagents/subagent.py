@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from agent.abort import AbortController, AbortSignal
-from agent.events import MessageCommitted, Terminal, UsageUpdate
+from agent.events import AgentEvent, MessageCommitted, UsageUpdate
 from agent.hook_events.dispatch import HookDispatch
 from agent.loop.answer_text import AnswerText
 from agent.loop.loop import AgentLoop
 from agent.loop.loop_ports import LoopPorts
 from agent.messages import Message, user_message
-from agent.tools.event_queue import SideEvents
+from agent.stream import Emit, TurnEvents
 from agent.tools.services import SubagentPort, SubagentReport
 
 MAX_TURNS: Final = 50
@@ -57,10 +57,10 @@ class BuiltSubagent(Struct, frozen=True):
 class SubagentRunner:
     """Builds and runs sub-agents for one conversation."""
 
-    def __init__(self, build: Callable[[SubagentSpec], BuiltSubagent], side: SideEvents) -> None:
-        """`build` makes the ports of one agent; `side` takes its events."""
+    def __init__(self, build: Callable[[SubagentSpec], BuiltSubagent], emit: Emit) -> None:
+        """`build` makes the ports of one agent; `emit` takes its events."""
         self._build = build
-        self._side = side
+        self._emit = emit
 
     async def run(
         self,
@@ -82,25 +82,23 @@ class SubagentRunner:
         new.append(user_message(prompt))
         controller = AbortController()
         watcher = asyncio.ensure_future(_forward(abort, controller))
-        loop = AgentLoop(
-            built.ports, turn_id=parent_tool_use_id, agent_id=spec.agent_id, max_turns=MAX_TURNS
-        )
-        answer, outcome, turns, tokens = AnswerText(), "error", 0, 0
-        events = loop.run((), new, controller)
+        answer, tokens = AnswerText(), 0
+
+        async def emit(event: AgentEvent) -> None:
+            nonlocal tokens
+            if isinstance(event, MessageCommitted):
+                answer.see(event.message)
+            if isinstance(event, UsageUpdate):
+                tokens += event.usage.prompt_tokens + event.usage.output_tokens
+            await self._emit(event)
+
+        events = TurnEvents(emit, parent_tool_use_id, spec.agent_id)
+        loop = AgentLoop(built.ports, events, max_turns=MAX_TURNS)
         try:
-            async for event in events:
-                if isinstance(event, Terminal):
-                    outcome, turns = event.reason, event.turns
-                    continue
-                if isinstance(event, MessageCommitted):
-                    answer.see(event.message)
-                if isinstance(event, UsageUpdate):
-                    tokens += event.usage.prompt_tokens + event.usage.output_tokens
-                self._side.emit(event)
+            end = await loop.run((), new, controller)
         finally:
-            await events.aclose()
             watcher.cancel()
-        return SubagentReport(answer.text, outcome, turns, tokens, spec.agent_id)
+        return SubagentReport(answer.text, end.reason, end.turns, tokens, spec.agent_id)
 
 
 async def _forward(abort: AbortSignal, controller: AbortController) -> None:

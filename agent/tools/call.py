@@ -14,8 +14,9 @@ from pydantic import BaseModel
 from agent.abort import AbortSignal
 from agent.display import Display
 from agent.messages import Block, ToolUse
+from agent.stream import TurnEvents
 from agent.tools.base import Tool, ToolContext
-from agent.tools.event_queue import Emitter, SideEvents
+from agent.tools.live_output import LiveOutput
 from agent.tools.registry import ToolRegistry
 from agent.tools.services import ToolServices
 from hooks.answers.outcome import EventOutcome
@@ -102,8 +103,6 @@ class CallPorts(Struct, frozen=True):
     hooks: CallHooks
     services: ToolServices
     recorder: CallRecorder | None = None
-    side: SideEvents | None = None
-    """Where sub-agents put their events while a call of theirs runs."""
     previews: dict[str, Display | None] | None = None
     """Filled by tool_use_id before the user is asked; the dialog reads it."""
     agent_type: str | None = None
@@ -161,9 +160,10 @@ class Call(Struct):
 
     use: ToolUse
     ports: CallPorts
-    emitter: Emitter
+    events: TurnEvents
     abort: AbortSignal
     context: ToolContext
+    live: LiveOutput
     identifier: str
     """The line of its card; the tool's name until the input was read."""
     additional_context: list[str] = field(default_factory=list)
@@ -182,17 +182,18 @@ class Call(Struct):
     """How long it ran, without the time in which somebody was asked; 0 before its result."""
 
     @classmethod
-    def begin(cls, use: ToolUse, ports: CallPorts, emitter: Emitter, abort: AbortSignal) -> Call:
+    def begin(cls, use: ToolUse, ports: CallPorts, events: TurnEvents, abort: AbortSignal) -> Call:
         """Return the call as the model made it."""
+        live = LiveOutput(events, use.id)
         context = ToolContext(
             tool_use_id=use.id,
-            turn_id=emitter.turn_id,
-            agent_id=emitter.agent_id,
+            turn_id=events.turn_id,
+            agent_id=events.agent_id,
             abort=abort,
-            progress=lambda text: emitter.progress(use.id, text),
+            progress=live.add,
             services=ports.services,
         )
-        return cls(use, ports, emitter, abort, context, use.name)
+        return cls(use, ports, events, abort, context, live, use.name)
 
     def collect(self, hook: EventOutcome) -> None:
         """Keep what a hook adds for the model."""

@@ -58,7 +58,7 @@ async def permit(call: Call, ready: Ready) -> Ready:
                 if answered.source in _PERSON:
                     call.person_change = change_note(proposed, ready.seen)
                 else:
-                    _tell_rewrite(call, answered.message, proposed, ready)
+                    await _tell_rewrite(call, answered.message, proposed, ready)
                 evaluation = _evaluate(call, ready)
                 decision = _stands(answered, evaluation.decision)
                 if decision.behavior is not Behavior.ASK:
@@ -66,7 +66,7 @@ async def permit(call: Call, ready: Ready) -> Ready:
                     call.ports.gate.log(decision, _request(call, ready))
                 if decision.behavior is Behavior.DENY:
                     # Whoever changed it said yes; who says no to what it became is another.
-                    _resolved(call, "", decision)
+                    await _resolved(call, "", decision)
                 continue
         break
     else:
@@ -74,7 +74,7 @@ async def permit(call: Call, ready: Ready) -> Ready:
     if not call.was_asked:
         call.ports.gate.log(decision, _request(call, ready))
         if decision.behavior is Behavior.DENY:
-            _resolved(call, "", decision)
+            await _resolved(call, "", decision)
     if decision.behavior is not Behavior.ALLOW:
         await _denied(call, ready, decision)
     if decision.feedback:
@@ -106,7 +106,7 @@ def _request(call: Call, ready: Ready, request_id: str = "") -> PermissionReques
         tool_input=ready.seen,
         request_id=request_id,
         tool_use_id=call.use.id,
-        agent_id=call.emitter.agent_id,
+        agent_id=call.events.agent_id,
         agent_type=call.ports.agent_type,
         classifier_context=call.ports.hooks.classifier_context(),
     )
@@ -131,24 +131,24 @@ async def _apply_pre_hook(
     decision = evaluation.decision
     if ready.seen != proposed:
         decision = after_rewrite(decision, hook.rewritten_by)
-        _tell_rewrite(call, hook.rewritten_by, proposed, ready)
+        await _tell_rewrite(call, hook.rewritten_by, proposed, ready)
     decision = call.ports.gate.after_pre_tool_use(
         decision, hook.decision, hook.reason or "", hook.decided_by
     )
     return ready, evaluation, decision
 
 
-def _tell_rewrite(call: Call, who: str, proposed: Mapping[str, Any], ready: Ready) -> None:
+async def _tell_rewrite(call: Call, who: str, proposed: Mapping[str, Any], ready: Ready) -> None:
     """Tell the user that something else runs than what the model asked for."""
     fields = [key for key in proposed if proposed[key] != ready.seen.get(key)]
     was = "; ".join(f"{key} was {_short(str(proposed[key]))}" for key in fields)
-    call.emitter.emit(
+    await call.events.emit(
         Notice(
-            call.emitter.turn_id,
+            call.events.turn_id,
             "info",
             f"{who or 'A hook'} changed the input of {ready.tool.name}"
             + (f": {was}" if was else ""),
-            agent_id=call.emitter.agent_id,
+            agent_id=call.events.agent_id,
         )
     )
 
@@ -164,16 +164,16 @@ async def _ask(call: Call, ready: Ready, evaluation: Evaluation, pending: Decisi
     preview = await _preview(call, ready)
     if call.ports.previews is not None:
         call.ports.previews[call.use.id] = preview
-    call.emitter.emit(
+    await call.events.emit(
         PermissionRequested(
-            call.emitter.turn_id,
+            call.events.turn_id,
             request_id,
             call.use.id,
             ready.tool.name,
             ready.seen,
             pending,
             preview,
-            agent_id=call.emitter.agent_id,
+            agent_id=call.events.agent_id,
         )
     )
     try:
@@ -185,12 +185,12 @@ async def _ask(call: Call, ready: Ready, evaluation: Evaluation, pending: Decisi
             evaluation=evaluation,
         )
     except RaceAborted:
-        _resolved(call, request_id, _unanswered(call, pending))
+        await _resolved(call, request_id, _unanswered(call, pending))
         raise Refused("interrupted", interrupted_text(call.abort)) from None
     finally:
         if call.ports.previews is not None:
             call.ports.previews.pop(call.use.id, None)
-    _resolved(call, request_id, decision)
+    await _resolved(call, request_id, decision)
     return decision
 
 
@@ -202,14 +202,14 @@ async def _preview(call: Call, ready: Ready) -> Display | None:
         return None
 
 
-def _resolved(call: Call, request_id: str, decision: Decision) -> None:
-    call.emitter.emit(
+async def _resolved(call: Call, request_id: str, decision: Decision) -> None:
+    await call.events.emit(
         PermissionResolved(
-            call.emitter.turn_id,
+            call.events.turn_id,
             request_id,
             call.use.id,
             decision,
-            agent_id=call.emitter.agent_id,
+            agent_id=call.events.agent_id,
         )
     )
 

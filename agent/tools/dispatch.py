@@ -1,24 +1,23 @@
 """Run the calls of one assistant turn: partition, then gather (pattern "Partition-Then-Gather").
 
 Neighbouring calls that only read run together, at most `MAX_CONCURRENT`; every other call runs
-alone. Results keep the order of the calls. Events are yielded as they happen.
+alone. Results keep the order of the calls.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from msgspec import Struct
 from pydantic import ValidationError
 
 from agent.abort import AbortController, AbortSignal
-from agent.events import AgentEvent
 from agent.messages import ToolUse
+from agent.stream import TurnEvents
 from agent.tools.base import Concurrency
 from agent.tools.call import SIBLING_FAILED, CallOutcome, CallPorts
-from agent.tools.event_queue import Emitter
 from agent.tools.lifecycle import run_call
 from agent.tools.registry import ToolRegistry
 
@@ -57,40 +56,26 @@ def _is_read_only(call: ToolUse, registry: ToolRegistry) -> bool:
 
 
 class Dispatcher:
-    """Runs the calls of one turn; afterwards `outcomes` holds one entry per call that was
-    started."""
+    """Runs the calls of one turn; afterwards `outcomes` has one entry per call that was started."""
 
-    def __init__(self, ports: CallPorts, *, turn_id: str, agent_id: str | None) -> None:
+    def __init__(self, ports: CallPorts, events: TurnEvents) -> None:
         """One dispatcher serves one assistant turn."""
         self._ports = ports
-        self._emitter = Emitter(turn_id, agent_id)
+        self._events = events
         self.outcomes: dict[str, CallOutcome] = {}
 
-    async def run(
-        self, calls: Sequence[ToolUse], controller: AbortController
-    ) -> AsyncIterator[AgentEvent]:
-        """Yield the events of all calls; stops after a call that ends the turn or an abort."""
-        if self._ports.side is not None:
-            self._ports.side.attach(self._emitter)
+    async def run(self, calls: Sequence[ToolUse], controller: AbortController) -> None:
+        """Run the calls; stops after a call that ends the turn or an abort."""
         for batch in partition(calls, self._ports.registry):
             if controller.signal.aborted or any(o.ends_turn for o in self.outcomes.values()):
                 return
-            async for event in self._run_batch(batch, controller):
-                yield event
+            await self._run_batch(batch, controller)
 
-    async def _run_batch(
-        self, batch: Batch, controller: AbortController
-    ) -> AsyncIterator[AgentEvent]:
+    async def _run_batch(self, batch: Batch, controller: AbortController) -> None:
         siblings = controller.child()
         gather = asyncio.ensure_future(self._gather(batch, siblings))
-        gather.add_done_callback(lambda _: self._emitter.wake())
         try:
-            while not gather.done():
-                await self._emitter.wait()
-                for event in self._emitter.drain():
-                    yield event
-            for event in self._emitter.drain():
-                yield event
+            await asyncio.wait({gather})
             gather.result()
         finally:
             controller.release(siblings)
@@ -116,6 +101,6 @@ class Dispatcher:
                 group.create_task(bounded(call))
 
     async def _one(self, call: ToolUse, abort: AbortSignal) -> CallOutcome:
-        outcome = await run_call(call, self._ports, self._emitter, abort)
+        outcome = await run_call(call, self._ports, self._events, abort)
         self.outcomes[call.id] = outcome
         return outcome

@@ -19,11 +19,11 @@ from agent.abort import AbortController, Aborted, AbortSignal
 from agent.display import Display
 from agent.events import ToolDispatch, ToolResult
 from agent.messages import Block, ToolUse, tool_result_block
+from agent.stream import TurnEvents
 from agent.tools.base import InterruptBehavior, ToolError, ToolOutcome
 from agent.tools.call import Call, CallOutcome, CallPorts, Outcome, Ready, Refused, interrupted_text
 from agent.tools.call_input import read_input
 from agent.tools.call_permission import permit
-from agent.tools.event_queue import Emitter
 from agent.tools.large_results import bound_result
 from agent.tools.replaced_output import replaced_content
 from hooks.answers.outcome import EventOutcome
@@ -31,11 +31,14 @@ from permissions.base.text.sanitize import sanitize
 
 
 async def run_call(
-    use: ToolUse, ports: CallPorts, emitter: Emitter, abort: AbortSignal
+    use: ToolUse, ports: CallPorts, events: TurnEvents, abort: AbortSignal
 ) -> CallOutcome:
     """Take one call through its whole lifecycle. Never raises, except for task cancellation."""
-    call = Call.begin(use, ports, emitter, abort)
-    outcome = await _lifecycle(call)
+    call = Call.begin(use, ports, events, abort)
+    try:
+        outcome = await _lifecycle(call)
+    finally:
+        await call.live.aclose()
     if call.has_started and ports.recorder is not None:
         await ports.recorder.tool_ended(
             use,
@@ -43,7 +46,7 @@ async def run_call(
             outcome.outcome,
             call.elapsed_s,
             call.identifier,
-            emitter.agent_id,
+            events.agent_id,
             call.display,
         )
     return outcome
@@ -53,14 +56,14 @@ async def _lifecycle(call: Call) -> CallOutcome:
     try:
         ready = await read_input(call, call.use.input)
     except Refused as refused:
-        _dispatched(call, call.use.name)
-        return _ended(call, refused, 0.0)
-    _dispatched(call, ready.tool.name)
+        await _dispatched(call, call.use.name)
+        return await _ended(call, refused, 0.0)
+    await _dispatched(call, ready.tool.name)
     call.seen = ready.seen
     try:
         ready = await permit(call, ready)
     except Refused as refused:
-        return _ended(call, refused, 0.0)
+        return await _ended(call, refused, 0.0)
     call.seen = ready.seen
     started = time.monotonic()
     try:
@@ -68,7 +71,7 @@ async def _lifecycle(call: Call) -> CallOutcome:
     except Refused as refused:
         elapsed_s = time.monotonic() - started
         await _after_failure(call, ready, refused, elapsed_s)
-        return _ended(call, refused, elapsed_s)
+        return await _ended(call, refused, elapsed_s)
     return await _finish(call, ready, outcome, time.monotonic() - started)
 
 
@@ -76,7 +79,7 @@ async def _execute(call: Call, ready: Ready) -> ToolOutcome:
     tool = ready.tool
     if call.ports.recorder is not None:
         call.has_started = True
-        await call.ports.recorder.tool_started(call.use, ready.seen, call.emitter.agent_id)
+        await call.ports.recorder.tool_started(call.use, ready.seen, call.events.agent_id)
     checkpoints = call.ports.services.checkpoints
     is_command = tool.name == "Bash" and checkpoints is not None
     watch = checkpoints if is_command and not tool.is_read_only(ready.parsed) else None
@@ -159,7 +162,7 @@ async def _finish(call: Call, ready: Ready, outcome: ToolOutcome, elapsed_s: flo
     if outcome.is_error:
         kind = "interrupted" if call.abort.aborted else "failed"
     text = _as_text(content)
-    _result(
+    await _result(
         call,
         kind,
         text,
@@ -202,22 +205,22 @@ def _apply_post_hook(call: Call, outcome: ToolOutcome, hook: EventOutcome) -> To
     return outcome
 
 
-def _dispatched(call: Call, name: str) -> None:
-    call.emitter.emit(
+async def _dispatched(call: Call, name: str) -> None:
+    await call.events.emit(
         ToolDispatch(
-            call.emitter.turn_id,
+            call.events.turn_id,
             call.use.id,
             name,
             call.use.input,
             call.identifier,
-            agent_id=call.emitter.agent_id,
+            agent_id=call.events.agent_id,
         )
     )
 
 
-def _ended(call: Call, refused: Refused, elapsed_s: float) -> CallOutcome:
+async def _ended(call: Call, refused: Refused, elapsed_s: float) -> CallOutcome:
     text = sanitize(refused.text)
-    _result(call, refused.outcome, text, elapsed_s)
+    await _result(call, refused.outcome, text, elapsed_s)
     return CallOutcome(
         tool_use_id=call.use.id,
         block=tool_result_block(call.use.id, text, is_error=True),
@@ -232,7 +235,7 @@ def _ended(call: Call, refused: Refused, elapsed_s: float) -> CallOutcome:
     )
 
 
-def _result(
+async def _result(
     call: Call,
     outcome: Outcome,
     text: str,
@@ -243,9 +246,10 @@ def _result(
     name: str | None = None,
 ) -> None:
     call.display, call.elapsed_s = display, elapsed_s
-    call.emitter.emit(
+    await call.live.flush()
+    await call.events.emit(
         ToolResult(
-            call.emitter.turn_id,
+            call.events.turn_id,
             call.use.id,
             name or call.use.name,
             text,
@@ -255,7 +259,7 @@ def _result(
             identifier=call.identifier,
             display=display,
             structured=structured,
-            agent_id=call.emitter.agent_id,
+            agent_id=call.events.agent_id,
         )
     )
 

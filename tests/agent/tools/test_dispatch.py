@@ -15,6 +15,7 @@ from pydantic import BaseModel
 from agent.abort import AbortController
 from agent.events import AgentEvent, ToolResult
 from agent.messages import ToolUse
+from agent.stream import TurnEvents
 from agent.subagents.hook_agent import NoHooks
 from agent.tools.base import (
     Concurrency,
@@ -95,9 +96,14 @@ def ports(bench: Bench, *tools: Tool[Any]) -> CallPorts:
 async def dispatch(
     ports: CallPorts, names: list[str], controller: AbortController | None = None
 ) -> tuple[list[AgentEvent], dict[str, str]]:
-    dispatcher = Dispatcher(ports, turn_id="t", agent_id=None)
+    events: list[AgentEvent] = []
+
+    async def emit(event: AgentEvent) -> None:
+        events.append(event)
+
+    dispatcher = Dispatcher(ports, TurnEvents(emit, "t"))
     calls = [ToolUse(str(index), name, {}) for index, name in enumerate(names)]
-    events = [event async for event in dispatcher.run(calls, controller or AbortController())]
+    await dispatcher.run(calls, controller or AbortController())
     return events, {key: outcome.outcome for key, outcome in dispatcher.outcomes.items()}
 
 
